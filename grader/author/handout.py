@@ -14,6 +14,7 @@ from pathlib import Path
 
 import torch
 
+from grader import frontends
 from grader.kit.inputs import Bits, Bytes, Distribution, Number, Spread
 from grader.model.assignment import Assignment, Case, Input, Output, Parameter, Scalar, shape_of
 from grader.model.catalogue import ROOT, answer_and_tolerance
@@ -54,14 +55,14 @@ sys.path.insert(0, KIT)
 
 def parts(assignment: Assignment, course: Course) -> dict[str, str]:
     """The generated parts of an assignment's handout in this course, by name: whole lines of Markdown."""
-    return {"task": _task(assignment), "checks": _checks(assignment), "allowed": _allowed(assignment, course),
+    return {"task": _task(assignment, course), "checks": _checks(assignment), "allowed": _allowed(assignment, course),
             "points": _points(assignment, course)}
 
 
 def texts(assignments: Mapping[str, Assignment], course: Course, root: Path = ROOT) -> dict[Path, dict[str, str]]:
     """All files with generated parts: each handout, and the README that lists the course's files."""
-    rows = [(f"`{assignments[name].file}`", f"`{assignments[name].signature}`", assignments[name].title)
-            for name in course.select(assignments, ())]
+    rows = [(f"`{one.file}`", f"`{one.signature}`", one.title)
+            for name in course.select(assignments, ()) for one in assignments[name].in_languages(course.languages)]
     return {**{handout(name, root): parts(assignment, course) for name, assignment in assignments.items()},
             root / "student_template/README.md": {"files": _table(("file", "function", "what it computes"), rows)}}
 
@@ -109,11 +110,21 @@ def draw(path: Path, drawn: Mapping[str, str]) -> bool:
     return after != before
 
 
-def _task(assignment: Assignment) -> str:
+def _task(assignment: Assignment, course: Course) -> str:
+    own, *others = assignment.in_languages(course.languages) or [assignment]
     first = assignment.distributions(assignment.cases[0]) if assignment.distributions else {}
     rows = [(f"`{p.name}`", *_argument(p, first.get(p.name))) for p in assignment.parameters]
-    return (f"    {assignment.formula}\n\nWrite `{assignment.signature}` in `{assignment.file}`.\n\n"
-            + _table(("argument", "shape", "dtype", ""), rows))
+    wanted = ", or ".join(f"`{one.signature}` in `{one.file}`" for one in (own, *others))
+    return (f"    {assignment.formula}\n\nWrite {wanted}.\n\n" + _table(("argument", "shape", "dtype", ""), rows)
+            + "".join(map(_renamed, others)))
+
+
+def _renamed(assignment: Assignment) -> str:
+    """What the parameters of a language stand for."""
+    title = frontends.by_suffix(assignment.suffix).title
+    meant = [f"`{one.name}` is {'·'.join(one.of) if one.kind == 'size' else f'`{one.of[0]}`'}"
+             for one in assignment.takes if (one.name,) != one.of]
+    return f"\nIn {title} {', '.join(meant)}.\n" if meant else ""
 
 
 def _argument(parameter: Parameter, distribution: Distribution | None) -> tuple[str, str, str]:
@@ -201,7 +212,8 @@ def _allowed(assignment: Assignment, course: Course) -> str:
     operators = sorted(name.removeprefix("aten::") for name in assignment.operators)
     more = f", and here alone the operators {', '.join(f'`{name}`' for name in operators)}" if operators else ""
     assembly = " Inline assembly is refused." * (course.policy.assembly == "refuse")
-    return (f"Your own Triton kernels, allocation, views, and questions about shape{more}.{assembly}\n"
+    libraries = " Kernels of a library are refused." * (course.policy.libraries == "refuse")
+    return (f"Your own kernels, allocation, views, and questions about shape{more}.{assembly}{libraries}\n"
             "`student_template/README.md` has the rules of all assignments, and how to check your work.\n")
 
 

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from grader.author import handout
 from grader.author.student_kit import solved
+from grader.frontends import Outline, by_suffix
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import Comparison, compare, poison_
 from grader.judge.inspection import FACTS, good_figures
@@ -27,6 +28,7 @@ from grader.model import catalogue
 from grader.model.assignment import Assignment, Case, Inputs, Scalar, Work, shape_of
 from grader.model.catalogue import ROOT, right_answer
 from grader.model.course import read_course
+from grader.model.launched import Inspection
 from grader.model.submission import Source
 
 SEEDS = (11, 22)
@@ -112,6 +114,12 @@ def _files(subject: Subject) -> Iterator[str]:
     yield from _baseline(subject)
     for folder in ("reference", "student_template"):
         yield from _file(subject, root / folder / assignment.file, assignment.function)
+    for other in assignment.in_languages()[1:]:
+        for path in (catalogue.reference(other, root), catalogue.stub(other, root)):
+            if not path.is_file():
+                yield f"{path}: no such file; write one with {other.signature}"
+            elif other.function not in _outline(other, path).defined:
+                yield f"{path}: no function {other.signature}; add it"
     path = handout.handout(assignment.name, root)
     if not path.is_file():
         yield f"{path}: no such file; write a text for students"
@@ -133,6 +141,10 @@ def _file(subject: Subject, path: Path, *functions: str) -> Iterator[str]:
             yield f"{path}: no function {function}({', '.join(given)}); add it"
 
 
+def _outline(assignment: Assignment, path: Path) -> Outline:
+    return by_suffix(assignment.suffix).outline(path.read_text(encoding="utf-8"))
+
+
 def _functions(path: Path) -> dict[str, list[str]]:
     """The functions at a file's top level, with the names of their parameters."""
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
@@ -149,6 +161,10 @@ def _float64(about: str, value: object) -> Tensor:
 def _stub(subject: Subject) -> Iterator[str]:
     if problem := solved(subject.root / "student_template" / subject.assignment.file, subject.assignment.function):
         yield problem
+    for other in subject.assignment.in_languages()[1:]:
+        path = catalogue.stub(other, subject.root)
+        if other.name not in _outline(other, path).stubs:
+            yield f"{path}: not a stub; mark the place to be written as the other stubs do"
 
 
 def _cases(subject: Subject) -> Iterator[str]:
@@ -288,15 +304,22 @@ def _handout(subject: Subject) -> Iterator[str]:
 
 
 def _reference(subject: Subject) -> Iterator[str]:
-    """Checks that the reference kernel gets full marks, and that its kept figures are current."""
-    path = subject.root / "reference" / subject.assignment.file
+    """Checks that the reference kernels get full marks, and that the kept figures of the first are current. Languages
+    whose tools are not installed are left out."""
     course = read_course(catalogue.COURSE, frozenset(catalogue.files()))
-    task = Task(subject.assignment, Source(content=path.read_bytes()), course, secrets.token_bytes(32), "cpu")
-    judgement = Judgement(Prepared(task))
-    for check in judgement.take_all():
-        if check.outcome == "failed" and check.detail is not None:
-            yield f"{path}: {check.id}: {check.detail.message} {check.detail.hint}".strip()
-    name, inspection = subject.assignment.name, judgement.extras.inspection
+    inspections: list[Inspection | None] = []
+    for one in subject.assignment.in_languages():
+        if by_suffix(one.suffix).problem():
+            continue
+        path = catalogue.reference(one, subject.root)
+        task = Task(one, Source(content=path.read_bytes(), file=one.file), course, secrets.token_bytes(32), "cpu")
+        judgement = Judgement(Prepared(task))
+        for check in judgement.take_all():
+            if check.outcome == "failed" and check.detail is not None:
+                yield f"{path}: {check.id}: {check.detail.message} {check.detail.hint}".strip()
+        inspections.append(judgement.extras.inspection)
+    name, inspection = subject.assignment.name, inspections[0]
+    path = catalogue.reference(subject.assignment, subject.root)
     kept = subject.root / "assignments" / name / FACTS
     if kept.is_file() and (inspection is None or inspection.figures != good_figures(name, subject.root)):
         yield f"{kept}: not the figures of {path}; run kernelmark inspect {path} --keep"

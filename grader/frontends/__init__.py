@@ -1,10 +1,11 @@
 """Front ends: each plans, simulates and compiles kernels of one language. It is a folder here, or in a folder that
 `KERNELMARK_FRONT_ENDS` names (`grader.plan.languages`), and is found by its place.
 
-A folder has `planner/`, `simulator/` and `compiler/`, whose `main.py` each `serve` the judge in a confined process
-(`serving.py`; see `grader.plan.messages` for what they are asked, and `grader.plan.compiled` for what a launcher is
-told), and a `FRONT_END` in its `__init__.py`: what the judge itself has to know of the language. Importing the folder
-imports neither compiler nor PyTorch.
+A folder has `planner/`, `simulator/` and `compiler/`, and a `builder/` if files have to be compiled before they are
+planned. Their `main.py` each `serve` the judge in a confined process (`serving.py`; see `grader.plan.messages` for what
+they are asked, and `grader.plan.compiled` for what a launcher is told); one with `STARTS_PROGRAMS = True` may start
+programs there. A `FRONT_END` in its `__init__.py` is what the judge itself has to know of the language. Importing the
+folder imports neither compiler nor PyTorch.
 """
 
 from __future__ import annotations
@@ -69,8 +70,10 @@ class FrontEnd:
     arguments, which are as many as the signature has. Both raise Malformed for what no planner of ours writes.
     `argument_names` are those of the entry, one for each argument of a launch. `traits` tells which of `Trait` a kernel
     has. `launch_options` are the language's words for fields of a `Launch`, `phrases` those for what the judge finds.
-    `builds`: the folder has a `builder/`, too, which makes of a file what its planner runs.
+    `title` is the language's name for people.
     `edits` are the words for what edits change ("another operator"); without any, its planner lists no edits.
+    `problem` says in one line what has to be installed for the language, "" if nothing has; `tools` are the folders of
+    what was: each is read by the language's processes, and programs are in its `bin`. Neither starts a program.
     """
 
     name: str
@@ -82,9 +85,11 @@ class FrontEnd:
     launch_options: Mapping[Literal["cluster", "cooperative", "programmatic"], str]
     traits: Callable[[Kernel], frozenset[Trait]]
     phrases: Phrases
-    builds: bool = False
+    title: str = ""
     outline: Callable[[str], Outline] = lambda text: Outline()
     edits: Mapping[EditKind, str] = field(default_factory=dict)
+    problem: Callable[[], str] = lambda: ""
+    tools: Callable[[], Sequence[str]] = lambda: ()
 
 
 @cache

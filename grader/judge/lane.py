@@ -20,7 +20,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn, get_args
+from typing import TYPE_CHECKING, NoReturn
 
 from grader.engine.confine import processes
 from grader.engine.confine.cgroup import create
@@ -151,14 +151,9 @@ def lane_zygote() -> Zygote:
             _prepare()
             measured = lane_isolation()
             _zygotes.append(Zygote(
-                _roles(), layers=measured.layers,
+                languages.parts(), layers=measured.layers,
                 cgroup=create(OWN_MB, OWN_TASKS) if measured.cgroup else None))
         return _zygotes[0]
-
-
-def _roles() -> list[wire.Role]:
-    """Every part of every front end. None is imported: that would delay the fork server's start."""
-    return [f"{name}/{part}" for name in languages.names() for part in languages.parts(name, get_args(wire.Part))]
 
 
 def converse(role: wire.Role, limits: wire.Limits) -> Conversation:

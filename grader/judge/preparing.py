@@ -15,7 +15,7 @@ from grader.judge.lane import TURN, converse
 from grader.judge.planning import Planning, Unplanned, Wanted, build, given_of, plan_calls
 from grader.model.assignment import Assignment
 from grader.model.course import LimitsTable
-from grader.plan import wire
+from grader.plan import languages, wire
 from grader.plan.compiled import Binary, Fits, Problem
 from grader.plan.device import Device
 from grader.plan.messages import Failed, Resources, kernel_key
@@ -47,9 +47,8 @@ class Preparing:
         allowance: Allowance | None = None,
     ) -> None:
         self._assignment = assignment
-        front_end = by_suffix(assignment.suffix)
-        self._language = front_end.name
-        self._builds = front_end.builds
+        self._language = by_suffix(assignment.suffix).name
+        self._builds = f"{self._language}/builder" in languages.parts()
         self._built: bytes | Failed | Lost | None = None
         self._source = source
         self._limits = limits

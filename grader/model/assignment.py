@@ -200,6 +200,14 @@ class Assignment(Table):
         suffix = PurePath(file).suffix
         return self.model_copy(update={"suffix": suffix}) if suffix in frontends.suffixes() else self
 
+    def in_languages(self, counted: Sequence[str] = ()) -> list[Self]:
+        """The assignment in each of its languages, its own first: those that it has a form for, and that count."""
+        known = frontends.front_ends()
+        others = [known[name].suffix for name in self.forms if name in known and name in (counted or known)]
+        own = frontends.by_suffix(self.suffix).name
+        mine = [self] if own in (counted or known) else []
+        return [*mine, *(self.model_copy(update={"suffix": suffix}) for suffix in others)]
+
     @property
     def file(self) -> str:
         return file_of(self.name, self.suffix)

@@ -8,12 +8,13 @@ import tomllib
 import traceback
 from collections.abc import Collection
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import ModuleType
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from grader import frontends
 from grader.model import forms
 from grader.model.assignment import Assignment, Inputs, cases
 from grader.model.forms import file_of
@@ -40,6 +41,22 @@ def select(names: Collection[str], only: Collection[str]) -> list[str]:
         if name not in names:
             raise ValueError(f"{name!r} is no assignment; choose from {', '.join(names)}")
     return [name for name in names if not only or name in only]
+
+
+def reference(assignment: Assignment, root: Path = ROOT) -> Path:
+    """The course's own kernel, in the language of the assignment's file. A kit for students has none."""
+    return root / "reference" / _place(assignment)
+
+
+def stub(assignment: Assignment, root: Path = ROOT) -> Path:
+    """What students fill in, in the language of the assignment's file."""
+    return root / "student_template" / _place(assignment)
+
+
+def _place(assignment: Assignment) -> PurePath:
+    """Files of other languages than the first have a folder of their language's name."""
+    folder = "" if assignment.suffix == forms.SUFFIX else frontends.by_suffix(assignment.suffix).name
+    return PurePath(folder, assignment.file)
 
 
 @cache

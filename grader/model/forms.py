@@ -69,7 +69,7 @@ def function_of(name: str, suffix: str, root: Path = ROOT) -> str:
 
 
 def in_any_language(file: str) -> list[str]:
-    """An assignment's file under its names in all languages, its own first: `silu.py`, `silu.cu`."""
+    """An assignment's file under its names in all languages, its own first."""
     path, suffixes = PurePath(file), frontends.suffixes()
     name = next((name for name, functions in _functions(ROOT).items() if functions.get(path.suffix) == path.stem),
                 path.stem)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 
 ELSEWHERE = "KERNELMARK_FRONT_ENDS"
@@ -29,11 +28,12 @@ def problem() -> str:
     return ""
 
 
+def parts() -> list[str]:
+    """The parts of all front ends that a process runs, as `<front end>/<part>`, in order. Imports none."""
+    return [f"{name}/{part}" for name, part in sorted(
+        {(path.parent.parent.name, path.parent.name) for home in homes() for path in Path(home).glob("*/*/main.py")})]
+
+
 def names() -> list[str]:
     """The names of all front ends, in order. Imports none."""
     return sorted({path.parent.name for home in homes() for path in Path(home).glob("*/__init__.py")})
-
-
-def parts(name: str, known: Iterable[str]) -> list[str]:
-    """Those of the `known` parts that the front end of this name has, each a folder. Imports none."""
-    return [part for part in known if any((Path(home) / name / part / "main.py").is_file() for home in homes())]

@@ -84,7 +84,7 @@ def rungs_of(assignment: Assignment, root: Path = catalogue.ROOT) -> list[RungSo
     A stage's title is its idea in `reference/stages/README.md`, from the table under the assignment's title; "" if the
     table has none.
     """
-    rungs = [RungSource(REFERENCE, "the finished kernel of the course", root / "reference" / assignment.file)]
+    rungs = [RungSource(REFERENCE, "the finished kernel of the course", catalogue.reference(assignment, root))]
     stages = root / "reference" / "stages"
     numbered = [(int(match[1]), folder) for folder in (stages / assignment.name).glob("v*")
                 if (match := re.match(r"v0*([1-9]\d*)_", folder.name))]

@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from grader.engine.forkserver import isolation
 from grader.engine.forkserver.handle import InfrastructureError, declared
 from grader.model import catalogue
-from grader.model.catalogue import COURSE, ROOT, CatalogueError
+from grader.model.catalogue import COURSE, CatalogueError
 from grader.model.course import CourseError, read_course
 from grader.model.submission import Source
 
@@ -105,7 +105,7 @@ def _grading(device: str) -> Diagnosis:
     except (CourseError, CatalogueError) as error:
         return Diagnosis(subject, str(error), False, True)
     assignment = known[course.select(known, ())[0]]
-    reference = ROOT / "reference" / assignment.file
+    reference = catalogue.reference(assignment)
     if not reference.is_file():
         return Diagnosis(subject, f"not tried: {reference} is missing, as in a kit for students; check a kernel of "
                                   "your own", False)

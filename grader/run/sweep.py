@@ -14,7 +14,7 @@ from grader.judge.judge import judge
 from grader.judge.prepared import Prepared, Task
 from grader.judge.timing.pool import slot_bytes
 from grader.model.assignment import Assignment, TimedCase
-from grader.model.catalogue import ROOT
+from grader.model.catalogue import reference
 from grader.model.course import Course, Threshold, Thresholds
 from grader.model.result import Sweep, SweepPoint, Timing
 from grader.model.submission import Source
@@ -73,7 +73,7 @@ def sweep(
     for number, (timing, trouble) in enumerate(_timed(assignment, source, course, sizes, tell)):
         points[number] = _with(points[number], timing).model_copy(update={
             "student_us": timing.student_us if timing else None, "trouble": trouble})
-    ours = ROOT / "reference" / assignment.file
+    ours = reference(assignment)
     # A students' kit has no reference.
     if ours.is_file():
         timings = _timed(assignment, Source(content=ours.read_bytes()), course, sizes, tell)

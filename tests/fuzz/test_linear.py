@@ -20,13 +20,13 @@ from typing import Any
 
 import pytest
 
-from grader.frontends.triton.compiler.facts import read_facts
+from grader.frontends.cuda.source import kernel_declarations
+from grader.frontends.cuda.text import canonical
 from grader.frontends.triton.compiler.machine_code import without_lines
 from grader.frontends.triton.compiler.main import explained
 from grader.frontends.triton.simulator import preparing
 from grader.frontends.triton.simulator.main import run
 from grader.frontends.triton.simulator.text import read_module
-from grader.frontends.triton.simulator.types import Unsupported
 from grader.frontends.triton.text import read_text
 from grader.intake.archive import NAME_BYTES, BrokenArchive, unpack
 from grader.intake.people import names
@@ -39,6 +39,7 @@ from grader.model.submission import printable
 from grader.model.text import FIELD_BYTES, clean
 from grader.plan.compiled import PTX_CHARACTERS, Problem
 from grader.plan.device import TARGETS
+from grader.plan.limits import Unsupported
 from grader.plan.plan import (
     MOST_OPERATIONS,
     PLAN_BYTES,
@@ -57,6 +58,7 @@ from grader.plan.plan import (
     read_plan,
     write_plan,
 )
+from grader.ptx.facts import read_facts
 from grader.report.ptx import instructions
 from grader.report.text import prose
 
@@ -141,6 +143,19 @@ PTX: dict[str, Text] = {
     "sections of lines": _many(".section .debug_a {\n"), "places": _many(".loc 1 1 "), "digits": _many("1", ".loc 1 "),
     "predicates": _many("@%p ", "", "ld.global.b32 x"), "lines": _many("ld.global.v4.b32 {%r1};\n"),
     "levels": _many(".L1::evict", "ld.global"), "slashes": _many("/ "), "words": _many("ld "), "vertical": _many("\v"),
+}
+CODE: dict[str, Text] = {
+    "instructions": _many("add.s32 %r1, %r2, %r3;\n"), "scopes": _many("{\n.param .b64 p;\n}\n"),
+    "addresses": _many("mov.u64 %rd1, s;\nadd.s64 %rd2, %rd1, 1;\n"),
+    "addresses that move back": lambda size: "".join(
+        f"mov.u64 %rd{n}, %rd{n + 1};\n" for n in range(size // 24)) + f"mov.u64 %rd{size // 24}, s;\n",
+    "calls": _many("call.uni (r), f, (a, b);\n"), "open calls": _many("call (", "", ";"), "labels": _many("$L: "),
+    "comments": _many("/*"), "strings": _many("\""), "numbers": _many("0f"), "names": _many("a.b"),
+}
+CPP: dict[str, Text] = {
+    "kernels": _many("__global__ void k(float *x, int n) {}\n"), "comments": _many("/*"), "quotes": _many("\""),
+    "brackets": _many("f("), "continued": _many("//\\\n"), "directives": _many("#\\\n"),
+    "parameters": _many("int a, ", "__global__ void k(", "int b) {}"), "stubs": _many("// not written yet: "),
 }
 SAID: dict[str, Text] = {
     "digits": _many("1"), "registers": _many("Used 1"), "spills": _many("1 bytes spill stores, "),
@@ -263,6 +278,12 @@ def _read_text(text: str) -> None:
     read_text(text)
 
 
+def _read_code(text: str) -> None:
+    # Never the same text twice, since kernels are remembered.
+    canonical(f"// {time.monotonic_ns()}\n.version 9.0\n.target sm_90\n.address_size 64\n"
+              f".global .align 1 .b8 s[2] = {{1, 2}};\n.visible .entry k()\n{{\n{text}\n}}\n")
+
+
 def _prepare(text: str) -> None:
     # Never the same text twice, since programs are remembered.
     text += f"// {time.monotonic_ns()}\n"
@@ -295,8 +316,10 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "plan.plan, and back": (lambda plan: read_plan(write_plan(plan)), MOST_OPERATIONS, OPERATIONS),
     "judge.rules": (lambda plan: check(plan, [], device=TARGETS["sm_90"], copies=True), MOST_OPERATIONS, OPERATIONS),
     "simulator.main": (lambda plan: run(plan, []), MOST_OPERATIONS, STEPS),
-    "compiler.facts, of code": (lambda text: read_facts(text, "", 0), LONG, PTX),
-    "compiler.facts, of words": (lambda text: read_facts("", text, 0), LONG, SAID),
+    "ptx.facts, of code": (lambda text: read_facts(text, "", 0), LONG, PTX),
+    "ptx.facts, of words": (lambda text: read_facts("", text, 0), LONG, SAID),
+    "frontends.cuda.text": (_read_code, TEXT_CHARACTERS, {**PTX, **CODE}),
+    "frontends.cuda.source": (kernel_declarations, SOURCE_BYTES, {**SOURCES, **CPP}),
     "compiler.machine_code": (without_lines, LONG, PTX),
     "compiler.main": (lambda text: explained(LOST, text), LONG, SAID),
     "report.ptx": (lambda text: list(instructions(text)), PTX_CHARACTERS, PTX),

@@ -15,13 +15,14 @@ from grader.model.catalogue import ROOT, assignments
 from grader.model.course import Course
 from grader.model.submission import Source
 from grader.run.sweep import sweep
+from tests import members
 from tests.test_submissions import HERE
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(600)]
 
 SMALL = TimedCase(name="1024x1024", sizes={"M": 1024, "N": 1024})
 KERNEL = Source(content=(ROOT / "reference/silu.py").read_bytes())
-PAST_THE_END = Source(content=(HERE / "runtime_error/silu_missing_mask/silu.py").read_bytes())
+PAST_THE_END = Source(content=members.text(HERE / "runtime_error/silu_missing_mask/silu.py"))
 
 
 @pytest.fixture(scope="module", autouse=True)

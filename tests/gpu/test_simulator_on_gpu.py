@@ -1,6 +1,7 @@
 """The simulator against a GPU: the same plans on the same inputs leave the same answers, element by element.
 
-Kernels whose answer Triton leaves undefined (out of bounds, unwritten memory, masked lanes, races) are left out.
+Kernels whose answer their language leaves undefined (out of bounds, unwritten memory, masked lanes, races) are left
+out.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ from grader.plan.compiled import Binary
 from grader.plan.messages import Answers
 from grader.plan.plan import Plan
 from tests.graded import FILES
+from tests.members import whole
 from tests.test_submissions import HERE
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
 
-FOLDERS = [ROOT / "reference", *(HERE / "accepted").iterdir(), *(HERE / "wrong_answer").iterdir()]
+FOLDERS = [ROOT / "reference", ROOT / "reference/cuda",
+           *(HERE / "accepted").iterdir(), *(HERE / "wrong_answer").iterdir()]
 # What no simulator can foresee, and why.
 UNLIKE = {
     "copy_first_column_sums_the_row": "sums come in another order, and a copy has no tolerance",
@@ -44,7 +47,7 @@ UNLIKE = {
 }
 FOLDERS = [folder for folder in FOLDERS if folder.name not in UNLIKE]
 UNDEFINED = {"out_of_bounds", "unwritten", "masked_used", "race", "hint", "pipeline", "index", "unwaited", "descriptor",
-             "spin", "assume"}
+             "spin", "assume", "shared", "divergent", "misaligned"}
 # What a right answer does not depend on, and a wrong one may.
 CHANCES = {"lanes", "reorder", "reduction", "ticket", "barrier", "programs"}
 LIMITS = LimitsTable()
@@ -63,7 +66,7 @@ def lane() -> Iterator[None]:
 @pytest.mark.parametrize("folder", sorted(FOLDERS), ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_the_simulator_leaves_what_a_gpu_leaves(folder: Path) -> None:
     why: list[object] = []
-    compared = sum(_compared(assignments()[name], folder, why)
+    compared = sum(_compared(assignments()[name].written(file), folder, why)
                    for file, name in FILES.items() if (folder / file).is_file())
     # Where nothing could be compared, every case must have been undefined.
     assert compared or folder.parent.name == "wrong_answer", why
@@ -71,7 +74,7 @@ def test_the_simulator_leaves_what_a_gpu_leaves(folder: Path) -> None:
 
 def _compared(assignment: Assignment, folder: Path, why: list[object]) -> int:
     """How many calls were compared; `why` takes what kept the others from it."""
-    preparing = Preparing(assignment, (folder / assignment.file).read_bytes(), LIMITS, device.properties())
+    preparing = Preparing(assignment, (whole(folder) / assignment.file).read_bytes(), LIMITS, device.properties())
     drawn = {case.name: _drawn(assignment, case, SEED) for case in assignment.cases_for("cpu")}
     wanted = [
         Wanted(case, _scalars(assignment, drawn[case.name]), Answers(candidate=number))

@@ -71,7 +71,7 @@ def test_a_students_page_says_why_an_archive_could_not_be_read(tmp_path: Path) -
     assert done.returncode == 0 and "Skipped 1 of 1" in done.stdout, done
     done = kernelmark("grade", "class", "--student", "99", cwd=tmp_path)
     assert done.returncode == 2 and "--student '99': no such student here" in done.stderr
-    assert "Found hw.zip; silu.py expected" in poe
+    assert "Found hw.zip; silu.py or silu.cu expected" in poe
 
 
 def test_an_existing_folder_is_left_alone(tmp_path: Path) -> None:

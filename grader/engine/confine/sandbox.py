@@ -29,16 +29,16 @@ DEVICES = ("/dev/null", "/dev/random", "/dev/urandom")
 
 
 def enter(
-    settings: wire.Settings, limits: wire.Limits, folder: Path, control: int, output: int, role: wire.Role,
+    settings: wire.Settings, limits: wire.Limits, folder: Path, control: int, output: int, *,
+    programs: bool,
 ) -> None:
     """Makes this process a worker: only the descriptors `control` (as 3), stdin and `output` stay open.
 
     `folder` is empty and the worker's own: it will hold the working directory and the caches. With namespaces it is
-    mounted here and vanishes with the worker. Raises OSError if a layer of `settings` is not available.
+    mounted here and vanishes with the worker. `programs`: it may start some. Raises OSError if a layer of `settings` is
+    not available.
     """
     layers = settings.layers
-    # A compiler starts an assembler, which is a program.
-    programs = role.endswith("/compiler")
     os.setsid()
     processes.die_with_parent()
     processes.unhide()

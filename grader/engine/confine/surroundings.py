@@ -7,6 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from grader import frontends
 from grader.plan import languages
 
 # Libraries, compilers and their tables, on the usual distributions.
@@ -23,12 +24,20 @@ def import_path() -> list[str]:
 
 @cache
 def readable() -> tuple[str, ...]:
-    """Paths that a worker has to read: Python, its packages, the system's libraries. None of the course's files."""
+    """Paths that a worker has to read: Python, its packages, the system's libraries, the tools of front ends. None of
+    the course's files."""
     paths = [path for path in _SYSTEM if Path(path).exists()]
     paths += [sys.prefix, sys.base_prefix, sys.exec_prefix, str(Path(sys.executable).resolve().parent.parent)]
     # Packages may be installed in other folders (PYTHONPATH). Folders of the path without packages may hold anything.
     paths += [entry for entry in import_path() if any(Path(entry).glob("*.dist-info"))]
+    paths += tools()
     return tuple(sorted({path for path in paths if Path(path).exists() and path != "/"}))
+
+
+@cache
+def tools() -> tuple[str, ...]:
+    """The folders of compilers that processes of front ends start, wherever they are installed."""
+    return tuple(folder for front_end in frontends.front_ends().values() for folder in front_end.tools())
 
 
 def own_code() -> tuple[str, ...]:

@@ -173,20 +173,31 @@ class LoadedKernel:
         limit = checked(driver.cuDeviceGetAttribute(
             driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
             checked(driver.cuCtxGetDevice())))
-        if self.metadata.shared > limit:
-            raise DriverError(
-                "out_of_resources", f"{self.metadata.shared:,} bytes of shared memory for a program; the device has "
-                f"{limit:,}", kernel.name)
-        if self.metadata.shared > STATIC_SHARED:
-            checked(driver.cuFuncSetCacheConfig(self._function, driver.CUfunc_cache.CU_FUNC_CACHE_PREFER_SHARED))
-            checked(driver.cuFuncSetAttribute(
-                self._function, attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, self.metadata.shared))
+        # What the machine code declares itself, beside what a launch asks for.
+        static = checked(driver.cuFuncGetAttribute(attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, self._function))
+        self._most_shared = limit - static
+        self._allowed_shared = STATIC_SHARED - static
+        self._allow_shared(self.metadata.shared)
         if self.metadata.cluster > 8:
             checked(driver.cuFuncSetAttribute(
                 self._function, attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1))
 
+    def _allow_shared(self, shared: int, line: int = 0) -> None:
+        """Lets launches ask for so many bytes. Raises DriverError if the device has fewer for a program."""
+        if shared <= self._allowed_shared:
+            return
+        if shared > self._most_shared:
+            raise DriverError(
+                "out_of_resources", f"{shared:,} bytes of shared memory for a program; the device has "
+                f"{self._most_shared:,}", self.kernel.name, line)
+        driver = self._driver
+        checked(driver.cuFuncSetCacheConfig(self._function, driver.CUfunc_cache.CU_FUNC_CACHE_PREFER_SHARED))
+        checked(driver.cuFuncSetAttribute(
+            self._function, driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared))
+        self._allowed_shared = shared
+
     def scratch(self, launch: Launch) -> int:
-        """Structure of scratch memory that a launch needs."""
+        """Bytes of scratch memory that a launch needs."""
         bytes = sum(one.bytes for one in self.metadata.operands if isinstance(one, ScratchAddress))
         return bytes * launch.cluster * math.prod(launch.grid)
 
@@ -200,6 +211,8 @@ class LoadedKernel:
         driver = self._driver
         arguments = pack(values_of(self.metadata.operands, launch.arguments, addresses, scratch, encode))
         self._check(arguments, launch)
+        shared = self.metadata.shared + launch.shared
+        self._allow_shared(shared, launch.line)
         attributes = []
 
         def ask(what: str, field: str, value: Any) -> None:
@@ -222,7 +235,7 @@ class LoadedKernel:
         config.gridDimX, config.gridDimY, config.gridDimZ = (
             launch.grid[0] * launch.cluster, launch.grid[1], launch.grid[2])
         config.blockDimX, config.blockDimY, config.blockDimZ = launch.block
-        config.sharedMemBytes = self.metadata.shared + launch.shared
+        config.sharedMemBytes = shared
         config.hStream = driver.CUstream(stream)
         config.attrs, config.numAttrs = attributes, len(attributes)
         pointers = ctypes.addressof(arguments.pointers)

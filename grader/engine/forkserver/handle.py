@@ -82,7 +82,8 @@ class Zygote:
             environment["OMP_NUM_THREADS"] = str(min(MOST_THREADS, max(1, len(os.sched_getaffinity(0)) // 2)))
         else:
             # A lane has one core, and no code of a submission may see a GPU.
-            environment |= {"PATH": PATH, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+            path = os.pathsep.join((PATH, *(f"{folder}/bin" for folder in surroundings.tools())))
+            environment |= {"PATH": path, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
         readable = surroundings.readable()
         settings = wire.Settings(
             control=theirs.fileno(), roles=list(roles), home=str(self._home), path=surroundings.import_path(),

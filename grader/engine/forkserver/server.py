@@ -159,6 +159,11 @@ def _module(role: wire.Role) -> ModuleType:
     return importlib.import_module(f"grader.{room}.{name}.main")
 
 
+def _starts_programs(role: wire.Role) -> bool:
+    """Whether a role's process starts compilers or assemblers."""
+    return role != "probe" and getattr(_module(role), "STARTS_PROGRAMS", False)
+
+
 def _send_with_pidfd(channel: frames.Channel, message: wire.Message, pid: int) -> None:
     descriptor = os.pidfd_open(pid)
     try:
@@ -189,7 +194,8 @@ def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: i
         if settings.layers.namespaces:
             _stay_as_init(ending)
         try:
-            sandbox.enter(settings, request.limits, folder, control, output, request.role)
+            sandbox.enter(settings, request.limits, folder, control, output,
+                programs=_starts_programs(request.role))
         except Exception:
             # The traceback goes to the worker's output, which the judge quotes when "entered" does not come.
             traceback.print_exc()

@@ -20,7 +20,6 @@ from math import prod
 from tempfile import TemporaryFile
 
 from grader.frontends import serving
-from grader.frontends.triton.compiler.facts import read_facts
 from grader.frontends.triton.compiler.machine_code import (
     AssemblerError,
     Stages,
@@ -35,6 +34,10 @@ from grader.plan import frames, messages
 from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Problem
 from grader.plan.device import TARGETS
 from grader.plan.plan import Kernel, Malformed
+from grader.ptx.facts import read_facts
+
+STARTS_PROGRAMS = True
+"""Triton's compiler calls an assembler, which is a program."""
 
 _FAILED = "Failures have been detected while processing an MLIR pass pipeline"
 _MOST_PRINTED = 8 << 20

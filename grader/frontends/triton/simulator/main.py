@@ -20,9 +20,10 @@ from grader.frontends.triton.simulator.launch import LaunchFailed, run_launch
 from grader.frontends.triton.simulator.machine import EarlierLaunches
 from grader.frontends.triton.simulator.meter import Meter
 from grader.frontends.triton.simulator.pointers import Storage
-from grader.frontends.triton.simulator.state import AS_WRITTEN, Budget, Limit, Mode
+from grader.frontends.triton.simulator.state import AS_WRITTEN, Mode
 from grader.frontends.triton.simulator.types import Array, encode, rounding, zeros
 from grader.plan.frames import FRAME_BYTES, Channel
+from grader.plan.limits import Budget, Limit
 from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated
 from grader.plan.plan import ITEM_BYTES, Buffer, Copy, Data, DType, Fill, Launch, Malformed, Plan, View, read_plan
 from grader.plan.traffic import Watch

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from grader.frontends.triton.simulator.ramps import LaneValues, Ramp, added, plain
-from grader.frontends.triton.simulator.types import STORED, Array, Type, Unsupported
+from grader.frontends.triton.simulator.types import STORED, Array, Type
+from grader.plan.limits import Unsupported
 
 ADDRESSES = 44
 """Buffers begin 2^44 bytes apart in the addresses that a kernel sees."""

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from grader.plan.limits import Unsupported
+
 Array = Any
 """A NumPy array of any shape and type; NumPy's own annotations say no more."""
 
@@ -38,10 +40,6 @@ def zeros(elements: int, dtype: Any) -> Array:
     except OSError as error:
         # The error that NumPy raises if there is too little memory.
         raise MemoryError(str(error)) from None
-
-
-class Unsupported(Exception):
-    """The simulator does not know an operation, an attribute or a type, or the text is no module of Triton's."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Facts about a kernel, from its PTX and from what the assembler says."""
+"""Facts about a kernel, from its PTX and from what the assembler says, whichever language it was written in."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from grader.plan.device import tensor_cores
 # Nothing here may match a run of digits from each of its ends: names in the texts are as long as a submission likes.
 _USED = re.compile(r"\bUsed (\d{1,9}) registers")
 _SPILLED = re.compile(r"\b(\d{1,9}) bytes spill stores, (\d{1,9}) bytes spill loads")
+_SHARED = re.compile(r"\b(\d{1,9}) bytes smem\b")
 _PLACE = re.compile(r"[ \t]*\.loc[ \t]+(\d{1,7})[ \t]+(\d{1,7})\s")
 MOST_LINES = 256
 
 
-def read_facts(ptx: str, said: str, shared: int) -> Facts:
-    """`said` is the output of ptxas -v: of the kernel's entry, and of each function that was not inlined into it."""
+def read_facts(ptx: str, said: str, shared: int | None = None) -> Facts:
+    """`said` is the output of ptxas -v: of the kernel's entry, and of each function that was not inlined into it.
+    `shared` is the kernel's shared memory in bytes, where the assembler does not know of it."""
     lines: Counter[tuple[int, Literal["load", "store"], int]] = Counter()
     line, own = 0, ""
     copies: Literal["none", "cp.async", "tma"] = "none"
     for text in ptx.splitlines():
         if place := _PLACE.match(text):
-            # The kernel's own file is that of its first place; other files are Triton's.
+            # The kernel's own file is that of its first place; other files are its language's.
             own = own or place[1]
             line = int(place[2]) if place[1] == own else line
         if copied := _copied(text):
@@ -36,7 +38,8 @@ def read_facts(ptx: str, said: str, shared: int) -> Facts:
     return Facts(
         registers=max((int(match[1]) for match in _USED.finditer(said)), default=0),
         spills=sum(max(int(match[1]), int(match[2])) for match in _SPILLED.finditer(said)),
-        shared=shared, copies=copies, tensor_cores=tensor_cores(ptx),
+        shared=max((int(match[1]) for match in _SHARED.finditer(said)), default=0) if shared is None else shared,
+        copies=copies, tensor_cores=tensor_cores(ptx),
         lines=[Width(line=line, access=access, bits=bits, count=count)
                for (line, access, bits), count in sorted(lines.items())[:MOST_LINES]])
 

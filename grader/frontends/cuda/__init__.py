@@ -1,0 +1,43 @@
+"""CUDA C++: a file of host code and kernels, which NVIDIA's compiler lowers to a text of PTX for each kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.frontends import FrontEnd, Parameter, Trait
+from grader.frontends.cuda import toolkit
+from grader.frontends.cuda.phrases import PHRASES
+from grader.frontends.cuda.source import outline
+from grader.frontends.cuda.text import argument_names, check_launch, read_kernel
+from grader.plan.plan import DType, Kernel
+
+# The instructions of tensor cores, "PTX ISA", "Warp Level Matrix Multiply-Accumulate Instructions".
+_PRODUCTS = ("\tmma.", "\twmma.mma.", "\twgmma.mma_async.")
+_ELEMENTS: dict[DType, str] = {
+    "float64": "double", "float32": "float", "float16": "half", "bfloat16": "__nv_bfloat16", "int64": "long long",
+    "int32": "int", "int16": "short", "int8": "signed char", "uint64": "unsigned long long", "uint32": "unsigned int",
+    "uint16": "unsigned short", "uint8": "unsigned char", "bool": "bool",
+}  # fmt: skip
+
+
+def _traits(kernel: Kernel) -> frozenset[Trait]:
+    return frozenset({"product"} if any(name in kernel.text for name in _PRODUCTS) else ())
+
+
+def _signature(function: str, parameters: Sequence[Parameter]) -> str:
+    return f"void {function}({', '.join(map(_declared, parameters))})"
+
+
+def _declared(one: Parameter) -> str:
+    if one.kind == "size":
+        return f"int {one.name}"
+    return f"{_ELEMENTS.get(one.dtype, 'float')} {'*' if one.kind != 'scalar' else ''}{one.name}"
+
+
+FRONT_END = FrontEnd(
+    name="cuda", title="CUDA C++", suffix=".cu", signature=_signature, phrases=PHRASES, read_kernel=read_kernel,
+    check_launch=check_launch, argument_names=argument_names, traits=_traits, outline=outline,
+    problem=toolkit.problem, tools=toolkit.homes,
+    launch_options={
+        "cluster": "__cluster_dims__", "cooperative": "cudaLaunchCooperativeKernel",
+        "programmatic": "cudaLaunchAttributeProgrammaticStreamSerialization"})

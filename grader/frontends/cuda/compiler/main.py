@@ -1,0 +1,150 @@
+"""The process that makes machine code of plans' kernels, with NVIDIA's assembler. It needs no GPU, and it never sees a
+submission's file.
+
+An assembler is a program of its own: where one dies of a hostile text, the others go on.
+"""
+
+from __future__ import annotations
+
+import base64
+import mmap
+import os
+import re
+import signal
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from grader.frontends import serving
+from grader.frontends.cuda.text import canonical, own_shared, read_kernel, without_lines
+from grader.frontends.cuda.toolkit import problem, toolkit
+from grader.plan import children, frames, messages
+from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Metadata, Plain, Problem
+from grader.plan.plan import Kernel, Malformed
+from grader.ptx.facts import read_facts
+
+STARTS_PROGRAMS = True
+"""The assembler is a program."""
+
+MOST_AT_ONCE = 8
+MOST_STATIC = 48 << 10
+"""The most shared memory that a kernel may declare, in bytes; more than that a launch has to ask for."""
+
+_MOST_SAID = 8 << 20
+_MOST_MESSAGE = 4000
+# The limit counts for a program alone, and tells by its signal.
+_LIMITED = ("/bin/sh", "-c", 'ulimit -S -t "$1" && shift && exec "$@"', "sh")
+_TOO_MUCH_SHARED = re.compile(r"uses too much shared data \((0x[0-9a-f]{1,12}) bytes")
+_TOO_SLOW = Problem(why="too_slow", message="the assembler takes too long: is a loop unrolled very often?")
+_NO_TURN = Problem(why="no_turn", message="the submission's kernels take the assembler too long in all")
+
+
+def prepare() -> None:
+    """Looks for the toolkit, so that no process has to."""
+    toolkit()
+
+
+def serve(channel: frames.Channel) -> None:
+    """Answers the judge until it hangs up."""
+    serving.serve(channel, messages.COMPILER_REQUEST, _answer)
+
+
+def _answer(request: messages.Compile | messages.Canonicalise, files: Sequence[int]) -> messages.Compiled:
+    source, target = files
+    made = _made(request, serving.contents(source, request.bytes))
+    # Not written as a file: the limit for those does not speak of this one.
+    with mmap.mmap(target, 0) as memory:
+        memory[: len(made)] = made
+    return messages.Compiled(seq=request.seq, bytes=len(made))
+
+
+def _made(request: messages.Compile | messages.Canonicalise, contents: bytes) -> bytes:
+    if isinstance(request, messages.Canonicalise):
+        texts = messages.Texts.model_validate_json(contents).texts
+        return messages.Texts(texts=list(map(canonical, texts))).model_dump_json().encode()
+    wanted = messages.Kernels.model_validate_json(contents)
+    until = time.monotonic() + request.in_all
+    with ThreadPoolExecutor(max(2, min(MOST_AT_ONCE, len(os.sched_getaffinity(0)) - 2))) as pool:
+        outcomes: list[Binary | Fits | Problem] = list(pool.map(
+            lambda one: compile_kernel(one, request.target, request.seconds, until, text=request.ptx), wanted.kernels))
+    return _joined([*outcomes, *map(fit_kernel, wanted.fitting)])
+
+
+def compile_kernel(
+    kernel: Kernel, target: str, seconds: int, until: float, *, text: bool = False,
+) -> Binary | Problem:
+    """Machine code for a target such as `sm_90`, with its PTX if the `text` is wanted. The assembler may take `seconds`
+    of processor time, and has to be done by the time `until` of the monotonic clock."""
+    found = toolkit()
+    if found is None:
+        return Problem(why="compiler", message=problem())
+    if time.monotonic() >= until:
+        return _NO_TURN
+    try:
+        read_kernel(kernel)
+        with TemporaryDirectory() as folder:
+            source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
+            source.write_text(without_lines(kernel.text), encoding="utf-8")
+            ended = children.run(
+                [*_LIMITED, str(seconds), found.ptxas, "-v", f"--gpu-name={target}", str(source), "-o", str(result)],
+                most=_MOST_SAID, seconds=until - time.monotonic())
+            said = ended.errors.decode(errors="replace")
+            if ended.status:
+                return _refused(ended.status, said, str(source))
+            cubin = result.read_bytes()
+    except Malformed as error:
+        return Problem(why="malformed", message=str(error))
+    except TimeoutError:
+        return _NO_TURN
+    except children.TooMuchError:
+        return Problem(why="assembler", message="ptxas has more to say than is read")
+    return Binary(
+        cubin=base64.b64encode(cubin).decode(), facts=read_facts(kernel.text, said),
+        metadata=Metadata(name=kernel.symbol, shared=0, operands=[
+            Plain(argument=number) for number in range(len(kernel.signature))]),
+        ptx=kernel.text[:PTX_CHARACTERS] if text else "")
+
+
+def fit_kernel(kernel: Kernel) -> Fits | Problem:
+    """Whether a target can start a kernel, as far as the shared memory tells that it declares: a launch says what it
+    asks for beside it."""
+    try:
+        read_kernel(kernel)
+        shared = own_shared(kernel.text)
+    except Malformed as error:
+        return Problem(why="malformed", message=str(error))
+    return Fits(shared=shared) if shared <= MOST_STATIC else _too_much_shared(shared)
+
+
+def _refused(status: int, said: str, source: str) -> Problem:
+    if status in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
+        return _TOO_SLOW
+    if status < 0:
+        name = signal.Signals(-status).name
+        return Problem(why="crash", message=f"the assembler was ended by {name}")
+    if found := _TOO_MUCH_SHARED.search(said):
+        return _too_much_shared(int(found[1], 16))
+    # Its line numbers belong to a text that is never shown.
+    lines = [line.partition("; ")[2] if f" {source}, line " in line else line for line in said.split("\n")
+             if not line.startswith("ptxas info")]
+    return Problem(why="assembler", message="\n".join(lines).strip()[:_MOST_MESSAGE] or f"ptxas ended with {status}")
+
+
+def _too_much_shared(shared: int) -> Problem:
+    return Problem(why="shared_memory", shared=shared, message=(
+        f"a block declares {shared:,} bytes of shared memory; {MOST_STATIC:,} at most"))
+
+
+def _joined(outcomes: Sequence[Binary | Fits | Problem]) -> bytes:
+    """`Binaries` as JSON; what has no room in a memory file of the size that there is becomes a problem."""
+    room = RESULT_BYTES - 1024
+    kept = []
+    for outcome in outcomes:
+        text = outcome.model_dump_json()
+        if len(text) > room:
+            text = Problem(why="too_large", message="too much machine code in all").model_dump_json()
+        room -= len(text)
+        kept.append(text)
+    return f'{{"kernels":[{",".join(kept)}]}}'.encode()

@@ -1,0 +1,110 @@
+"""What can be seen of a .cu file without compiling it: its functions, its stubs, and what its kernels call their
+parameters. None of it decides anything: a file says with its macros what it likes."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from grader.frontends import Outline
+
+# Nothing here may match a run of characters from each of its ends: a file is as long as a submission likes.
+_HIDDEN = re.compile(
+    r"//(?:[^\n\\]|\\.)*+|/\*(?:[^*]|\*(?!/))*+\*/|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z_]\w*+|::|[^\s\w]|\d[\w.]*+")
+_STUB = re.compile(r"//[ \t]*+(?:not written yet:[ \t]*+(\w{1,100}+)|(\w{1,100}+): not written yet)")
+# Words in front of brackets that are no function's name.
+_NO_NAMES = frozenset({
+    "if", "for", "while", "switch", "return", "sizeof", "catch", "alignof", "decltype", "defined", "__launch_bounds__",
+    "__cluster_dims__", "__align__", "alignas", "noexcept", "static_assert", "else", "do", "__attribute__"})
+_NO_PARAMETERS = frozenset({"const", "void", "float", "int", "char", "double", "bool", "half", "unsigned", "long",
+                            "short", "signed", "__restrict__", "__restrict", "restrict", "volatile",
+                            "__grid_constant__"})
+
+
+@dataclass(frozen=True)
+class KernelDeclaration:
+    """A kernel's definition: its name, what it calls its parameters ("" for one without a name), and its line."""
+
+    name: str
+    parameters: tuple[str, ...]
+    line: int
+
+
+def outline(text: str) -> Outline:
+    """The functions that a .cu file defines, and the assignments whose stub it still has: a stub holds a line
+    `// silu: not written yet`."""
+    stubs = frozenset(first or second for first, second in _STUB.findall(text))
+    return Outline(frozenset(name for name, _, following in _functions(_words(text)) if following == "{"), stubs)
+
+
+def kernel_declarations(text: str) -> list[KernelDeclaration]:
+    """The kernels that a file defines or declares, in its order."""
+    words = _words(text)
+    lines = [match.start() for match in re.finditer("\n", text)]
+    found, marked = [], -1
+    after = {at: (name, parameters) for name, (at, parameters), _ in _functions(words)}
+    for at, (word, start) in enumerate(words):
+        if word == "__global__":
+            marked = start
+        elif word in (";", "{", "}"):
+            marked = -1
+        elif marked >= 0 and at in after:
+            name, parameters = after[at]
+            found.append(KernelDeclaration(name, parameters, bisect_right(lines, marked) + 1))
+            marked = -1
+    return found
+
+
+def _words(text: str) -> list[tuple[str, int]]:
+    """The words and signs of a file with their places, without comments, strings and lines of the preprocessor."""
+    # As many characters as before, so that places stay.
+    plain = _HIDDEN.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    plain = re.sub(r"^[ \t]*+#(?:[^\n\\]|\\.)*+", lambda match: re.sub(r"[^\n]", " ", match[0]), plain,
+                   flags=re.MULTILINE | re.DOTALL)
+    return [(match[0], match.start()) for match in _WORD.finditer(plain)]
+
+
+def _functions(words: list[tuple[str, int]]) -> list[tuple[str, tuple[int, tuple[str, ...]], str]]:
+    """Each name with brackets behind it that are followed by `{` or `;`: name, place and parameters, and that sign."""
+    found = []
+    # Where brackets that are open began.
+    opened: list[int] = []
+    for at, (word, _) in enumerate(words):
+        if word == "(":
+            opened.append(at)
+        elif word in ("{", "}", ";"):
+            opened.clear()
+        elif word == ")" and opened:
+            start = opened.pop()
+            name = words[start - 1][0] if start else ""
+            following = words[at + 1][0] if at + 1 < len(words) else ""
+            # Those of outer brackets alone, so that no word is looked at again for each level.
+            if not opened and name.isidentifier() and name not in _NO_NAMES and following in ("{", ";"):
+                found.append((name, (start - 1, _parameters(words[start + 1 : at])), following))
+    return found
+
+
+def _parameters(words: list[tuple[str, int]]) -> tuple[str, ...]:
+    """The names in a list of parameters: the last word of each before its default and its brackets."""
+    names, last, depth, done = [], "", 0, False
+    before = ("", "")
+    for word, _ in [*words, (",", 0)]:
+        if word in ("<", "(", "["):
+            done |= word == "[" and depth == 0
+            depth += 1
+        elif word in (">", ")", "]"):
+            depth -= 1
+        elif word == "," and depth == 0:
+            names.append("" if last in _NO_PARAMETERS else last)
+            last, done = "", False
+        elif word == "=" and depth == 0:
+            done = True
+        elif word.isidentifier() and depth == 0 and not done:
+            last = word
+        elif word.isidentifier() and depth == 1 and before in (("(", "*"), ("(", "&")):
+            # `int (&shape)[3]`, `float (*function)(float)`.
+            last, done = word, True
+        before = (before[1], word)
+    return tuple(names) if words and [word for word, _ in words] != ["void"] else ()

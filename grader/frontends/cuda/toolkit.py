@@ -1,0 +1,144 @@
+"""Where NVIDIA's compilers are: the path's nvcc, a toolkit at its usual place, or the wheels of `kernelmark[cuda]`.
+
+Nothing is run to find out: a lane looks for them whenever it starts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+MAJOR = 13
+"""The major version of CUDA that files are compiled with: nvcc 12 has no wheels, and records launches otherwise."""
+
+_USUAL = ("/usr/local/cuda", f"/usr/local/cuda-{MAJOR}.0", "/opt/cuda")
+_INSTALL = ".venv/bin/pip install -e '.[cuda]'"
+_SCRIPT_BYTES = 1 << 14
+_HEADER_BYTES = 1 << 16
+_NVCC = re.compile(r"/[^\s\"'$;]*/nvcc(?=[\s\"';]|$)")
+_VERSION = re.compile(r"^#define\s+CUDART_VERSION\s+(\d{1,6})\b", re.MULTILINE)
+# What a file needs that includes cuda_runtime.h and cuda_fp16.h; each is of another wheel.
+_PROGRAMS = ("bin/nvcc", "bin/ptxas", "bin/cudafe++", "bin/fatbinary", "nvvm/bin/cicc")
+_HEADERS = ("cuda_runtime.h", "crt/host_config.h")
+
+
+@dataclass(frozen=True)
+class Toolkit:
+    """CUDA's compilers, and the C++ compiler of this machine that they call. `home` is the toolkit's folder, `include`
+    the folder of its headers, `version` that of CUDA, such as "13.0"."""
+
+    home: str
+    nvcc: str
+    ptxas: str
+    include: str
+    version: str
+    host: str
+
+
+@cache
+def toolkit() -> Toolkit | None:
+    """The first toolkit of CUDA 13 that is whole; None if there is none, or no g++ (see `problem`)."""
+    host = shutil.which("g++")
+    whole = next((home for home in _homes() if not _trouble(home)), None)
+    if host is None or whole is None:
+        return None
+    include = _include(whole)
+    assert include is not None
+    return Toolkit(
+        home=str(whole), nvcc=str(whole / "bin" / "nvcc"), ptxas=str(whole / "bin" / "ptxas"), include=str(include),
+        version=_version(include), host=host)
+
+
+def problem() -> str:
+    """Why .cu files cannot be compiled here, and what to do, in one line; "" if they can."""
+    found = [(home, _trouble(home)) for home in _homes()]
+    if found and all(trouble for _, trouble in found):
+        home, trouble = found[0]
+        return f"{home}: {trouble}; {_INSTALL}"
+    if not found:
+        return f"no nvcc of CUDA {MAJOR}: {_INSTALL}, or put the bin folder of a CUDA toolkit {MAJOR} on the PATH"
+    if shutil.which("g++") is None:
+        return "no g++, which nvcc calls: apt install g++"
+    return ""
+
+
+def homes() -> tuple[str, ...]:
+    """The folder of the toolkit, for those who keep processes away from other files; none if there is no toolkit."""
+    found = toolkit()
+    return () if found is None else (found.home,)
+
+
+def _homes() -> Iterator[Path]:
+    """The folders of toolkits that have an nvcc, each once."""
+    seen = set()
+    for home in _candidates():
+        if home not in seen and (home / "bin" / "nvcc").is_file():
+            seen.add(home)
+            yield home
+
+
+def _candidates() -> Iterator[Path]:
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        if folder and (home := _home_of(Path(folder) / "nvcc")):
+            yield home
+    for usual in _USUAL:
+        yield Path(usual).resolve()
+    # A namespace package: its folders may be several.
+    spec = find_spec("nvidia")
+    for folder in (spec.submodule_search_locations or () if spec else ()):
+        yield Path(folder) / f"cu{MAJOR}"
+
+
+def _home_of(nvcc: Path) -> Path | None:
+    """The toolkit that a program of this name belongs to: links are followed, and scripts that call another nvcc."""
+    try:
+        real = nvcc.resolve(strict=True)
+        with real.open("rb") as file:
+            start = file.read(_SCRIPT_BYTES)
+    except OSError:
+        return None
+    if start.startswith(b"#!"):
+        called = _NVCC.search(start.decode(errors="replace"))
+        if called is None:
+            return None
+        real = Path(called[0]).resolve()
+    return real.parent.parent
+
+
+def _include(home: Path) -> Path | None:
+    for folder in (home / "include", home / "targets" / "x86_64-linux" / "include"):
+        if (folder / _HEADERS[0]).is_file():
+            return folder
+    return None
+
+
+def _version(include: Path) -> str:
+    """The version of CUDA's headers, such as "13.0"; "" if they do not say."""
+    try:
+        with (include / "cuda_runtime_api.h").open(encoding="utf-8", errors="replace") as file:
+            found = _VERSION.search(file.read(_HEADER_BYTES))
+    except OSError:
+        return ""
+    return f"{int(found[1]) // 1000}.{int(found[1]) % 1000 // 10}" if found else ""
+
+
+def _trouble(home: Path) -> str:
+    """What is wrong with a toolkit; "" if nothing is."""
+    include = _include(home)
+    if include is None:
+        return f"no {_HEADERS[0]}"
+    version = _version(include)
+    if version.partition(".")[0] != str(MAJOR):
+        return f"CUDA {version or 'of an unknown version'}; {MAJOR} expected"
+    missing = [name for name in _PROGRAMS if not (home / name).is_file()]
+    missing += [name for name in _HEADERS if not (include / name).is_file()]
+    # Of a toolkit in one folder, and of one in several.
+    if not any((include / folder / "nv" / "target").is_file() for folder in ("", "cccl")):
+        missing.append("nv/target")
+    return f"no {missing[0]}" if missing else ""

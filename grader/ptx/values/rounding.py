@@ -1,0 +1,201 @@
+"""Sums, products and quotients with their errors, and roundings that NumPy does not have.
+
+An exact value is a pair here: a float64 and something with the sign of what is missing from it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from grader.ptx.types import Array
+
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+_SPLIT = 134217729.0
+_INFINITY = {"rm": -np.inf, "rp": np.inf}
+_SMALLEST = {_F32: np.float32(2.0**-126), _F64: np.float64(2.0**-1022), np.dtype(np.float16): np.float16(2.0**-14)}
+
+
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """a + b and its error, exact in any order of magnitudes (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def two_product(a: Array, b: Array) -> tuple[Array, Array]:
+    """a · b of float64 and its error, exact where nothing over- or underflows (Dekker)."""
+    product = a * b
+    upper, other = a * _SPLIT, b * _SPLIT
+    upper, other = upper - (upper - a), other - (other - b)
+    lower, rest = a - upper, b - other
+    return product, lower * rest - (((product - upper * other) - lower * other) - upper * rest)
+
+
+def odd(value: Array, error: Array) -> Array:
+    """A float64 as near to value + error, to the odd one of two neighbours: what is then rounded to fewer bits is
+    rounded as if it had been once (Boldo and Melquiond, 2008)."""
+    bits = np.asarray(value).view(np.int64)
+    inexact = (error != 0) & ((bits & 1) == 0) & np.isfinite(value)
+    if not inexact.any():
+        return value
+    return np.where(inexact, bits + np.where((error > 0) == (value > 0), 1, -1), bits).view(np.float64)
+
+
+def odd_single(value: Array, error: Array | float = 0.0) -> Array:
+    """The same, as a float32."""
+    near = np.asarray(value, _F64).astype(np.float32)
+    wide = near.astype(np.float64)
+    over = np.abs(wide) > np.abs(value)
+    over |= (wide == value) & (error != 0) & ((error > 0) != (wide > 0))
+    inexact = ((wide != value) | (error != 0)) & np.isfinite(value)
+    result: Array = ((near.view(np.int32) - over) | inexact).view(np.float32)
+    return result
+
+
+def toward(value: Array, missing: Array, mode: str) -> Array:
+    """A value rounded to nearest, `missing` having the sign of exact − value, in the mode rz, rm or rp instead."""
+    if mode == "rn":
+        return value
+    if mode == "rz":
+        return np.where((missing != 0) & ((missing < 0) == ~np.signbit(value)) & ~np.isnan(value),
+                        np.nextafter(value, value.dtype.type(0)), value)  # fmt: skip
+    wrong = missing < 0 if mode == "rm" else missing > 0
+    return np.where(wrong, np.nextafter(value, value.dtype.type(_INFINITY[mode])), value)
+
+
+def single(value: Array, error: Array, mode: str) -> Array:
+    """A float64 and its error as a float32."""
+    if mode == "rn":
+        return odd(value, error).astype(np.float32)
+    near = np.asarray(value).astype(np.float32)
+    missing = value - near
+    return toward(near, np.where(missing == 0, error, missing), mode)
+
+
+def flush(values: Array) -> Array:
+    """Subnormal numbers as zeros of their sign (.ftz)."""
+    small = np.abs(values) < _SMALLEST[values.dtype]
+    return np.where(small, np.copysign(values.dtype.type(0), values), values) if small.any() else values
+
+
+def saturate(values: Array) -> Array:
+    """Into [0, 1], with NaN and −0 as +0 (.sat)."""
+    # fmax takes the number of a NaN and a number; the sum has no -0.
+    zero, one = values.dtype.type(0), values.dtype.type(1)
+    result: Array = np.fmin(np.fmax(values, zero), one) + zero
+    return result
+
+
+def from_bf16(bits: Array) -> Array:
+    """bf16's bit patterns as float32."""
+    return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def to_bf16(values: Array, mode: str = "rn") -> Array:
+    """float32 as bf16's bit patterns; NaN becomes 0x7fff."""
+    bits = np.asarray(values).view(np.uint32)
+    if mode == "rn":
+        bits = bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
+    elif mode in _INFINITY:
+        away = (bits >> np.uint32(31) != 0) == (mode == "rm")
+        bits = bits + np.where(away & np.isfinite(values), np.uint32(0xFFFF), np.uint32(0))
+    result = (bits >> np.uint32(16)).astype(np.uint16)
+    unknown = np.isnan(values)
+    return np.where(unknown, np.uint16(0x7FFF), result) if unknown.any() else result
+
+
+def to_half(values: Array, mode: str = "rn") -> Array:
+    """float32 or float64 as float16."""
+    near = np.asarray(values).astype(np.float16)
+    return near if mode == "rn" else toward(near, values - near.astype(values.dtype), mode)
+
+
+def fused_single(a: Array, b: Array, c: Array) -> Array:
+    """a · b + c of float32, rounded once to nearest.
+
+    The product is exact in float64. The sum is rounded there and again to float32, which differs from one rounding
+    only where the first one made it half-way between two float32, or where the result is subnormal.
+    """
+    product = np.multiply(a, b, dtype=np.float64)
+    total = np.asarray(product + c)
+    result = total.astype(np.float32)
+    doubtful = (total.view(np.int64) & 0x1FFFFFFF) == 0x10000000
+    small = np.abs(result) <= _SMALLEST[_F32]
+    if small.any():
+        doubtful |= small & (total != 0)
+    if not doubtful.any():
+        return result
+    shape = total.shape
+    terms = (np.broadcast_to(term, shape)[doubtful] for term in (product, np.asarray(c)))
+    exact, error = two_sum(*(term.astype(np.float64) for term in terms))
+    result = np.asarray(result)
+    result[doubtful] = odd(exact, error).astype(np.float32)
+    return result
+
+
+def fused_double(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
+    """a · b + c of float64 rounded once to nearest, and something with the sign of its error.
+
+    Where a part over- or underflows it is rounded twice.
+    """
+    high, low = two_product(a, b)
+    middle, least = two_sum(np.asarray(c), low)
+    upper, lower = two_sum(high, middle)
+    rest = odd(*two_sum(least, lower))
+    result = upper + rest
+    plain = a * b + c
+    safe = np.isfinite(result) & ((np.abs(high) > 2.0**-960) | (plain == 0))
+    error = (upper - result) + rest
+    return np.where(safe, result, plain), np.where(safe, error, 0.0)
+
+
+def fused(a: Array, b: Array, c: Array, mode: str) -> Array:
+    """a · b + c of float32 or float64."""
+    if a.dtype == _F32:
+        if mode == "rn":
+            return fused_single(a, b, c)
+        return single(*two_sum(np.multiply(a, b, dtype=np.float64), c.astype(np.float64)), mode)
+    value, error = fused_double(a, b, c)
+    return toward(value, error, mode)
+
+
+def total(a: Array, b: Array, mode: str) -> Array:
+    """a + b of float32 or float64."""
+    if mode == "rn":
+        return a + b
+    if a.dtype == _F32:
+        return single(*two_sum(a.astype(np.float64), b.astype(np.float64)), mode)
+    value, error = two_sum(a, b)
+    return toward(value, error, mode)
+
+
+def product(a: Array, b: Array, mode: str) -> Array:
+    """a · b of float32 or float64."""
+    if mode == "rn":
+        return a * b
+    if a.dtype == _F32:
+        return single(np.multiply(a, b, dtype=np.float64), np.zeros(()), mode)
+    value, error = two_product(a, b)
+    return toward(value, error, mode)
+
+
+def quotient(a: Array, b: Array, mode: str) -> Array:
+    """a / b of float32 or float64."""
+    near = a / b
+    if mode == "rn":
+        return near
+    missing: Any
+    missing = a - np.multiply(near, b, dtype=np.float64) if near.dtype == _F32 else fused_double(-near, b, a)[0]
+    exact = ~np.isfinite(a) | (b == 0)
+    return toward(near, np.where(exact, 0.0, missing * np.where(np.signbit(b), -1.0, 1.0)), mode)
+
+
+def root(a: Array, mode: str) -> Array:
+    """√a of float32 or float64."""
+    near = np.sqrt(a)
+    if mode == "rn":
+        return near
+    missing = a - np.multiply(near, near, dtype=np.float64) if near.dtype == _F32 else fused_double(-near, near, a)[0]
+    return toward(near, np.where(np.isfinite(a), missing, 0.0), mode)

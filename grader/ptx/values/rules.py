@@ -1,0 +1,99 @@
+"""What an instruction with its modifiers does: a rule, found once for each spelling and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grader.ptx.types import DTYPES, Array, Unsupported
+
+Words = tuple[str, ...]
+"""An instruction's modifiers: of `fma.rn.ftz.f32`, ("rn", "ftz", "f32")."""
+_KEPT = 512
+
+
+class Rule(NamedTuple):
+    """Types of the sources and of the results, and the function from the ones to the others.
+
+    The function takes arrays of the sources' dtypes that broadcast, and returns one array or a tuple.
+    """
+
+    sources: Words
+    results: Words
+    function: Callable[..., Any]
+
+
+Maker = Callable[[Words], Rule]
+
+
+@dataclass(frozen=True)
+class Pure:
+    """An instruction without side effects.
+
+    `types(modifiers)` names the types of its sources and results, "cc" among them where it takes or gives the carry
+    flag. A caller may drop trailing results that a program leaves unnamed. `evaluate(modifiers, sources)` has arrays of
+    those types, which broadcast, as sources and results; it neither warns nor raises, whatever the values are. Both
+    raise `Unsupported` for modifiers that are not known. `find` gives the rule itself, for a caller that runs it often
+    and silences NumPy's warnings around it all.
+    """
+
+    types: Callable[[Words], tuple[Words, Words]]
+    evaluate: Callable[[Words, list[Array]], tuple[Array, ...]]
+    find: Callable[[Words], Rule]
+
+
+def pure(maker: Maker) -> Pure:
+    """`maker`'s instruction. Rules are kept, as a loop asks for the same ones again and again."""
+    find = lru_cache(_KEPT)(maker)
+
+    def types(modifiers: Words) -> tuple[Words, Words]:
+        rule = find(modifiers)
+        return rule.sources, rule.results
+
+    def evaluate(modifiers: Words, sources: list[Array]) -> tuple[Array, ...]:
+        function = find(modifiers).function
+        with np.errstate(all="ignore"):
+            results = function(*sources)
+        return tuple(map(np.asarray, results)) if type(results) is tuple else (np.asarray(results),)
+
+    return Pure(types, evaluate, find)
+
+
+def parse(modifiers: Words, flags: str = "", types: str = "", count: int = 1) -> tuple[frozenset[str], Words]:
+    """The flags and the last `count` modifiers, which must be among `types`; any other flag than `flags` is unknown."""
+    given, kinds = modifiers[: len(modifiers) - count], modifiers[len(modifiers) - count :]
+    if len(modifiers) < count or not set(given) <= set(flags.split()) or not set(kinds) <= set(types.split()):
+        raise Unsupported("an instruction with the modifiers ." + ".".join(modifiers))
+    return frozenset(given), kinds
+
+
+def one_of(flags: frozenset[str], choices: str, default: str | None = None) -> str:
+    """The one of `choices` that is among `flags`."""
+    found = flags & set(choices.split())
+    if len(found) > 1 or (not found and default is None):
+        raise Unsupported("an instruction with the modifiers ." + ".".join(sorted(flags)))
+    return next(iter(found), str(default))
+
+
+def whole(kind: str) -> np.dtype[Any]:
+    """The unsigned dtype as wide as a type."""
+    return np.dtype(f"u{DTYPES[kind].itemsize}")
+
+
+def width(kind: str) -> int:
+    """Bits of a type."""
+    return DTYPES[kind].itemsize * 8
+
+
+def halves(packed: Array) -> Array:
+    """The two 16-bit halves of 32-bit words, low one first, along a new last axis, as uint16."""
+    return np.asarray(packed)[..., None].view(np.uint16)
+
+
+def joined(pairs: Array) -> Array:
+    """What `halves` took apart: 16-bit values of any dtype along the last axis."""
+    return np.ascontiguousarray(pairs).view(np.uint32)[..., 0]
