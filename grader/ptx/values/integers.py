@@ -30,7 +30,9 @@ def _binary(function: Callable[..., Array], flags: str = "", pairs: str = "u16x2
     """An instruction of two sources of one type, which may be one of `pairs`."""
 
     def make(modifiers: Words) -> Rule:
-        given, (kind,) = parse(modifiers, flags, f"{INTEGERS} {pairs}")
+        # Of pairs .relu stands behind the type.
+        words = ("relu", *modifiers[:-1]) if modifiers[-1:] == ("relu",) else modifiers
+        given, (kind,) = parse(words, flags, f"{INTEGERS} {pairs}")
         chosen = function
         if "sat" in given:
             parse((kind,), "", "s32")
