@@ -59,8 +59,9 @@ def toward(value: Array, missing: Array, mode: str) -> Array:
     if mode == "rn":
         return value
     if mode == "rz":
-        return np.where((missing != 0) & ((missing < 0) == ~np.signbit(value)) & ~np.isnan(value),
-                        np.nextafter(value, value.dtype.type(0)), value)  # fmt: skip
+        # What is missing from an infinity may be NaN.
+        beyond = np.where(np.signbit(value), missing > 0, missing < 0)
+        return np.where(beyond, np.nextafter(value, value.dtype.type(0)), value)
     wrong = missing < 0 if mode == "rm" else missing > 0
     return np.where(wrong, np.nextafter(value, value.dtype.type(_INFINITY[mode])), value)
 
