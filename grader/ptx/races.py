@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.ptx.allocation import zeros
 from grader.ptx.findings import Named
 from grader.ptx.lanes import WARP, Frame
 from grader.ptx.regions import LastTouch, Reached, Region
@@ -110,7 +111,8 @@ class Races:
                 self._tell(m, region, here, touched.writer, mine, clash, different=False)
             if self.checked:
                 if touched.reader is None or touched.read is None:
-                    touched.reader, touched.read = np.zeros_like(touched.writer), np.zeros_like(touched.written)
+                    many = touched.writer.size
+                    touched.reader, touched.read = zeros(many, np.int64), zeros(many, np.int32)
                 touched.reader[here], touched.read[here] = mine, m.clock
 
     def stored(
