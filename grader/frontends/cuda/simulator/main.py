@@ -5,6 +5,7 @@ It reads hostile text, so it is confined. It says what it cannot do or could not
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Collection, Sequence
 from math import inf
@@ -129,6 +130,8 @@ def serve(channel: Channel) -> None:
 
 
 def _answer(request: Simulate, descriptors: list[int]) -> Result:
+    # Memory of the call before may hang in a circle of objects, and address space is bounded.
+    gc.collect()
     try:
         plan = read_plan(serving.contents(descriptors[0], request.bytes))
         memories = mapped(plan, request.call, descriptors[1:])
