@@ -21,7 +21,7 @@ from grader.judge.lowered import NotLowered, lowered
 from grader.judge.prepared import OPERATIONS, Prepared
 from grader.judge.preparing import kernels_of
 from grader.judge.simulation import Ran, Simulation
-from grader.model.assignment import Assignment, Case, shape_of
+from grader.model.assignment import Assignment, Case
 from grader.model.result import Detail
 from grader.plan.compiled import Binary
 from grader.plan.findings import Finding, Misaligned, OutOfBounds, Race
@@ -64,7 +64,7 @@ def look_at_compiled(prepared: Prepared, plans: Mapping[str, Plan]) -> tuple[str
 
 def _chosen(assignment: Assignment) -> list[Case]:
     """The smallest cases of more than one element, and the first of more than a block's."""
-    sizes = {case.name: prod(shape_of(assignment.output, case)) for case in assignment.cases_for("cpu")}
+    sizes = {case.name: prod(case.sizes.values()) for case in assignment.cases_for("cpu")}
     public = [case for case in assignment.cases_for("cpu") if not case.hidden and sizes[case.name] > 1]
     small = sorted(public, key=lambda case: sizes[case.name])[:SMALL]
     larger = [case for case in public if LARGER < sizes[case.name] <= MOST_ELEMENTS and case not in small]
