@@ -10,6 +10,7 @@ from grader.engine.forkserver.conversation import Lost
 from grader.frontends import FrontEnd
 from grader.judge import large
 from grader.judge.explain import explain_assembly, explain_library
+from grader.judge.explain.lines import phrases_of, spoken
 from grader.judge.inspection import inspection_of
 from grader.judge.large import SampledCase
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
@@ -66,7 +67,7 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
     assert isinstance(code, list)
     shown = [plan for name, plan in plans.items() if name not in hidden]
     return Target(
-        looked=large.told([look for look in looks if not look.case.hidden]),
+        looked=spoken(large.told([look for look in looks if not look.case.hidden]), phrases_of(task.assignment)),
         remarks=tuple(detail.message for detail in _foreign(shown)),
         inspection=None if seen is None else inspection_of(
             task.assignment, seen, dict(zip(map(kernel_key, kernels), code, strict=True)), prepared.preparing.target))

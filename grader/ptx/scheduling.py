@@ -212,6 +212,9 @@ class Scheduling(ChunkState):
             activation = activation.parent
         return 0
 
+    def place(self) -> int:
+        return id(self.step)
+
     def spot_of(self, instruction: ThreadInstruction) -> Spot:
         """The place of an instruction, for all blocks of the chunk."""
         return Spot(self.kernel, instruction.line or self.line(), self.numbers, self.grid.blocks)

@@ -55,6 +55,10 @@ class Threads:
         """The line of the student's file that runs, 0 if it is not known."""
         raise NotImplementedError
 
+    def place(self) -> int:
+        """A number that tells the instruction that runs from all others of its kernel."""
+        raise NotImplementedError
+
     def merged(self, slot: int, value: Array) -> Array:
         """A new value where the mask holds, and what was there elsewhere."""
         old = self.regs[slot]

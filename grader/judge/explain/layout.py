@@ -8,6 +8,7 @@ from itertools import combinations_with_replacement
 
 from grader.frontends.phrases import Phrases
 from grader.judge.explain.evidence import Hint, plural
+from grader.judge.explain.lines import spoken
 from grader.plan.findings import Access
 
 
@@ -118,4 +119,5 @@ class TensorAccess:
         return not moves or moves[0] % columns != 0 or (moves[0] % access.tile[0] == 0 and moves[0] != columns)
 
     def hint(self, seen: str, look: str, pattern: str) -> Hint:
-        return Hint(seen[:1].upper() + seen[1:], look, pattern=pattern, line=self.access.line)
+        seen = spoken(seen[:1].upper() + seen[1:], self.words)
+        return Hint(seen, spoken(look, self.words), pattern=pattern, line=self.access.line)

@@ -1,54 +1,45 @@
-"""Matrices that the lanes of a warp hold together: loads, stores and products of them."""
+"""Matrices that the lanes of a warp hold together: loads, stores and products."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
 from grader.plan.plan import Malformed
 from grader.ptx.decode import Decoder, Get, Put, Run, vector
-from grader.ptx.instructions.lanes import meet
 from grader.ptx.instructions.memory import space_of
 from grader.ptx.lanes import WARP, unwarped, warps
 from grader.ptx.program import ThreadInstruction
 from grader.ptx.state import ChunkState
-from grader.ptx.tensor_cores import Fragment, Product, matrix_rows, mma, transposed, wmma, wmma_access
-from grader.ptx.types import DTYPES, Array
-
-
-def _registers(decoder: Decoder, operand: str, fragment: Fragment) -> list[Get]:
-    names = _counted(operand, fragment.words)
-    return [decoder.source(name, fragment.register) for name in names]
-
-
-def _counted(operand: str, count: int) -> tuple[str, ...]:
-    names = vector(operand)
-    if len(names) != count:
-        raise Malformed(f"{len(names)} registers where a matrix has {count}")
-    return names
+from grader.ptx.tensor_cores import Product, matrix_rows, mma, transposed, wmma, wmma_access
+from grader.ptx.types import DTYPES, Array, Unsupported
 
 
 def _held(m: ChunkState, gets: list[Get]) -> Array:
-    """Registers as (warps of all blocks, lanes, registers)."""
-    return np.stack([warps(get(m), m.shape) for get in gets], -1).reshape(-1, WARP, len(gets))
+    """Registers as (warps, lanes, registers)."""
+    return np.stack([warps(get(m), m.shape).reshape(-1, WARP) for get in gets], axis=-1)
 
 
-def _put(m: ChunkState, puts: list[Put], values: Array) -> None:
+def _put(m: ChunkState, puts: list[Put], registers: Array) -> None:
     for number, put in enumerate(puts):
-        put(m, unwarped(values[..., number].reshape(m.shape[0], -1, WARP), m.shape))
+        put(m, unwarped(registers[..., number].reshape(m.shape[0], -1, WARP), m.shape))
+
+
+def _lanes(m: ChunkState, of_lanes: Array) -> Array:
+    """What is known of each of 32 lanes, for all threads: (1, threads)."""
+    return of_lanes[np.arange(m.shape[1]) % WARP][None, :]
 
 
 def _product(decoder: Decoder, one: ThreadInstruction, product: Product) -> Run:
-    if len(one.operands) != 4:
-        raise Malformed(f"{one} with {len(one.operands)} operands")
-    sources = [_registers(decoder, operand, fragment) for operand, fragment in zip(one.operands[1:], product[:3],
-                                                                                   strict=True)]  # fmt: skip
-    puts = [decoder.target(name) for name in _counted(one.operands[0], product.d.words)]
+    fragments = product.d, product.a, product.b, product.c
+    names = [vector(operand) for operand in one.operands]
+    if len(names) != 4 or any(len(part) != fragment.words for part, fragment in zip(names, fragments, strict=True)):
+        raise Malformed(f"{one} with other registers")
+    puts = [decoder.target(name) for name in names[0]]
+    a, b, c = ([decoder.source(name, fragment.register) for name in part]
+               for part, fragment in zip(names[1:], fragments[1:], strict=True))
 
     def run(m: ChunkState) -> None:
-        _put(m, puts, product.evaluate(*(_held(m, gets) for gets in sources)))
-        meet(m)
+        _put(m, puts, product.evaluate(_held(m, a), _held(m, b), _held(m, c)))
 
     return run
 
@@ -60,125 +51,90 @@ def _mma(decoder: Decoder, one: ThreadInstruction) -> Run:
 def _wmma(decoder: Decoder, one: ThreadInstruction) -> Run:
     if one.modifiers[:1] == ("mma",):
         return _product(decoder, one, wmma(one.modifiers))
-    loads = one.modifiers[:1] == ("load",)
-    fragment, by_columns = wmma_access(one.modifiers)
-    registers, place = one.operands[:2] if loads else one.operands[1::-1]
+    fragment, column_major = wmma_access(one.modifiers)
+    loads = one.modifiers[0] == "load"
+    names, place = one.operands[:2] if loads else reversed(one.operands[:2])
+    stride = None if len(one.operands) < 3 else decoder.source(one.operands[2], "u32")
     address, space = decoder.address(place), space_of(one)
-    if len(one.operands) > 2:
-        stride = decoder.source(one.operands[2], "u32")
-    else:
-        whole = np.full((1, 1), fragment.rows if by_columns else fragment.columns, np.uint32)
+    strides, elements = fragment.offsets(column_major)
+    size = fragment.bytes
+    dtype = np.dtype(f"u{size}")
+    length = fragment.rows if column_major else fragment.columns
 
-        def stride(m: ChunkState) -> Array:
-            return whole
+    def places(m: ChunkState, number: int) -> Array:
+        rows = np.full((1, 1), length, np.uint64) if stride is None else stride(m).astype(np.uint64)
+        step = _lanes(m, strides[:, number]).astype(np.uint64) * rows
+        return address(m) + (step + _lanes(m, elements[:, number]).astype(np.uint64)) * np.uint64(size)
 
-    pieces = _pieces(fragment, by_columns)
+    count = strides.shape[1]
+    if len(vector(names)) != fragment.words:
+        raise Malformed(f"{one} with other registers")
     if loads:
-        puts = [decoder.target(name) for name in _counted(registers, fragment.words)]
-        return _loads(fragment, pieces, lambda m: (address(m), stride(m)), puts, space)
-    gets = _registers(decoder, registers, fragment)
-    return _stores(fragment, pieces, lambda m: (address(m), stride(m)), gets, space)
+        puts = [decoder.target(name) for name in vector(names)]
 
+        def load(m: ChunkState) -> None:
+            found = [m.spaces.load(m, space, places(m, number), dtype)[0] for number in range(count)]
+            held = np.stack([warps(value, m.shape).reshape(-1, WARP) for value in found], axis=-1)
+            _put(m, puts, fragment.pack(held))
 
-Piece = tuple[Array, Array]
+        return load
+    gets = [decoder.source(name, fragment.register) for name in vector(names)]
 
+    def store(m: ChunkState) -> None:
+        held = fragment.unpack(_held(m, gets))
+        for number in range(count):
+            value = unwarped(held[..., number].reshape(m.shape[0], -1, WARP), m.shape)
+            m.spaces.store(m, space, places(m, number), [value], dtype)
 
-def _pieces(fragment: Fragment, by_columns: bool) -> tuple[list[Piece], np.dtype[np.generic]]:
-    """What each lane accesses at once, as bytes of which some count once for a stride, and its dtype: a register where
-    its elements are neighbours in memory, or else an element."""
-    strides, steps = fragment.offsets(by_columns)
-    each = fragment.places.shape[1] // fragment.words
-    groups = strides.reshape(WARP, -1, each), steps.reshape(WARP, -1, each)
-    neighbours = (groups[0] == groups[0][..., :1]).all() and (groups[1] - groups[1][..., :1] == np.arange(each)).all()
-    if neighbours:
-        strides, steps = groups[0][..., 0], groups[1][..., 0]
-    size = fragment.bytes * (each if neighbours else 1)
-    places = [(strides[:, n] * fragment.bytes, steps[:, n] * fragment.bytes) for n in range(strides.shape[1])]
-    return places, np.dtype(f"u{size}")
-
-
-Where = Callable[[ChunkState], tuple[Array, Array]]
-
-
-def _addresses(m: ChunkState, begin: Array, stride: Array, piece: Piece) -> Array:
-    lanes = np.arange(m.shape[1]) % WARP
-    strides, steps = (part[lanes][None].astype(np.uint64) for part in piece)
-    addresses: Array = begin + strides * stride + steps
-    return addresses
-
-
-def _loads(
-    fragment: Fragment, pieces: tuple[list[Piece], np.dtype[np.generic]], where: Where, puts: list[Put], space: str
-) -> Run:
-    places, dtype = pieces
-
-    def run(m: ChunkState) -> None:
-        begin, stride = where(m)
-        parts = [m.spaces.load(m, space, _addresses(m, begin, stride, piece), dtype)[0] for piece in places]
-        held = np.stack([warps(part, m.shape) for part in parts], -1).reshape(-1, WARP, len(parts))
-        _put(m, puts, np.ascontiguousarray(held).view(DTYPES[fragment.register]))
-        meet(m)
-
-    return run
-
-
-def _stores(
-    fragment: Fragment, pieces: tuple[list[Piece], np.dtype[np.generic]], where: Where, gets: list[Get], space: str
-) -> Run:
-    places, dtype = pieces
-
-    def run(m: ChunkState) -> None:
-        begin, stride = where(m)
-        parts = np.ascontiguousarray(_held(m, gets)).view(dtype)
-        for number, piece in enumerate(places):
-            value = unwarped(parts[..., number].reshape(m.shape[0], -1, WARP), m.shape)
-            m.spaces.store(m, space, _addresses(m, begin, stride, piece), [value], dtype)
-        meet(m)
-
-    return run
+    return store
 
 
 def _rows(decoder: Decoder, one: ThreadInstruction) -> Run:
-    """ldmatrix and stmatrix: parts of rows, each at the address that a lane of the warp gives."""
+    """`ldmatrix` and `stmatrix`."""
     access = matrix_rows(one.name, one.modifiers)
     loads = one.name == "ldmatrix"
-    registers, place = one.operands if loads else one.operands[::-1]
-    names = _counted(registers, access.lanes.shape[1])
-    address = decoder.address(place)
-    dtype, each = np.dtype(f"u{access.bytes}"), access.lanes.shape[2]
-    puts = [decoder.target(name) for name in names] if loads else []
-    gets = [] if loads else [decoder.source(name, "b32") for name in names]
+    names, place = one.operands if loads else reversed(one.operands)
+    registers, parts = access.lanes.shape[1:]
+    if len(vector(names)) != registers:
+        raise Malformed(f"{one} with other registers")
+    address, space, dtype = decoder.address(place), space_of(one), np.dtype(f"u{access.bytes}")
 
-    def run(m: ChunkState) -> None:
+    def places(m: ChunkState, register: int, part: int) -> Array:
         given = warps(address(m), m.shape)
-        values: list[list[Array]] = []
-        for register in range(len(names)):
-            parts = []
-            if gets:
-                word = np.broadcast_to(gets[register](m), m.shape)
-                held = np.ascontiguousarray(word)[..., None].view(dtype)
-            for part in range(each):
-                begin = given[..., access.lanes[:, register, part]]
-                at = unwarped(begin + access.offsets[:, register, part].astype(np.uint64), m.shape)
-                if loads:
-                    parts.append(m.spaces.load(m, "shared", at, dtype)[0])
-                else:
-                    m.spaces.store(m, "shared", at, [held[..., part]], dtype)
-            values.append(parts)
-        # Registers may be among those of the address.
-        for put, found in zip(puts, values, strict=False):
-            both = [np.broadcast_to(part, m.shape) for part in found]
-            put(m, np.ascontiguousarray(np.stack(both, -1)).view(np.uint32)[..., 0])
-        meet(m)
+        return unwarped(
+            given[..., access.lanes[:, register, part]] + access.offsets[:, register, part].astype(np.uint64), m.shape)
 
-    return run
+    if loads:
+        puts = [decoder.target(name) for name in vector(names)]
+
+        def load(m: ChunkState) -> None:
+            for register, put in enumerate(puts):
+                found = [np.broadcast_to(m.spaces.load(m, space, places(m, register, part), dtype)[0], m.shape)
+                         for part in range(parts)]
+                put(m, np.stack(found, axis=-1).view(np.uint32)[..., 0])
+
+        return load
+    gets = [decoder.source(name, "b32") for name in vector(names)]
+
+    def store(m: ChunkState) -> None:
+        for register, get in enumerate(gets):
+            value = np.ascontiguousarray(np.broadcast_to(get(m), m.shape))[..., None].view(dtype)
+            for part in range(parts):
+                m.spaces.store(m, space, places(m, register, part), [value[..., part]], dtype)
+
+    return store
 
 
 def _movmatrix(decoder: Decoder, one: ThreadInstruction) -> Run:
     if one.modifiers != ("sync", "aligned", "m8n8", "trans", "b16"):
-        raise Malformed(str(one))
+        raise Unsupported(str(one))
     put, get = decoder.target(one.operands[0]), decoder.source(one.operands[1], "b32")
-    return lambda m: put(m, unwarped(transposed(warps(get(m), m.shape)), m.shape))
+
+    def run(m: ChunkState) -> None:
+        words = transposed(warps(get(m), m.shape).reshape(-1, WARP))
+        put(m, unwarped(words.reshape(m.shape[0], -1, WARP).astype(DTYPES["b32"], copy=False), m.shape))
+
+    return run
 
 
 MATRICES = {"mma": _mma, "wmma": _wmma, "ldmatrix": _rows, "stmatrix": _rows, "movmatrix": _movmatrix}

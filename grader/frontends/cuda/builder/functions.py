@@ -1,0 +1,169 @@
+"""Finding the student's function in the object that their file became, and whether it takes what it will be given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.frontends.cuda.builder.programs import output
+from grader.frontends.cuda.built import HostParameter
+from grader.plan.messages import Given, GivenTensor
+from grader.plan.plan import DType
+
+_C_TYPES: dict[DType, tuple[str, ...]] = {
+    "float64": ("double",), "float32": ("float",), "float16": ("__half", "half"),
+    "bfloat16": ("__nv_bfloat16", "nv_bfloat16"), "int64": ("long", "long long"), "int32": ("int",),
+    "int16": ("short",), "int8": ("signed char", "char"), "uint64": ("unsigned long", "unsigned long long"),
+    "uint32": ("unsigned int",), "uint16": ("unsigned short",), "uint8": ("unsigned char", "char"), "bool": ("bool",),
+    "float8_e4m3fn": ("__nv_fp8_e4m3",), "float8_e5m2": ("__nv_fp8_e5m2",),
+}  # fmt: skip
+_WHOLE = ("int", "long", "long long", "unsigned int", "unsigned long", "unsigned long long", "short", "unsigned short")
+_REAL = ("float", "double")
+# Other spellings, as words in any order.
+_SPELLED = {
+    "unsigned": "unsigned int", "size_t": "unsigned long", "std::size_t": "unsigned long", "uint": "unsigned int",
+    "int64_t": "long", "uint64_t": "unsigned long", "int32_t": "int", "uint32_t": "unsigned int",
+    "uint8_t": "unsigned char", "uchar": "unsigned char", "long int": "long", "long unsigned int": "unsigned long",
+    "long long int": "long long", "ssize_t": "long", "ptrdiff_t": "long", "int16_t": "short",
+    "uint16_t": "unsigned short",
+}  # fmt: skip
+_COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+_DEFINED = re.compile(r"^([0-9a-fA-F]+) ([TtWw]) (\S+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The function's symbol in the object, and its parameters."""
+
+    symbol: str
+    parameters: list[HostParameter]
+
+
+@dataclass(frozen=True)
+class NotFound:
+    """Why the function cannot be called: nothing has its name, or it takes something else. `message` says what there
+    is."""
+
+    missing: bool
+    message: str
+    line: int = 0
+
+
+def find(
+    folder: Path, objects: Sequence[str], function: str, given: Sequence[Given], source: str, kernels: Collection[str],
+    *, until: float,
+) -> Found | NotFound:
+    """Looks for the function. `kernels` are the symbols of kernels, which the object has functions of its own for.
+    Raises TooSlow."""
+    plain = _COMMENTS.sub(lambda match: " " * len(match[0]) if match[0][0] == "/" else '""', source)
+    declared = _declared(plain, function)
+    candidates = _candidates(folder, objects, function, until)
+    launched = [one for one in candidates if one[1] not in kernels]
+    if candidates and not launched:
+        return NotFound(False, f"{function} is a kernel (__global__): the function that launches it has this name, and "
+                               "the kernel another", _line_of(plain, function))
+    outside = [one for one in launched if one[0] not in "tw"]
+    if not outside:
+        return NotFound(True, f"{function} is static, or in an unnamed namespace: no other file can call it" if launched
+                        else f"no function {function}", _line_of(plain, function) if launched else 0)
+    for _, symbol, types in outside:
+        known = types if types is not None else declared.types
+        if known is None or _takes(known, given):
+            return Found(symbol, _parameters(known, declared.names, given))
+    _, _, types = outside[0]
+    return NotFound(False, f"{function}({', '.join(types or declared.types or [])}); the assignment calls "
+                           f"{function}({', '.join(map(_wanted, given))})", _line_of(plain, function))
+
+
+_Candidate = tuple[str, str, list[str] | None]
+"""How a function is bound, in a letter of `nm`'s, its symbol, and its types; C leaves these out."""
+
+
+def _candidates(folder: Path, objects: Sequence[str], function: str, until: float) -> list[_Candidate]:
+    """Functions of this name."""
+    rows = _DEFINED.findall(output(["nm", *objects], folder, until))
+    symbols = [(bound, symbol) for _, bound, symbol in rows if function in symbol]
+    mangled = "".join(f"{symbol}\n" for _, symbol in symbols).encode()
+    plain = output(["c++filt"], folder, until, mangled).splitlines()
+    found: list[_Candidate] = []
+    for (bound, symbol), name in zip(symbols, plain, strict=False):
+        if symbol == function:
+            found.append((bound, symbol, None))
+        elif match := re.fullmatch(rf"(?:\(anonymous namespace\)::)?{re.escape(function)}\((.*)\)", name):
+            hidden = "t" if name.startswith("(") else bound
+            found.append((hidden, symbol, [_normal(one) for one in _split(match[1]) if one != "void"]))
+    return found
+
+
+def _split(text: str) -> list[str]:
+    """The parameters of a list, which may hold commas in brackets of their own."""
+    parts, depth, begin = [], 0, 0
+    for index, sign in enumerate(text):
+        depth += (sign in "(<[{") - (sign in ")>]}")
+        if sign == "," and not depth:
+            parts.append(text[begin:index])
+            begin = index + 1
+    return [part.strip() for part in (*parts, text[begin:]) if part.strip()]
+
+
+def _normal(type_: str) -> str:
+    """A type in one spelling, without what makes no difference to a caller."""
+    type_ = re.sub(r"\b(const|volatile|__restrict__|__restrict|restrict|struct)\b", " ", type_)
+    type_ = re.sub(r"\[\d*\]\s*$", "*", type_)
+    stars = type_.count("*")
+    words = " ".join(type_.replace("*", " ").split())
+    if "unsigned" in words.split() and words not in _SPELLED:
+        # `int unsigned`, `char unsigned`, `long unsigned`
+        rest = [word for word in words.split() if word not in ("unsigned", "int")] or ["int"]
+        words = "unsigned " + " ".join(rest)
+    return _SPELLED.get(words, words) + "*" * stars
+
+
+@dataclass(frozen=True)
+class _Declared:
+    types: list[str] | None = None
+    names: tuple[str, ...] = ()
+
+
+def _declared(source: str, function: str) -> _Declared:
+    """What the file's definition of a function says of its parameters, as far as that is plain C."""
+    for match in re.finditer(rf"\b{re.escape(function)}\s*\(([^;{{}}()]*)\)\s*(?:noexcept\s*)?\{{", source):
+        parts = _split(match[1])
+        if parts == ["void"] or not parts:
+            return _Declared([])
+        types, names = [], []
+        for part in parts:
+            named = re.fullmatch(r"(.*?[\s*&])([A-Za-z_]\w*)\s*((?:\[\d*\])?)\s*(?:=.*)?", part, re.DOTALL)
+            types.append(_normal((named[1] + named[3]) if named else part))
+            names.append(named[2] if named else "")
+        return _Declared(types, tuple(names))
+    return _Declared()
+
+
+def _line_of(source: str, function: str) -> int:
+    found = re.search(rf"\b{re.escape(function)}\s*\([^;{{}}()]*\)\s*(?:noexcept\s*)?\{{", source)
+    return source.count("\n", 0, found.start()) + 1 if found else 0
+
+
+def _accepted(given: Given) -> tuple[str, ...]:
+    if isinstance(given, GivenTensor):
+        return tuple(f"{one}*" for one in (*_C_TYPES[given.dtype], "void"))
+    return _WHOLE if given.type == "int" else _REAL
+
+
+def _takes(types: Sequence[str], given: Sequence[Given]) -> bool:
+    return len(types) == len(given) and all(
+        one in _accepted(wanted) for one, wanted in zip(types, given, strict=True))
+
+
+def _wanted(given: Given) -> str:
+    return f"{_accepted(given)[0]} {given.name}".replace("* ", " *")
+
+
+def _parameters(types: Sequence[str] | None, names: Sequence[str], given: Sequence[Given]) -> list[HostParameter]:
+    types = [_accepted(one)[0] for one in given] if types is None else types
+    own = names if len(names) == len(given) else [""] * len(given)
+    return [HostParameter(name=name or one.name, type="pointer" if type_.endswith("*") else type_)
+            for type_, name, one in zip(types, own, given, strict=True)]

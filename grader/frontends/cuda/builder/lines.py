@@ -1,0 +1,31 @@
+"""The student's lines by addresses in an object, from its debug information."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from grader.frontends.cuda.builder.programs import output
+from grader.frontends.cuda.built import HostLines
+
+_MOST_ROWS = 1 << 18
+_ROW = re.compile(r"^\S.*\s(0x[0-9a-f]+)(?:\s|$)", re.MULTILINE)
+
+
+def host_lines(folder: Path, library: str, file: str, until: float) -> HostLines:
+    """For each row of the line table, the innermost line of the student's file: that of a call which was inlined, where
+    the row itself belongs to a library. Raises TooSlow."""
+    table = output(["objdump", "--dwarf=decodedline", library], folder, until)
+    rows = sorted({int(row, 16) for row in _ROW.findall(table)})[:_MOST_ROWS]
+    asked = "".join(f"{row:#x}\n" for row in rows).encode()
+    told = output(["addr2line", "-i", "-a", "-e", library], folder, until, asked)
+    own = re.compile(rf"(?:^|/){re.escape(file)}:(\d+)")
+    found: dict[int, int] = {}
+    address = -1
+    for line in told.splitlines():
+        if line.startswith("0x"):
+            address = int(line, 16)
+            found[address] = 0
+        elif not found.get(address, 1) and (match := own.search(line)):
+            found[address] = int(match[1])
+    return HostLines.of(found.items())

@@ -1,0 +1,122 @@
+"""The builder: compiles a student's file for a planner and cuts its kernels into texts.
+
+nvcc reads whatever a file includes, so the process sees the toolkit, the system's headers and the file alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path, PurePath
+
+from grader.frontends import serving
+from grader.frontends.cuda import toolkit as toolkits
+from grader.frontends.cuda.builder import functions, lines, objects
+from grader.frontends.cuda.builder.programs import TooSlow
+from grader.frontends.cuda.built import MOST_ENTRIES, BuiltEntry, BuiltVariable, Contents, write_built
+from grader.frontends.cuda.text import EntryText, Unplannable, split
+from grader.plan.messages import BUILDER_REQUEST, BUILT_BYTES, Build, Built, Failed
+from grader.plan.plan import MOST_ARGUMENTS, Malformed
+
+STARTS_PROGRAMS = True
+SECONDS = 50.0
+"""Of the clock, for all of a file: the judge waits a little longer."""
+SOURCE_BYTES = 4 << 20
+# Static shared memory: `.shared .align 4 .b8 tile[4096];`
+_SHARED = re.compile(r"^\s*\.shared\s+(?:\.align\s+\d+\s+)?\.[a-z]+(\d+)\s+[\w$%]+(?:\[(\d+)\])?\s*;", re.MULTILINE)
+# A plan's names are no longer.
+_MOST_SYMBOL = 200
+_MANAGED = re.compile(r"^\.(?:visible |extern |weak )*\.?global \.attribute\(\.managed\)", re.MULTILINE)
+
+
+def _answer(request: Build, files: Sequence[int]) -> Built | Failed:
+    source = serving.contents(files[0])
+    if len(source) > SOURCE_BYTES:
+        return Failed(seq=request.seq, failure="unreadable_source",
+                      message=f"a file of {len(source):,} bytes; {SOURCE_BYTES:,} at most")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            made = build(request, source, Path(folder).resolve())
+        except TooSlow:
+            return Failed(seq=request.seq, failure="time_out",
+                          message=f"Compiling the file takes more than {SECONDS:.0f} seconds.")
+    if isinstance(made, Failed):
+        return made
+    if len(made) > BUILT_BYTES:
+        return Failed(seq=request.seq, failure="too_large",
+                      message=f"the file compiles to {len(made):,} bytes; {BUILT_BYTES:,} at most")
+    return Built(seq=request.seq, bytes=os.pwrite(files[1], made, 0))
+
+
+def build(request: Build, source: bytes, folder: Path) -> bytes | Failed:
+    """What a planner needs of a file, in the form that `built.py` describes. `folder` is empty. Raises TooSlow."""
+    found = toolkits.toolkit()
+    if found is None:
+        return Failed(seq=request.seq, failure="unsupported", message=f"No CUDA compiler: {toolkits.problem()}")
+    until = time.monotonic() + SECONDS
+    file = PurePath(request.file).name
+    compiled = objects.compile_file(folder, file, source, request.device, found, request.seq, until)
+    if isinstance(compiled, Failed):
+        return compiled
+    text = source.decode(errors="replace")
+    if _MANAGED.search(compiled.ptx):
+        return Failed(seq=request.seq, failure="unsupported", line=text[: text.find("__managed__")].count("\n") + 1,
+                      message="host code could read what a kernel writes to a __managed__ variable: "
+                              "declare it __device__")
+    try:
+        entries = split(compiled.ptx, text)
+    except Unplannable as error:
+        return Failed(seq=request.seq, failure="unsupported", message=error.message, line=error.line)
+    except Malformed as error:
+        return Failed(seq=request.seq, failure="unsupported", message=f"its kernels cannot be read: {error}"[:2000])
+    kernels = {entry.symbol for entry in entries}
+    function = functions.find(
+        folder, compiled.objects, request.function, request.given, text, kernels, until=until)
+    if isinstance(function, functions.NotFound):
+        return Failed(seq=request.seq, failure="missing_function" if function.missing else "wrong_signature",
+                      message=function.message[:2000], line=function.line)
+    failed = objects.link(folder, file, source, compiled, found, request.seq, until)
+    if failed is not None:
+        return failed
+    if (many := _too_many(entries)) is not None:
+        return Failed(seq=request.seq, failure="too_large", message=many)
+    contents = Contents(symbol=function.symbol, parameters=function.parameters, entries=list(map(_entry, entries)))
+    table = lines.host_lines(folder, objects.LIBRARY, file, until)
+    return write_built((folder / objects.LIBRARY).read_bytes(), table, contents)
+
+
+def _too_many(entries: Sequence[EntryText]) -> str | None:
+    """What a result has no room for."""
+    if len(entries) > MOST_ENTRIES:
+        return f"{len(entries):,} kernels; {MOST_ENTRIES:,} at most"
+    for entry in entries:
+        if len(entry.signature) > MOST_ARGUMENTS:
+            return (f"{entry.name} has {len(entry.signature)} parameters and variables of the file; {MOST_ARGUMENTS} "
+                    "at most: put them into a structure")
+    return None
+
+
+def _entry(entry: EntryText) -> BuiltEntry:
+    shared = sum(int(bits) // 8 * int(count or 1) for bits, count in _SHARED.findall(entry.text))
+    symbol = entry.symbol if len(entry.symbol) <= _MOST_SYMBOL else (
+        f"{entry.symbol[:100]}_{hashlib.sha256(entry.symbol.encode()).hexdigest()[:16]}")
+    return BuiltEntry(
+        registered=entry.symbol, symbol=symbol, name=entry.name, line=entry.line,
+        text=entry.text.replace(entry.symbol, symbol), signature=list(entry.signature), shared=shared,
+        most_threads=entry.most_threads,
+        variables=[
+            BuiltVariable(symbol=one.symbol, name=one.name, bytes=len(one.contents), initial=_initial(one.contents))
+            for one in entry.variables])
+
+
+def _initial(contents: bytes) -> str:
+    return base64.b64encode(contents).decode() if any(contents) else ""
+
+
+serve = partial(serving.serve, requests=BUILDER_REQUEST, answer=_answer)

@@ -1,0 +1,100 @@
+"""From a student's file to an object that plans instead of running, and the compiler's text of its kernels."""
+
+from __future__ import annotations
+
+import re
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.frontends.cuda.builder import said
+from grader.frontends.cuda.builder.programs import Running, output, run
+from grader.frontends.cuda.toolkit import Toolkit
+from grader.plan.device import Device
+from grader.plan.messages import Failed
+
+# Read where the module is: a confined process does not see the grader's own files.
+_RUNTIME = {path.name: path.read_bytes() for path in sorted((Path(__file__).resolve().parent / "runtime").iterdir())}
+LIBRARY = "built.so"
+_OBJECT = "file.o"
+_STUBS = "stubs"
+# A call at the end of a function stays a call, or the line that made it would be lost; lines are all that is needed of
+# the debug information of host code.
+_HOST_FLAGS = ("-fPIC", "-fno-optimize-sibling-calls", "-g1")
+# nvcc calls it, too; g++ reads every C file as C++.
+_C = "gcc"
+_RUNTIME_FLAGS = ("-c", "-O1", "-fPIC", "-fvisibility=hidden", "-w")
+# CUDA's own calls, and those of NVIDIA's libraries for the host.
+_THEIRS = re.compile(r"_*(?:cuda|cu[A-Z]|cublas|cudnn|curand|cufft|cusparse|cusolver|cutensor|nccl|nvtx|nvrtc|nvml|"
+                     r"nvjpeg|npp|nvshmem|nvPTX|nvJit)\w*")
+_UNDEFINED = re.compile(r"^\s+U (\S+)$", re.MULTILINE)
+_OPENMP = re.compile(rb"#\s*pragma\s+omp|<omp\.h>")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """`ptx` is the text of all kernels, without the names of folders. `objects` are those of the student's file, with
+    the folder that holds them."""
+
+    ptx: str
+    objects: list[str]
+
+
+def compile_file(
+    folder: Path, file: str, source: bytes, device: Device, toolkit: Toolkit, seq: int, until: float
+) -> Compiled | Failed:
+    """nvcc's object of the file beside the runtime's, which another compiler makes meanwhile. Raises TooSlow."""
+    (folder / file).write_bytes(source)
+    parallel = ["-Xcompiler=-fopenmp"] if _OPENMP.search(source) else []
+    command = [
+        toolkit.nvcc, f"-gencode=arch=compute_{device.target[3:]},code=compute_{device.target[3:]}", "-lineinfo", "-O2",
+        "-std=c++17", f"-Xcompiler={','.join(_HOST_FLAGS)}", *parallel, "--keep", "--keep-dir", ".", f"-I{folder}",
+        "-w", "-c", file, "-o", _OBJECT]
+    with ExitStack() as stack:
+        compiler = Running(command, folder, "compiler")
+        stack.callback(compiler.end)
+        runtimes = _start_runtime(folder, toolkit)
+        for one in runtimes:
+            stack.callback(one.end)
+        ended = compiler.ended(until)
+        if ended.status:
+            return said.compile_failure(ended.said, ended.status, folder, file, seq)
+        for one in runtimes:
+            if (made := one.ended(until)).status:
+                raise RuntimeError(f"the recording runtime does not compile: {made.said[:500]}")
+    # `x.cu` has become `x.ptx`.
+    ptx = (folder / file).with_suffix(".ptx").read_text(encoding="utf-8", errors="replace")
+    return Compiled(ptx.replace(f"{folder}/", ""), [_OBJECT])
+
+
+def _start_runtime(folder: Path, toolkit: Toolkit) -> list[Running]:
+    made = folder / "runtime"
+    made.mkdir()
+    for name, contents in _RUNTIME.items():
+        (made / name).write_bytes(contents)
+    c, cpp = ([name for name in _RUNTIME if name.endswith(suffix)] for suffix in (".c", ".cpp"))
+    return [
+        Running([_C, *_RUNTIME_FLAGS, "-std=gnu11", f"-I{toolkit.include}", *c], made, "c"),
+        Running([toolkit.host, *_RUNTIME_FLAGS, "-std=c++17", *cpp], made, "cpp")]
+
+
+def link(
+    folder: Path, file: str, source: bytes, compiled: Compiled, toolkit: Toolkit, seq: int, until: float
+) -> Failed | None:
+    """Makes LIBRARY. A call that the runtime does not have gets a function that refuses when it is called: code that is
+    never called is harmless. Raises TooSlow."""
+    # The runtime's first: its constructors come before a submission's of the same rank.
+    runtime = sorted(f"runtime/{path.name}" for path in (folder / "runtime").glob("*.o"))
+    wanted = set(_UNDEFINED.findall(output(["nm", "-u", *compiled.objects], folder, until)))
+    had = set(re.findall(r" [A-Z] (\S+)$", output(["nm", "--defined-only", *runtime], folder, until), re.MULTILINE))
+    missing = sorted(name for name in wanted - had if _THEIRS.fullmatch(name))
+    stubs = "".join(f'int {name}(void) {{ rec_unknown("{name}"); return 1; }}\n' for name in missing)
+    (folder / f"{_STUBS}.c").write_text(f"void rec_unknown(const char *name);\n{stubs}")
+    made = run([_C, *_RUNTIME_FLAGS, f"{_STUBS}.c"], folder, _STUBS, until)
+    assert not made.status, made.said
+    parallel = ["-fopenmp"] if _OPENMP.search(source) else []
+    ended = run(
+        [toolkit.host, "-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,--build-id=none", *parallel,
+         *runtime, *compiled.objects, f"{_STUBS}.o", "-o", LIBRARY, "-lm", "-lpthread", "-ldl"],
+        folder, "linker", until)
+    return said.link_failure(ended.said, folder, file, seq) if ended.status else None

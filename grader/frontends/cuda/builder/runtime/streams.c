@@ -1,0 +1,139 @@
+// Streams, events and graphs. A plan has one order, that of the host code's calls, so that all waiting is over at once.
+#include "recorder.h"
+#include <stdlib.h>
+#include <string.h>
+
+static u64 next_handle = 0x1000;
+static cudaStream_t captured_stream;
+
+#define MAKES(declaration, type)                                                                                       \
+    cudaError_t declaration {                                                                                          \
+        *made = (type)(next_handle += 16);                                                                             \
+        return cudaSuccess;                                                                                            \
+    }
+#define NOTHING(declaration)                                                                                           \
+    cudaError_t declaration { return cudaSuccess; }
+
+MAKES(cudaStreamCreate(cudaStream_t *made), cudaStream_t)
+MAKES(cudaStreamCreateWithFlags(cudaStream_t *made, unsigned flags), cudaStream_t)
+MAKES(cudaStreamCreateWithPriority(cudaStream_t *made, unsigned flags, int priority), cudaStream_t)
+NOTHING(cudaStreamDestroy(cudaStream_t stream))
+NOTHING(cudaStreamSynchronize(cudaStream_t stream))
+NOTHING(cudaStreamQuery(cudaStream_t stream))
+NOTHING(cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags))
+NOTHING(cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                               const cudaLaunchAttributeValue *value))
+NOTHING(cudaStreamCopyAttributes(cudaStream_t target, cudaStream_t source))
+NOTHING(cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes, unsigned flags))
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags) {
+    *flags = 0;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
+    *priority = 0;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device) {
+    *device = 0;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+    if (least) *least = 0;
+    if (greatest) *greatest = -5;
+    return cudaSuccess;
+}
+
+// A function of the host's in a stream is called at once.
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data) {
+    function(data);
+    return cudaSuccess;
+}
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void *data, unsigned flags) {
+    function(stream, cudaSuccess, data);
+    return cudaSuccess;
+}
+
+MAKES(cudaEventCreate(cudaEvent_t *made), cudaEvent_t)
+MAKES(cudaEventCreateWithFlags(cudaEvent_t *made, unsigned flags), cudaEvent_t)
+NOTHING(cudaEventDestroy(cudaEvent_t event))
+NOTHING(cudaEventSynchronize(cudaEvent_t event))
+NOTHING(cudaEventRecord(cudaEvent_t event, cudaStream_t stream))
+NOTHING(cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags))
+NOTHING(cudaEventQuery(cudaEvent_t event))
+// Nothing runs, so every time is this one.
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
+    *milliseconds = 1;
+    return cudaSuccess;
+}
+
+// Graphs: a list of operations, which a launch asks for again
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
+    if (rec_capture)
+        return rec_error(cudaErrorIllegalState, 0, 0, "cudaStreamBeginCapture: another capture has not ended yet");
+    rec_write_copies();
+    rec_capture = calloc(1, sizeof(Sink));
+    captured_stream = stream;
+    return rec_capture ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
+    if (!rec_capture || stream != captured_stream)
+        return rec_error(cudaErrorIllegalState, 0, 0, "cudaStreamEndCapture: this stream is not captured");
+    rec_write_copies();
+    *graph = (cudaGraph_t)rec_capture;
+    rec_capture = 0;
+    return cudaSuccess;
+}
+static enum cudaStreamCaptureStatus status(void) {
+    return rec_capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *found) {
+    *found = status();
+    return cudaSuccess;
+}
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *found, unsigned long long *id,
+                                     cudaGraph_t *graph, const cudaGraphNode_t **dependencies,
+                                     const cudaGraphEdgeData **edges, size_t *count) {
+    *found = status();
+    if (id) *id = 1;
+    if (count) *count = 0;
+    return cudaSuccess;
+}
+cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode) { return cudaSuccess; }
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags) {
+    *executable = (cudaGraphExec_t)graph;
+    return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags) {
+    return cudaGraphInstantiate(executable, graph, flags);
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+    if (!executable) return rec_error(cudaErrorInvalidValue, 0, 0, "cudaGraphLaunch: no graph");
+    rec_replay((const Sink *)executable);
+    return cudaSuccess;
+}
+// What a graph holds stays: an executable graph outlives the one it was made of.
+NOTHING(cudaGraphDestroy(cudaGraph_t graph))
+NOTHING(cudaGraphExecDestroy(cudaGraphExec_t executable))
+NOTHING(cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream))
+
+// What changes nothing that a plan has
+NOTHING(cudaDeviceSynchronize(void))
+NOTHING(cudaDeviceReset(void))
+NOTHING(cudaDeviceSetCacheConfig(enum cudaFuncCache preferred))
+NOTHING(cudaDeviceSetLimit(enum cudaLimit limit, size_t value))
+NOTHING(cudaSetDeviceFlags(unsigned flags))
+NOTHING(cudaInitDevice(int device, unsigned device_flags, unsigned flags))
+NOTHING(cudaProfilerStart(void))
+NOTHING(cudaProfilerStop(void))
+NOTHING(cudaCtxResetPersistingL2Cache(void))
+NOTHING(cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, struct cudaMemLocation location))
+NOTHING(cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value))
+NOTHING(cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes))
+NOTHING(cudaMemPoolDestroy(cudaMemPool_t pool))
+NOTHING(cudaDeviceSetMemPool(int device, cudaMemPool_t pool))
+MAKES(cudaMemPoolCreate(cudaMemPool_t *made, const struct cudaMemPoolProps *properties), cudaMemPool_t)
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) {
+    *pool = (cudaMemPool_t)0x800;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) { return cudaDeviceGetDefaultMemPool(pool, device); }

@@ -1,0 +1,86 @@
+"""What compilers say of a student's file, as an answer to the judge."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from grader.plan.messages import Failed
+
+MESSAGE = 2_000
+_MOST_LINES = 24
+_ERROR = re.compile(
+    r"^(?P<file>[^\s:(][^:(]*)(?:\((?P<line>\d+)\)|:(?P<other>\d+)(?::\d+)?):\s*(?:catastrophic |fatal )?error\b")
+_PTX = re.compile(r"^ptxas (?P<file>[^,]+), line (?P<line>\d+); (?:error|fatal)")
+_SYNTAX = re.compile(
+    r"error(?: #\d+)?: (?:expected (?:an?|the)? ?|unrecognized token|missing closing|"
+    r"unterminated|extra text after expected|invalid (?:suffix|preprocess)|"
+    r"this declaration has no storage class|identifier expected)|"
+    r"error: (?:expected|stray|missing terminating|unterminated)")
+# What a compiler's driver says when a program of it was ended by a limit.
+_LIMITS = (
+    (re.compile(r"signal 2[45]\b|File size limit|CPU time limit|File too large|No space left"), "time_out",
+     "Compiling takes longer, or makes larger files, than the grader's limits allow."),
+    (re.compile(r"signal 9\b|signal 11\b|Killed|out of memory|Out of memory|memory exhausted|Cannot allocate|bad_alloc"
+                r"|signal 6\b|internal compiler error"), "out_of_memory",
+     "The compiler runs out of memory, or crashes: the file is too much for it."),
+)  # fmt: skip
+_UNDEFINED = re.compile(r"^(?:(?P<file>[^\s:]+):(?P<line>\d+): )?.*(?:undefined reference to|multiple definition of) ")
+
+
+class Place(NamedTuple):
+    line: int
+    text: str
+
+
+def without_paths(text: str, folder: Path) -> str:
+    """A compiler's words without the places of this machine."""
+    text = text.replace(f"{folder}/", "")
+    text = re.sub(r"/tmp/tmpxft_\w+-\d+_", "", text)
+    return re.sub(r"(?<![\w.])/(?:[\w.+-]+/)+(?=[\w.+-]+)", "", text)
+
+
+def compile_failure(said: str, status: int, folder: Path, file: str, seq: int) -> Failed:
+    """For a compiler that has ended with an error."""
+    text = without_paths(said, folder)
+    lines = text.splitlines()
+    errors = [index for index, line in enumerate(lines) if _ERROR.match(line) or _PTX.match(line)]
+    if not errors:
+        for pattern, failure, sentence in _LIMITS:
+            if pattern.search(text) or (status < 0 and pattern.search(f"signal {-status} ")):
+                return Failed(seq=seq, failure=failure, message=sentence)  # type: ignore[arg-type]
+    first = errors[0] if errors else 0
+    kind: Literal["syntax_error", "compile_error"] = "compile_error"
+    if errors and _SYNTAX.search(lines[first]):
+        kind = "syntax_error"
+    message = "\n".join(lines[first : first + _MOST_LINES]).strip() or "the compiler fails without a word"
+    return Failed(seq=seq, failure=kind, message=_cut(message), line=_line(lines, errors, file))
+
+
+def link_failure(said: str, folder: Path, file: str, seq: int) -> Failed:
+    """For a linker that does not find something, or finds it twice."""
+    found = [match for line in without_paths(said, folder).splitlines() if (match := _UNDEFINED.match(line))]
+    lines = [match.string.strip() for match in found] or without_paths(said, folder).splitlines()
+    # What stands before says where in an object file, which is nobody's concern.
+    words = [re.sub(r"^(?:.*?ld: )?(?:\S+\.(?:o|so|cu|cpp|c))?(?::\(\S+\))?(?::?\d+)?:? ?", "", line) for line in lines]
+    line = next((int(match["line"]) for match in found if match["line"] and match["file"] == file), 0)
+    return Failed(seq=seq, failure="compile_error", line=line,
+                  message=_cut("\n".join(dict.fromkeys(words[:8])) or "the file cannot be linked"))
+
+
+def _line(lines: list[str], errors: list[int], file: str) -> int:
+    """Of the first error in the student's file, or of its `#include` that leads to one."""
+    for index in errors:
+        match = _ERROR.match(lines[index])
+        if match and Path(match["file"]).name == file:
+            return int(match["line"] or match["other"])
+    for line in lines:
+        if match := re.search(rf"{re.escape(file)}[:(](\d+)", line):
+            return int(match[1])
+    return 0
+
+
+def _cut(text: str) -> str:
+    text = text if len(text) <= MESSAGE else f"{text[: MESSAGE - 1]}…"
+    return text.encode(errors="replace").decode()

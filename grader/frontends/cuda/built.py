@@ -1,0 +1,116 @@
+"""What a builder makes of a file for a planner: a shared object, and after it what the planner has to know of it.
+
+The object comes first, so that the result can be loaded as it is: loaders read an ELF file by its headers and do not
+look behind it. Then follow the two columns of `HostLines` (unsigned, little-endian, of 64 and of 32 bits), `Contents`
+as JSON, and in the last bytes the sizes of these parts.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy
+import numpy.typing
+from pydantic import Field, ValidationError
+
+from grader.plan.plan import MOST_ARGUMENTS, TEXT_CHARACTERS, Line, Malformed, Name, Shaped, Size
+
+MOST_ENTRIES = 1024
+_END = struct.Struct("<8sQQQ")
+_MAGIC = b"kmbuilt1"
+
+
+Symbol = Annotated[str, Field(max_length=8_000)]
+"""A name as nvcc writes it: those of templates are long."""
+
+
+class BuiltVariable(Shaped):
+    """A variable of a module. `symbol` is its name where host code registers it, `initial` what it holds at first, in
+    base64, "" for zeros."""
+
+    symbol: Symbol
+    name: Name
+    bytes: Size
+    initial: str = ""
+
+
+class BuiltEntry(Shaped):
+    """A kernel. `registered` is its name where host code registers it, `symbol` that in the text. `variables` are those
+    that its last parameters stand for, in their order. `shared` are the bytes of shared memory that it takes without
+    being asked to, `most_threads` those that a block of it may have."""
+
+    registered: Symbol
+    symbol: Name
+    name: Name
+    line: Line = 0
+    text: Annotated[str, Field(max_length=TEXT_CHARACTERS)]
+    signature: Annotated[list[Name], Field(max_length=MOST_ARGUMENTS)]
+    variables: Annotated[list[BuiltVariable], Field(max_length=MOST_ARGUMENTS)] = []
+    shared: Size = 0
+    most_threads: Size = 1024
+
+
+class HostParameter(Shaped):
+    """A parameter of the student's function as the file has it. `type` is `pointer` or a C type of `CTYPES`."""
+
+    name: Name
+    type: Name
+
+
+class Contents(Shaped):
+    """`symbol` is the name of the student's function in the object."""
+
+    symbol: Symbol
+    parameters: Annotated[list[HostParameter], Field(max_length=MOST_ARGUMENTS)]
+    entries: Annotated[list[BuiltEntry], Field(max_length=MOST_ENTRIES)]
+
+
+@dataclass(frozen=True)
+class HostLines:
+    """The lines of the student's file by addresses in the object: `lines[i]` holds from `starts[i]` on, 0 for code of
+    other files. Addresses are in ascending order."""
+
+    starts: numpy.typing.NDArray[numpy.uint64]
+    lines: numpy.typing.NDArray[numpy.uint32]
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[int, int]]) -> HostLines:
+        ordered = sorted(dict(rows).items())
+        return cls(numpy.array([start for start, _ in ordered], numpy.uint64),
+                   numpy.array([line for _, line in ordered], numpy.uint32))
+
+    def line(self, addresses: Iterable[int]) -> int:
+        """The line of the first of several addresses that lies in the student's file; 0 if none does."""
+        for address in addresses:
+            index = bisect_right(self.starts, address) - 1
+            if index >= 0 and self.lines[index]:
+                return int(self.lines[index])
+        return 0
+
+
+def write_built(library: bytes, lines: HostLines, contents: Contents) -> bytes:
+    described = contents.model_dump_json().encode()
+    return b"".join((
+        library, lines.starts.astype("<u8").tobytes(), lines.lines.astype("<u4").tobytes(), described,
+        _END.pack(_MAGIC, len(library), len(lines.starts), len(described))))
+
+
+def read_built(made: bytes) -> tuple[HostLines, Contents]:
+    """Raises Malformed for all bytes that `write_built` did not write."""
+    if len(made) < _END.size:
+        raise Malformed("no result of a builder")
+    magic, library, rows, described = _END.unpack_from(made, len(made) - _END.size)
+    if magic != _MAGIC or library + 12 * rows + described + _END.size != len(made):
+        raise Malformed("no result of a builder")
+    starts = numpy.frombuffer(made, "<u8", rows, library)
+    lines = numpy.frombuffer(made, "<u4", rows, library + 8 * rows)
+    begins = library + 12 * rows
+    try:
+        contents = Contents.model_validate_json(made[begins : begins + described])
+    except (ValidationError, ValueError, RecursionError) as error:
+        raise Malformed(f"a result of a builder that cannot be read: {type(error).__name__}") from None
+    return HostLines(starts, lines), contents

@@ -1,0 +1,155 @@
+"""A plan from the operations of loading and of two calls: buffers are numbered anew, and unneeded ones left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from grader.frontends.cuda.built import BuiltEntry
+from grader.frontends.cuda.planner import outcomes
+from grader.frontends.cuda.planner.memories import LOADING, Memory
+from grader.plan.messages import Given, GivenTensor
+from grader.plan.plan import (
+    MOST_BUFFERS,
+    MOST_KERNELS,
+    MOST_OPERATIONS,
+    Argument,
+    Buffer,
+    Kernel,
+    Operation,
+    Plan,
+    View,
+    named,
+)  # fmt: skip
+
+LANGUAGE = "cuda"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Operations with the numbers of `memories`. `setup` are those that variables of modules begin with, and those of
+    loading. `asked` are kernels about whose resources host code asked and was told a guess."""
+
+    setup: Sequence[Operation]
+    first: Sequence[Operation]
+    second: Sequence[Operation]
+    memories: Sequence[Memory]
+    asked: Collection[int]
+
+
+def kernel_of(entry: BuiltEntry) -> Kernel:
+    return Kernel(language=LANGUAGE, name=entry.name, symbol=entry.symbol, line=entry.line, text=entry.text,
+                  signature=entry.signature)
+
+
+class Assembly:
+    """One case's plan in the making."""
+
+    def __init__(self, recorded: Recorded, entries: Sequence[BuiltEntry], given: Sequence[Given]) -> None:
+        self._recorded, self._entries = recorded, entries
+        self._numbers: dict[int, int] = {}
+        self._buffers: list[Buffer] = []
+        self._kernels: dict[int, int] = {}
+        tensors = [index for index, one in enumerate(given) if isinstance(one, GivenTensor)]
+        self._given = {index: number for number, index in enumerate(tensors)}
+        by_parameter = {memory.given: memory for memory in recorded.memories if memory.is_given}
+        for index in tensors:
+            memory, one = by_parameter[index], given[index]
+            self._buffers.append(Buffer(bytes=memory.bytes, place=memory.place, given=one.name))
+
+    def plan(self) -> Plan:
+        """Raises Stopped for what is beyond the caps of a plan."""
+        recorded = self._recorded
+        first, second = recorded.first, recorded.second
+        used = {number for operation in (*first, *second) for number in named(operation)}
+        setup = _needed(recorded.setup, used)
+        same = not self._lasting(second) and self._shape(first) == self._shape(second)
+        if {number for operation in setup for number in named(operation)} & used:
+            same = False
+        made_setup = [self._renumbered(operation, LOADING) for operation in setup]
+        made_first = [self._renumbered(operation, 0) for operation in first]
+        made_second = None if same else [self._renumbered(operation, 1) for operation in second]
+        asked = [self._kernel(index) for index in sorted(recorded.asked) if index < len(self._entries)]
+        self._check(made_setup, made_first, made_second or [])
+        return Plan(
+            buffers=self._buffers, kernels=[kernel_of(self._entries[index]) for index in self._kernels],
+            setup=made_setup, first=made_first, steady=made_second, asked=asked, returned="nothing")
+
+    def _check(self, *phases: Sequence[Operation]) -> None:
+        if len(self._buffers) > MOST_BUFFERS:
+            raise outcomes.failed("too_large", f"{len(self._buffers):,} allocations in one call; a plan has "
+                                               f"{MOST_BUFFERS:,} at most: allocate once")
+        if len(self._kernels) > MOST_KERNELS:
+            raise outcomes.failed("too_large", f"{len(self._kernels)} kernels in one call; a plan has {MOST_KERNELS} "
+                                               "at most")
+        if (most := max(map(len, phases))) > MOST_OPERATIONS:
+            raise outcomes.failed("too_large", f"{most:,} launches and copies in one call; a plan has "
+                                               f"{MOST_OPERATIONS:,} at most: do more in each")
+
+    def _lasting(self, second: Sequence[Operation]) -> bool:
+        """Whether the second call uses memory of its own that was there before it, or the first call's tensors."""
+        memories = self._recorded.memories
+        return any(memories[number].call != 1 for operation in second for number in named(operation))
+
+    def _shape(self, operations: Sequence[Operation]) -> tuple[list[Operation], list[tuple[int, str, int]]]:
+        """Operations with buffers counted as they come, and what each is: equal for calls that do the same."""
+        seen: dict[int, int] = {}
+        counted = [
+            _with_buffers(operation, lambda number: seen.setdefault(number, len(seen)), lambda kernel: kernel)
+            for operation in operations]
+        memories = self._recorded.memories
+        return counted, [(memories[n].bytes, memories[n].place, memories[n].given) for n in seen]
+
+    def _renumbered(self, operation: Operation, call: int) -> Operation:
+        return _with_buffers(operation, lambda number: self._buffer(number, call), self._kernel)
+
+    def _buffer(self, number: int, call: int) -> int:
+        memory = self._recorded.memories[number]
+        if memory.is_given and memory.call == call:
+            return self._given[memory.given]
+        # A tensor of the first call is gone in the second: nothing has written the memory in its place.
+        if number not in self._numbers:
+            self._numbers[number] = len(self._buffers)
+            self._buffers.append(Buffer(
+                bytes=memory.bytes, place=memory.place, line=memory.line, kept=memory.call == LOADING))
+        return self._numbers[number]
+
+    def _kernel(self, index: int) -> int:
+        return self._kernels.setdefault(index, len(self._kernels))
+
+
+def _needed(setup: Sequence[Operation], used: set[int]) -> list[Operation]:
+    """The operations of loading that the calls' buffers come from."""
+    wanted, kept = set(used), []
+    for operation in reversed(setup):
+        names = named(operation)
+        if wanted & ({operation.target.buffer} if operation.op == "copy" else names):
+            wanted |= names
+            kept.append(operation)
+    return kept[::-1]
+
+
+def _with_buffers(
+    operation: Operation, buffer: Callable[[int], int], kernel: Callable[[int], int]
+) -> Operation:
+    """The operation with its memories and its kernel numbered otherwise."""
+
+    def view(view: View) -> View:
+        return view.model_copy(update={"buffer": buffer(view.buffer)})
+
+    def argument(argument: Argument) -> Argument:
+        if argument.kind == "pointer":
+            return argument.model_copy(update={"buffer": buffer(argument.buffer)})
+        if argument.kind == "structure":
+            return argument.model_copy(update={"pointers": [
+                inner.model_copy(update={"buffer": buffer(inner.buffer)}) for inner in argument.pointers]})
+        return argument
+
+    if operation.op == "fill":
+        return operation.model_copy(update={"target": view(operation.target)})
+    if operation.op == "data":
+        return operation.model_copy(update={"buffer": buffer(operation.buffer)})
+    if operation.op == "copy":
+        return operation.model_copy(update={"source": view(operation.source), "target": view(operation.target)})
+    return operation.model_copy(update={
+        "kernel": kernel(operation.kernel), "arguments": [argument(one) for one in operation.arguments]})

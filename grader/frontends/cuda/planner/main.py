@@ -1,0 +1,143 @@
+"""The planner: records what a student's host code asks of CUDA, and makes a plan of it.
+
+The object is loaded, and host code run, in children alone. Nothing they say is believed: a plan is data that the judge
+checks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Sequence
+
+from grader.frontends import serving
+from grader.frontends.cuda.built import Contents, HostLines, read_built
+from grader.frontends.cuda.planner import agreement, outcomes
+from grader.frontends.cuda.planner.assemble import Assembly, Recorded, kernel_of
+from grader.frontends.cuda.planner.child import CALLS, Session
+from grader.frontends.cuda.planner.memories import LOADING, Memories
+from grader.frontends.cuda.planner.operations import Phase
+from grader.frontends.cuda.planner.outcomes import Stopped
+from grader.frontends.cuda.planner.recording import Recording, record
+from grader.plan.device import Device
+from grader.plan.frames import Channel
+from grader.plan.messages import (
+    PLANNER_REQUEST,
+    Failed,
+    Kernels,
+    Load,
+    Loaded,
+    PlanCall,
+    Planned,
+    Refused,
+    Resources,
+    kernel_key,
+)
+from grader.plan.plan import MOST_KERNELS, PLAN_BYTES, Malformed, Plan, write_plan
+
+SEEDS = 4
+_SECONDS = 60.0
+"""For calls that may take any time."""
+
+
+def serve(channel: Channel) -> None:
+    """Answers the judge until it hangs up."""
+    planner: _Planner | None = None
+
+    def answer(request: Load | PlanCall, files: Sequence[int]) -> Loaded | Planned | Refused | Failed:
+        nonlocal planner
+        if isinstance(request, Load):
+            try:
+                planner = _Planner(request, files[1])
+            except Malformed as error:
+                return Failed(seq=request.seq, failure="unsupported", message=str(error)[:2000])
+            return Loaded(seq=request.seq)
+        assert planner is not None
+        return planner.plan(request, files[0])
+
+    serving.serve(channel, PLANNER_REQUEST, answer)
+
+
+class _Planner:
+    """One submission: its object, and what is known of it."""
+
+    def __init__(self, request: Load, built: int) -> None:
+        made = serving.contents(built)
+        self._lines: HostLines
+        self._contents: Contents
+        self._lines, self._contents = read_built(made)
+        self._device: Device = request.device
+        # The request's own descriptor is closed when it is answered.
+        self._library = os.dup(built)
+        # Tokens are the same whenever a file is graded.
+        self._seeds = [int.from_bytes(hashlib.sha256(b"%d" % index + made[-(1 << 16):]).digest()[:8], "little")
+                       for index in range(SEEDS)]
+
+    def plan(self, request: PlanCall, file: int) -> Planned | Refused | Failed:
+        if len(request.given) != len(self._contents.parameters):
+            return Failed(seq=request.seq, failure="wrong_signature", message="another number of parameters")
+        recordings: list[Recording] = []
+        resources = self._resources(request)
+        try:
+            self._record(request, resources, recordings)
+            plan = self._assembled(request, recordings, resources)
+            written = write_plan(plan)
+            if len(written) > PLAN_BYTES:
+                raise outcomes.failed("too_large", f"a plan of {len(written):,} bytes; {PLAN_BYTES:,} at most")
+        except Stopped as stopped:
+            return self._asking(stopped, recordings, resources, request.seq, file)
+        except Malformed as error:
+            return Failed(
+                seq=request.seq, failure="exception", message=f"host code disturbs its planning: {error}"[:2000])
+        os.pwrite(file, written, 0)
+        return Planned(seq=request.seq, bytes=len(written))
+
+    def _record(self, request: PlanCall, resources: dict[int, Resources], recordings: list[Recording]) -> None:
+        """Raises Stopped, Malformed."""
+        until = time.monotonic() + (request.seconds or _SECONDS)
+        session = Session(self._library, self._contents, self._device, request.given, resources)
+        for seed in self._seeds:
+            recordings.append(record(session, seed, until))
+            stopped = outcomes.ending(recordings[-1], self._lines)
+            # Another branch that ends otherwise depends on values, too.
+            if stopped is not None:
+                raise stopped
+        if (found := agreement.disagreement(recordings, self._contents.entries)) is not None:
+            raise outcomes.refused(
+                "truth", "if", "what host code asks for depends on values that it reads: it may depend on sizes alone",
+                self._lines.line(found.frames))
+
+    def _assembled(
+        self, request: PlanCall, recordings: Sequence[Recording], resources: dict[int, Resources]
+    ) -> Plan:
+        memories = Memories()
+        phase = Phase(
+            self._contents, request.given, self._lines, memories, self._seeds, copies=request.copies)
+        phases = [phase.read([one.phases()[index] for one in recordings], call)
+                  for index, call in enumerate(range(LOADING, CALLS))]
+        asked = phase.asked - resources.keys()
+        recorded = Recorded([*phase.initial, *phases[0]], phases[1], phases[2], memories.all, asked)
+        return Assembly(recorded, self._contents.entries, request.given).plan()
+
+    def _resources(self, request: PlanCall) -> dict[int, Resources]:
+        """Those that are known of the entries, by their index."""
+        known = request.answers.resources
+        if not known:
+            return {}
+        found = {index: known.get(kernel_key(kernel_of(entry))) for index, entry in enumerate(self._contents.entries)}
+        return {index: one for index, one in found.items() if one is not None}
+
+    def _asking(
+        self, stopped: Stopped, recordings: Sequence[Recording], resources: dict[int, Resources], seq: int, file: int
+    ) -> Refused | Failed:
+        """Why there is no plan; in the file are the kernels of which host code was told a guess before."""
+        reply = stopped.reply.model_copy(update={"seq": seq})
+        asked = {one.numbers[0] for recording in recordings for one in recording.asked()} - resources.keys()
+        kernels = [kernel_of(self._contents.entries[index]) for index in sorted(asked)
+                   if index < len(self._contents.entries)][:MOST_KERNELS]
+        written = Kernels(kernels=kernels).model_dump_json().encode()
+        if not kernels or len(written) > PLAN_BYTES:
+            return reply
+        os.pwrite(file, written, 0)
+        return reply.model_copy(update={"asked": len(written)})

@@ -1,0 +1,241 @@
+"""Operations of a plan from the records of a call. Buffers have the numbers that they have in the recording."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+
+from grader.frontends.cuda.built import BuiltEntry, Contents, HostLines
+from grader.frontends.cuda.planner import outcomes, views
+from grader.frontends.cuda.planner.kinds import is_structure, number
+from grader.frontends.cuda.planner.memories import Memories, Memory
+from grader.frontends.cuda.planner.parameters import HOST_ADDRESSES, launched, words
+from grader.frontends.cuda.planner.records import Kind, Record
+from grader.frontends.cuda.planner.staging import Computed, ConstantPiece, GatheredPiece, Piece, TooManyPieces, pieces
+from grader.frontends.cuda.planner.tokens import TokenSource
+from grader.plan.messages import Given, GivenTensor
+from grader.plan.plan import (
+    DATA_BYTES,
+    INT64,
+    MOST_OPERATIONS,
+    POINTER_BYTES,
+    Argument,
+    Copy,
+    Data,
+    InnerPointer,
+    Launch,
+    Malformed,
+    Operation,
+    Pointer,
+    Structure,
+)  # fmt: skip
+
+_TOO_MANY = "host code gathers more pieces than a plan holds: gather at a fixed distance, or copy larger pieces"
+
+
+class Phase:
+    """The records of a call, or of loading, on their way to operations. `rows` are the records of each recording."""
+
+    def __init__(
+        self, contents: Contents, given: Sequence[Given], lines: HostLines, memories: Memories, seeds: Sequence[int],
+        *, copies: bool,
+    ) -> None:
+        self._contents, self._given, self._lines = contents, given, lines
+        self._memories, self._seeds, self._copies = memories, seeds, copies
+        self._sources: list[TokenSource] = []
+        self.call = -1
+        self.asked: set[int] = set()
+        self._variables: dict[str, Memory] = {}
+        self.initial: list[Operation] = []
+        self.operations: list[Operation] = []
+        self._staging = views.Staging()
+
+    def read(self, rows: Sequence[Sequence[Record]], call: int) -> list[Operation]:
+        """Raises Stopped, Malformed."""
+        self.call, self.operations = call, []
+        self._staging = views.Staging.of([one for one in rows[0] if one.kind == Kind.STAGED])
+        for index, record in enumerate(rows[0]):
+            line = self._lines.line(record.frames)
+            if self._memories.note(record, call, line):
+                if record.kind == Kind.BUFFER:
+                    self._source(self._memories.all[-1])
+                continue
+            match record.kind:
+                case Kind.LAUNCH:
+                    self.operations.append(self._launch(record, line))
+                case Kind.COPY:
+                    self._copy(record, line)
+                case Kind.STAGED:
+                    self._staged(record, [one[index].text for one in rows], line)
+                case Kind.FILL:
+                    self._fill(record, line)
+                case Kind.CONTENTS:
+                    memory = self._memories.at(record.numbers[0])
+                    self._place(memory, record.numbers[1], [one[index].text for one in rows], line)
+                case Kind.ASKED:
+                    self.asked.add(record.numbers[0])
+                case _:
+                    continue
+        return self.operations
+
+    def _source(self, memory: Memory) -> None:
+        if not memory.is_given:
+            return
+        one = self._given[memory.given] if memory.given < len(self._given) else None
+        if not isinstance(one, GivenTensor):
+            raise Malformed("memory of a parameter that is none")
+        if memory.place != "device" and not one.output:
+            self._sources.append(TokenSource(memory.number, memory.given, memory.call, memory.bytes))
+
+    # Launches.
+
+    def _launch(self, record: Record, line: int) -> Launch:
+        index, *numbers, shared, cooperative = record.numbers
+        entry, given = launched(record, self._contents.entries)
+        arguments = [self._argument(entry, type_, contents, line) for type_, contents in given]
+        arguments += [Pointer(buffer=self._variable(one.symbol, entry).number) for one in entry.variables]
+        return Launch(
+            kernel=index, grid=(numbers[0], numbers[1], numbers[2]), block=(numbers[3], numbers[4], numbers[5]),
+            shared=shared, cooperative=bool(cooperative), arguments=arguments, line=line)
+
+    def _argument(self, entry: BuiltEntry, type_: str, contents: bytes, line: int) -> Argument:
+        if is_structure(type_):
+            return self._structure(entry, contents, line)
+        for _, address in words(type_, contents):
+            if (memory := self._pointed(entry, address, line)) is not None:
+                return Pointer(buffer=memory.number, offset=address - memory.base)
+            if address in HOST_ADDRESSES:
+                # The judge says what a kernel may not be given.
+                made = self._memories.new(0, "host", self.call, line)
+                return Pointer(buffer=made.number)
+        return number(type_, contents)
+
+    def _structure(self, entry: BuiltEntry, contents: bytes, line: int) -> Argument:
+        pointers, left = [], bytearray(contents)
+        for at, address in words("b8", contents):
+            memory = self._pointed(entry, address, line) if address else None
+            if memory is not None:
+                pointers.append(InnerPointer(at=at, buffer=memory.number, offset=address - memory.base))
+                left[at : at + POINTER_BYTES] = bytes(POINTER_BYTES)
+        return Structure(contents=base64.b64encode(left).decode(), pointers=pointers)
+
+    def _pointed(self, entry: BuiltEntry, address: int, line: int) -> Memory | None:
+        memory = self._memories.find(address)
+        if memory is not None and memory.freed and not memory.is_given:
+            raise outcomes.failed("exception", f"the launch gives {entry.name} memory that was freed before", line)
+        return memory
+
+    def _variable(self, symbol: str, entry: BuiltEntry) -> Memory:
+        """The buffer of a module's variable; what it begins with goes to `initial` once."""
+        if symbol not in self._variables:
+            built = next(one for one in entry.variables if one.symbol == symbol)
+            own = next((one for one in self._memories.all if one.variable == symbol), None)
+            memory = own or self._memories.new(built.bytes, "device", -1, variable=symbol)
+            self._variables[symbol] = memory
+            contents = base64.b64decode(built.initial) if built.initial else bytes(memory.bytes)
+            self.initial += self._constant(memory, 0, contents[: memory.bytes], 0)
+        return self._variables[symbol]
+
+    # Copies and fills.
+
+    def _written(self, memory: Memory, call: str, line: int) -> None:
+        if memory.is_given and not self._is_output(memory):
+            name = self._contents.parameters[memory.given].name
+            raise outcomes.refused("input_written", call, f"{call} writes to the input `{name}`", line)
+
+    def _is_output(self, memory: Memory) -> bool:
+        one = self._given[memory.given]
+        return isinstance(one, GivenTensor) and one.output
+
+    def _fill(self, record: Record, line: int) -> None:
+        address, pitch, width, height, value = record.numbers
+        memory = self._memories.at(address)
+        self._written(memory, record.text.decode(errors="replace"), line)
+        self.operations.append(views.fill(memory, address - memory.base, pitch, width, height, value & 255, line))
+
+    def _copy(self, record: Record, line: int) -> None:
+        """Copies in a loop stay as many, so that their time can be taken, unless a plan has no room for each: no plan
+        that is timed has so many."""
+        count, *steps = record.numbers[6:]
+        target_step, source_step = (step - 2 * INT64 if step >= INT64 else step for step in steps)
+
+        def single(number: int) -> Copy:
+            return self._single(record, number * target_step, number * source_step, line)
+
+        if count > 1 and len(self.operations) + count > MOST_OPERATIONS:
+            merged = views.repeated(single(0), single(count - 1), count)
+            if merged is None:
+                raise outcomes.failed("too_large", f"{count:,} copies in a loop; a plan has {MOST_OPERATIONS:,} "
+                                                   "operations at most: copy larger pieces", line)
+            self.operations.append(merged)
+        else:
+            self.operations += [single(number) for number in range(count)]
+
+    def _single(self, record: Record, further: int, source_further: int, line: int) -> Copy:
+        target_at, target_pitch, source_at, source_pitch, width, height, *_ = record.numbers
+        target_at, source_at = target_at + further, source_at + source_further
+        target, source = self._memories.at(target_at), self._memories.at(source_at)
+        call = record.text.decode(errors="replace")
+        self._written(target, call, line)
+        to = views.Rows(target, target_at - target.base, target_pitch)
+        made = views.copy(to, views.Rows(source, source_at - source.base, source_pitch), width, height, line)
+        if not self._copies and (source.is_given or not views.is_whole(made.target, target)
+                                 or not views.is_in_order(made.source)):
+            raise outcomes.refused("copy", call, f"{call} does a kernel's work here: launch one that copies", line)
+        return made
+
+    def _staged(self, record: Record, texts: Sequence[bytes], line: int) -> None:
+        """A copy from memory of the host code's own: filled as host code did, and copied from there."""
+        target_at, target_pitch, _, source_pitch, width, height = record.numbers
+        target = self._memories.at(target_at)
+        self._written(target, "cudaMemcpy", line)
+        if len(texts[0]) != width * height:
+            raise Malformed("a copy of other bytes than it says")
+        offset = target_at - target.base
+        found = self._pieces(texts, line)
+        if all(isinstance(one, ConstantPiece) for one in found):
+            dense = height == 1 or target_pitch == width
+            for row, begin in enumerate([0] if dense else range(0, width * height, width)):
+                part = texts[0] if dense else texts[0][begin : begin + width]
+                self.operations += self._constant(target, offset + row * target_pitch, part, line)
+            return
+        stage, start = self._staging.place(self._memories, record, self.call, line)
+        self._put(stage, start, found, line)
+        pitch = source_pitch if self._staging.is_shared(record) else width
+        self.operations.append(views.copy(
+            views.Rows(target, offset, target_pitch), views.Rows(stage, start, pitch), width, height, line))
+
+    def _place(self, memory: Memory, offset: int, texts: Sequence[bytes], line: int) -> None:
+        self._put(memory, offset, self._pieces(texts, line), line)
+
+    def _pieces(self, texts: Sequence[bytes], line: int) -> list[Piece]:
+        try:
+            return pieces(texts, self._sources, self._seeds)
+        except Computed:
+            names = " and ".join(f"`{self._contents.parameters[index].name}`"
+                                 for index in sorted({one.given for one in self._sources}))
+            sentence = (f"host code computes with values of {names}, and copies the results: compute in a kernel"
+                        if names else "what host code copies to the GPU is not the same in every run")
+            raise outcomes.refused("arithmetic", "cudaMemcpy", sentence, line) from None
+        except TooManyPieces:
+            raise outcomes.failed("too_large", _TOO_MANY, line) from None
+
+    def _put(self, memory: Memory, offset: int, found: Sequence[Piece], line: int) -> None:
+        """Fills host memory with pieces."""
+        for one in found:
+            if isinstance(one, GatheredPiece):
+                source = self._memories.all[one.source.number]
+                self.operations.append(views.gather(source, one, memory, offset + one.at, line))
+            else:
+                self.operations += self._constant(memory, offset + one.at, one.contents, line)
+
+    def _constant(self, memory: Memory, offset: int, contents: bytes, line: int) -> list[Operation]:
+        """Operations that write these bytes: at once where they are all of a temporary, or else piece by piece."""
+        filled = views.fills(memory, offset, contents, line)
+        whole = offset == 0 and len(contents) == memory.bytes and not memory.is_given
+        if len(filled) == 1 or not whole or len(contents) > DATA_BYTES:
+            if len(filled) > views.MOST_FILLS:
+                raise outcomes.failed("too_large", "host code copies more constants than a plan holds: compute them in "
+                                                   "a kernel", line)
+            return list(filled)
+        return [Data(buffer=memory.number, contents=base64.b64encode(contents).decode(), line=line)]

@@ -1,0 +1,85 @@
+"""Why host code could not be planned, as an answer to the judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+from grader.frontends.cuda.built import HostLines
+from grader.frontends.cuda.planner.recording import Recording
+from grader.frontends.cuda.planner.records import HARMLESS, Kind, Record
+from grader.plan.messages import Failed, Refusal, Refused
+
+_MESSAGE = 2_000
+_FAILURES = ("exception", "out_of_memory", "time_out", "unsupported", "too_large")
+_OUT_OF_MEMORY = 2
+"""CUDA's number for an allocation that failed."""
+
+
+class Stopped(Exception):
+    """There is no plan: `reply` says why, for `seq` 0."""
+
+    def __init__(self, reply: Refused | Failed) -> None:
+        super().__init__(reply)
+        self.reply = reply
+
+
+def refused(why: Refusal, operator: str, sentence: str, line: int) -> Stopped:
+    return Stopped(Refused(
+        seq=0, why=why, operator=_cut(operator, 200), line=_line(line), traceback=_said(line, sentence)))
+
+
+def failed(failure: str, message: str, line: int = 0) -> Stopped:
+    known = failure if failure in _FAILURES else "exception"
+    return Stopped(Failed(
+        seq=0, failure=known, message=_cut(message, _MESSAGE), line=_line(line),  # type: ignore[arg-type]
+        traceback=_said(line, message)))
+
+
+def ending(recording: Recording, lines: HostLines) -> Stopped | None:
+    """Why a recording ended before its end; None if it did not."""
+    last = recording.last
+    error = _error([record for phase in recording.phases() for record in phase])
+    if last is None:
+        if recording.up:
+            return failed("time_out", "The function runs longer than the grader's limit allows.")
+        return failed("exception", "host code ends its process")
+    line = lines.line(last.frames)
+    if last.kind == Kind.REFUSED:
+        why, operator, sentence = last.lines(3)
+        return refused(why if why in get_args(Refusal) else "other", operator, sentence, line)  # type: ignore[arg-type]
+    if last.kind == Kind.FAILED:
+        failure, sentence = last.lines(2)
+        # Host code that ends after an error of CUDA's ends because of it.
+        return _told(error, lines) if error is not None and failure == "exception" else failed(failure, sentence, line)
+    return _told(error, lines) if error is not None else None
+
+
+def _error(records: Sequence[Record]) -> Record | None:
+    """The first error that host code did not make good by launching the kernel in another way."""
+    launched_later: set[int] = set()
+    found: Record | None = None
+    for record in reversed(records):
+        if record.kind == Kind.LAUNCH:
+            launched_later.add(record.numbers[0] + 1)
+        elif record.kind == Kind.ERROR and record.numbers[0] < HARMLESS and record.numbers[0] not in launched_later:
+            found = record
+    return found
+
+
+def _told(error: Record, lines: HostLines) -> Stopped:
+    failure = "out_of_memory" if error.numbers[1] == _OUT_OF_MEMORY else "exception"
+    return failed(failure, error.text.decode(errors="replace"), lines.line(error.frames))
+
+
+def _line(line: int) -> int:
+    return min(line, 10_000_000)
+
+
+def _said(line: int, sentence: str) -> str:
+    return _cut(f"line {line}: {sentence}" if line else sentence, _MESSAGE)
+
+
+def _cut(text: str, most: int) -> str:
+    text = text if len(text) <= most else f"{text[: most - 1]}…"
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)

@@ -1,0 +1,98 @@
+"""Records of calls under one seed: made in a child, which no later recording sees."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from grader.frontends.cuda.planner import child
+from grader.frontends.cuda.planner.records import Kind, Record, read_records
+
+_MOST_BYTES = child.MOST_RECORD_BYTES + (1 << 20)
+# A child that was told to stop says in which line it was.
+_GRACE = 1.0
+_STEP = 0.05
+_LAST = (Kind.REFUSED, Kind.FAILED, Kind.END)
+
+
+@dataclass
+class Recording:
+    """What the file asked for while it was loaded, and in each call. `last` says how it ended; None: the process did,
+    with nothing said, or its time was `up`."""
+
+    seed: int
+    loading: list[Record] = field(default_factory=list)
+    calls: list[list[Record]] = field(default_factory=list)
+    last: Record | None = None
+    up: bool = False
+
+    def phases(self) -> list[list[Record]]:
+        return [self.loading, *self.calls]
+
+    def asked(self) -> list[Record]:
+        return [record for phase in self.phases() for record in phase if record.kind == Kind.ASKED]
+
+
+def record(session: child.Session, seed: int, until: float) -> Recording:
+    """Records the calls, until a time of the clock `monotonic`. Raises Malformed for forged records."""
+    reading, writing = os.pipe2(os.O_CLOEXEC)
+    pid = os.fork()
+    if not pid:
+        os.close(reading)
+        child.run(session, seed, writing, max(0.001, until - time.monotonic()))
+    os.close(writing)
+    try:
+        made, up = _read(reading, pid, until + _GRACE)
+    finally:
+        os.close(reading)
+        _end(pid)
+    found = Recording(seed, up=up)
+    for one in read_records(made):
+        if one.kind == Kind.CALL:
+            found.calls.append([])
+        elif one.kind in _LAST:
+            found.last = one
+            break
+        else:
+            (found.calls[-1] if found.calls else found.loading).append(one)
+    return found
+
+
+def _read(reading: int, pid: int, until: float) -> tuple[bytes, bool]:
+    """What comes until the child has ended, and whether its time was up before."""
+    made, ended = bytearray(), False
+    poll = select.poll()
+    poll.register(reading, select.POLLIN)
+    while len(made) < _MOST_BYTES:
+        left = until - time.monotonic()
+        if left <= 0:
+            return bytes(made), True
+        if poll.poll(0 if ended else 1000 * min(left, _STEP)):
+            part = os.read(reading, 1 << 20)
+            if not part:
+                break
+            made += part
+        elif ended:
+            # What it has left behind may hold the pipe open.
+            break
+        else:
+            ended = _has_ended(pid)
+    return bytes(made), False
+
+
+def _has_ended(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _end(pid: int) -> None:
+    """Takes the child away if it has ended, or can be. A confined process may end no other: what is left behind ends
+    with this one, and the judge sees to that."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        return
+    os.waitpid(pid, os.WNOHANG)

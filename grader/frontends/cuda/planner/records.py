@@ -1,0 +1,90 @@
+"""What the recording runtime writes: see `enum kind` in builder/runtime/recorder.h.
+
+Host code shares its process with the runtime, so records may be forged: their form is checked here, and what they ask
+for is checked by whoever reads a plan.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+
+from grader.plan.plan import Malformed
+
+MOST_RECORDS = 1 << 21
+_HEAD = struct.Struct("<4I")
+_MOST_FRAMES = 16
+
+
+class Kind(IntEnum):
+    """With the numbers of each. An address is that of the recording's process; a line of the text may be a word.
+
+    CALL: its number. BUFFER: address, bytes, place (of PLACES), index of its parameter + 1. VARIABLE: address of the
+    buffer before it; the text is its symbol. FREE: address. LAUNCH: kernel, grid (3), block (3), shared bytes,
+    cooperative; the text holds the arguments' bytes. COPY: target, its pitch, source, its pitch, width, height, and of
+    a row of equal copies how many, from target to target, and from source to source; the text is the call's name.
+    STAGED: like a single copy, from memory of the host code's own, whose rows are the text. FILL: target, pitch,
+    width, height, byte. CONTENTS: address of a pinned buffer, and from which byte on the text is what it holds. ASKED:
+    a kernel about whose resources host code has asked. REFUSED: a text of three lines: why, what, a sentence. FAILED:
+    two lines: failure, a sentence. ERROR: 1 + index of the kernel that was not launched (0: something else; more than
+    32 bits: harmless), CUDA's number; the text says what is wrong. END.
+    """
+
+    CALL = 1
+    BUFFER = 2
+    VARIABLE = 3
+    FREE = 4
+    LAUNCH = 5
+    COPY = 6
+    STAGED = 7
+    FILL = 8
+    CONTENTS = 9
+    ASKED = 10
+    REFUSED = 11
+    FAILED = 12
+    ERROR = 13
+    END = 14
+
+
+_NUMBERS = {
+    Kind.CALL: 1, Kind.BUFFER: 4, Kind.VARIABLE: 1, Kind.FREE: 1, Kind.LAUNCH: 9, Kind.COPY: 9, Kind.STAGED: 6,
+    Kind.FILL: 5, Kind.CONTENTS: 2, Kind.ASKED: 1, Kind.REFUSED: 0, Kind.FAILED: 0, Kind.ERROR: 2, Kind.END: 0,
+}  # fmt: skip
+HARMLESS = 1 << 32
+"""From here on the first number of an ERROR says that it makes no difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """`frames` are addresses in the object, innermost first."""
+
+    kind: Kind
+    frames: tuple[int, ...]
+    numbers: tuple[int, ...]
+    text: bytes
+
+    def lines(self, count: int) -> list[str]:
+        """The text as so many lines, of which the last may be longer."""
+        found = self.text.decode(errors="replace").split("\n", count - 1)
+        return [*found, *[""] * (count - len(found))]
+
+
+def read_records(made: bytes) -> list[Record]:
+    """Raises Malformed for what no runtime writes. A record that is cut off at the end is left out."""
+    found: list[Record] = []
+    at = 0
+    while at + _HEAD.size <= len(made):
+        kind, frames, numbers, size = _HEAD.unpack_from(made, at)
+        if kind not in _NUMBERS or frames > _MOST_FRAMES or numbers != _NUMBERS[Kind(kind)]:
+            raise Malformed("a record that no runtime writes")
+        if len(found) == MOST_RECORDS:
+            raise Malformed(f"more than {MOST_RECORDS:,} records")
+        at += _HEAD.size
+        end = at + 8 * (frames + numbers) + size
+        if end > len(made):
+            break
+        words = struct.unpack_from(f"<{frames + numbers}Q", made, at)
+        found.append(Record(Kind(kind), words[:frames], words[frames:], made[at + 8 * (frames + numbers) : end]))
+        at = end
+    return found

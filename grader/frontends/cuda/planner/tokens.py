@@ -1,0 +1,52 @@
+"""What host inputs hold while a call is recorded: tokens, each of which tells its place to those who know the seed.
+
+See builder/runtime/tokens.c, which makes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy
+import numpy.typing
+
+WORD = 4
+_FIRST, _SECOND = 0x9E3779B1, 0x85EBCA6B
+_MASK = (1 << 64) - 1
+Words = numpy.typing.NDArray[numpy.uint32]
+Places = numpy.typing.NDArray[numpy.int64]
+
+
+def _mixed(x: int) -> int:
+    x = (x + 0x9E3779B97F4A7C15) & _MASK
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _MASK
+    return x ^ (x >> 31)
+
+
+@dataclass(frozen=True)
+class TokenSource:
+    """A host input of a call: `number` of its buffer in the recordings, its parameter's index, its size in bytes."""
+
+    number: int
+    given: int
+    call: int
+    bytes: int
+
+    def places(self, words: Words, seed: int) -> Places:
+        """The index of the word that each token stands for; -1 for what is no token."""
+        bits = 3
+        while bits < 7 and self.bytes > WORD << (24 + bits):
+            bits += 1
+        key = _mixed((seed + _mixed(64 * self.call + self.given)) & _MASK) | 1
+        exponent = (words >> 23 & 0xFF).astype(numpy.int64) - (127 - (1 << bits - 1))
+        x = (words & 0x7FFFFF).astype(numpy.uint64) | (words >> 31).astype(numpy.uint64) << numpy.uint64(23)
+        x |= (exponent & ((1 << bits) - 1)).astype(numpy.uint64) << numpy.uint64(24)
+        size = 1 << 24 + bits
+        half, mask = numpy.uint64((25 + bits) // 2), numpy.uint64(size - 1)
+        for factor, added in ((_SECOND, key >> 32), (_FIRST, key)):
+            x ^= x >> half
+            x = (x - numpy.uint64(added & (size - 1))) * numpy.uint64(pow(factor, -1, size)) & mask
+        found = x.astype(numpy.int64)
+        wrong = (exponent < 0) | (exponent >= 1 << bits) | (found >= self.bytes // WORD)
+        return numpy.where(wrong, -1, found)

@@ -1,0 +1,19 @@
+// Launched by cudaLaunchKernelEx.
+#include <cuda_runtime.h>
+
+__global__ void silu_kernel(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i] / (1.0f + expf(-x[i]));
+}
+
+void silu(float *input, float *output, int n)
+{
+    int threads = 256;
+    int blocks = (n + threads - 1) / threads;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    cudaLaunchKernelEx(&config, silu_kernel, (const float *)input, output, n);
+}
