@@ -32,6 +32,7 @@ SOURCE_BYTES = 4 << 20
 _SHARED = re.compile(r"^\s*\.shared\s+(?:\.align\s+\d+\s+)?\.[a-z]+(\d+)\s+[\w$%]+(?:\[(\d+)\])?\s*;", re.MULTILINE)
 # A plan's names are no longer.
 _MOST_SYMBOL = 200
+_MANAGED = re.compile(r"^\.(?:visible |extern |weak )*\.?global \.attribute\(\.managed\)", re.MULTILINE)
 
 
 def _answer(request: Build, files: Sequence[int]) -> Built | Failed:
@@ -64,6 +65,10 @@ def build(request: Build, source: bytes, folder: Path) -> bytes | Failed:
     if isinstance(compiled, Failed):
         return compiled
     text = source.decode(errors="replace")
+    if _MANAGED.search(compiled.ptx):
+        return Failed(seq=request.seq, failure="unsupported", line=text[: text.find("__managed__")].count("\n") + 1,
+                      message="host code could read what a kernel writes to a __managed__ variable: "
+                              "declare it __device__")
     try:
         entries = split(compiled.ptx, text)
     except Unplannable as error:

@@ -103,7 +103,7 @@ class _Planner:
             # Another branch that ends otherwise depends on values, too.
             if stopped is not None:
                 raise stopped
-        if (found := agreement.disagreement(recordings)) is not None:
+        if (found := agreement.disagreement(recordings, self._contents.entries)) is not None:
             raise outcomes.refused(
                 "truth", "if", "what host code asks for depends on values that it reads: it may depend on sizes alone",
                 self._lines.line(found.frames))

@@ -103,6 +103,7 @@ static void write_record(enum kind kind, const Frames *frames, const u64 *number
 static _Noreturn void end_with(enum kind kind, const u64 *numbers, unsigned count, const char *text) {
     Frames frames = rec_frames();
     rec_lock();
+    rec_write_copies();
     write_record(kind, &frames, numbers, count, text, strlen(text));
     flush();
     _exit(0);
@@ -116,6 +117,7 @@ void rec_emit_at(enum kind kind, const Frames *frames, const u64 *numbers, unsig
                  TOO_LARGE "\nhost code asks for more copies, or copies more of its own memory, than a plan "
                            "holds: copy larger pieces, or what is needed alone");
     rec_lock();
+    if (kind != COPY) rec_write_copies();
     write_record(kind, frames, numbers, count, text, bytes);
     if (kind == CALL || kind == END) flush();
     rec_unlock();
@@ -130,6 +132,7 @@ void rec_replay(const Sink *sink) {
     if (written_bytes + sink->used > rec_settings->most_bytes)
         rec_fail(TOO_LARGE, "graphs are launched with more operations than a plan holds: launch fewer");
     rec_lock();
+    rec_write_copies();
     put(rec_capture, sink->bytes, sink->used);
     rec_unlock();
 }
