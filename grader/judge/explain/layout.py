@@ -11,6 +11,9 @@ from grader.judge.explain.evidence import Hint, plural
 from grader.judge.explain.lines import spoken
 from grader.plan.findings import Access
 
+# So many elements a thread takes at once.
+SHARES = (2, 4, 8, 16)
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -100,6 +103,14 @@ class TensorAccess:
     def along(self, apart: int) -> int:
         """The number of the tile's lanes that lie this far apart."""
         return next((size for _, step, size in self.dimensions if step == apart), 1)
+
+    @property
+    def shares(self) -> list[int]:
+        """The elements that a thread may have for itself, one beside the other, in a language whose threads address
+        memory: a few at once, or as many as a loop goes over."""
+        if not self.words.names.threads:
+            return []
+        return [*SHARES, (self.access.step or 0) * self.access.times]
 
     @property
     def one_row(self) -> bool:
