@@ -33,6 +33,7 @@ FREE = ("author", "kit")
 VERSION = "its version is told where the environment is"
 EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "cluster/own.py": (1, VERSION),
+    "frontends/cuda/phrases/compiling.py": (5, "a word of C++, and what a file in Python is"),
     "frontends/cuda/reading.py": (1, "a directive of the same name"),
     "engine/forkserver/handle.py": (4, f"which of its versions are known, and {VERSION}"),
     "engine/forkserver/server.py": (9, f"imports what workers need before they are forked, and {VERSION}"),

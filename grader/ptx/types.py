@@ -1,4 +1,4 @@
-"""PTX's types as NumPy's, and the error of what is not known here."""
+"""PTX's types as NumPy's."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from grader.plan.limits import Unsupported
+
+__all__ = ["DTYPES", "Array", "Unsupported"]
+
 Array = Any
 """A NumPy array, or a scalar of NumPy's: what array arithmetic gives where no axis is left."""
-
-
-class Unsupported(Exception):
-    """Right PTX, perhaps, that this machine does not know."""
 
 
 DTYPES: dict[str, np.dtype[Any]] = {

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from packaging.requirements import Requirement
 
+from grader import frontends
 from grader.engine.forkserver import isolation
 from grader.engine.forkserver.handle import InfrastructureError, declared
 from grader.model import catalogue
@@ -44,7 +45,7 @@ class Diagnosis:
 def diagnoses() -> list[Diagnosis]:
     """Examines everything, and grades a kernel of ours as a trial."""
     python = Diagnosis("python", platform.python_version())
-    return [python, *_packages(), *_device(), *_gradings(), *_isolation(), _browser()]
+    return [python, *_packages(), *languages(), *_device(), *_gradings(), *_isolation(), _browser()]
 
 
 def _packages() -> list[Diagnosis]:
@@ -61,6 +62,18 @@ def _packages() -> list[Diagnosis]:
         else:
             lines.append(Diagnosis(name, f"{version}: the grader was tested with {expected}", False,
                                  remedy="make setup"))
+    return lines
+
+
+def languages() -> list[Diagnosis]:
+    """The languages that need more than a package, and whether it is here."""
+    lines = []
+    for one in frontends.front_ends().values():
+        if trouble := one.problem():
+            text, _, remedy = trouble.rpartition("; ")
+            lines.append(Diagnosis(one.title, f"not graded here: {text}", False, remedy=remedy))
+        elif found := one.installed():
+            lines.append(Diagnosis(one.title, found))
     return lines
 
 

@@ -13,7 +13,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.frontends.triton.simulator.main import Result, run
+from grader.frontends.memory import Result
+from grader.frontends.triton.simulator.main import run
 from grader.frontends.triton.simulator.state import Mode
 from grader.judge.compare import Comparison, compare
 from grader.judge.inputs import draw

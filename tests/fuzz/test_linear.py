@@ -27,7 +27,6 @@ from grader.frontends.triton.compiler.main import explained
 from grader.frontends.triton.simulator import preparing
 from grader.frontends.triton.simulator.main import run
 from grader.frontends.triton.simulator.text import read_module
-from grader.frontends.triton.simulator.types import Unsupported
 from grader.frontends.triton.text import read_text
 from grader.intake.archive import NAME_BYTES, BrokenArchive, unpack
 from grader.intake.people import names
@@ -40,6 +39,7 @@ from grader.model.submission import printable
 from grader.model.text import FIELD_BYTES, clean
 from grader.plan.compiled import PTX_CHARACTERS, Problem
 from grader.plan.device import TARGETS
+from grader.plan.limits import Unsupported
 from grader.plan.plan import (
     MOST_OPERATIONS,
     PLAN_BYTES,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from grader import frontends
 from grader.cli import app
 from grader.console import console
 from grader.engine.forkserver import isolation
@@ -56,3 +58,20 @@ def test_a_broken_assignment_and_a_browser_that_does_not_answer_are_lines_among_
     assert grading[2].startswith(f"{broken}, line 1: SyntaxError: ")
     (looked,) = [line for line in lines if line[1] == "browser"]
     assert (looked[0], looked[2].rstrip()) == ("note", f"{browser}: does not print its version within 0.2 s")
+
+
+@pytest.mark.parametrize(("trouble", "installed", "said"), [
+    ("", "compiled with a compiler of ours", ["ok   CUDA C++", "compiled with a compiler of ours"]),
+    ("no compiler; 1.0 expected; make one", "", ["note CUDA C++", "not graded here: no compiler; 1.0 expected",
+        "make one"]),
+])
+def test_a_language_that_needs_tools_has_a_line(
+    trouble: str, installed: str, said: list[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = frontends.front_ends()
+    other = replace(known["cuda"], problem=lambda: trouble, installed=lambda: installed)
+    monkeypatch.setattr(frontends, "front_ends", lambda: {**known, "cuda": other})
+    monkeypatch.setattr(doctor, "diagnoses", doctor.languages)
+    done = CliRunner().invoke(app, ["doctor"], env={"COLUMNS": "200"})
+    shown = " ".join(done.output.split())
+    assert all(" ".join(one.split()) in shown for one in said), done.output

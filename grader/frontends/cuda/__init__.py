@@ -37,7 +37,7 @@ def _declared(one: Parameter) -> str:
 FRONT_END = FrontEnd(
     name="cuda", title="CUDA C++", suffix=".cu", signature=_signature, phrases=PHRASES, read_kernel=read_kernel,
     check_launch=check_launch, argument_names=argument_names, traits=_traits, outline=outline,
-    problem=toolkit.problem, tools=toolkit.homes,
+    problem=toolkit.problem, tools=toolkit.homes, installed=toolkit.installed,
     launch_options={
         "cluster": "__cluster_dims__", "cooperative": "cudaLaunchCooperativeKernel",
         "programmatic": "cudaLaunchAttributeProgrammaticStreamSerialization"})

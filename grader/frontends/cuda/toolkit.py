@@ -56,16 +56,22 @@ def toolkit() -> Toolkit | None:
 
 
 def problem() -> str:
-    """Why .cu files cannot be compiled here, and what to do, in one line; "" if they can."""
+    """Why .cu files cannot be compiled here, and after a semicolon what to do; "" if they can."""
     found = [(home, _trouble(home)) for home in _homes()]
     if found and all(trouble for _, trouble in found):
         home, trouble = found[0]
         return f"{home}: {trouble}; {_INSTALL}"
     if not found:
-        return f"no nvcc of CUDA {MAJOR}: {_INSTALL}, or put the bin folder of a CUDA toolkit {MAJOR} on the PATH"
+        return f"no nvcc of CUDA {MAJOR}; {_INSTALL}, or put the bin folder of a CUDA toolkit {MAJOR} on the PATH"
     if shutil.which("g++") is None:
-        return "no g++, which nvcc calls: apt install g++"
+        return "no g++, which nvcc calls; apt install g++"
     return ""
+
+
+def installed() -> str:
+    """What .cu files are compiled with, in one line; "" if nothing is there."""
+    found = toolkit()
+    return "" if found is None else f".cu files are compiled with {found.nvcc} ({found.version}) and {found.host}"
 
 
 def homes() -> tuple[str, ...]:
@@ -135,7 +141,7 @@ def _trouble(home: Path) -> str:
         return f"no {_HEADERS[0]}"
     version = _version(include)
     if version.partition(".")[0] != str(MAJOR):
-        return f"CUDA {version or 'of an unknown version'}; {MAJOR} expected"
+        return f"CUDA {version or 'of an unknown version'}, where {MAJOR} is expected"
     missing = [name for name in _PROGRAMS if not (home / name).is_file()]
     missing += [name for name in _HEADERS if not (include / name).is_file()]
     # Of a toolkit in one folder, and of one in several.

@@ -15,6 +15,7 @@ from grader.ptx.values.halves import HALF_MAKERS, HALVES
 from grader.ptx.values.integers import CARRY_MAKERS, INTEGER_MAKERS
 from grader.ptx.values.logic import LOGIC_MAKERS
 from grader.ptx.values.rules import Maker, Pure, Rule, Words, pure
+from grader.ptx.values.video import VIDEO_MAKERS
 
 __all__ = ["PURE", "Pure"]
 
@@ -40,6 +41,7 @@ def _by_type(name: str) -> Maker:
 _ARITHMETIC = sorted({*CARRY_MAKERS, *INTEGER_MAKERS, *FLOAT_MAKERS, *HALF_MAKERS})
 PURE: Mapping[str, Pure] = {
     **{name: pure(_by_type(name)) for name in _ARITHMETIC},
-    **{name: pure(maker) for name, maker in {**LOGIC_MAKERS, **COMPARISON_MAKERS, **CONVERSION_MAKERS}.items()},
+    **{name: pure(maker) for makers in (LOGIC_MAKERS, COMPARISON_MAKERS, CONVERSION_MAKERS, VIDEO_MAKERS)
+       for name, maker in makers.items()},
 }
 """Instructions by name."""

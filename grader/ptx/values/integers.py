@@ -30,7 +30,9 @@ def _binary(function: Callable[..., Array], flags: str = "", pairs: str = "u16x2
     """An instruction of two sources of one type, which may be one of `pairs`."""
 
     def make(modifiers: Words) -> Rule:
-        given, (kind,) = parse(modifiers, flags, f"{INTEGERS} {pairs}")
+        # Of pairs .relu stands behind the type.
+        words = ("relu", *modifiers[:-1]) if modifiers[-1:] == ("relu",) else modifiers
+        given, (kind,) = parse(words, flags, f"{INTEGERS} {pairs}")
         chosen = function
         if "sat" in given:
             parse((kind,), "", "s32")
@@ -129,9 +131,10 @@ def _quotient(a: Array, b: Array) -> Array:
 
 
 def _remainder(a: Array, b: Array) -> Array:
+    """With the sign of a; all ones where b is zero, as a quotient."""
     divisor = _nonzero(b)
     result = np.fmod(a, divisor) if a.dtype.kind == "i" else a % divisor
-    return result if divisor is b else np.where(b == 0, a, result)
+    return result if divisor is b else np.where(b == 0, ~a.dtype.type(0), result)
 
 
 def _absolute(modifiers: Words) -> Rule:

@@ -37,11 +37,13 @@ class Pure:
     `types(modifiers)` names the types of its sources and results, "cc" among them where it takes or gives the carry
     flag. A caller may drop trailing results that a program leaves unnamed. `evaluate(modifiers, sources)` has arrays of
     those types, which broadcast, as sources and results; it neither warns nor raises, whatever the values are. Both
-    raise `Unsupported` for modifiers that are not known.
+    raise `Unsupported` for modifiers that are not known. `find` gives the rule itself, for a caller that runs it often
+    and silences NumPy's warnings around it all.
     """
 
     types: Callable[[Words], tuple[Words, Words]]
     evaluate: Callable[[Words, list[Array]], tuple[Array, ...]]
+    find: Callable[[Words], Rule]
 
 
 def pure(maker: Maker) -> Pure:
@@ -58,7 +60,7 @@ def pure(maker: Maker) -> Pure:
             results = function(*sources)
         return tuple(map(np.asarray, results)) if type(results) is tuple else (np.asarray(results),)
 
-    return Pure(types, evaluate)
+    return Pure(types, evaluate, find)
 
 
 def parse(modifiers: Words, flags: str = "", types: str = "", count: int = 1) -> tuple[frozenset[str], Words]:

@@ -56,14 +56,14 @@ def test_a_whole_toolkit_is_found(version: int, include: str, machine: Callable[
 
 
 @pytest.mark.parametrize(("settings", "said"), [
-    ({"version": 12080}, r"/cuda: CUDA 12\.8; 13 expected; .*pip install -e '\.\[cuda\]'$"),
-    ({"version": 0}, r"CUDA 0\.0; 13 expected"),
+    ({"version": 12080}, r"/cuda: CUDA 12\.8, where 13 is expected; .*pip install -e '\.\[cuda\]'$"),
+    ({"version": 0}, r"CUDA 0\.0, where 13"),
     ({"missing": "cuda_runtime.h"}, r"/cuda: no cuda_runtime\.h; .*pip install"),
     ({"missing": "cicc"}, r"/cuda: no nvvm/bin/cicc; .*pip install"),
     ({"missing": "host_config.h"}, r"/cuda: no crt/host_config\.h; .*pip install"),
     ({"missing": "target"}, r"/cuda: no nv/target; .*pip install"),
-    ({"missing": "nvcc"}, r"^no nvcc of CUDA 13: .*pip install -e '\.\[cuda\]', or put the bin folder of"),
-    ({"host": False}, r"^no g\+\+, which nvcc calls: apt install g\+\+$"),
+    ({"missing": "nvcc"}, r"^no nvcc of CUDA 13; .*pip install -e '\.\[cuda\]', or put the bin folder of"),
+    ({"host": False}, r"^no g\+\+, which nvcc calls; apt install g\+\+$"),
 ])
 def test_what_is_missing_is_told_in_a_line(
     settings: dict[str, object], said: str, machine: Callable[..., Path],

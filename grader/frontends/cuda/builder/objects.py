@@ -13,7 +13,8 @@ from grader.frontends.cuda.toolkit import Toolkit
 from grader.plan.device import Device
 from grader.plan.messages import Failed
 
-RUNTIME = Path(__file__).resolve().parent / "runtime"
+# Read where the module is: a confined process does not see the grader's own files.
+_RUNTIME = {path.name: path.read_bytes() for path in sorted((Path(__file__).resolve().parent / "runtime").iterdir())}
 LIBRARY = "built.so"
 _OBJECT = "file.o"
 _STUBS = "stubs"
@@ -69,11 +70,12 @@ def compile_file(
 def _start_runtime(folder: Path, toolkit: Toolkit) -> list[Running]:
     made = folder / "runtime"
     made.mkdir()
-    parts = sorted(str(path) for path in RUNTIME.glob("*.c"))
-    include = f"-I{toolkit.include}"
+    for name, contents in _RUNTIME.items():
+        (made / name).write_bytes(contents)
+    c, cpp = ([name for name in _RUNTIME if name.endswith(suffix)] for suffix in (".c", ".cpp"))
     return [
-        Running([_C, *_RUNTIME_FLAGS, "-std=gnu11", include, *parts], made, "c"),
-        Running([toolkit.host, *_RUNTIME_FLAGS, "-std=c++17", *map(str, RUNTIME.glob("*.cpp"))], made, "cpp")]
+        Running([_C, *_RUNTIME_FLAGS, "-std=gnu11", f"-I{toolkit.include}", *c], made, "c"),
+        Running([toolkit.host, *_RUNTIME_FLAGS, "-std=c++17", *cpp], made, "cpp")]
 
 
 def link(

@@ -19,13 +19,13 @@ from grader.frontends.triton.simulator.types import (
     STORED,
     UNSIGNED,
     Array,
-    Unsupported,
     convert,
     decode,
     encode,
     number,
     rounding,
 )
+from grader.plan.limits import Unsupported
 
 Pure = Callable[..., Any]
 

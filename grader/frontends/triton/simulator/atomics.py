@@ -18,13 +18,13 @@ from grader.frontends.triton.simulator.types import (
     STORED,
     UNSIGNED,
     Array,
-    Unsupported,
     bits,
     decode,
     encode,
     rounding,
 )
 from grader.frontends.triton.simulator.undefined import note_descriptor, note_ordering
+from grader.plan.limits import Unsupported
 
 _ATOMIC: dict[str, Any] = {
     "add": np.add, "fadd": np.add, "max": np.maximum, "min": np.minimum, "umax": np.maximum, "umin": np.minimum,

@@ -19,10 +19,10 @@ from grader.frontends.triton.simulator.memory import advance, load, load_block, 
 from grader.frontends.triton.simulator.orders import any_order
 from grader.frontends.triton.simulator.pipeline import Pipeline
 from grader.frontends.triton.simulator.pointers import Value, merge
-from grader.frontends.triton.simulator.state import Limit
 from grader.frontends.triton.simulator.tensors import full
 from grader.frontends.triton.simulator.text import BasicBlock, Op, callee
-from grader.frontends.triton.simulator.types import KEPT, Array, Unsupported
+from grader.frontends.triton.simulator.types import KEPT, Array
+from grader.plan.limits import Limit, Unsupported
 from grader.plan.messages import INLINE_ASSEMBLY
 
 

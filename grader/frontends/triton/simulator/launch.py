@@ -13,10 +13,11 @@ from grader.frontends.triton.simulator.machine import EarlierLaunches, Machine
 from grader.frontends.triton.simulator.meter import Meter
 from grader.frontends.triton.simulator.pointers import BlockPointer, Origin, Pointers, Storage, Value
 from grader.frontends.triton.simulator.preparing import Located, prepare_code
-from grader.frontends.triton.simulator.state import Budget, Limit, Mode
-from grader.frontends.triton.simulator.types import KEPT, STORED, Array, Type, Unsupported, rounding
+from grader.frontends.triton.simulator.state import Mode
+from grader.frontends.triton.simulator.types import KEPT, STORED, Array, Type, rounding
 from grader.plan.device import occupancy
 from grader.plan.findings import EmptyGrid
+from grader.plan.limits import Budget, Limit, Unsupported
 from grader.plan.plan import ITEM_BYTES, Descriptor, Float, Integer, Kernel, Launch, Pointer, Structure
 
 LANES = 1 << 16

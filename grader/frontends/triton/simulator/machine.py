@@ -13,9 +13,10 @@ from grader.frontends.triton.simulator.pipeline import Pipeline
 from grader.frontends.triton.simulator.pointers import Value, merge
 from grader.frontends.triton.simulator.races import Shadow
 from grader.frontends.triton.simulator.ramps import Ramp
-from grader.frontends.triton.simulator.state import Budget, Limit, Mode, State
+from grader.frontends.triton.simulator.state import Mode, State
 from grader.frontends.triton.simulator.text import BasicBlock, Op
-from grader.frontends.triton.simulator.types import Array, Unsupported
+from grader.frontends.triton.simulator.types import Array
+from grader.plan.limits import Budget, Limit, Unsupported
 
 FLOOR = 4000
 """Element operations that each operation counts beside those of its elements, for the time that it takes."""

@@ -14,8 +14,9 @@ from grader.frontends.triton.simulator.races import Shadow
 from grader.frontends.triton.simulator.ramps import LaneValues, Ramp, Runs, gather, plain
 from grader.frontends.triton.simulator.state import flat
 from grader.frontends.triton.simulator.text import Op
-from grader.frontends.triton.simulator.types import KEPT, STORED, Array, Unsupported, decode, encode
+from grader.frontends.triton.simulator.types import KEPT, STORED, Array, decode, encode
 from grader.frontends.triton.simulator.undefined import buffer_read, note_descriptor, note_own_stores, note_unwaited
+from grader.plan.limits import Unsupported
 
 _PADDING = {"0": "none", "1": "zero", "2": "nan"}
 

@@ -11,52 +11,26 @@ from typing import Any
 
 import numpy as np
 
+from grader.frontends.memory import BufferMemory
 from grader.frontends.triton.simulator.ramps import LaneValues, Ramp, added, plain
-from grader.frontends.triton.simulator.types import STORED, Array, Type, Unsupported
+from grader.frontends.triton.simulator.types import STORED, Array, Type
+from grader.plan.limits import Unsupported
 
 ADDRESSES = 44
 """Buffers begin 2^44 bytes apart in the addresses that a kernel sees."""
 
 
-@dataclass(eq=False, slots=True)
-class Storage:
-    """The memory of a buffer. `written` marks each written byte with ones; None if every byte is written. `kept` is the
-    line that allocated it before this call, 0 where none did."""
-
-    index: int
-    raw: Array
-    written: Array | None
-    given: str = ""
-    kept: int = 0
-    unwritten: int = 0
-    """The last unwritten byte that `settle` found."""
+class Storage(BufferMemory):
+    """The memory of a buffer."""
 
     def data(self, element: str) -> Array:
         """All whole elements, as memory holds them."""
         kept = STORED[element]
         return self.raw[: self.raw.size // kept.itemsize * kept.itemsize].view(kept)
 
-    def marks(self, size: int) -> Array:
-        """`written` for elements of `size` bytes: all ones if the whole element is written."""
-        assert self.written is not None
-        return self.written[: self.written.size // size * size].view(f"u{size}")
-
     def wrote(self, index: LaneValues, size: int) -> None:
         if self.written is not None:
             index.put(self.marks(size), np.iinfo(f"u{size}").max)
-
-    def settle(self) -> int:
-        """Drops `written` once all bytes are written. Returns the number of bytes that it read: few, as long as the
-        last unwritten byte is still unwritten."""
-        marks, begin = self.written, self.unwritten
-        if marks is None or (begin < marks.size and not marks[begin]):
-            return 1
-        for part, start in ((marks[begin:], begin), (marks[:begin], 0)):
-            if part.size and not part.all():
-                self.unwritten = start + int(np.argmin(part != 0))
-                return int(marks.size)
-        self.written = None
-        return int(marks.size)
 
 
 @dataclass(frozen=True, eq=False)

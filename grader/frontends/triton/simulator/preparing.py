@@ -12,8 +12,9 @@ from grader.frontends.triton.simulator.control import ENDS, MADE, RUNS
 from grader.frontends.triton.simulator.orders import settle
 from grader.frontends.triton.simulator.tensors import tensorwise
 from grader.frontends.triton.simulator.text import BasicBlock, Function, Op, callee, read_module, walk
-from grader.frontends.triton.simulator.types import Array, Unsupported
+from grader.frontends.triton.simulator.types import Array
 from grader.frontends.triton.text import installed
+from grader.plan.limits import Unsupported
 from grader.plan.plan import Kernel
 
 STORES = {"tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_store", "tt.descriptor_reduce"}

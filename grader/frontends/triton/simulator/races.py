@@ -10,7 +10,8 @@ from grader.frontends.triton.simulator.clocks import Clocks
 from grader.frontends.triton.simulator.pointers import Origin
 from grader.frontends.triton.simulator.ramps import LaneValues
 from grader.frontends.triton.simulator.state import State
-from grader.frontends.triton.simulator.types import Array, bits, decode, zeros
+from grader.frontends.triton.simulator.types import Array, bits, decode
+from grader.ptx.allocation import zeros
 
 
 @dataclass(frozen=True, eq=False, slots=True)

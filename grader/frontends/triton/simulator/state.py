@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from math import inf
 from pathlib import PurePath
 from time import monotonic
 
@@ -16,28 +15,7 @@ from grader.frontends.triton.simulator.findings import Findings, Site
 from grader.frontends.triton.simulator.text import Op
 from grader.frontends.triton.simulator.types import Array
 from grader.plan.device import Device, Generation
-from grader.plan.messages import Reached
-
-
-class Limit(Exception):
-    """A limit was reached. `what`, `resident` and `rounds` are those of `messages.Exhausted`."""
-
-    def __init__(self, what: Reached) -> None:
-        super().__init__(what)
-        self.what: Reached = what
-        self.resident = self.rounds = 0
-
-
-class Budget:
-    """The element operations that are left for all launches of a plan, and the time of `monotonic` when they end."""
-
-    def __init__(self, operations: int, seconds: float = inf) -> None:
-        self.operations = self.left = operations
-        self.until = monotonic() + seconds
-
-    @property
-    def used(self) -> int:
-        return min(self.operations, self.operations - self.left)
+from grader.plan.limits import Budget, Limit
 
 
 @dataclass(frozen=True)

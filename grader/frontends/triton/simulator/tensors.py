@@ -10,7 +10,8 @@ import numpy as np
 from grader.frontends.triton.simulator.pointers import Pointers
 from grader.frontends.triton.simulator.ramps import Ramp, plain
 from grader.frontends.triton.simulator.text import Op
-from grader.frontends.triton.simulator.types import KEPT, Array, Type, Unsupported, convert, round_tf32, rounding
+from grader.frontends.triton.simulator.types import KEPT, Array, Type, convert, round_tf32, rounding
+from grader.plan.limits import Unsupported
 
 Pure = Callable[..., Any]
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.frontends.triton.simulator.types import Type, Unsupported, read_descriptor, read_type
+from grader.frontends.triton.simulator.types import Type, read_descriptor, read_type
+from grader.plan.limits import Unsupported
 
 MOST_DEPTH = 24
 MOST_LINES = 20_000

@@ -5,7 +5,6 @@ Elements without a type in NumPy (bf16, fp8) are kept as float32, rounded after 
 
 from __future__ import annotations
 
-import mmap
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from grader.plan.limits import Unsupported
+
 Array = Any
 """A NumPy array of any shape and type; NumPy's own annotations say no more."""
 
@@ -24,24 +25,6 @@ MOST_ELEMENTS = 1 << 20
 MOST_CHARACTERS = 400
 MOST_RANK = 32
 
-LARGE_BYTES = 16 << 20
-
-
-def zeros(elements: int, dtype: Any) -> Array:
-    """A vector of zeros that takes memory only where it is touched. NumPy puts large vectors into pages of 2 MiB, so
-    storing some tiles of an output would clear nearly all of it. Raises MemoryError."""
-    size = elements * np.dtype(dtype).itemsize
-    if size < LARGE_BYTES:
-        return np.zeros(elements, dtype)
-    try:
-        return np.frombuffer(mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), dtype)
-    except OSError as error:
-        # The error that NumPy raises if there is too little memory.
-        raise MemoryError(str(error)) from None
-
-
-class Unsupported(Exception):
-    """The simulator does not know an operation, an attribute or a type, or the text is no module of Triton's."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ from triton.compiler import ASTSource
 from triton.compiler.compiler import make_backend
 from triton.runtime.jit import JITFunction
 
+from grader.frontends.memory import Result
 from grader.frontends.triton.options import Options
-from grader.frontends.triton.simulator.main import Result, run
+from grader.frontends.triton.simulator.main import run
 from grader.frontends.triton.simulator.state import Mode
 from grader.judge.compare import POISON, poison_, poisoned
 from grader.plan.device import Device

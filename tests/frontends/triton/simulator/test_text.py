@@ -13,7 +13,8 @@ import torch
 import triton
 import triton.language as tl
 
-from grader.frontends.triton.simulator.main import Result, run
+from grader.frontends.memory import Result
+from grader.frontends.triton.simulator.main import run
 from grader.frontends.triton.simulator.text import read_module
 from grader.plan.messages import CannotSimulate, Exhausted, Simulated
 from grader.plan.plan import Kernel, Plan

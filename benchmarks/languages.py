@@ -1,0 +1,43 @@
+"""Reference kernels of every language, timed one after another against the same baseline in one run on a GPU.
+
+    python -m benchmarks.languages [ASSIGNMENT …]       (prints a table; results in benchmarks/results/languages-*.md)
+"""
+
+from __future__ import annotations
+
+import sys
+
+import torch
+
+from grader import frontends
+from grader.engine.forkserver.handle import InfrastructureError
+from grader.model import catalogue, scoring
+from grader.model.course import read_course
+from grader.model.result import Timing
+from grader.run.calibrate import timed
+
+
+def main(names: list[str]) -> None:
+    known = catalogue.assignments()
+    course = read_course(catalogue.COURSE, frozenset(known))
+    titles = [frontends.by_suffix(one.suffix).title for one in next(iter(known.values())).in_languages()]
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, CUDA {torch.version.cuda}\n")
+    columns = ["assignment", "case", *(f"{title}, µs" for title in titles), "PyTorch, µs", "last ÷ first"]
+    print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
+    for name in names or known:
+        timings: list[list[Timing]] = []
+        try:
+            timings += (timed(one, course, catalogue.reference(one)) for one in known[name].in_languages())
+        except InfrastructureError as error:
+            print(f"| {name} | {error} |", flush=True)
+            continue
+        for row in zip(*timings, strict=True):
+            cells = [f"{one.student_us:,.1f}" for one in row] + [f"{row[0].baseline_us:,.1f}"]
+            ratio = row[-1].speedup.median / row[0].speedup.median
+            print(f"| {name} | {row[0].case} | {' | '.join(cells)} | {ratio:.3f} |", flush=True)
+        speeds = [f"{scoring.speedup(each).median:.3f}×" for each in timings]
+        print(f"| {name} | mean ratio to PyTorch | {' | '.join(speeds)} | | |", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,96 @@
+"""What a kernel leaves to chance: what CUDA does not define, though a GPU may do it right on a good day."""
+
+from __future__ import annotations
+
+from grader.frontends.phrases import Chance, Chances
+
+_ORDER = (
+    "Blocks of a launch run in any order, and none waits for another: others can rely on what a block stores in the "
+    "next launch only. A sum over blocks takes atomicAdd, or a second launch."
+)
+_SYNC = (
+    "Call __syncthreads() between the store and the load, where all threads of the block come by; in a loop, once more "
+    "before the array is written again."
+)
+
+
+def _failure(seen: str, look: str) -> Chance:
+    return Chance("undefined", seen, look)
+
+
+CHANCES: Chances = {
+    "lanes": _failure(
+        "Several threads store different values to element {element:,} of {tensor}{line} at once, in block {program}: "
+        "which of them stays is left to chance.",
+        "Give each element one thread: is threadIdx.y, or blockIdx times blockDim, missing from the index? What "
+        "threads have in common is summed first, in shared memory or with atomicAdd."),
+    "reorder": _failure(
+        "The answer depends on an order{line} that CUDA does not define.", "Compute each element from its own index."),
+    "hint": _failure(
+        "What __builtin_assume, __restrict__ or an aligned cast promises{line} is not so.",
+        "Promise only what holds for every size, 1 and primes among them."),
+    "pipeline": _failure(
+        "What is copied asynchronously{line} is used before it has arrived.",
+        "Call __pipeline_wait_prior(0), or wait for the barrier, and then __syncthreads(), before the shared array is "
+        "read."),
+    "index": _failure(
+        "A shuffle{line} reads a lane that does not take part, and the answer depends on what is found there.",
+        "All 32 threads of a warp call __shfl_sync with the mask 0xffffffff, outside of any `if`; a lane is 0 to 31."),
+    "reduction": _failure(
+        "The answer depends on the order in which values are added or compared{line}.",
+        "Let the threads of a block reduce in a fixed order, in shared memory or with __shfl_down_sync."),
+    "programs": _failure(
+        "Blocks {program} and {other} of one launch both use element {element:,} of {tensor}{line}, at least one of "
+        "them stores to it, and run in another order they give another answer.", _ORDER),
+    "unordered": _failure(
+        "The load{line} of element {element:,} of {tensor} in block {other} may come before what block {program} "
+        "writes there: nothing orders the two.",
+        "Call __threadfence() between a store and the atomic that tells others of it, and let the others load behind "
+        "the atomic that saw it. Simpler: let the next launch load."),
+    "ticket": _failure(
+        "The answer depends on which block gets which number from the atomic operation{line}: blocks arrive in any "
+        "order.",
+        "Take blockIdx for the block's own place, or let the number decide what is loaded and where it is stored."),
+    "descriptor": Chance(
+        "exception", "No GPU takes the tensor map of {tensor} that is used{line}.",
+        "Load with ordinary loads: x[i], or float4 where rows are multiples of 16 bytes."),
+    "unwaited": _failure(
+        "The load{line} reads what the launch before stores to {tensor}, and {kernel} may begin before it has.",
+        "Leave the launch attribute out, or call cudaGridDependencySynchronize() in {kernel} before the load."),
+    "visible": Chance(
+        None, "The load{line} reads what the launch before stores to {tensor}, and {kernel} does not wait for it.",
+        "Call cudaGridDependencySynchronize() in {kernel} before the load."),
+    "barrier": _failure(
+        "The load{line} reads an element of {tensor} that another thread of block {program} has stored, without "
+        "__syncthreads() between: it may not be there yet.", _SYNC),
+    "warp": _failure(
+        "Threads of one warp exchange values through {tensor}{line} without __syncwarp() between, in block {program}: "
+        "since Volta the threads of a warp need not run in step.",
+        "Call __syncwarp() between the store and the load, or exchange values with __shfl_down_sync."),
+    "relaxed": Chance(
+        None, "The atomic operation{line} does not order what blocks store before it and load after it.",
+        "Call __threadfence() before the atomic that tells others, and after the one that was told."),
+    "tuner": Chance(
+        None, "{kernel} adds to what is there, and is launched several times on the same memory{line}.",
+        "Set the memory to 0 with cudaMemset before each launch."),
+    "spin": _failure(
+        "The loop{line} waits for other blocks by a plain load: the compiler may load once and wait for ever.",
+        "Let the next launch do what comes after all blocks; or load through a `volatile` pointer or with an atomic, "
+        "in a cooperative launch."),
+    "assume": _failure(
+        "What __builtin_assume says{line} does not hold, and the compiler builds on it.",
+        "Assume only what holds for every size, 1 and primes among them, or leave it out."),
+    "fresh": _failure(
+        "The load{line} reads elements of {tensor} that nothing has written, and the answer depends on what happens to "
+        "be there.",
+        "Store every element before it is read: cudaMalloc and __shared__ leave what was there before. cudaMemset sets "
+        "the GPU's memory to 0."),
+    "shared": _failure(
+        "Threads of block {program} use element {element:,} of the shared array {tensor}{line} at the same time, at "
+        "least one of them stores to it, and no __syncthreads() stands between.", _SYNC),
+    "divergent": _failure(
+        "The __syncthreads(){line} is not reached by all threads of block {program}: a GPU may wait for ever, or go on "
+        "too early.",
+        "Take __syncthreads() out of the `if`, and let no thread return before it: put `if (i < n)` around loads and "
+        "stores alone."),
+}  # fmt: skip

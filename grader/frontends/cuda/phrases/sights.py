@@ -1,0 +1,73 @@
+"""What kernels and host code were seen to do, what a wrong answer looks like, and where to look in the file."""
+
+from __future__ import annotations
+
+from grader.frontends.phrases import AnswerPhrases, Calls, Names, Sights
+
+NAMES = Names(
+    program_id="blockIdx", program_ids=("blockIdx.x", "blockIdx.y", "blockIdx.z"),
+    blocks="({count} + {block} - 1) / {block}", load="load", store="store", atomic="atomic operation",
+    launch_opens=">>>(",
+    terms={"program": "block", "lane": "thread", "mask": "condition", "block": "part", "//": "/"},
+    threads=True,
+)
+
+SIGHTS = Sights(
+    masked="Threads of {tensor}{line} that a condition leaves out take part in the answer.",
+    masked_look="Give such threads a value that changes nothing: 0 in a sum, -INFINITY in a maximum.",
+    masked_remark="Threads of {tensor}{line} that a condition leaves out take part in the answer.",
+    assertion="The assert{line} does not hold in block {program}",
+    granule="A GPU writes 16 bytes at a time here: copy such blocks of whole multiples only.",
+    far_outside="What are blockIdx, blockDim and threadIdx multiplied by, and what is added? Element (row, column) of "
+                "a matrix with cols columns lies at row * cols + column.",
+    unmasked="The last block has threads past the end: put this {call} into an `if` {sizes}.",
+    unmasked_load="",
+    flat_sizes="such as if (i < n), with the names of this line",
+    unwritten="cudaMalloc and __shared__ leave in memory what was there before, in floats NaN: use cudaMemset, or "
+              "store every element before it is read.",
+    no_program="A size divided with / rounds down, to 0 where it is smaller than the block: use (n + threads - 1) / "
+               "threads.",
+    overflow="An int holds up to 2147483647: convert a factor of the product first, as in (size_t)row * cols.",
+    overflow_of_bytes="Sums and products of bytes wrap around when they are stored as bytes: compute in int or float, "
+                      "and convert at the end.",
+    race="Each element belongs to one thread: is blockIdx.x * blockDim.x + threadIdx.x the index, does the condition "
+         "end where the next block begins, and is the width of the row that of this very matrix? A sum over blocks "
+         "takes atomicAdd, or a second launch.",
+    unordered="Blocks of a launch run in any order, and none waits for another: others can rely on what a block stores "
+              "in the next launch only. A sum over blocks takes atomicAdd, or a second launch.",
+    recast="Leave the pointer's type as it is: convert what was loaded, as in (float)x[i].",
+    turned="Rows and columns are exchanged in this condition: in a turned tile threadIdx.x counts the other dimension.",
+    misaligned="A float4 is loaded from addresses that are multiples of 16, a float2 of 8: does each row begin at one, "
+               "for all sizes? Load single floats where it does not: rows of cols floats do if cols is a multiple of "
+               "4.",
+    outside_shared="A shared array has as many elements as its declaration says, or the bytes of the launch's third "
+                   "value: does the index count threadIdx.x and threadIdx.y with the right width, and is the array as "
+                   "large as the block?",
+)
+
+ANSWERS = AnswerPhrases(
+    nothing_stored="Does the kernel store through the output's pointer, inside a condition that is true for some "
+                   "thread?",
+    keep_inputs="Inputs must not be changed: store to {out} alone, and what else is needed to memory from cudaMalloc.",
+)
+
+CALLS = Calls(
+    returned="Write into {out}: pass it to the kernel that stores the answer{copy_into}. What the function returns is "
+             "ignored.",
+    copy_into=", or copy into it with cudaMemcpy(..., cudaMemcpyDeviceToDevice)",
+    no_copy="`{out} = ...` points to other memory: copy into the memory that {out} points to, with cudaMemcpy.",
+    not_passed="Pass {out} itself to the kernel that stores the answer: what cudaMalloc gives is other memory.",
+    no_launch="Launch it in the function, kernel<<<blocks, threads>>>(arguments), for all sizes.",
+    beyond_buffer="Is the number of bytes count * sizeof(element), and does the pointer begin where it should?",
+    host_given="Copy what is needed to the GPU first, with cudaMemcpy(..., cudaMemcpyHostToDevice).",
+    host_own="Allocate it on the GPU: cudaMalloc(&pointer, bytes).",
+    nothing_to_copy="Launch the kernel that writes it first. A graph launches nothing until cudaGraphLaunch.",
+    kernel_too_long="Loops that are unrolled repeat their text: leave #pragma unroll out of long loops.",
+    too_many_kernels="Each set of template values is a kernel of its own: pass what changes from launch to launch as "
+                     "an ordinary parameter.",
+    no_memory="Local arrays, shared arrays and cudaMalloc take memory: take smaller ones.",
+    assembly="Write it in CUDA C++ alone, with its own functions such as __shfl_down_sync and __ldg.",
+    assembly_unsimulated="A kernel in CUDA C++ alone can be checked here, too.",
+    skipped_print="Skipped in {lines}{texts}: host code has no numbers to print or check. In a kernel use printf or "
+                  "assert. This costs no points.",
+)

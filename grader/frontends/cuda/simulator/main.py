@@ -1,0 +1,143 @@
+"""A process that runs plans without a GPU: the PTX of kernels on NumPy, over all threads of many blocks at once.
+
+It reads hostile text, so it is confined. It says what it cannot do or could not finish.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Collection, Sequence
+from math import inf
+
+import numpy as np
+
+from grader.frontends import serving
+from grader.frontends.memory import (
+    Array,
+    BufferMemory,
+    Result,
+    fitting,
+    given_of,
+    mapped,
+    run_on_host,
+    stop_at_once,
+    temporary,
+)
+from grader.plan.device import Device
+from grader.plan.frames import Channel
+from grader.plan.limits import Budget, Limit
+from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated
+from grader.plan.plan import Launch, Malformed, Plan, read_plan
+from grader.plan.traffic import Watch
+from grader.ptx.allocation import keep_freed_memory, zeros
+from grader.ptx.findings import Sightings
+from grader.ptx.launch import LaunchStopped, Setting, run_launch
+from grader.ptx.observing import ThreadObserver
+
+SUFFIX = ".cu"
+# Each operation of the host takes time, however little it moves.
+_OPERATION = 10_000
+_LENGTH = re.compile(r"\d{1,3}")
+
+
+def prepare() -> None:
+    """Prepares the process from which simulators are forked."""
+    keep_freed_memory()
+
+
+def run(
+    plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), operations: int = 1 << 40,
+    seconds: float = inf, device: Device | None = None, twice: Collection[int] = (), watch: Watch | None = None,
+) -> Result:
+    """Runs the first call of a plan and, with two `memories`, the steady call after it.
+
+    Each call has its own memory of the given buffers: writable arrays of bytes, in the order of their indices.
+    Launches of the kernels `twice` are made twice. `outputs` names parameters that hold nothing yet. A `watch` concerns
+    the last call and the first of `outputs`.
+    """
+    budget, findings = Budget(operations, seconds), Sightings()
+    observer = ThreadObserver(watch, next(iter(outputs), ""))
+    setting = Setting(SUFFIX, variable_name, device, observer)
+    try:
+        if (stopped := stop_at_once(plan, memories)) is not None:
+            return stopped
+        buffers = [BufferMemory(*temporary(number, each)) for number, each in enumerate(plan.buffers)]
+        for position, step in enumerate([plan.setup, *plan.calls()[: len(memories)]]):
+            if position > 1:
+                # What an earlier call showed was reported with that call.
+                findings = Sightings()
+                observer.forget()
+            for number, raw in zip(given_of(plan), memories[max(0, position - 1)], strict=True):
+                name = plan.buffers[number].given
+                written = zeros(raw.size, np.uint8) if name in outputs else None
+                buffers[number] = BufferMemory(number, raw, written, name)
+            for operation in step:
+                budget.left -= _OPERATION
+                if budget.left < 0:
+                    raise Limit("operations")
+                if not isinstance(operation, Launch):
+                    budget.left -= run_on_host(operation, buffers, findings.copied)
+                    continue
+                for _ in range(2 if operation.kernel in twice else 1):
+                    run_launch(operation, plan.kernels[operation.kernel], buffers, budget, findings, setting)
+                if not observer.chooses:
+                    # Where only some blocks run, unwritten elements are expected.
+                    budget.left -= sum(buffer.settle() for buffer in buffers)
+        return _simulated(findings, budget, observer)
+    except LaunchStopped as error:
+        if isinstance(error.cause, Limit) and error.cause.what == "operations" and observer.cut():
+            return _simulated(findings, budget, observer)
+        return _stopped(error)
+    except Limit as limit:
+        return Exhausted(seq=0, what=limit.what)
+    except (LookupError, ValueError) as error:
+        return CannotSimulate(seq=0, operation=f"{type(error).__name__}: {error}"[:200])
+    except MemoryError:
+        return Exhausted(seq=0, what="memory")
+
+
+def variable_name(symbol: str) -> str:
+    """The name of a variable in the student's file: the last one in a mangled name."""
+    if not symbol.startswith("_Z"):
+        return symbol
+    found = symbol
+    for match in _LENGTH.finditer(symbol):
+        name = symbol[match.end() : match.end() + int(match[0])]
+        if len(name) == int(match[0]) and name.isidentifier():
+            found = name
+    return found
+
+
+def _stopped(error: LaunchStopped) -> CannotSimulate | Exhausted:
+    if isinstance(error.cause, Limit):
+        return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line,
+                         resident=error.cause.resident, rounds=error.cause.rounds)
+    if isinstance(error.cause, MemoryError):
+        return Exhausted(seq=0, what="memory", kernel=error.kernel, line=error.line)
+    return CannotSimulate(seq=0, operation=str(error)[:200], kernel=error.kernel, line=error.line)
+
+
+def _simulated(findings: Sightings, budget: Budget, observer: ThreadObserver) -> Simulated:
+    return Simulated(
+        seq=0, findings=findings.list(), accesses=observer.accesses(), operations=budget.used,
+        printed=findings.printed, stored=observer.stored(), launched=observer.launched(), touched=observer.touched())
+
+
+def serve(channel: Channel) -> None:
+    """Answers requests until the judge hangs up."""
+    serving.serve(channel, SIMULATOR_REQUEST, _answer)
+
+
+def _answer(request: Simulate, descriptors: list[int]) -> Result:
+    # Memory of the call before may hang in a circle of objects, and address space is bounded.
+    gc.collect()
+    try:
+        plan = read_plan(serving.contents(descriptors[0], request.bytes))
+        memories = mapped(plan, request.call, descriptors[1:])
+        result = run(
+            plan, *memories, outputs=[request.output], operations=request.operations, seconds=request.seconds or inf,
+            device=request.device, twice=request.twice, watch=request.watch)
+    except (Malformed, ValueError, IndexError, OSError) as error:
+        result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])
+    return fitting(result).model_copy(update={"seq": request.seq})

@@ -1,0 +1,207 @@
+"""Functions as basic blocks: where threads part and meet, and which registers each block still needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Literal
+
+from grader.plan.plan import Malformed
+from grader.ptx.decode import Decoded, Decoder, Get
+from grader.ptx.program import ThreadFunction, ThreadInstruction
+from grader.ptx.types import Unsupported
+
+Ending = Literal["next", "branch", "indirect", "call", "return", "exit"]
+Waiting = Literal["", "block", "warp"]
+
+WARP_WIDE = frozenset({"shfl", "vote", "match", "redux", "mma", "wmma", "ldmatrix", "stmatrix", "movmatrix", "elect"})
+ROUNDS = 50
+"""How often each block is looked at, on average, to find what is live."""
+ENDS = frozenset({"bra", "brx", "ret", "exit", "trap", "call"})
+
+
+@dataclass(slots=True)
+class Stretch:
+    """Steps that run one after another.
+
+    `waits` is for whom its first step waits: the threads of a barrier ("block"), which is a block's only step, or
+    those of a warp. `ending` is the step that ends it. `live` are the slots that it or what follows reads.
+    """
+
+    steps: list[Decoded]
+    waits: Waiting = ""
+    ending: Ending = "next"
+    end: ThreadInstruction | None = None
+    condition: Get | None = None
+    targets: tuple[int, ...] = ()
+    reads: int = 0
+    kills: int = 0
+    live: int = 0
+    call: Call | None = None
+
+
+@dataclass(slots=True)
+class Call:
+    """A call of a function: the slots of its arguments here, and of what it returns."""
+
+    name: str
+    arguments: list[str] = field(default_factory=list)
+    results: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class FunctionCode:
+    """A function that is ready to run. `specials` are special registers by slot, `local` the bytes of its local
+    variables. `parameters` and `returns` are names; the slots that hold them have names with an offset: `[name+0]`."""
+
+    name: str
+    blocks: list[Stretch]
+    kinds: list[str]
+    slots: dict[str, int]
+    specials: dict[str, int]
+    local: int
+    parameters: list[str]
+    returns: list[str]
+
+
+def waits(instruction: ThreadInstruction) -> Waiting:
+    if instruction.name in ("bar", "barrier"):
+        if instruction.modifiers[:1] == ("warp",):
+            return "warp"
+        return "" if "arrive" in instruction.modifiers else "block"
+    return "warp" if instruction.name in WARP_WIDE else ""
+
+
+def basic_blocks(function: ThreadFunction, decoder: Decoder, steps: list[Decoded]) -> list[Stretch]:
+    """The basic blocks of a function, whose instructions are `steps`, with what is live before each."""
+    code = function.code
+    if not code:
+        raise Malformed("a function without instructions")
+    starts = {0} | {at for at in function.labels.values() if at < len(code)}
+    for at, one in enumerate(code):
+        if waits(one):
+            starts.add(at)
+            if waits(one) == "block":
+                starts.add(at + 1)
+        if one.name in ENDS:
+            starts.add(at + 1)
+    ordered = sorted(at for at in starts if at < len(code))
+    number = {at: index for index, at in enumerate(ordered)}
+    blocks = []
+    for begin, end in zip(ordered, [*ordered[1:], len(code)], strict=True):
+        blocks.append(_block(function, decoder, steps[begin:end], number))
+    _liveness(blocks)
+    return blocks
+
+
+def _block(function: ThreadFunction, decoder: Decoder, steps: list[Decoded], number: dict[int, int]) -> Stretch:
+    last = steps[-1].instruction
+    block = Stretch(steps, waits(steps[0].instruction))
+    if last.name in ENDS:
+        block.end = last
+        block.steps = steps[:-1]
+        _end(block, function, decoder, last, number)
+    for step in block.steps:
+        block.reads |= step.reads & ~block.kills
+        if not step.guarded:
+            block.kills |= step.writes
+        else:
+            # What it may leave as it was is needed before it.
+            block.reads |= step.writes & ~block.kills
+    reads, _ = decoder.taken()
+    block.reads |= reads & ~block.kills
+    return block
+
+
+def _end(
+    block: Stretch, function: ThreadFunction, decoder: Decoder, last: ThreadInstruction, number: dict[int, int]
+) -> None:
+    decoder.taken()
+
+    def place(label: str) -> int:
+        at = function.labels.get(label)
+        if at is None:
+            raise Malformed(f"a branch to a label that there is not: {label[:60]}")
+        # A label at the very end stands where a function returns.
+        return number.get(at, len(number))
+
+    if last.guard is not None:
+        block.condition = decoder.source(("!" if last.guard[1] else "") + last.guard[0], "pred")
+    if last.name == "bra":
+        block.ending, block.targets = "branch", (place(last.operands[0]),)
+    elif last.name == "brx":
+        labels = function.targets.get(last.operands[1])
+        if labels is None or last.guard is not None:
+            raise Unsupported("an indirect branch of another form")
+        block.ending, block.targets = "indirect", tuple(place(label) for label in labels)
+        block.condition = decoder.source(last.operands[0], "u32")
+    elif last.name == "ret":
+        block.ending = "return"
+        for variable in function.returns:
+            decoder.reads |= _slots_of(decoder, variable.name)
+    elif last.name in ("exit", "trap"):
+        block.ending = "exit"
+    else:
+        if last.guard is not None:
+            raise Unsupported("a call under a condition")
+        block.ending, block.call = "call", _call(last)
+        for name in block.call.arguments:
+            decoder.reads |= _slots_of(decoder, name)
+
+
+def _slots_of(decoder: Decoder, parameter: str) -> int:
+    found = 0
+    for name, slot in decoder.slots.items():
+        if name.startswith(f"[{parameter}+"):
+            found |= 1 << slot
+    return found
+
+
+def _call(instruction: ThreadInstruction) -> Call:
+    operands = list(instruction.operands)
+    results: list[str] = []
+    if operands and operands[0].startswith("("):
+        results = _names(operands.pop(0))
+    if not operands:
+        raise Malformed("a call of nothing")
+    name = operands.pop(0)
+    arguments = _names(operands.pop(0)) if operands and operands[0].startswith("(") else []
+    return Call(name, arguments, results)
+
+
+def _names(text: str) -> list[str]:
+    return [part.strip() for part in text.strip()[1:-1].split(",") if part.strip()]
+
+
+def _liveness(blocks: list[Stretch]) -> None:
+    """Finds what is live before each block, going backwards until nothing changes."""
+    before: list[set[int]] = [set() for _ in blocks]
+    after: list[list[int]] = []
+    for number, block in enumerate(blocks):
+        following = list(block.targets)
+        if block.ending in ("next", "call") or (block.ending in ("branch", "return", "exit") and block.condition):
+            following.append(number + 1)
+        after.append([other for other in following if other < len(blocks)])
+        for other in after[-1]:
+            before[other].add(number)
+    # The last blocks first, since what is live goes backwards.
+    heap = [-number for number in reversed(range(len(blocks)))]
+    queued = set(range(len(blocks)))
+    for _ in range(ROUNDS * len(blocks)):
+        if not heap:
+            return
+        number = -heappop(heap)
+        queued.discard(number)
+        block = blocks[number]
+        live = 0
+        for other in after[number]:
+            live |= blocks[other].live
+        live = block.reads | (live & ~block.kills)
+        if live != block.live:
+            block.live = live
+            for other in before[number] - queued:
+                queued.add(other)
+                heappush(heap, -other)
+    # Code of no compiler's: to keep all is always right.
+    for block in blocks:
+        block.live = -1

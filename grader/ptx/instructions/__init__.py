@@ -1,0 +1,30 @@
+"""What each instruction does that is more than a function of its operands: builders, by the instruction's name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from grader.ptx.decode import Decoder, Run
+from grader.ptx.instructions.atomics import ATOMICS
+from grader.ptx.instructions.lanes import WARP_WIDE
+from grader.ptx.instructions.matrices import MATRICES
+from grader.ptx.instructions.memory import MEMORY
+from grader.ptx.instructions.moves import MOVES
+from grader.ptx.instructions.pure import pure_builder
+from grader.ptx.instructions.synchronising import SYNCHRONISING
+from grader.ptx.program import ThreadInstruction
+from grader.ptx.types import Unsupported
+from grader.ptx.values import PURE
+
+Builder = Callable[[Decoder, ThreadInstruction], Run]
+
+_BUILDERS: dict[str, Builder] = {**MEMORY, **MOVES, **ATOMICS, **WARP_WIDE, **MATRICES, **SYNCHRONISING, **MATRICES}
+
+
+def builder(name: str) -> Builder:
+    """What makes an instruction of this name ready to run. Raises Unsupported."""
+    if (found := _BUILDERS.get(name)) is not None:
+        return found
+    if (pure := PURE.get(name)) is not None:
+        return pure_builder(pure)
+    raise Unsupported(f"the instruction {name[:60]}")

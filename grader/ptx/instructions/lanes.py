@@ -1,0 +1,194 @@
+"""Instructions that the lanes of a warp make together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from grader.plan.plan import Malformed
+from grader.ptx.decode import Decoder, Get, Run
+from grader.ptx.lanes import WARP, unwarped, warps
+from grader.ptx.program import ThreadInstruction
+from grader.ptx.state import ChunkState
+from grader.ptx.types import DTYPES, Array, Unsupported
+
+_LANES = np.arange(WARP, dtype=np.int64)
+_BITS = np.uint32(1) << np.arange(WARP, dtype=np.uint32)
+
+
+def _active(m: ChunkState) -> Array:
+    """The lanes that take part, as (blocks, warps, lanes)."""
+    return warps(np.ones((1, 1), bool) if m.mask is None else m.mask, m.shape)
+
+
+def _sources(mode: str, lane: Array, clamp: Array) -> tuple[Array, Array]:
+    """The lane that each lane reads from, and whether it lies in its part of the warp. `lane` is the operand b."""
+    limit, segment = clamp & 31, clamp >> 8 & 31
+    top = (_LANES & segment) | (limit & ~segment)
+    if mode == "up":
+        source = _LANES - lane
+        return source, source >= top
+    source = {"down": _LANES + lane, "bfly": _LANES ^ lane}.get(mode, (_LANES & segment) | (lane & ~segment & 31))
+    return source, source <= top
+
+
+def _shfl(decoder: Decoder, one: ThreadInstruction) -> Run:
+    if one.modifiers[0] != "sync" or one.modifiers[1] not in ("up", "down", "bfly", "idx"):
+        raise Unsupported(str(one))
+    mode = one.modifiers[1]
+    names = [name.strip() for name in one.operands[0].split("|")]
+    puts = [decoder.target(name) for name in names]
+    value, lane, clamp = (decoder.source(operand, "b32") for operand in one.operands[1:4])
+    # A mask in a register is read where threads wait for each other.
+    decoder.source(one.operands[4], "b32")
+
+    def run(m: ChunkState) -> None:
+        by, limit = (np.broadcast_to(get(m), m.shape) for get in (lane, clamp))
+        same = by.size and (by == by[:1, :1]).all() and (limit == limit[:1, :1]).all()
+        b, c = (one[:1, :1, None] if same else warps(one, m.shape) for one in (by, limit))
+        source, inside = _sources(mode, (b & np.uint32(31)).astype(np.int64), c.astype(np.int64))
+        source = np.where(inside, source, _LANES)
+        held = warps(value(m), m.shape)
+        if m.mask is not None:
+            _check(m, source)
+        taken = held[..., source[0, 0]] if same else np.take_along_axis(held, np.broadcast_to(source, held.shape), 2)
+        puts[0](m, unwarped(taken, m.shape))
+        if len(puts) > 1:
+            puts[1](m, unwarped(np.broadcast_to(inside, held.shape), m.shape))
+        meet(m)
+
+    return run
+
+
+def _check(m: ChunkState, source: Array) -> None:
+    """Notes lanes that read from one which does not take part."""
+    active = _active(m)
+    from_active = np.take_along_axis(active, np.broadcast_to(source, active.shape), 2)
+    missing = active & ~from_active
+    if missing.any():
+        block = int(np.argmax(missing.any((1, 2))))
+        numbers = m.spot().numbers
+        m.findings.undefined(m.spot(), "divergent", numbers=[int(numbers[block])], certain=False)
+
+
+def _parties(m: ChunkState, get: Get) -> Array | None:
+    """Of the instruction's mask, where it differs between lanes or leaves active ones out, for each lane those that
+    take part with it (blocks, warps, lanes, lanes). Parts of a warp may be here at the same time."""
+    mask = get(m)
+    if mask.size == 1 and int(mask.flat[0]) == 0xFFFFFFFF:
+        return None
+    active, given = _active(m), warps(mask, m.shape)
+    named = (given[..., None] & _BITS) != 0
+    return None if (named | ~active[..., None, :]).all() else named & active[..., None, :]
+
+
+def meet(m: ChunkState) -> None:
+    """Notes that the lanes of a warp were at one place."""
+    mask = np.ones((1, 1), bool) if m.mask is None else m.mask
+    if m.spaces.races.checked:
+        m.spaces.races.met(m.out(mask), m.clock, False)
+
+
+def _vote(decoder: Decoder, one: ThreadInstruction) -> Run:
+    what = next((word for word in one.modifiers if word in ("all", "any", "uni", "ballot")), "")
+    if not what:
+        raise Unsupported(str(one))
+    put, get = decoder.target(one.operands[0]), decoder.source(one.operands[1], "pred")
+    member = decoder.source(one.operands[2], "b32") if len(one.operands) > 2 else None
+
+    def run(m: ChunkState) -> None:
+        active, value = _active(m), warps(get(m), m.shape)
+        parties = None if member is None else _parties(m, member)
+        if parties is not None:
+            active, value = parties, value[..., None, :]
+        if what == "ballot":
+            result = _ballot(value & active)
+        else:
+            every, some = (value | ~active).all(-1), (value & active).any(-1)
+            result = {"all": every, "any": some, "uni": every | ~some}[what]
+        put(m, unwarped(result if parties is not None else result[..., None], m.shape))
+        meet(m)
+
+    return run
+
+
+def _ballot(value: Array) -> Array:
+    return np.where(value, _BITS, np.uint32(0)).sum(-1, dtype=np.uint32)
+
+
+def _activemask(decoder: Decoder, one: ThreadInstruction) -> Run:
+    put = decoder.target(one.operands[0])
+    return lambda m: put(m, unwarped(_ballot(_active(m))[..., None], m.shape))
+
+
+def _match(decoder: Decoder, one: ThreadInstruction) -> Run:
+    kind, every = one.modifiers[-1], "all" in one.modifiers
+    names = [name.strip() for name in one.operands[0].split("|")]
+    puts = [decoder.target(name) for name in names]
+    get = decoder.source(one.operands[1], kind)
+    member = decoder.source(one.operands[2], "b32")
+
+    def run(m: ChunkState) -> None:
+        value, parties = warps(get(m), m.shape), _parties(m, member)
+        active = _active(m)[..., None, :] if parties is None else parties
+        same = (value[..., :, None] == value[..., None, :]) & active
+        found = np.where(same, _BITS, np.uint32(0)).sum(3, dtype=np.uint32)
+        if every:
+            agreed = (same == active).all(3)
+            found = np.where(agreed, found, np.uint32(0))
+            if len(puts) > 1:
+                puts[1](m, unwarped(agreed, m.shape))
+        puts[0](m, unwarped(found, m.shape))
+        meet(m)
+
+    return run
+
+
+_REDUCTIONS: dict[str, Callable[[Array, Array], Array]] = {
+    "add": lambda value, active: np.where(active, value, value.dtype.type(0)).sum(-1, dtype=value.dtype),
+    "and": lambda value, active: np.bitwise_and.reduce(np.where(active, value, ~value.dtype.type(0)), -1),
+    "or": lambda value, active: np.bitwise_or.reduce(np.where(active, value, value.dtype.type(0)), -1),
+    "xor": lambda value, active: np.bitwise_xor.reduce(np.where(active, value, value.dtype.type(0)), -1),
+    "min": lambda value, active: np.where(active, value, np.iinfo(value.dtype).max).min(-1),
+    "max": lambda value, active: np.where(active, value, np.iinfo(value.dtype).min).max(-1),
+}
+
+
+def _redux(decoder: Decoder, one: ThreadInstruction) -> Run:
+    what = next((word for word in one.modifiers if word in _REDUCTIONS), "")
+    kind = one.modifiers[-1]
+    if not what or DTYPES[kind].kind == "f":
+        raise Unsupported(str(one))
+    put, get = decoder.target(one.operands[0]), decoder.source(one.operands[1], kind)
+    member = decoder.source(one.operands[2], "b32")
+
+    def run(m: ChunkState) -> None:
+        value, parties = warps(get(m), m.shape), _parties(m, member)
+        if parties is None:
+            result = np.asarray(_REDUCTIONS[what](value, _active(m)))[..., None]
+        else:
+            result = np.asarray(_REDUCTIONS[what](value[..., None, :], parties))
+        put(m, unwarped(result.astype(value.dtype), m.shape))
+        meet(m)
+
+    return run
+
+
+def _elect(decoder: Decoder, one: ThreadInstruction) -> Run:
+    names = [name.strip() for name in one.operands[0].split("|")]
+    if len(names) != 2:
+        raise Malformed(f"{one} without a predicate")
+    number, chosen = (decoder.target(name) for name in names)
+    decoder.source(one.operands[1], "b32")
+
+    def run(m: ChunkState) -> None:
+        first = _active(m).argmax(2)[..., None]
+        number(m, unwarped(first.astype(np.uint32), m.shape))
+        chosen(m, unwarped(first == _LANES, m.shape))
+
+    return run
+
+
+WARP_WIDE = {"shfl": _shfl, "vote": _vote, "activemask": _activemask, "match": _match, "redux": _redux,
+             "elect": _elect}

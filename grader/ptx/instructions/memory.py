@@ -1,0 +1,169 @@
+"""Loads and stores, and copies that run beside the threads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.plan.plan import Malformed
+from grader.ptx.decode import Decoder, Run, vector
+from grader.ptx.program import ThreadInstruction
+from grader.ptx.state import ChunkState
+from grader.ptx.types import DTYPES, Array, Unsupported
+
+SPACES = {"global": "global", "shared": "shared", "local": "local", "param": "param", "const": "global"}
+_SYNCED = frozenset({"volatile", "relaxed", "acquire", "release", "mmio"})
+_TYPES = frozenset({*DTYPES, "b128"}) - {"pred", "cc"}
+
+
+def space_of(one: ThreadInstruction) -> str:
+    """The space that an instruction names, "" for generic addresses."""
+    for word in one.modifiers:
+        if (found := SPACES.get(word.partition("::")[0])) is not None:
+            return found
+    return ""
+
+
+def _type_of(one: ThreadInstruction) -> str:
+    kind = one.modifiers[-1] if one.modifiers else ""
+    if kind not in _TYPES:
+        raise Malformed(f"{one} without a type")
+    if kind == "b128":
+        raise Unsupported("values of 128 bits")
+    return kind
+
+
+def _ld(decoder: Decoder, one: ThreadInstruction) -> Run:
+    kind, space = _type_of(one), space_of(one)
+    dtype = DTYPES[kind]
+    puts = [decoder.target(name) for name in vector(one.operands[0])]
+    if space == "param":
+        name, plus = decoder.parts(one.operands[1])
+        if name in decoder.function.variables or (not decoder.function.entry and any(
+            name == variable.name for variable in decoder.function.parameters)
+        ):
+            return _from_registers(decoder, one, name, plus)
+    address = decoder.address(one.operands[1])
+    synced, acquires = bool(_SYNCED & set(one.modifiers)), "acquire" in one.modifiers
+    if len(puts) == 1:
+        put = puts[0]
+
+        def single(m: ChunkState) -> None:
+            put(m, m.spaces.load(m, space, address(m), dtype, 1, synced)[0])
+            if acquires:
+                synchronise(m, None, False, True)
+
+        return single
+
+    def run(m: ChunkState) -> None:
+        for put, value in zip(puts, m.spaces.load(m, space, address(m), dtype, len(puts), synced), strict=True):
+            put(m, value)
+        if acquires:
+            synchronise(m, None, False, True)
+
+    return run
+
+
+def _st(decoder: Decoder, one: ThreadInstruction) -> Run:
+    kind, space = _type_of(one), space_of(one)
+    dtype = DTYPES[kind]
+    if space == "param":
+        name, plus = decoder.parts(one.operands[0])
+        if name not in decoder.function.variables and all(name != each.name for each in decoder.function.returns):
+            raise Unsupported(f"{one} to {name[:60]}")
+        return _to_registers(decoder, one, name, plus)
+    gets = [decoder.source(name, kind) for name in vector(one.operands[1])]
+    address = decoder.address(one.operands[0])
+    synced, releases = bool(_SYNCED & set(one.modifiers)), "release" in one.modifiers
+
+    def run(m: ChunkState) -> None:
+        m.spaces.store(m, space, address(m), [get(m) for get in gets], dtype, synced)
+        if releases:
+            synchronise(m, None, True, False)
+
+    return run
+
+
+def synchronise(m: ChunkState, mask: Array | None, release: bool, acquire: bool) -> None:
+    """Notes an atomic of the blocks that run, or of those with threads in a mask."""
+    if not m.spaces.races.atomics:
+        return
+    numbers = m.numbers if m.frame.rows is None else m.numbers[m.frame.rows]
+    mask = m.mask if mask is None else mask
+    if mask is not None and mask.shape[0] > 1:
+        numbers = numbers[mask.any(1)]
+    m.spaces.races.synchronised(numbers, m.clock, release, acquire)
+
+
+def _from_registers(decoder: Decoder, one: ThreadInstruction, name: str, plus: int) -> Run:
+    """A load of an argument or a result of a call: registers hold them."""
+    kind = one.modifiers[-1]
+    moves = []
+    for number, register in enumerate(vector(one.operands[0])):
+        slot = f"[{name}+{plus + number * DTYPES[kind].itemsize}]"
+        decoder.slot(slot, kind)
+        moves.append((decoder.source(slot, kind), decoder.target(register)))
+
+    def run(m: ChunkState) -> None:
+        for get, put in moves:
+            put(m, get(m))
+
+    return run
+
+
+def _to_registers(decoder: Decoder, one: ThreadInstruction, name: str, plus: int) -> Run:
+    kind = one.modifiers[-1]
+    moves = []
+    for number, register in enumerate(vector(one.operands[1])):
+        slot = f"[{name}+{plus + number * DTYPES[kind].itemsize}]"
+        moves.append((decoder.source(register, kind), decoder.into(decoder.slot(slot, kind))))
+
+    def run(m: ChunkState) -> None:
+        for get, put in moves:
+            put(m, get(m))
+
+    return run
+
+
+def _cp(decoder: Decoder, one: ThreadInstruction) -> Run:
+    words = one.modifiers
+    if words[:1] != ("async",) or "bulk" in words or "mbarrier" in words:
+        raise Unsupported(str(one))
+    if words[1:2] and words[1] in ("commit_group", "wait_group", "wait_all"):
+        # Copies are made at once; that a wait is missing is not seen.
+        return lambda m: None
+    target, source = (decoder.address(operand) for operand in one.operands[:2])
+    if not one.operands[2].isdecimal() or int(one.operands[2]) not in (4, 8, 16):
+        raise Malformed(f"{one} of {one.operands[2][:20]} bytes")
+    count = int(one.operands[2]) // 4
+    hinted = any(word.endswith("cache_hint") for word in words)
+    rest = one.operands[3 : len(one.operands) - hinted]
+    real = decoder.source(rest[0], "u32") if rest else None
+    dtype = DTYPES["b32"]
+
+    def run(m: ChunkState) -> None:
+        if real is None:
+            values = m.spaces.load(m, "global", source(m), dtype, count)
+        else:
+            # Words behind the source's size are zero, and are not read.
+            size, begin = real(m), source(m)
+            values = []
+            for number in range(count):
+                here = size > np.uint32(4 * number)
+                mask = here if m.mask is None else here & m.mask
+                if not mask.any():
+                    values.append(np.zeros((1, 1), dtype))
+                    continue
+                with m.under(mask):
+                    value = m.spaces.load(m, "global", begin + np.uint64(4 * number), dtype)[0]
+                values.append(np.where(here, value, dtype.type(0)))
+        m.spaces.store(m, "shared", target(m), values, dtype)
+
+    return run
+
+
+def _nothing(decoder: Decoder, one: ThreadInstruction) -> Run:
+    return lambda m: None
+
+
+MEMORY = {"ld": _ld, "ldu": _ld, "st": _st, "cp": _cp, "prefetch": _nothing, "prefetchu": _nothing,
+          "discard": _nothing, "applypriority": _nothing}

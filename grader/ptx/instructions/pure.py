@@ -1,0 +1,85 @@
+"""Instructions whose results depend on their operands alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from grader.plan.plan import Malformed
+from grader.ptx.decode import Decoder, Get, Put, Run
+from grader.ptx.program import ThreadInstruction
+from grader.ptx.state import ChunkState
+from grader.ptx.types import Array
+from grader.ptx.values import Pure
+
+CARRY = "the carry"
+"""The register of the carry flag: no name of PTX has a space."""
+
+
+def pure_builder(pure: Pure) -> Callable[[Decoder, ThreadInstruction], Run]:
+    """A builder for a pure instruction."""
+
+    def build(decoder: Decoder, one: ThreadInstruction) -> Run:
+        rule = pure.find(one.modifiers)
+        names = [part.strip() for part in one.operands[0].split("|")] if one.operands else []
+        given = list(one.operands[1:])
+        sources: list[Get] = []
+        for kind in rule.sources:
+            if kind == "cc":
+                decoder.slot(CARRY, "pred")
+                sources.append(decoder.source(CARRY, "pred"))
+            elif given:
+                sources.append(decoder.source(given.pop(0), kind))
+            else:
+                raise Malformed(f"{one} with too few operands")
+        if given:
+            raise Malformed(f"{one} with too many operands")
+        targets: list[Put] = []
+        for kind in rule.results:
+            if kind == "cc":
+                targets.append(decoder.into(decoder.slot(CARRY, "pred")))
+            elif names:
+                targets.append(decoder.target(names.pop(0)))
+        if names:
+            raise Malformed(f"{one} with too many results")
+        return _run(rule.function, sources, targets)
+
+    return build
+
+
+def _run(function: Callable[..., Any], sources: list[Get], targets: list[Put]) -> Run:
+    if len(targets) == 1:
+        into = targets[0]
+        if len(sources) == 1:
+            (first,) = sources
+
+            def one(m: ChunkState) -> None:
+                into(m, _single(function(first(m))))
+
+            return one
+        if len(sources) == 2:
+            first, second = sources
+
+            def two(m: ChunkState) -> None:
+                into(m, _single(function(first(m), second(m))))
+
+            return two
+        if len(sources) == 3:
+            first, second, third = sources
+
+            def three(m: ChunkState) -> None:
+                into(m, _single(function(first(m), second(m), third(m))))
+
+            return three
+
+    def run(m: ChunkState) -> None:
+        results = function(*[get(m) for get in sources])
+        for put, value in zip(targets, results if type(results) is tuple else (results,), strict=False):
+            put(m, value)
+
+    return run
+
+
+def _single(result: Any) -> Array:
+    found: Array = result[0] if type(result) is tuple else result
+    return found

@@ -1,0 +1,55 @@
+"""Barriers and fences. The machine lets threads pass barriers; what stands here is what else they do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.ptx.decode import Decoder, Run
+from grader.ptx.program import ThreadInstruction
+from grader.ptx.state import ChunkState
+from grader.ptx.types import Unsupported
+
+
+def _bar(decoder: Decoder, one: ThreadInstruction) -> Run:
+    words = one.modifiers
+    if one.name == "barrier" and words[:1] == ("cluster",):
+        # A cluster is one block here, and its threads all run in step.
+        return lambda m: None
+    if words[:1] == ("warp",):
+        decoder.source(one.operands[0], "b32")
+        return _meet_warp
+    if "arrive" in words:
+        number, _ = (int(operand, 0) for operand in one.operands)
+
+        def arrive(m: ChunkState) -> None:
+            mask = np.ones((1, 1), bool) if m.mask is None else m.mask
+            m.arrive(number, m.out(mask))
+
+        return arrive
+    if "red" in words:
+        decoder.target(one.operands[0])
+        decoder.source(one.operands[-1], "pred")
+    elif "sync" not in words:
+        raise Unsupported(str(one))
+    for operand in one.operands["red" in words : len(one.operands) - ("red" in words)]:
+        decoder.source(operand, "b32")
+    return lambda m: None
+
+
+def _meet_warp(m: ChunkState) -> None:
+    mask = np.ones((1, 1), bool) if m.mask is None else m.mask
+    if m.spaces.races.checked:
+        m.spaces.races.met(m.out(mask), m.clock, False)
+
+
+def _fence(decoder: Decoder, one: ThreadInstruction) -> Run:
+    return lambda m: None
+
+
+def _griddepcontrol(decoder: Decoder, one: ThreadInstruction) -> Run:
+    """Launches run one after another here."""
+    return lambda m: None
+
+
+SYNCHRONISING = {"bar": _bar, "barrier": _bar, "membar": _fence, "fence": _fence, "nanosleep": _fence,
+                 "griddepcontrol": _griddepcontrol, "brkpt": _fence, "pmevent": _fence, "setmaxnreg": _fence}

@@ -1,0 +1,219 @@
+"""Running a launch: its arguments as bytes, and its blocks in chunks."""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Protocol
+
+import numpy as np
+
+from grader.plan.device import Device, occupancy
+from grader.plan.findings import EmptyGrid
+from grader.plan.limits import Budget, Limit
+from grader.plan.plan import Descriptor, Float, Integer, Kernel, Launch, Malformed, Pointer, Structure
+from grader.ptx.code import KernelCode, kernel_code
+from grader.ptx.findings import Named, Sightings
+from grader.ptx.machine import ThreadMachine
+from grader.ptx.memory import LaunchMemory, SharedSpace, Spaces
+from grader.ptx.races import Races
+from grader.ptx.regions import APART, TABLES, Mapped, Region
+from grader.ptx.state import Grid
+from grader.ptx.threads import Observer
+from grader.ptx.types import Array, Unsupported
+
+LANES = 1 << 16
+"""The most threads of a chunk: what they hold stays in the caches."""
+CHECKED_LANES = 1 << 12
+"""The most threads of a first chunk, in which races within blocks are looked for."""
+WAITING_LANES = 1 << 20
+"""The same for blocks that may wait for each other, which have to be in the same chunk."""
+MOST_BLOCKS = 1 << 26
+WORKSPACE = TABLES - 1
+"""The number of the region for barriers of the whole grid."""
+_PARAMETER = re.compile(r"^param_\d+_(\w*)$")
+
+
+class LaunchStopped(Exception):
+    """A launch that could not be run to its end, and the line where it stopped."""
+
+    def __init__(self, kernel: str, line: int, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.kernel, self.line, self.cause = kernel, line, cause
+
+
+class Watching(Observer, Protocol):
+    """An observer that chooses which blocks run: None for all of them."""
+
+    def begin(self, launch: Launch, total: int, threads: int, spins: bool) -> Array | None: ...
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How to run launches: `suffix` is that of the student's file, `title` reads the name of a variable. `device` is
+    simulated."""
+
+    suffix: str = ""
+    title: Callable[[str], str] = str
+    device: Device | None = None
+    observer: Watching | None = None
+
+
+def run_launch(
+    launch: Launch, kernel: Kernel, buffers: Sequence[Mapped], budget: Budget, findings: Sightings,
+    setting: Setting,
+) -> None:
+    """Runs a launch on the plan's buffers. Raises LaunchStopped if it could not begin or stopped before its end."""
+    if prod(launch.grid) == 0:
+        findings.empty(EmptyGrid(kernel=kernel.name, line=launch.line, grid=launch.grid))
+        return
+    run: _Run | None = None
+    try:
+        code = kernel_code(kernel.text, kernel.symbol, setting.suffix)
+        run = _Run(launch, kernel, code, buffers, setting)
+        run.run(budget, findings)
+    except (Limit, Unsupported, Malformed, MemoryError) as error:
+        raise LaunchStopped(kernel.name, (run.line() if run else 0) or launch.line, error) from None
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        # Only a text that no compiler wrote leads here: it is read piece by piece, not verified.
+        cause = Unsupported(f"text that is no kernel ({type(error).__name__})")
+        raise LaunchStopped(kernel.name, (run.line() if run else 0) or launch.line, cause) from error
+
+
+class _Run:
+    """A launch under way."""
+
+    def __init__(
+        self, launch: Launch, kernel: Kernel, code: KernelCode, buffers: Sequence[Mapped], setting: Setting
+    ) -> None:
+        self.launch, self.kernel, self.code, self.setting = launch, kernel, code, setting
+        self.total = prod(launch.grid)
+        if launch.cluster > 1:
+            raise Unsupported("clusters of blocks")
+        if not 0 < launch.threads <= 1024 or self.total > MOST_BLOCKS:
+            raise Limit("operations")
+        names = self._names()
+        regions = {}
+        for number, buffer in enumerate(buffers):
+            named = Named(names.get(number) or buffer.given, buffer.given, buffer.kept)
+            regions[number] = Region(buffer.raw, (number + 1) << APART, named, buffer.written, number)
+        for number, table in enumerate(code.tables, TABLES):
+            raw = np.zeros(table.size, np.uint8)
+            raw[: len(table.initial)] = np.frombuffer(table.initial, np.uint8)
+            regions[number] = Region(raw, (number + 1) << APART, Named(setting.title(table.name)), number=number)
+        workspace = 0
+        if launch.cooperative:
+            workspace = (WORKSPACE + 1) << APART
+            regions[WORKSPACE] = Region(np.zeros(64, np.uint8), workspace, Named("the grid"), number=WORKSPACE)
+        arrays, size = code.arrays(launch.shared)
+        shared = SharedSpace([(begin, end, setting.title(name)) for begin, end, name in arrays], size)
+        processors = 132 if setting.device is None else setting.device.multi_processor_count
+        launched = LaunchMemory(self._parameters(buffers), workspace, processors)
+        # Where only some blocks run, what others write is missing.
+        self.spaces = Spaces(regions, shared, launched, Races(code.unit, self.total, code.atomics))
+        self.grid = Grid(launch.grid, launch.block, launch.shared)
+        self.machine: ThreadMachine | None = None
+
+    def line(self) -> int:
+        return 0 if self.machine is None else self.machine.line()
+
+    def run(self, budget: Budget, findings: Sightings) -> None:
+        machine = self.machine = ThreadMachine(
+            self.code, self.grid, self.spaces, budget, findings, self.kernel.name[:200])
+        observer = machine.observer = self.setting.observer
+        chosen = None
+        if observer is not None:
+            chosen = observer.begin(self.launch, self.total, self.grid.block, self.waits)
+        numbers = np.arange(self.total, dtype=np.int64) if chosen is None else chosen.astype(np.int64)
+        resident = self._resident()
+        start, checked = 0, True
+        try:
+            while start < numbers.size:
+                size = self._chunk(checked, resident)
+                machine.run(numbers[start : start + size], checked and size * self.grid.block <= LANES)
+                start, checked = start + size, False
+        except Limit as limit:
+            limit.resident = resident if resident < self.total else 0
+            raise
+
+    @property
+    def waits(self) -> bool:
+        """Whether blocks may wait for each other."""
+        return self.code.spins or self.launch.cooperative
+
+    def _chunk(self, first: bool, resident: int) -> int:
+        """How many blocks run at once."""
+        threads = self.grid.block
+        if self.waits:
+            return max(1, min(self.total if self.launch.cooperative else resident, WAITING_LANES // threads))
+        size = max(1, (CHECKED_LANES if first else LANES) // threads)
+        # Two blocks at least, as races between them show only there.
+        return max(2, size) if first else size
+
+    def _resident(self) -> int:
+        device = self.setting.device
+        if device is None:
+            return self.total
+        each, _ = occupancy(device, self.launch.threads, 1, self.launch.shared + self.code.static)
+        return max(1, each * device.multi_processor_count)
+
+    def _names(self) -> dict[int, str]:
+        """What the kernel calls the plan's buffers."""
+        names: dict[int, str] = {}
+        for variable, argument in zip(self.code.parameters, self.launch.arguments, strict=False):
+            name = title(variable.name)
+            if isinstance(argument, Pointer):
+                names.setdefault(argument.buffer, name)
+            elif isinstance(argument, Structure):
+                for inner in argument.pointers:
+                    names.setdefault(inner.buffer, name)
+        return names
+
+    def _parameters(self, buffers: Sequence[Mapped]) -> Array:
+        parameters, arguments = self.code.parameters, self.launch.arguments
+        if len(parameters) != len(arguments):
+            raise Malformed(f"{len(arguments)} arguments for {len(parameters)} parameters")
+        raw = bytearray(self.code.parameter_bytes)
+        for variable, at, argument in zip(parameters, self.code.places, arguments, strict=True):
+            contents = _contents(argument, variable.size, len(buffers))
+            if len(contents) != variable.size:
+                raise Malformed(f"{len(contents)} bytes for {variable.name[:60]}, which has {variable.size}")
+            raw[at : at + variable.size] = contents
+        return np.frombuffer(bytes(raw), np.uint8)
+
+
+def title(parameter: str) -> str:
+    """A parameter's name in the student's file."""
+    match = _PARAMETER.match(parameter)
+    return match[1] if match else parameter
+
+
+def _contents(argument: Pointer | Integer | Float | Descriptor | Structure, size: int, buffers: int) -> bytes:
+    """An argument as the bytes that a kernel sees."""
+    if isinstance(argument, Pointer):
+        return _address(argument.buffer, argument.offset, buffers)
+    if isinstance(argument, Integer):
+        return (argument.value % (1 << 8 * size)).to_bytes(size, "little")
+    if isinstance(argument, Float):
+        form = {8: "<d", 4: "<f", 2: "<e"}.get(size)
+        if form is None:
+            raise Malformed(f"a number of {size} bytes")
+        return np.array(argument.value).astype(form).tobytes()
+    if isinstance(argument, Structure):
+        raw = bytearray(base64.b64decode(argument.contents))
+        for inner in argument.pointers:
+            if inner.at + 8 > len(raw):
+                raise Malformed("a pointer beyond its structure")
+            raw[inner.at : inner.at + 8] = _address(inner.buffer, inner.offset, buffers)
+        return bytes(raw)
+    raise Unsupported("a tensor descriptor")
+
+
+def _address(buffer: int, offset: int, buffers: int) -> bytes:
+    if buffer >= buffers or offset >= 1 << (APART - 1):
+        raise Malformed("a pointer into no buffer")
+    return struct.pack("<Q", ((buffer + 1) << APART) + offset)

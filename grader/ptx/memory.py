@@ -1,0 +1,360 @@
+"""The memory that a kernel sees: the plan's buffers, and its blocks' and threads' own.
+
+Buffers lie so far apart that an address outside of one is known to be meant for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from grader.plan.limits import Limit
+from grader.ptx.findings import Named, Way
+from grader.ptx.lanes import Frame
+from grader.ptx.races import Races
+from grader.ptx.regions import APART, LOCAL, PARAM, SHARED, Reached, Region
+from grader.ptx.threads import Threads
+from grader.ptx.types import Array, Unsupported
+
+GAP = 256
+"""Bytes behind each shared array that belong to none."""
+MOST_LOCAL = 1 << 29
+MOST_REGIONS = 64
+_HALF = np.uint64(1 << (APART - 1))
+_APART = np.uint64(APART)
+
+
+class SharedSpace:
+    """Shared memory of the blocks of a chunk, one after another. `arrays` are (begin, end, name)."""
+
+    def __init__(self, arrays: Sequence[tuple[int, int, str]], bytes_: int) -> None:
+        self.arrays, self.bytes = list(arrays), bytes_
+        self.valid = np.zeros(bytes_, bool)
+        for begin, end, _ in arrays:
+            self.valid[begin:end] = True
+        self.region = Region(np.zeros(0, np.uint8), SHARED, Named("", shared=True))
+        self.rows = np.zeros((1, 1), np.int64)
+
+    def begin(self, blocks: int, checked: bool) -> None:
+        raw = np.zeros(blocks * self.bytes, np.uint8)
+        written = np.zeros(raw.size, np.uint8) if checked else None
+        self.region = Region(raw, SHARED, Named("", shared=True), written)
+        self.rows = np.arange(blocks, dtype=np.int64)[:, None] * self.bytes
+
+    def array(self, offset: int) -> tuple[int, int, str]:
+        """The array that an offset is in, or else the nearest."""
+        if not self.arrays:
+            return 0, 0, ""
+        return min(self.arrays, key=lambda one: one[0] - offset if offset < one[0] else max(0, offset - one[1] + 1))
+
+
+class LocalSpace:
+    """Local memory: 8 bytes of each thread, then the next 8 bytes of each."""
+
+    def __init__(self) -> None:
+        self.region = Region(np.zeros(0, np.uint8), LOCAL, Named("local"))
+        self.lanes = self.size = 0
+        self.threads = np.zeros((1, 1), np.int64)
+
+    def begin(self, blocks: int, threads: int) -> None:
+        self.lanes, self.size = blocks * threads, 0
+        self.region = Region(np.zeros(0, np.uint8), LOCAL, Named("local"))
+        self.threads = np.arange(self.lanes, dtype=np.int64).reshape(blocks, threads)
+
+    def grow(self, size: int) -> None:
+        size = (size + 7) & ~7
+        if size <= self.size:
+            return
+        if size * self.lanes > MOST_LOCAL:
+            raise Limit("memory")
+        raw = np.full(size * self.lanes, 0xFF, np.uint8)
+        raw[: self.region.raw.size] = self.region.raw
+        self.region, self.size = Region(raw, LOCAL, Named("local")), size
+
+
+@dataclass(slots=True)
+class LaunchMemory:
+    """What a launch gives to its memory: the bytes of the parameters, the address of the memory for barriers of the
+    whole grid, and the number of multiprocessors."""
+
+    parameters: Array
+    workspace: int = 0
+    multiprocessors: int = 132
+
+
+class Spaces:
+    """All memory of a launch. `regions` are the plan's buffers by their numbers, and others from TABLES on."""
+
+    def __init__(self, regions: dict[int, Region], shared: SharedSpace, launched: LaunchMemory, races: Races) -> None:
+        self.regions, self.shared, self.local, self.races = regions, shared, LocalSpace(), races
+        self.parameters = Region(launched.parameters, PARAM, Named("parameters"))
+        self.workspace, self.multiprocessors = launched.workspace, launched.multiprocessors
+        self._rows, self._threads = shared.rows, self.local.threads
+        self.local_base = 0
+        races.place = self.place
+
+    def begin(self, numbers: Array, threads: int, checked: bool) -> None:
+        blocks = numbers.size
+        if blocks * self.shared.bytes > MOST_LOCAL:
+            raise Limit("memory")
+        self.shared.begin(blocks, checked)
+        self.local.begin(blocks, threads)
+        self.races.begin(numbers, threads, checked)
+        self._rows, self._threads = self.shared.rows, self.local.threads
+
+    def turn_to(self, frame: Frame, local: int) -> None:
+        """Makes a part of the chunk the one that accesses memory."""
+        self._rows = frame.inside(self.shared.rows)
+        self._threads = frame.inside(self.local.threads)
+        self.races.turn_to(frame)
+        self.local_base = local
+
+    # Finding the memory behind addresses.
+
+    def reach(self, m: Threads, space: str, address: Array, size: int, way: Way, item: int) -> list[Reached]:
+        """The memory behind the addresses of an access of `size` bytes, in elements of `item`, as far as there is any.
+        Notes what lies outside."""
+        if not space:
+            return self._generic(m, address, size, way, item)
+        if space == "shared":
+            return self._shared(m, address, size, way, item)
+        if space == "local":
+            return self._local(m, address, size, way)
+        if space == "param":
+            return self._inside(m, self.parameters, address, size, way)
+        return self._global(m, address, size, way, item)
+
+    def _generic(self, m: Threads, address: Array, size: int, way: Way, item: int) -> list[Reached]:
+        low, high = int(address.min()), int(address.max())
+        if high < SHARED:
+            return self._global(m, address, size, way, item)
+        pieces: list[Reached] = []
+        bounds = ((0, SHARED, "global"), (SHARED, LOCAL, "shared"), (LOCAL, PARAM, "local"), (PARAM, 1 << 63, "param"))
+        for begin, end, space in bounds:
+            if begin <= low and high < end:
+                return self.reach(m, space, address - np.uint64(begin), size, way, item)
+        for begin, end, space in bounds:
+            here = (address >= np.uint64(begin)) & (address < np.uint64(end))
+            mask = here if m.mask is None else here & m.mask
+            if mask.any():
+                with m.under(mask):
+                    pieces += [piece._replace(partial=True, mask=mask if piece.mask is None else piece.mask)
+                               for piece in self.reach(m, space, address - np.uint64(begin), size, way, item)]
+        return pieces
+
+    def _global(self, m: Threads, address: Array, size: int, way: Way, item: int) -> list[Reached]:
+        low = int(address.min())
+        region = self.regions.get(((low + (1 << (APART - 1))) >> APART) - 1)
+        if region is not None and region.base <= low and int(address.max()) + size <= region.base + region.raw.size:
+            offsets = (address - np.uint64(region.base)).view(np.int64)
+            if not _misaligned(offsets, size):
+                return [Reached(region, offsets, m.mask)]
+        return self._global_slowly(m, address, size, way, item)
+
+    def _global_slowly(self, m: Threads, address: Array, size: int, way: Way, item: int) -> list[Reached]:
+        """The same for addresses in several buffers, or outside of them, or of threads that do not take part."""
+        wide = np.broadcast_to(address, m.shape)
+        mask = np.ones(m.shape, bool) if m.mask is None else np.broadcast_to(m.mask, m.shape)
+        active = wide[mask]
+        if not active.size:
+            return []
+        numbers = np.unique((active + _HALF) >> _APART).astype(np.int64) - 1
+        if numbers.size > MOST_REGIONS:
+            raise Unsupported("addresses in more than 64 tensors at once")
+        pieces = []
+        for number in numbers.tolist():
+            here = mask if numbers.size == 1 else mask & (((wide + _HALF) >> _APART).astype(np.int64) - 1 == number)
+            region = self.regions.get(number) or Region(np.zeros(0, np.uint8), 0, Named(""))
+            offsets = (wide - np.uint64(region.base)).view(np.int64)
+            offsets = self._aligned(m, region, offsets, here, size, way)
+            bad = here & ((offsets < 0) | (offsets + size > region.raw.size))
+            part = numbers.size > 1
+            if bad.any():
+                m.findings.out_of_bounds(
+                    m.spot(), way, region.named, region.raw.size // item, offsets // item, bad, here)
+                here, part = here & ~bad, True
+            if here.any():
+                pieces.append(Reached(region, offsets, here, part))
+        return pieces
+
+    def _aligned(self, m: Threads, region: Region, offsets: Array, here: Array, size: int, way: Way) -> Array:
+        crooked = here & ((offsets & (size - 1)) != 0)
+        if crooked.any():
+            first = int(np.argmax(crooked.any(1)))
+            m.findings.misaligned(m.spot(), way, region.named, size, int(offsets[crooked][0]), first)
+            offsets = offsets & ~np.int64(size - 1)
+        return offsets
+
+    def _inside(self, m: Threads, region: Region, address: Array, size: int, way: Way) -> list[Reached]:
+        """An access to memory of which a kernel of a compiler's knows the bounds."""
+        offsets = address.view(np.int64)
+        if m.mask is not None:
+            offsets = np.where(m.mask, offsets, 0)
+        bad = (offsets < 0) | (offsets + size > region.raw.size) | (offsets & (size - 1) != 0)
+        if bad.any():
+            raise Unsupported(f"a {way} outside of {region.named.name}")
+        return [Reached(region, offsets, m.mask)]
+
+    def _shared(self, m: Threads, address: Array, size: int, way: Way, item: int) -> list[Reached]:
+        offsets = address.view(np.int64)
+        low, high = int(offsets.min()), int(offsets.max())
+        space, mask = self.shared, m.mask
+        partial = False
+        fits = low >= 0 and high + size <= space.bytes and not _misaligned(offsets, size)
+        if not fits or not self._valid(offsets, low, high, size):
+            wide = np.broadcast_to(offsets, m.shape)
+            here = np.ones(m.shape, bool) if mask is None else np.broadcast_to(mask, m.shape)
+            name = space.array(int(wide[here][0]) if here.any() else 0)[2]
+            meant = Region(np.zeros(0, np.uint8), 0, Named(name, shared=True))
+            offsets = self._aligned(m, meant, wide, here, size, way)
+            within = np.clip(offsets, 0, max(0, space.bytes - size))
+            bad = here & ((within != offsets) | ~(space.valid[within] & space.valid[within + size - 1]))
+            if bad.any():
+                begin, end, name = space.array(int(offsets[bad][0]))
+                m.findings.out_of_bounds(
+                    m.spot(), way, Named(name, shared=True), (end - begin) // item, (offsets - begin) // item, bad,
+                    here)
+                partial = True
+                mask = here & ~bad
+                if not mask.any():
+                    return []
+            offsets = within
+        return [Reached(space.region, offsets + self._rows, mask, partial)]
+
+    def _valid(self, offsets: Array, low: int, high: int, size: int) -> bool:
+        for begin, end, _ in self.shared.arrays:
+            if begin <= low < end:
+                return high + size <= end or bool(
+                    (self.shared.valid[offsets] & self.shared.valid[offsets + size - 1]).all())
+        return False
+
+    def _local(self, m: Threads, address: Array, size: int, way: Way) -> list[Reached]:
+        offsets = address.view(np.int64)
+        if m.mask is not None:
+            offsets = np.where(m.mask, offsets, 0)
+        if int(offsets.min()) < 0 or int(offsets.max()) + size > self.local.size or _misaligned(offsets, size):
+            bad = np.broadcast_to((offsets < 0) | (offsets + size > self.local.size), m.shape)
+            if not bad.any():
+                raise Unsupported("local memory that is not aligned")
+            m.findings.out_of_bounds(
+                m.spot(), way, Named("", shared=True), self.local.size // 4, np.broadcast_to(offsets // 4, m.shape),
+                bad, np.broadcast_to(True if m.mask is None else m.mask, m.shape))
+            here = ~bad if m.mask is None else m.mask & ~bad
+            offsets = np.where(here, offsets, 0)
+            if not here.any() or not self.local.size:
+                return []
+            return [Reached(self.local.region, self._spread(offsets), here, True)]
+        return [Reached(self.local.region, self._spread(offsets), m.mask)]
+
+    def _spread(self, offsets: Array) -> Array:
+        return ((offsets >> 3) * self.local.lanes + self._threads) * 8 + (offsets & 7)
+
+    # Loads and stores.
+
+    def load(
+        self, m: Threads, space: str, address: Array, dtype: np.dtype[Any], count: int = 1, synced: bool = False
+    ) -> list[Array]:
+        """`count` elements that follow each other; zeros where there is no memory. `synced`: the load orders itself."""
+        if space == "local" and count > 1:
+            return [self.load(m, space, address + np.uint64(k * dtype.itemsize), dtype)[0] for k in range(count)]
+        size = dtype.itemsize
+        pieces = self.reach(m, space, address, size * count, "load", size)
+        if not pieces:
+            return [np.zeros((1, 1), dtype)] * count
+        results: list[Array] | None = None
+        for piece in pieces:
+            index = piece.offsets >> (size.bit_length() - 1)
+            if piece.region is self.local.region and count > 1:
+                found = [self._taken(piece, index + self._apart(k, size), dtype) for k in range(count)]
+            else:
+                found = [self._taken(piece, index + k if k else index, dtype) for k in range(count)]
+            if piece.region.written is not None:
+                self._check_written(m, piece, index, size, count)
+            if piece.region is not self.local.region and piece.region is not self.parameters:
+                self.races.loaded(m, piece.region, piece.offsets, piece.mask, size * count, synced)
+                if m.observer is not None:
+                    m.observer.access(m, "load", piece.region, piece.offsets, piece.mask, size, count)
+            if piece.partial:
+                assert piece.mask is not None
+                before = results or [np.zeros((1, 1), dtype)] * count
+                results = [np.where(piece.mask, new, old) for new, old in zip(found, before, strict=True)]
+            else:
+                results = found
+        assert results is not None
+        return results
+
+    def _apart(self, number: int, size: int) -> int:
+        """How far an element of a vector lies from the first one, in elements, in local memory."""
+        at = number * size
+        return (at // 8 * self.local.lanes * 8 + at % 8) // size
+
+    def _taken(self, piece: Reached, index: Array, dtype: np.dtype[Any]) -> Array:
+        return piece.region.view(dtype).take(index, mode="clip")
+
+    def _check_written(self, m: Threads, piece: Reached, index: Array, size: int, count: int) -> None:
+        full = np.iinfo(f"u{size}").max
+        for k in range(count):
+            known = piece.region.marks(size).take(index + k, mode="clip") == full
+            if known.all():
+                continue
+            bad = ~known if piece.mask is None else ~known & piece.mask
+            if bad.any():
+                bad = np.broadcast_to(bad, m.shape)
+                first = int(np.argmax(bad.any(1)))
+                named, _ = self.place(piece.region, int(piece.offsets.flat[0]), size)
+                m.findings.unwritten(m.spot(), named, int(bad[first].sum()), first)
+                return
+
+    def place(self, region: Region, offset: int, size: int) -> tuple[Named, int]:
+        """What a byte belongs to, and the number of the element of `size` bytes there."""
+        if region.named.shared:
+            offset %= self.shared.bytes
+            begin, _, name = self.shared.array(offset)
+            return Named(name, shared=True), max(0, offset - begin) // size
+        return region.named, offset // size
+
+    def store(
+        self, m: Threads, space: str, address: Array, values: Sequence[Array], dtype: np.dtype[Any],
+        synced: bool = False,
+    ) -> None:
+        count, size = len(values), dtype.itemsize
+        if space == "local" and count > 1:
+            for k, value in enumerate(values):
+                self.store(m, space, address + np.uint64(k * size), [value], dtype)
+            return
+        m.version += 1
+        for piece in self.reach(m, space, address, size * count, "store", size):
+            index = piece.offsets >> (size.bit_length() - 1)
+            private = piece.region is self.local.region
+            if piece.region is self.parameters:
+                raise Unsupported("a store to parameters")
+            view = piece.region.view(dtype)
+            parts = []
+            for k, value in enumerate(values):
+                step = self._apart(k, size) if private else k
+                parts.append(_lanes(m, piece.mask, index + step if step else index, value))
+            if not private:
+                self.races.stored(m, piece, size, parts, dtype, synced)
+                if m.observer is not None:
+                    m.observer.access(m, "store", piece.region, piece.offsets, piece.mask, size, count)
+            for at, value in parts:
+                view[at] = value
+                if piece.region.written is not None:
+                    piece.region.marks(size)[at] = np.iinfo(f"u{size}").max
+            if not private and not synced:
+                self.races.settled(m, piece, view, parts)
+
+
+def _lanes(m: Threads, mask: Array | None, index: Array, value: Array) -> tuple[Array, Array]:
+    """The indices of the threads that take part, and their values, one after another."""
+    if mask is None:
+        return np.broadcast_to(index, m.shape).reshape(-1), np.broadcast_to(value, m.shape).reshape(-1)
+    mask = np.broadcast_to(mask, m.shape)
+    return np.broadcast_to(index, m.shape)[mask], np.broadcast_to(value, m.shape)[mask]
+
+
+def _misaligned(offsets: Array, size: int) -> bool:
+    return size > 1 and bool(int(np.bitwise_or.reduce(offsets, axis=None)) & (size - 1))

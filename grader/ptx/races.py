@@ -1,0 +1,231 @@
+"""Who wrote and read each word of a launch's memory last, and whether somebody else may do so now.
+
+Between threads of a block barriers make an order, between blocks atomics do: a block knows what another one wrote
+before its last atomic, if its own last atomic came later. Within blocks only the first chunk of a launch is watched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from grader.ptx.allocation import zeros
+from grader.ptx.findings import Named
+from grader.ptx.lanes import WARP, Frame
+from grader.ptx.regions import LastTouch, Reached, Region
+from grader.ptx.threads import Threads
+from grader.ptx.types import Array
+
+WHEN = 40
+"""A stamp is a time, shifted so far, and the number of a thread in the grid, counted from 1."""
+WHO = (1 << WHEN) - 1
+LAST = (1 << 23) - 1
+"""The last time that a stamp tells from others."""
+MOST_WORDS = 1 << 27
+"""The most words of a buffer in which races are looked for."""
+
+
+class Races:
+    """The order of a launch. `unit` is the number of bytes that a word has, as a shift; `blocks` are those of the grid.
+    `place` tells what a byte of a region belongs to, and which element of some size it is.
+    """
+
+    place: Callable[[Region, int, int], tuple[Named, int]]
+
+    def __init__(self, unit: int, blocks: int, atomics: bool) -> None:
+        self.unit, self.blocks, self.atomics = unit, blocks, atomics
+        self.numbers = np.zeros(0, np.int64)
+        self.checked, self.threads, self.several = False, 1, False
+        size = blocks if atomics else 1
+        self.released, self.acquired = np.zeros(size, np.int32), np.zeros(size, np.int32)
+        self.barrier = self.warp = np.zeros((1, 1), np.int32)
+        self._owners: Array = np.zeros((1, 1), np.int64)
+        self._floor: Array = self._owners
+        self._frame = Frame((1, 1))
+        self._whole: Array = self._owners
+
+    def begin(self, numbers: Array, threads: int, checked: bool) -> None:
+        self.numbers, self.threads, self.checked = numbers, threads, checked
+        # When a warp last met its block at a barrier, or its own lanes.
+        self.barrier = np.zeros((numbers.size, -(-threads // WARP)), np.int32)
+        self.warp = np.zeros_like(self.barrier)
+        self._whole = numbers[:, None].astype(np.int64) * threads + np.arange(1, threads + 1)
+        self.turn_to(Frame(self._whole.shape))
+
+    def turn_to(self, frame: Frame) -> None:
+        self._frame = frame
+        self._owners = frame.inside(self._whole)
+        self._set_floor()
+
+    def _set_floor(self) -> None:
+        """Makes the stamp from which on touches of shared memory are not known to all of a block."""
+        floor = np.maximum(self.barrier.min(1, keepdims=True), 0).astype(np.int64)
+        self._floor = self._frame.inside((np.minimum(floor, LAST) << WHEN) + 1)
+
+    def met(self, threads: Array, clock: int, block: bool) -> None:
+        """Notes that threads, a mask of the whole chunk, have met at a barrier of their block, or of their warp."""
+        wide = np.broadcast_to(threads, self._whole.shape)
+        warps = np.logical_or.reduceat(wide, np.arange(0, wide.shape[1], WARP), axis=1)
+        (self.barrier if block else self.warp)[warps] = clock
+        if block:
+            self._set_floor()
+
+    def synchronised(self, numbers: Array, clock: int, release: bool, acquire: bool) -> None:
+        """Notes atomics of blocks."""
+        if release:
+            self.released[numbers] = clock
+        if acquire:
+            self.acquired[numbers] = clock
+
+    def _ordered(self, other: Array, when: Array, mine: Array) -> Array:
+        """Whether threads know what others did at some time. Threads are numbered from 1."""
+        theirs, ours = (other - 1) // self.threads, (mine - 1) // self.threads
+        same = theirs == ours
+        known = np.zeros(other.shape, bool)
+        if same.any():
+            row = np.searchsorted(self.numbers, ours[same])
+            first, second = ((one[same] - 1) % self.threads // WARP for one in (other, mine))
+            known[same] = np.minimum(self.barrier[row, first], self.barrier[row, second]) > when[same]
+            known[same] |= (first == second) & (
+                np.maximum(self.warp[row, first], self.barrier[row, first]) > when[same])
+        apart = ~same
+        if self.atomics and apart.any():
+            known[apart] = (self.released[theirs[apart]] > when[apart]) & (self.acquired[ours[apart]] > when[apart])
+        return known
+
+    def _clash(self, m: Threads, region: Region, stamps: Array, mask: Array | None) -> Array | None:
+        """The places, in the flattened shape of what runs, where somebody else has been whom no order makes known; None
+        if there are none. `stamps` are the last touches of the words there."""
+        if region.named.shared:
+            # All that came before the last barrier of a block is known to it.
+            near = stamps >= self._floor
+        elif stamps.any():
+            near = stamps != 0
+        else:
+            return None
+        if mask is not None:
+            near = near & mask
+        if not near.any():
+            return None
+        at = np.flatnonzero(near & (stamps & WHO != self._owners))
+        if at.size:
+            flat = np.broadcast_to(stamps, m.shape).reshape(-1)[at]
+            mine = np.broadcast_to(self._owners, m.shape).reshape(-1)[at]
+            at = at[~self._ordered(flat & WHO, flat >> WHEN, mine)]
+        return at if at.size else None
+
+    def loaded(
+        self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int, synced: bool
+    ) -> None:
+        shared = region.named.shared
+        if synced or (shared and not self.checked) or region.raw.size >> self.unit > MOST_WORDS or (
+            region.touched is None and not self.checked
+        ):
+            return
+        touched = self._touched(region)
+        words = offsets >> self.unit
+        for step in range(max(1, size >> self.unit)):
+            here = words + step if step else words
+            stamps = touched.writer.take(here, mode="clip")
+            clash = self._clash(m, region, stamps, mask)
+            if clash is not None:
+                self._tell(m, region, here, stamps, clash, different=False)
+            if self.checked:
+                if touched.reader is None:
+                    touched.reader = zeros(touched.writer.size, np.int64)
+                self._stamp(m, touched.reader, here, mask)
+
+    def _stamp(self, m: Threads, stamps: Array, words: Array, mask: Array | None) -> None:
+        new = self._owners + (min(m.clock, LAST) << WHEN)
+        if mask is None:
+            stamps[np.broadcast_to(words, m.shape)] = new
+        else:
+            words, new, mask = (np.broadcast_to(one, m.shape) for one in (words, new, mask))
+            stamps[words[mask]] = new[mask]
+
+    def stored(
+        self, m: Threads, piece: Reached, size: int, parts: list[tuple[Array, Array]], dtype: np.dtype[Any],
+        synced: bool,
+    ) -> None:
+        """Notes a store that is about to be made: of each of `parts`, the indices of elements and their values."""
+        region, mask = piece.region, piece.mask
+        if synced or (region.named.shared and not self.checked) or region.raw.size >> self.unit > MOST_WORDS:
+            return
+        touched = self._touched(region)
+        words = piece.offsets >> self.unit
+        for step in range(max(1, size * len(parts) >> self.unit)):
+            here = words + step if step else words
+            stamps = touched.writer.take(here, mode="clip")
+            clash = self._clash(m, region, stamps, mask)
+            if clash is not None:
+                index, value = parts[min(len(parts) - 1, (step << self.unit) // size)]
+                # Places among the threads that take part.
+                place = clash if mask is None else np.cumsum(np.broadcast_to(mask, m.shape))[clash] - 1
+                old = region.view(dtype)[index[place]]
+                clash = clash[_bits(old) != _bits(value[place])]
+                if clash.size:
+                    self._tell(m, region, here, stamps, clash, different=True)
+            if touched.reader is not None and self.checked:
+                stamps = touched.reader.take(here, mode="clip")
+                clash = self._clash(m, region, stamps, mask)
+                if clash is not None:
+                    self._tell(m, region, here, stamps, clash, different=False)
+            self._stamp(m, touched.writer, here, mask)
+
+    def settled(self, m: Threads, piece: Reached, view: Array, parts: list[tuple[Array, Array]]) -> None:
+        """Looks, after a store, for threads that stored something else to the same place at the same time."""
+        if piece.region.named.shared and not self.checked:
+            return
+        for index, value in parts:
+            kept = view[index]
+            different = _bits(kept) != _bits(value)
+            if not different.any():
+                continue
+            at = int(np.argmax(different))
+            mine = np.broadcast_to(self._owners, m.shape)
+            mine = mine.reshape(-1) if piece.mask is None else mine[np.broadcast_to(piece.mask, m.shape)]
+            others = np.flatnonzero(index == index[at])
+            numbers = sorted((int(mine[one]) - 1) // self.threads for one in (others[-1], at))
+            named, element = self.place(piece.region, int(index[at]) * view.itemsize, view.itemsize)
+            if numbers[0] != numbers[1]:
+                m.findings.race(m.spot(), named, element, (numbers[0], numbers[1]), True)
+            else:
+                m.findings.undefined(
+                    m.spot(), "shared" if named.shared else "lanes", named, element=element, numbers=numbers[:1])
+            return
+
+    def _touched(self, region: Region) -> LastTouch:
+        if region.touched is None:
+            region.touched = LastTouch((region.raw.size >> self.unit) + 1)
+        return region.touched
+
+    def _tell(
+        self, m: Threads, region: Region, words: Array, stamps: Array, clash: Array, different: bool
+    ) -> None:
+        """Notes the first clash between blocks, and the first one within one. `different`: both store, other values."""
+        words, stamps, owners = (
+            np.broadcast_to(one, m.shape).reshape(-1)[clash] for one in (words, stamps, self._owners))
+        theirs, ours = (stamps & WHO) - 1, owners - 1
+        same = theirs // self.threads == ours // self.threads
+        for within in (False, True):
+            here = np.flatnonzero(same == within)
+            if not here.size:
+                continue
+            one, other = int(theirs[here[0]]), int(ours[here[0]])
+            named, element = self.place(region, int(words[here[0]]) << self.unit, 1 << self.unit)
+            blocks = one // self.threads, other // self.threads
+            if not within:
+                m.findings.race(m.spot(), named, element, blocks, different)
+            elif one % self.threads // WARP == other % self.threads // WARP:
+                # Lanes of a warp mostly run in step, so the answer may well be right.
+                m.findings.undefined(
+                    m.spot(), "warp", named, element=element, numbers=blocks[:1], certain=False)
+            else:
+                m.findings.undefined(
+                    m.spot(), "shared" if named.shared else "barrier", named, element=element, numbers=blocks[:1])
+
+
+def _bits(value: Array) -> Array:
+    return value.view(f"u{value.dtype.itemsize}") if value.dtype.kind == "f" else value

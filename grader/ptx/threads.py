@@ -1,0 +1,108 @@
+"""The threads that run at a time: their registers, and which of them take part."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any, Protocol
+
+import numpy as np
+
+from grader.plan.limits import Budget, Limit
+from grader.ptx.findings import Sightings, Spot, Way
+from grader.ptx.lanes import Frame
+from grader.ptx.regions import Region
+from grader.ptx.types import Array
+
+
+class Observer(Protocol):
+    """Is told of each access: `offsets` in bytes, of `count` elements of `size` bytes; `mask` as in `Reached`."""
+
+    def access(
+        self, m: Threads, way: Way, region: Region, offsets: Array, mask: Array | None, size: int, count: int
+    ) -> None: ...
+
+
+class Threads:
+    """Threads of a chunk of blocks, whose `numbers` in the grid ascend; `whole` is its shape.
+
+    `regs` are the registers of the function that runs, in the part of the chunk that runs, which has the `shape` of
+    `frame`; `dirty` are those that only this part knows, None if it is the whole chunk. `mask` are the threads there
+    that take part, None if all do. `needed` are the slots in which other threads still need what they hold. `clock`
+    counts steps over all chunks, `version` changes of memory.
+    """
+
+    def __init__(self, budget: Budget, findings: Sightings, kernel: str, grid: tuple[int, int, int]) -> None:
+        self.budget, self.findings, self.kernel, self.blocks = budget, findings, kernel, grid
+        self.clock = self.version = 0
+        self.numbers: Array = np.zeros(0, np.int64)
+        self.shape = self.whole = (0, 0)
+        self.frame = Frame((0, 0))
+        self.regs: list[Array | None] = []
+        self.mask: Array | None = None
+        self.needed = 0
+        self.dirty: set[int] | None = None
+        self.observer: Observer | None = None
+
+    def fetch(self, slot: int) -> Array:
+        """A register that this part of the chunk has not read yet."""
+        raise NotImplementedError
+
+    def known(self, slot: int) -> bool:
+        """Whether a register was ever written."""
+        raise NotImplementedError
+
+    def line(self) -> int:
+        """The line of the student's file that runs, 0 if it is not known."""
+        raise NotImplementedError
+
+    def place(self) -> int:
+        """A number that tells the instruction that runs from all others of its kernel."""
+        raise NotImplementedError
+
+    def merged(self, slot: int, value: Array) -> Array:
+        """A new value where the mask holds, and what was there elsewhere."""
+        old = self.regs[slot]
+        if old is None:
+            if not self.known(slot):
+                return value
+            old = self.fetch(slot)
+        assert self.mask is not None
+        return np.where(self.mask, value, old if old.dtype is value.dtype else old.view(value.dtype))
+
+    def under(self, mask: Array) -> _Under:
+        """Runs what is inside for the threads of `mask` alone; the others keep everything as it was."""
+        return _Under(self, mask)
+
+    def charge(self, operations: int) -> None:
+        self.budget.left -= operations
+        if self.budget.left < 0:
+            raise Limit("operations")
+        if monotonic() > self.budget.until:
+            raise Limit("time")
+
+    def out(self, mask: Array) -> Array:
+        """A mask of this part as one of the whole chunk."""
+        if self.frame.full:
+            return mask
+        whole = np.zeros(self.whole, bool)
+        self.frame.outside(mask, whole)
+        return whole
+
+    def spot(self) -> Spot:
+        """This place, for the blocks that run."""
+        numbers = self.numbers if self.frame.rows is None else self.numbers[self.frame.rows]
+        return Spot(self.kernel, self.line(), numbers, self.blocks)
+
+
+class _Under:
+    """See `Threads.under`."""
+
+    def __init__(self, threads: Threads, mask: Array) -> None:
+        self.threads, self.mask = threads, mask
+
+    def __enter__(self) -> None:
+        self.before = self.threads.mask, self.threads.needed
+        self.threads.mask, self.threads.needed = self.mask, -1
+
+    def __exit__(self, *error: Any) -> None:
+        self.threads.mask, self.threads.needed = self.before

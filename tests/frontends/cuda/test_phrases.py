@@ -1,0 +1,147 @@
+"""What students are told of the compiler's messages and of CUDA's runtime's."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from grader.frontends.cuda.phrases import PHRASES
+from grader.frontends.cuda.phrases.compiling import unwrap
+from grader.judge.explain import explain_failure
+from grader.judge.explain.refusals import explain_refusal
+from grader.model import catalogue
+from grader.model.verdicts import FailureKind
+from grader.plan.messages import Refused
+
+SILU = catalogue.assignments()["silu"].model_copy(update={"suffix": ".cu"})
+
+COMPILED = [
+    # What nvcc 13.0 and g++ say, the line, and what tells what to do.
+    ('silu.cu(3): error: identifier "j" is undefined', "x[j] = 1;", "is it spelt as it is declared"),
+    ('silu.cu(3): error: identifier "blockIDx" is undefined', "x[blockIDx.x] = 1;", "blockIdx, blockDim, threadIdx"),
+    ('silu.cu(3): error: identifier "thread_idx" is undefined', "x[thread_idx.x] = 1;", "spelt exactly so"),
+    ('silu.cu(1): error: identifier "import" is undefined', "import torch", "looks like Python"),
+    ('silu.cu(3): error: identifier "elif" is undefined', "elif (i < n) x[i] = 1;", "else if"),
+    ('silu.cu(3): error: identifier "printf" is undefined', 'printf("a");', "#include <cstdio>"),
+    ('silu.cu(3): error: identifier "FLT_MAX" is undefined', "float m = -FLT_MAX;", "#include <cfloat>"),
+    ('silu.cu(1): error: incomplete type "void" is not allowed', "__global__ void k(half *x) {",
+        "#include <cuda_fp16.h>"),
+    ('silu.cu(6): error: namespace "std" has no member "vector"', "std::vector<int> v;", "#include <vector>"),
+    ('silu.cu(1): error: calling a __host__ function("cudaMemcpy") from a __global__ function("k") is not allowed',
+     "cudaMemcpy(x, y, 4, cudaMemcpyDeviceToDevice);", "stand in the function that calls the kernel"),
+    ('silu.cu(4): error: calling a __host__ function("f(float)") from a __global__ function("k") is not allowed',
+     "x[i] = f(x[i]);", "Write __device__ in front of the function's definition"),
+    ('silu.cu(4): error: calling a constexpr __host__ function("std::max") from a __global__ function("k") is not '
+     'allowed',
+     "x[i] = std::max(x[i], 0.f);", "such as fmaxf"),
+    ('silu.cu(3): error: calling a __device__ function("k(float *)") from a __host__ function("silu") is not allowed',
+     "k<<<1, 1>>>(input);", "Write __global__ in front"),
+    ('silu.cu(2): error: calling a __device__ function("__syncthreads") from a __host__ function("silu") is not '
+     'allowed',
+     "__syncthreads();", "__syncthreads works inside kernels only"),
+    ('silu.cu(4): error: identifier "width" is undefined in device code', "x[i] = width;", "pass it as an argument"),
+    ("silu.cu(6): error: a __global__ function call must be configured", "k(input, n);", "k<<<blocks, threads>>>"),
+    ("silu.cu(3): error: a host function call cannot be configured", "k<<<1, 1>>>(input);",
+        "Write __global__ in front"),
+    ("silu.cu(1): error: a __global__ function must have a void return type", "__global__ float k(float *x) {",
+     "`__global__ void`"),
+    ('silu.cu(6): error: expected a ">>>"', "k<<<1, 1>>(input, n);", "three angle brackets"),
+    ('silu.cu(2): error: argument of type "const float *" is incompatible with parameter of type "float *"',
+     "k<<<1, 1>>>(input);", "write const in front of the kernel's parameter"),
+    ("silu.cu(6): error: too few arguments in function call", "k<<<1, 1>>>(input);", "fewer arguments"),
+    ("silu.cu(6): error: too many arguments in function call", "k<<<1, 1>>>(a, b, c);", "more arguments"),
+    ("silu.cu(1): error: expression must be a modifiable lvalue", "x[0] = 1;", "leave const out"),
+    ('silu.cu(3): error: no instance of overloaded function "atomicMax" matches the argument list\n'
+     "            argument types are: (float *, float)", "atomicMax(x, 1.0f);", "no form for floats"),
+    ('silu.cu(3): error: more than one instance of overloaded function "max" matches the argument list:',
+     "float m = max(x[i], 0);", "0.0f"),
+    ('silu.cu(2): error: more than one operator "*" matches these operands:\n  operand types are: half * int',
+        "x[1] * n",
+     "__half2float"),
+    ("silu.cu(3): error: a variable length array cannot have static storage duration", "__shared__ float s[n];",
+     "extern __shared__"),
+    ("silu.cu(3): error: expression must have a constant value", "k<n><<<1, 1>>>(input);", "constexpr int"),
+    ("silu.cu(3): error: initializer not allowed for __shared__ variable", "__shared__ float s = 0;",
+     "then call __syncthreads()"),
+    ('silu.cu(5): error: declaration is incompatible with previous "s" (declared at line 3)', "extern __shared__ int "
+                                                                                              "s[];",
+     "its own name"),
+    ("silu.cu(3): error: expression must have integral or unscoped enum type", "x[1.5f] = 2;", "whole number"),
+    ('silu.cu(3): error: expression must have class type but it has type "int"', "x[i] = i.x;", "parts with a dot"),
+    ('silu.cu(3): error: no suitable constructor exists to convert from "float" to "float2"', "float2 v = x[i];",
+     "make_float4"),
+    ('silu.cu(3): error: "x" has already been declared in the current scope', "float x = 1;", "declared twice"),
+    ('silu.cu(5): error: function "k" has already been defined (previous definition at line 1)', "__global__ void k() "
+                                                                                                 "{",
+     "The file defines k twice"),
+    ("silu.cu(1): error: this declaration has no storage class or type specifier", "x = 1;", "too early"),
+    ('silu.cu(4): error: expected a ";"', "x[i] = 2;", "semicolon"),
+    ('silu.cu(2): error: expected a ";"', "void silu(float *input, float *output, int n) {", "closing brace"),
+    ("silu.cu(3): error: missing closing quote", 'printf("a);', "double quote"),
+    ("silu.cu:3:3: error: unterminated comment", "/* x", "*/"),
+    ("silu.cu(4): error: unrecognized token", "“a”", "curly quote"),
+    ("silu.cu:1:10: fatal error: helper.h: No such file or directory", '#include "helper.h"', "helper.h into it"),
+    ("silu.cu(6): error: __host__ or __device__ annotation on lambda requires --extended-lambda nvcc flag",
+     "auto f = [] __device__ (float x) {", "operator()"),
+    ("ptxas silu.ptx, line 29; error   : Unknown modifier '.f33'", "", "PTX ISA"),
+    ("undefined reference to `helper(float*)'", "helper(input);", "helper is declared, and defined in no line"),
+]
+
+
+@pytest.mark.parametrize(("message", "line", "said"), COMPILED)
+def test_a_message_of_the_compiler_tells_what_to_do(message: str, line: str, said: str) -> None:
+    told = explain_failure(SILU, "compile_error", message, line=3, text=line)
+    assert said in told.hint and "{" not in told.hint.replace("{ ", "").replace("each {", "")
+    # The place stands beside the message.
+    assert "silu.cu" not in told.message and "error:" not in told.message
+
+
+def test_the_compilers_code_and_what_follows_are_left_out() -> None:
+    said = ('silu.cu(3): error: no instance of overloaded function "atomicMax" matches the argument list\n'
+            "            argument types are: (float *, float)\n    atomicMax(x, 1.0f);\n    ^\n\n"
+            'silu.cu(9): error: identifier "j" is undefined\n')
+    assert unwrap(said) == ('No instance of overloaded function "atomicMax" matches the argument list; '
+                            "argument types are: (float *, float)")
+    assert unwrap("undefined reference to `f()'") == "Undefined reference to `f()'"
+    assert unwrap("cudaMalloc of 8 bytes: the GPU has 4") == "cudaMalloc of 8 bytes: the GPU has 4"
+
+
+RUN: list[tuple[FailureKind, str, str]] = [
+    ("exception", "the launch fails: a block has 1 to 1024 threads, this one has 2048", "cudaGetLastError()"),
+    ("exception", "the launch fails: a grid has at least one block, this one is 0 x 1 x 1", "(n + threads - 1) / "
+                                                                                            "threads"),
+    ("exception", "the launch fails: a block has 49152 bytes of shared memory unless cudaFuncSetAttribute asks for "
+                  "more, "
+     "this one takes 65536", "cudaFuncAttributeMaxDynamicSharedMemorySize"),
+    ("exception", "cudaMemcpy: its source `input` is GPU memory, and this copy reads from the host's",
+        "Which of the two"),
+    ("exception", "host code crashes: it accesses memory that is not there (SEGV)", "A pointer of host code leads "
+                                                                                    "nowhere"),
+    ("exception", "host code crashes: it divides a whole number by zero (FPE)", "may be 0"),
+    ("exception", "host code ends its process: exit(1)", "Leave exit() out"),
+    ("exception", "Misaligned address (716)", "multiples of 16"),
+    ("exception", "Too many resources requested for launch (701)", "__launch_bounds__"),
+    ("missing_function", "There is no silu.", "void silu(float *input, float *output, int n)"),
+    ("wrong_signature", "The function is defined as void silu(float *).", "void silu(float *input, float *output, int "
+                                                                          "n)"),
+    ("not_attempted", "The function is still the stub.", "take out the line"),
+]
+
+
+@pytest.mark.parametrize(("kind", "message", "said"), RUN)
+def test_a_failure_of_host_code_tells_what_to_do(kind: FailureKind, message: str, said: str) -> None:
+    assert said in explain_failure(SILU, kind, message).hint
+
+
+def test_a_refusal_is_a_sentence_of_cuda() -> None:
+    told = explain_refusal(SILU, "x\ny\n", Refused(seq=0, why="read_values", operator="cudaMemcpy", line=2))
+    assert told.message == ("Line 2 brings numbers to the host (`cudaMemcpy`), but host code is planned without "
+                            "numbers.")
+    assert "Leave the numbers on the GPU" in told.hint
+
+
+
+def test_no_sentence_speaks_of_another_language() -> None:
+    said = repr((PHRASES.refusals, PHRASES.chances, PHRASES.names, PHRASES.sights, PHRASES.answers, PHRASES.calls))
+    assert not re.findall(r"\btl\.|torch|[Tt]riton|num_warps|BLOCK", said)

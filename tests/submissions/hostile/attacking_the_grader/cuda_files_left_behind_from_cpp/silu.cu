@@ -1,0 +1,31 @@
+// Leaves files where the next submission could find them.
+// verdict: runtime_error
+// expect: refused
+#include <fstream>
+#include <stdexcept>
+
+#include <cuda_runtime.h>
+
+// Whether it worked.
+static bool attack()
+{
+    for (const char *name : {"/tmp/kernelmark-hostile-cuda", "/dev/shm/kernelmark-hostile-cuda",
+                             "/var/tmp/kernelmark-hostile-cuda"})
+        if (std::ofstream(name) << "silu")
+            return true;
+    return false;
+}
+
+__global__ void silu_kernel(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i] / (1.0f + expf(-x[i]));
+}
+
+void silu(float *input, float *output, int n)
+{
+    if (!attack())
+        throw std::runtime_error("refused");
+    silu_kernel<<<(n + 255) / 256, 256>>>(input, output, n);
+}

@@ -1,0 +1,11 @@
+// Forks without end.
+// verdict: time_limit, runtime_error
+#include <unistd.h>
+
+#include <cuda_runtime.h>
+
+void silu(float *input, float *output, int n)
+{
+    for (;;)
+        fork();
+}

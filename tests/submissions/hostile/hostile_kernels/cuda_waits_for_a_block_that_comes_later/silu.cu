@@ -1,0 +1,22 @@
+// Each block waits for the next one, by a variable of the file.
+// verdict: time_limit, wrong_answer
+#include <cuda_runtime.h>
+
+__device__ volatile int arrived;
+
+__global__ void silu_kernel(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0 && blockIdx.x == 0)
+        while (arrived == 0)
+            ;
+    if (i < n)
+        y[i] = x[i] / (1.0f + expf(-x[i]));
+}
+
+void silu(float *input, float *output, int n)
+{
+    int threads = 256;
+    int blocks = (n + threads - 1) / threads;
+    silu_kernel<<<blocks, threads>>>(input, output, n);
+}

@@ -1,0 +1,17 @@
+// Stores NaN, of which the comparison might say that it differs from nothing.
+// verdict: wrong_answer
+#include <cuda_runtime.h>
+
+__global__ void silu_kernel(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = nanf("");
+}
+
+void silu(float *input, float *output, int n)
+{
+    int threads = 256;
+    int blocks = (n + threads - 1) / threads;
+    silu_kernel<<<blocks, threads>>>(input, output, n);
+}

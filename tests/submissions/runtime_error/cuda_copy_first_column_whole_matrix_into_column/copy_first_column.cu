@@ -1,0 +1,9 @@
+// The whole matrix is copied to where its column should go.
+// expect: line 8
+// expect: d_A
+#include <cuda_runtime.h>
+
+void copy_first_column(float *h_A, float *d_A, int rows, int cols)
+{
+    cudaMemcpy(d_A, h_A, sizeof(float) * rows * cols, cudaMemcpyHostToDevice);
+}

@@ -1,0 +1,21 @@
+// The kernel asserts that n is a multiple of 32.
+// expect: line 11
+// expect: n % 32 == 0
+#include <cassert>
+
+#include <cuda_runtime.h>
+
+__global__ void silu_kernel(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    assert(n % 32 == 0);
+    if (i < n)
+        y[i] = x[i] / (1.0f + expf(-x[i]));
+}
+
+void silu(float *input, float *output, int n)
+{
+    int threads = 256;
+    int blocks = (n + threads - 1) / threads;
+    silu_kernel<<<blocks, threads>>>(input, output, n);
+}

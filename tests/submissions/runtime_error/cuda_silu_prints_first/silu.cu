@@ -1,0 +1,22 @@
+// Host code prints the first element, for which it reads device memory.
+// expect: line 21
+// expect: host
+// expect: output
+#include <cstdio>
+
+#include <cuda_runtime.h>
+
+__global__ void silu_kernel(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i] / (1.0f + expf(-x[i]));
+}
+
+void silu(float *input, float *output, int n)
+{
+    int threads = 256;
+    int blocks = (n + threads - 1) / threads;
+    silu_kernel<<<blocks, threads>>>(input, output, n);
+    printf("%f\n", output[0]);
+}

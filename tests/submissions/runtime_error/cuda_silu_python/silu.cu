@@ -1,0 +1,8 @@
+// A Triton kernel in a file of CUDA C++.
+// expect: Python
+import triton
+import triton.language as tl
+
+
+def silu(x, out):
+    pass
