@@ -78,6 +78,8 @@ COMPILED = [
     ("silu.cu(1): error: this declaration has no storage class or type specifier", "x = 1;", "too early"),
     ('silu.cu(4): error: expected a ";"', "x[i] = 2;", "semicolon"),
     ('silu.cu(2): error: expected a ";"', "void silu(float *input, float *output, int n) {", "closing brace"),
+    ('At end of source: error: expected a "}"\nsilu.cu(13): note #3196-D: to match this "{"', "", "closing brace } is "
+                                                                                                  "missing:"),
     ("silu.cu(3): error: missing closing quote", 'printf("a);', "double quote"),
     ("silu.cu:3:3: error: unterminated comment", "/* x", "*/"),
     ("silu.cu(4): error: unrecognized token", "“a”", "curly quote"),
