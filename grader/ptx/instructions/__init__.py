@@ -18,7 +18,7 @@ from grader.ptx.values import PURE
 
 Builder = Callable[[Decoder, ThreadInstruction], Run]
 
-_BUILDERS: dict[str, Builder] = {**MEMORY, **MOVES, **ATOMICS, **WARP_WIDE, **MATRICES, **SYNCHRONISING, **MATRICES}
+_BUILDERS: dict[str, Builder] = {**MEMORY, **MOVES, **ATOMICS, **WARP_WIDE, **MATRICES, **SYNCHRONISING}
 
 
 def builder(name: str) -> Builder:

@@ -63,15 +63,15 @@ class _Planner:
     """One submission: its object, and what is known of it."""
 
     def __init__(self, request: Load, built: int) -> None:
-        made = serving.contents(built)
         self._lines: HostLines
         self._contents: Contents
-        self._lines, self._contents = read_built(made)
+        self._lines, self._contents = read_built(serving.contents(built))
         self._device: Device = request.device
         # The request's own descriptor is closed when it is answered.
         self._library = os.dup(built)
         # Tokens are the same whenever a file is graded.
-        self._seeds = [int.from_bytes(hashlib.sha256(b"%d" % index + made[-(1 << 16):]).digest()[:8], "little")
+        kernels = "".join(entry.text for entry in self._contents.entries).encode()
+        self._seeds = [int.from_bytes(hashlib.sha256(b"%d" % index + kernels).digest()[:8], "little")
                        for index in range(SEEDS)]
 
     def plan(self, request: PlanCall, file: int) -> Planned | Refused | Failed:

@@ -12,7 +12,7 @@ from enum import IntEnum
 
 from grader.plan.plan import Malformed
 
-MOST_RECORDS = 1 << 21
+MOST_RECORDS = 1 << 20
 _HEAD = struct.Struct("<4I")
 _MOST_FRAMES = 16
 
