@@ -124,6 +124,9 @@ RUN: list[tuple[FailureKind, str, str]] = [
     ("exception", "host code ends its process: exit(1)", "Leave exit() out"),
     ("exception", "Misaligned address (716)", "multiples of 16"),
     ("exception", "Too many resources requested for launch (701)", "__launch_bounds__"),
+    ("time_out", "Compiling the file takes more than 50 seconds.", "Include less"),
+    ("time_out", "No answer within 20 s", "Look for a loop"),
+    ("out_of_memory", "The compiler runs out of memory, or crashes: the file is too much for it.", "smaller"),
     ("missing_function", "There is no silu.", "void silu(float *input, float *output, int n)"),
     ("wrong_signature", "The function is defined as void silu(float *).", "void silu(float *input, float *output, int "
                                                                           "n)"),
