@@ -1,6 +1,5 @@
 // The launch exchanges rows and columns.
-// expect: weight
-// never: half precision
+// expect: rows
 #include <cuda_runtime.h>
 
 #define THREADS 256
