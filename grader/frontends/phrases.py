@@ -8,7 +8,7 @@ tells what is missing. What holds in every language (how many elements are wrong
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NotRequired, TypedDict
 
 from grader.plan import compiled
@@ -159,7 +159,9 @@ class Chances(TypedDict):
 class Names:
     """What stands in the judge's sentences. `program_ids` are along x, y and z, `program_id` any of them;
     `blocks` is how many blocks of {block} elements hold {count}; `launch_opens` is what stands between the grid and the
-    arguments of a launch."""
+    arguments of a launch. `terms` are the language's own for those of the judge, one for one: "program", "lane",
+    "mask", "block" (a part of a tensor that a program works on), "//". `threads`: each lane works out its own
+    addresses."""
 
     program_id: str
     program_ids: tuple[str, str, str]
@@ -168,6 +170,8 @@ class Names:
     store: str
     atomic: str
     launch_opens: str
+    terms: Mapping[str, str] = field(default_factory=dict)
+    threads: bool = False
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from grader.model.launched import AccessFacts, Figures, Inspection, LaunchFacts
 from grader.plan.compiled import Binary
 from grader.plan.device import TARGETS, occupancy
 from grader.plan.messages import Simulated, kernel_key
-from grader.plan.plan import Kernel, Plan
+from grader.plan.plan import Kernel, Launch, Plan
 from grader.plan.traffic import LaunchTraffic, Watch
 
 # Programs of each launch that are simulated: more tell nothing new.
@@ -69,8 +69,12 @@ def look(
 def inspection_of(assignment: Assignment, seen: Seen, code: Mapping[str, Binary], target: str) -> Inspection:
     """Facts about what was seen. `code` is the machine code of the plan's kernels, by key."""
     kernels = seen.plan.kernels
-    launches = [_launch(one, kernels[one.kernel], code[kernel_key(kernels[one.kernel])], target)
-                for one in seen.simulated.launched if one.kernel < len(kernels)]
+    # What a launch asks for beside what its kernel takes itself.
+    shared = {(one.kernel, one.grid, one.line): one.shared for one in seen.plan.first if isinstance(one, Launch)}
+    launches = [
+        _launch(one, kernels[one.kernel], code[kernel_key(kernels[one.kernel])], target,
+                shared.get((one.kernel, one.grid, one.line), 0))
+        for one in seen.simulated.launched if one.kernel < len(kernels)]
     many = TARGETS[target].multi_processor_count if target in TARGETS else 0
     # Those that are kept are of the first case that is timed.
     good = good_figures(assignment.name) if seen.case == assignment.timed[0] else None
@@ -79,20 +83,20 @@ def inspection_of(assignment: Assignment, seen: Seen, code: Mapping[str, Binary]
         good=good if good is not None and good.target == target else None)
 
 
-def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str) -> LaunchFacts:
+def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, asked: int) -> LaunchFacts:
     facts = binary.facts
-    threads = one.threads
+    threads, shared = one.threads, facts.shared + asked
     holds, bound = (0, "")
     share = 0.0
     if target in TARGETS:
-        holds, bound = occupancy(TARGETS[target], threads, facts.registers, facts.shared)
+        holds, bound = occupancy(TARGETS[target], threads, facts.registers, shared)
         share = holds * threads / TARGETS[target].max_threads_per_multi_processor
     widths: dict[tuple[str, int], Counter[int]] = {}
     for width in facts.lines:
         widths.setdefault((width.access, width.line), Counter())[width.bits] += width.count
     return LaunchFacts(
         kernel=kernel.name, line=one.line, grid=list(one.grid), counted=one.programs, cut=one.cut, threads=threads,
-        registers=facts.registers, spills=facts.spills, shared=facts.shared, tensor_cores=facts.tensor_cores,
+        registers=facts.registers, spills=facts.spills, shared=shared, tensor_cores=facts.tensor_cores,
         copies=facts.copies, products="product" in frontends.of(kernel).traits(kernel), resident=holds, bound=bound,
         occupancy=round(share, 4),
         accesses=[AccessFacts(

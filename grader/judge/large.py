@@ -16,6 +16,7 @@ from torch import Tensor
 from grader.judge.buffers import HostTensor
 from grader.judge.compare import Comparison, compare, index_of, number, poison_, unguarded
 from grader.judge.explain import explain_findings, explain_stop
+from grader.judge.explain.lines import phrases_of, spoken
 from grader.judge.inputs import Draws
 from grader.judge.simulation import Ran, Simulation
 from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
@@ -280,12 +281,14 @@ class _Large:
         reached, total = sum(self.totals[launch] * count for launch, count in most.items()), prod(self.shape)
         if reached >= total:
             return None
-        name = self.assignment.output.name
+        name, words = self.assignment.output.name, phrases_of(self.assignment)
         programs = sum(self.totals[launch] for launch in most) or sum(self.totals)
         return Detail(
-            kind="unwritten", message=f"{programs:,} programs cannot write all {total:,} elements of {name}: each of "
-            f"those that were run here stores {max(most.values(), default=0):,} at most.",
-            hint="Launch as many programs as the output has blocks, or have each go on to further blocks in a loop.")
+            kind="unwritten", message=spoken(
+                f"{programs:,} programs cannot write all {total:,} elements of {name}: each of those that were run "
+                f"here stores {max(most.values(), default=0):,} at most.", words),
+            hint=spoken("Launch as many programs as the output has blocks, or have each go on to further blocks in a "
+                        "loop.", words))
 
     def _block(self, elements: Tensor) -> _Block | None:
         """A part of what a program stores, around an element chosen at random."""
@@ -341,7 +344,8 @@ class _Large:
         return self._wrong(found, wrong, block) if bool(wrong.any()) else None
 
     def _wrong(self, found: Comparison, wrong: Tensor, block: _Block) -> Detail:
-        said = f"Of {int(block.stored.sum()):,} elements that one program stores {int(wrong.sum()):,} are wrong"
+        of, bad = int(block.stored.sum()), int(wrong.sum())
+        said = spoken(f"Of {of:,} elements that one program stores {bad:,} are wrong", phrases_of(self.assignment))
         return _wrong(said, self.assignment, found, wrong, (block.rows.start, block.columns.start)[: wrong.ndim])
 
 

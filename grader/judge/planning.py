@@ -63,18 +63,16 @@ class Planning:
 
 
 def given_of(assignment: Assignment, wanted: Wanted) -> list[Given]:
-    """The parameters of a call, as a planner gets them: in the order of the function's own."""
-    given: list[Given] = []
-    parameters = {parameter.name: parameter for parameter in assignment.parameters}
-    for taken in assignment.takes:
-        parameter = parameters.get(taken.of[0])
-        if parameter is None:
-            given.append(GivenScalar(name=taken.name, type="int", value=taken.size(wanted.case.sizes)))
-        elif isinstance(parameter, Scalar):
-            given.append(GivenScalar(name=parameter.name, value=wanted.scalars[parameter.name]))
-        else:
-            given.append(given_tensor(parameter, wanted.case))
-    return given
+    """The parameters of a call, as a planner gets them: those of the function in the file's language."""
+    own = {given.name: given for given in parameters_of(assignment, wanted)}
+    return [own.get(taken.of[0]) or GivenScalar(
+        name=taken.name, type="int", value=taken.size(wanted.case.sizes)) for taken in assignment.takes]
+
+
+def parameters_of(assignment: Assignment, wanted: Wanted) -> list[Given]:
+    """The assignment's own parameters, as its baselines take them in any language."""
+    return [GivenScalar(name=one.name, value=wanted.scalars[one.name]) if isinstance(one, Scalar) else
+            given_tensor(one, wanted.case) for one in assignment.parameters]
 
 
 def given_tensor(parameter: Input | Output, case: Case) -> GivenTensor:

@@ -137,10 +137,11 @@ class Preparing:
         sound = [one for one in found if isinstance(one, Binary)]
         return sound if len(sound) == len(found) else next(one for one in found if isinstance(one, Problem))
 
-    def start(self, part: wire.Part) -> Conversation:
-        """Forks a confined process of the front end with the course's limits. Raises InfrastructureError."""
+    def start(self, part: wire.Part, language: str = "") -> Conversation:
+        """Forks a confined process of the file's front end, or that of another `language`, with the course's limits.
+        Raises InfrastructureError."""
         limits = self._limits
-        return converse(f"{self._language}/{part}", wire.Limits(
+        return converse(f"{language or self._language}/{part}", wire.Limits(
             memory_mb=limits.memory_mb, file_mb=limits.file_mb, processes=limits.processes,
             cpu_seconds=int(limits.assignment_seconds + COMPILE_SECONDS)))
 

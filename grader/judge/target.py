@@ -9,7 +9,9 @@ from grader import frontends
 from grader.engine.forkserver.conversation import Lost
 from grader.frontends import FrontEnd
 from grader.judge import large
+from grader.judge.compiled_look import look_at_compiled
 from grader.judge.explain import explain_assembly, explain_library
+from grader.judge.explain.lines import phrases_of, spoken
 from grader.judge.inspection import inspection_of
 from grader.judge.large import SampledCase
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
@@ -54,6 +56,9 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
     seen = prepared.look()
     looks = [] if task.on_gpu else _look_at_large(prepared, plans)
     trouble = next((_Trouble(look.case.name, look.detail) for look in looks if look.detail is not None), None)
+    if trouble is None and (wrong := look_at_compiled(prepared, plans)) is not None:
+        case, detail = wrong
+        return Target(detail.model_copy(update={"message": f"At {case}, as compiled for a GPU: {detail.message}"}))
     timed = {case.name for case in task.assignment.timed}
     kernels = kernels_of(plan for name, plan in plans.items() if name in timed)
     trouble = trouble or _trouble(prepared, plans, kernels)
@@ -66,7 +71,7 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
     assert isinstance(code, list)
     shown = [plan for name, plan in plans.items() if name not in hidden]
     return Target(
-        looked=large.told([look for look in looks if not look.case.hidden]),
+        looked=spoken(large.told([look for look in looks if not look.case.hidden]), phrases_of(task.assignment)),
         remarks=tuple(detail.message for detail in _foreign(shown)),
         inspection=None if seen is None else inspection_of(
             task.assignment, seen, dict(zip(map(kernel_key, kernels), code, strict=True)), prepared.preparing.target))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from grader.judge.compare import Comparison, index_of, same_bits
-from grader.judge.explain.lines import place, program
+from grader.judge.explain.lines import phrases_of, place, program, spoken
 from grader.judge.simulation import Manner, Ran, Simulation
 from grader.model.assignment import Assignment, Case, Inputs
 from grader.model.result import Detail
@@ -191,8 +191,9 @@ class Witness:
         if found is None or len(stored) > 1 or stored[0].elements < len(chosen):
             return detail
         at = ", ".join(map(str, index_of(stored[0].byte // size, tuple(comparison.got.shape))))
-        found.seen = (f"This line stored the wrong elements; the first of them, {self._assignment.output.name}[{at}], "
-                      f"in program {program(stored[0].program, stored[0].last)}.")
+        found.seen = spoken(
+            f"This line stored the wrong elements; the first of them, {self._assignment.output.name}[{at}], in program "
+            f"{program(stored[0].program, stored[0].last)}.", phrases_of(self._assignment))
         return detail.model_copy(update={"place": found})
 
 

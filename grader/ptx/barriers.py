@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from grader.plan.plan import Malformed
 from grader.ptx.flow import Stretch
 from grader.ptx.lanes import WARP, per_block, unwarped, warps
 from grader.ptx.program import ThreadInstruction
@@ -188,8 +189,10 @@ class Barriers:
         operands = list(instruction.operands)
         if "red" in instruction.modifiers:
             operands = operands[1:-1]
+        if not 1 <= len(operands) <= 2:
+            raise Malformed(f"{instruction} with other operands")
         numbers = [self._number(entry, operand) for operand in operands]
-        return (numbers[0] if numbers else 0), (numbers[1] if len(numbers) > 1 else None)
+        return numbers[0], numbers[1] if len(numbers) > 1 else None
 
     def _number(self, entry: Waiting, operand: str) -> int:
         slot = entry.activation.code.slots.get(operand)

@@ -17,6 +17,7 @@ from grader.ptx.regions import APART, TABLES
 from grader.ptx.state import ChunkState
 from grader.ptx.types import Unsupported
 
+_ACCESSES = frozenset({"ld", "st", "atom", "red", "ldu", "wmma", "ldmatrix", "stmatrix"})
 MOST_PARAMETERS = 4096
 MOST_SHARED = 256 << 10
 MOST_TABLES = 1 << 20
@@ -52,7 +53,7 @@ class KernelCode:
         self.atomics = any(_orders(one) for one in every)
         self.spins = any(_spins(module.functions[name]) for name in self._reached)
         sizes = [TYPE_BYTES.get(one.modifiers[-1], 4) for one in every
-                 if one.name in ("ld", "st", "atom", "red", "ldu") and "param" not in one.modifiers and one.modifiers]
+                 if one.name in _ACCESSES and "param" not in one.modifiers and one.modifiers]
         self.unit = {1: 0, 2: 1}.get(min(sizes, default=4), 2)
 
     def function(self, name: str) -> FunctionCode:

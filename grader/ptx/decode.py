@@ -138,7 +138,8 @@ class Decoder:
         if match := _SUM.fullmatch(operand):
             name, plus = match[1], int(match[2], 0)
         if name not in self.symbols:
-            raise Malformed(f"an operand that is not known: {operand[:60]}")
+            # A function's name, too: pointers to functions are not followed.
+            raise Unsupported(f"the address of {operand[:60]}")
         return self.symbols[name] + plus
 
     def target(self, operand: str) -> Put:

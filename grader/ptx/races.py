@@ -18,6 +18,11 @@ from grader.ptx.regions import LastTouch, Reached, Region
 from grader.ptx.threads import Threads
 from grader.ptx.types import Array
 
+WHEN = 40
+"""A stamp is a time, shifted so far, and the number of a thread in the grid, counted from 1."""
+WHO = (1 << WHEN) - 1
+LAST = (1 << 23) - 1
+"""The last time that a stamp tells from others."""
 MOST_WORDS = 1 << 27
 """The most words of a buffer in which races are looked for."""
 
@@ -37,6 +42,8 @@ class Races:
         self.released, self.acquired = np.zeros(size, np.int32), np.zeros(size, np.int32)
         self.barrier = self.warp = np.zeros((1, 1), np.int32)
         self._owners: Array = np.zeros((1, 1), np.int64)
+        self._floor: Array = self._owners
+        self._frame = Frame((1, 1))
         self._whole: Array = self._owners
 
     def begin(self, numbers: Array, threads: int, checked: bool) -> None:
@@ -45,16 +52,25 @@ class Races:
         self.barrier = np.zeros((numbers.size, -(-threads // WARP)), np.int32)
         self.warp = np.zeros_like(self.barrier)
         self._whole = numbers[:, None].astype(np.int64) * threads + np.arange(1, threads + 1)
-        self._owners = self._whole
+        self.turn_to(Frame(self._whole.shape))
 
     def turn_to(self, frame: Frame) -> None:
+        self._frame = frame
         self._owners = frame.inside(self._whole)
+        self._set_floor()
+
+    def _set_floor(self) -> None:
+        """Makes the stamp from which on touches of shared memory are not known to all of a block."""
+        floor = np.maximum(self.barrier.min(1, keepdims=True), 0).astype(np.int64)
+        self._floor = self._frame.inside((np.minimum(floor, LAST) << WHEN) + 1)
 
     def met(self, threads: Array, clock: int, block: bool) -> None:
         """Notes that threads, a mask of the whole chunk, have met at a barrier of their block, or of their warp."""
         wide = np.broadcast_to(threads, self._whole.shape)
         warps = np.logical_or.reduceat(wide, np.arange(0, wide.shape[1], WARP), axis=1)
         (self.barrier if block else self.warp)[warps] = clock
+        if block:
+            self._set_floor()
 
     def synchronised(self, numbers: Array, clock: int, release: bool, acquire: bool) -> None:
         """Notes atomics of blocks."""
@@ -79,19 +95,25 @@ class Races:
             known[apart] = (self.released[theirs[apart]] > when[apart]) & (self.acquired[ours[apart]] > when[apart])
         return known
 
-    def _flat(self, m: Threads, offsets: Array, mask: Array | None) -> tuple[Array, Array]:
-        """The words and the numbers of the threads that touch them."""
-        words, owners = (np.broadcast_to(one, m.shape) for one in (offsets >> self.unit, self._owners))
-        if mask is None:
-            return words.reshape(-1), owners.reshape(-1)
-        mask = np.broadcast_to(mask, m.shape)
-        return words[mask], owners[mask]
-
-    def _clash(self, other: Array, when: Array, mine: Array) -> Array | None:
-        """The places of accesses by others that no order makes known; None if there are none."""
-        at = np.flatnonzero((other != 0) & (other != mine))
+    def _clash(self, m: Threads, region: Region, stamps: Array, mask: Array | None) -> Array | None:
+        """The places, in the flattened shape of what runs, where somebody else has been whom no order makes known; None
+        if there are none. `stamps` are the last touches of the words there."""
+        if region.named.shared:
+            # All that came before the last barrier of a block is known to it.
+            near = stamps >= self._floor
+        elif stamps.any():
+            near = stamps != 0
+        else:
+            return None
+        if mask is not None:
+            near = near & mask
+        if not near.any():
+            return None
+        at = np.flatnonzero(near & (stamps & WHO != self._owners))
         if at.size:
-            at = at[~self._ordered(other[at], when[at], mine[at])]
+            flat = np.broadcast_to(stamps, m.shape).reshape(-1)[at]
+            mine = np.broadcast_to(self._owners, m.shape).reshape(-1)[at]
+            at = at[~self._ordered(flat & WHO, flat >> WHEN, mine)]
         return at if at.size else None
 
     def loaded(
@@ -103,42 +125,54 @@ class Races:
         ):
             return
         touched = self._touched(region)
-        words, mine = self._flat(m, offsets, mask)
+        words = offsets >> self.unit
         for step in range(max(1, size >> self.unit)):
             here = words + step if step else words
-            clash = self._clash(touched.writer[here], touched.written[here], mine)
+            stamps = touched.writer.take(here, mode="clip")
+            clash = self._clash(m, region, stamps, mask)
             if clash is not None:
-                self._tell(m, region, here, touched.writer, mine, clash, different=False)
+                self._tell(m, region, here, stamps, clash, different=False)
             if self.checked:
-                if touched.reader is None or touched.read is None:
-                    many = touched.writer.size
-                    touched.reader, touched.read = zeros(many, np.int64), zeros(many, np.int32)
-                touched.reader[here], touched.read[here] = mine, m.clock
+                if touched.reader is None:
+                    touched.reader = zeros(touched.writer.size, np.int64)
+                self._stamp(m, touched.reader, here, mask)
+
+    def _stamp(self, m: Threads, stamps: Array, words: Array, mask: Array | None) -> None:
+        new = self._owners + (min(m.clock, LAST) << WHEN)
+        if mask is None:
+            stamps[np.broadcast_to(words, m.shape)] = new
+        else:
+            words, new, mask = (np.broadcast_to(one, m.shape) for one in (words, new, mask))
+            stamps[words[mask]] = new[mask]
 
     def stored(
         self, m: Threads, piece: Reached, size: int, parts: list[tuple[Array, Array]], dtype: np.dtype[Any],
         synced: bool,
     ) -> None:
         """Notes a store that is about to be made: of each of `parts`, the indices of elements and their values."""
-        region = piece.region
+        region, mask = piece.region, piece.mask
         if synced or (region.named.shared and not self.checked) or region.raw.size >> self.unit > MOST_WORDS:
             return
         touched = self._touched(region)
-        words, mine = self._flat(m, piece.offsets, piece.mask)
+        words = piece.offsets >> self.unit
         for step in range(max(1, size * len(parts) >> self.unit)):
             here = words + step if step else words
-            clash = self._clash(touched.writer[here], touched.written[here], mine)
+            stamps = touched.writer.take(here, mode="clip")
+            clash = self._clash(m, region, stamps, mask)
             if clash is not None:
                 index, value = parts[min(len(parts) - 1, (step << self.unit) // size)]
-                old = region.view(dtype)[index[clash]]
-                clash = clash[_bits(old) != _bits(value[clash])]
+                # Places among the threads that take part.
+                place = clash if mask is None else np.cumsum(np.broadcast_to(mask, m.shape))[clash] - 1
+                old = region.view(dtype)[index[place]]
+                clash = clash[_bits(old) != _bits(value[place])]
                 if clash.size:
-                    self._tell(m, region, here, touched.writer, mine, clash, different=True)
-            if touched.reader is not None and touched.read is not None and self.checked:
-                clash = self._clash(touched.reader[here], touched.read[here], mine)
+                    self._tell(m, region, here, stamps, clash, different=True)
+            if touched.reader is not None and self.checked:
+                stamps = touched.reader.take(here, mode="clip")
+                clash = self._clash(m, region, stamps, mask)
                 if clash is not None:
-                    self._tell(m, region, here, touched.reader, mine, clash, different=False)
-            touched.writer[here], touched.written[here] = mine, m.clock
+                    self._tell(m, region, here, stamps, clash, different=False)
+            self._stamp(m, touched.writer, here, mask)
 
     def settled(self, m: Threads, piece: Reached, view: Array, parts: list[tuple[Array, Array]]) -> None:
         """Looks, after a store, for threads that stored something else to the same place at the same time."""
@@ -150,9 +184,10 @@ class Races:
             if not different.any():
                 continue
             at = int(np.argmax(different))
-            _, mine = self._flat(m, piece.offsets, piece.mask)
+            mine = np.broadcast_to(self._owners, m.shape)
+            mine = mine.reshape(-1) if piece.mask is None else mine[np.broadcast_to(piece.mask, m.shape)]
             others = np.flatnonzero(index == index[at])
-            numbers = [(int(mine[one]) - 1) // self.threads for one in (others[-1], at)]
+            numbers = sorted((int(mine[one]) - 1) // self.threads for one in (others[-1], at))
             named, element = self.place(piece.region, int(index[at]) * view.itemsize, view.itemsize)
             if numbers[0] != numbers[1]:
                 m.findings.race(m.spot(), named, element, (numbers[0], numbers[1]), True)
@@ -167,17 +202,19 @@ class Races:
         return region.touched
 
     def _tell(
-        self, m: Threads, region: Region, words: Array, others: Array, mine: Array, clash: Array, different: bool
+        self, m: Threads, region: Region, words: Array, stamps: Array, clash: Array, different: bool
     ) -> None:
         """Notes the first clash between blocks, and the first one within one. `different`: both store, other values."""
-        theirs, ours = others[words[clash]] - 1, mine[clash] - 1
+        words, stamps, owners = (
+            np.broadcast_to(one, m.shape).reshape(-1)[clash] for one in (words, stamps, self._owners))
+        theirs, ours = (stamps & WHO) - 1, owners - 1
         same = theirs // self.threads == ours // self.threads
         for within in (False, True):
             here = np.flatnonzero(same == within)
             if not here.size:
                 continue
             one, other = int(theirs[here[0]]), int(ours[here[0]])
-            named, element = self.place(region, int(words[clash[here[0]]]) << self.unit, 1 << self.unit)
+            named, element = self.place(region, int(words[here[0]]) << self.unit, 1 << self.unit)
             blocks = one // self.threads, other // self.threads
             if not within:
                 m.findings.race(m.spot(), named, element, blocks, different)

@@ -36,7 +36,7 @@ _VARIABLE = re.compile(
     r"(?:\.(?:visible|weak|extern|common)\s+)*\.(global|const|shared|local|param)\b\s*(?:\.align\s+(\d{1,9})\b\s*)?"
     r"(?:\.v([248])\b\s*)?\.(\w+)\b\s*(?:\.ptr\b[^%$\w]*(?:\.(?:global|const|shared|local)\b\s*)?"
     r"(?:\.align\s+\d{1,9}\b\s*)?)?([%$\w]+)\s*((?:\[\s*\d{0,9}\s*\]\s*)*)(?:=(.*))?", re.DOTALL)
-_REGISTERS = re.compile(r"\.reg\s+\.(\w+)\s+(.*)", re.DOTALL)
+_REGISTERS = re.compile(r"\.reg\s*\.(\w+)\s+(.*)", re.DOTALL)
 _COUNTED = re.compile(r"([%$\w]+)<(\d{1,9})>")
 _GUARD = re.compile(r"@(!?)\s*([%$\w]+)\s+")
 _OPCODE = re.compile(r"([a-z]\w*)((?:\.[\w:]+)*)\s*")

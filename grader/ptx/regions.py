@@ -29,12 +29,11 @@ class Mapped(Protocol):
 
 
 class LastTouch:
-    """The thread that wrote and the one that read each word last, counted from 1 over the whole grid, and when."""
+    """Who wrote and who read each word last, as stamps: see `grader.ptx.races`. Nobody is 0."""
 
     def __init__(self, words: int) -> None:
-        self.writer, self.written = zeros(words, np.int64), zeros(words, np.int32)
+        self.writer = zeros(words, np.int64)
         self.reader: Array | None = None
-        self.read: Array | None = None
 
 
 class Region:

@@ -65,8 +65,9 @@ def test_f32_is_rounded_once(name: str, mode: str) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "fma", "div", "rcp"])
 def test_f64_is_rounded_once(name: str, mode: str) -> None:
-    """Away from the ends of its range, where errors of products under- and overflow."""
+    """Of ordinary sizes, and of any."""
     count = {"fma": 3, "rcp": 1}.get(name, 2)
+    check(name, mode, "f64", [awkward("f64", COUNT, seed) for seed in range(count)])
     random = np.random.default_rng(7)
     sources = []
     for seed in range(count):
@@ -126,6 +127,21 @@ TABLE: list[tuple[str, list[float], float]] = [
     ("fma.rn.f64", [INF, 1, -INF], NAN),
     ("fma.rn.f64", [1e200, 1e200, 1], INF),
     ("fma.rn.f64", [0.1, 10, -1], 2.0**-54),
+    ("mul.rz.f32", [-INF, 1], -INF),
+    ("add.rz.f64", [INF, 1], INF),
+    ("fma.rz.f64", [INF, 1, 0], INF),
+    ("mul.rm.f64", [INF, 2], INF),
+    ("div.rz.f64", [-INF, 2], -INF),
+    ("sqrt.rz.f32", [INF], INF),
+    ("add.rm.f32", [1, -1], -0.0),
+    ("add.rm.f64", [0.0, 0.0], 0.0),
+    ("sub.rm.f64", [-1, -1], -0.0),
+    ("fma.rm.f32", [-1, 0, 0], -0.0),
+    ("fma.rn.f64", [1, -0.0, -0.0], -0.0),
+    ("fma.rn.f64", [1e300, 1e300, -INF], -INF),
+    ("mul.ftz.f16", [-0.00195503, -0.03121948], 2.0**-14),
+    ("sin.approx.f32", [-3.3e23], 0),
+    ("cos.approx.f32", [3.3e23], 1),
     ("mad.rn.f32", [2, 3, 4], 10),
     ("div.rn.f32", [1, 0], INF),
     ("div.rz.f32", [1, -0.0], -INF),

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from grader.judge.explain.evidence import Hint, plural
 from grader.judge.explain.layout import TensorAccess
+from grader.judge.explain.lines import spoken
 
 ROUNDED_DOWN = "grid rounded down"
 
@@ -29,7 +30,7 @@ def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
 
 def _strides(one: TensorAccess) -> Hint | None:
     layout = one.layout
-    right = {1, layout.columns} if layout.down else {1}
+    right = {1, *one.shares, *([layout.columns] if layout.down else [])}
     wrong = next((apart for _, apart, _ in one.dimensions if apart and apart not in right), None)
     if wrong is None:
         return None
@@ -275,8 +276,9 @@ def _short(one: TensorAccess, part: Part) -> Hint:
     if part.programs != part.size // part.block:
         return found
     # If another case has fewer programs, the block is to blame.
-    return replace(found, fits=(ROUNDED_DOWN, "grid"), look=(
-        f"The last, partial block is missing, as where a size is divided with //: launch {blocks} = {part.needed:,}."))
+    return replace(found, fits=(ROUNDED_DOWN, "grid"), look=spoken(
+        f"The last, partial block is missing, as where a size is divided with //: launch {blocks} = {part.needed:,}.",
+        one.words))
 
 
 def _masked(one: TensorAccess, unwritten: Tensor) -> Hint:

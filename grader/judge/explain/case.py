@@ -13,6 +13,7 @@ from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
 from grader.judge.explain.exchanged import exchanged
 from grader.judge.explain.facts import explain_values
+from grader.judge.explain.lines import spoken
 from grader.judge.explain.mistakes import known_mistakes
 from grader.judge.explain.runs import beside, explain_findings
 from grader.judge.explain.silence import explain_copies, explain_unwritten, read_too_early
@@ -133,10 +134,11 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     if kind == "unwritten" and comparison.unwritten_count == comparison.total:
         return Hint("Nothing was written to the output.", called.words.answers.nothing_stored, pattern=UNKNOWN)
     if kind == "unwritten":
-        return Hint("", "Which program, and which of its elements, should store the first of them? Work it out "
-                    "by hand: from the program's number to the offsets of the store and its mask.", pattern=UNKNOWN)
+        return Hint("", spoken(
+            "Which program, and which of its elements, should store the first of them? Work it out by hand: from the "
+            "program's number to the offsets of the store and its mask.", called.words), pattern=UNKNOWN)
     if (like := explain_values(evidence)) is not None:
-        return like
+        return replace(like, seen=spoken(like.seen, called.words), look=spoken(like.look, called.words))
     first = index_of(int(comparison.wrong.flatten().int().argmax()), tuple(comparison.got.shape))
     return Hint(
         "The wrong elements follow no pattern known to the grader.",

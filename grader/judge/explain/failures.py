@@ -10,7 +10,7 @@ import signal as signals
 from collections.abc import Mapping, Sequence
 
 from grader.frontends.phrases import Clue, Failures
-from grader.judge.explain.lines import phrases_of
+from grader.judge.explain.lines import phrases_of, spoken
 from grader.model.assignment import Assignment
 from grader.model.result import Detail, Place
 from grader.model.submission import Cause, Unreadable
@@ -122,7 +122,7 @@ def _hint(
         "not_attempted": words.not_attempted, "syntax_error": words.syntax_error, "import_error": words.import_error,
         "compile_error": words.compile_error,
     }
-    hint = own.get(kind) or HINTS.get(kind, words.exception)
+    hint = own.get(kind) or spoken(HINTS.get(kind, ""), phrases_of(assignment)) or words.exception
     return hint.format(file=assignment.file, signature=assignment.signature)
 
 

@@ -8,7 +8,11 @@ from itertools import combinations_with_replacement
 
 from grader.frontends.phrases import Phrases
 from grader.judge.explain.evidence import Hint, plural
+from grader.judge.explain.lines import spoken
 from grader.plan.findings import Access
+
+# So many elements a thread takes at once.
+SHARES = (2, 4, 8, 16)
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,14 @@ class TensorAccess:
         return next((size for _, step, size in self.dimensions if step == apart), 1)
 
     @property
+    def shares(self) -> list[int]:
+        """The elements that a thread may have for itself, one beside the other, in a language whose threads address
+        memory: a few at once, or as many as a loop goes over."""
+        if not self.words.names.threads:
+            return []
+        return [*SHARES, (self.access.step or 0) * self.access.times]
+
+    @property
     def one_row(self) -> bool:
         """Whether each program has a row of its own: the mask of a one-dimensional tile ends where a row does."""
         access, columns = self.access, self.layout.columns
@@ -118,4 +130,5 @@ class TensorAccess:
         return not moves or moves[0] % columns != 0 or (moves[0] % access.tile[0] == 0 and moves[0] != columns)
 
     def hint(self, seen: str, look: str, pattern: str) -> Hint:
-        return Hint(seen[:1].upper() + seen[1:], look, pattern=pattern, line=self.access.line)
+        seen = spoken(seen[:1].upper() + seen[1:], self.words)
+        return Hint(seen, spoken(look, self.words), pattern=pattern, line=self.access.line)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from grader import frontends
 from grader.frontends.phrases import Phrases
 from grader.model.assignment import Assignment
@@ -37,6 +39,22 @@ def tensor_name(tensor: str, given: str) -> str:
     if given:
         return given if tensor in ("", given) else f"{given} ({quoted(tensor)} in the kernel)"
     return f"the submission's own {quoted(tensor)}" if tensor else "a tensor of the submission's own"
+
+
+_TERM = re.compile(r"\b([Pp]rogram|[Ll]ane|[Mm]ask|[Bb]lock)(?=s?\b)(?! size)|//")
+
+
+def spoken(text: str, words: Phrases) -> str:
+    """A sentence of the judge's in the terms of a language: "block 3" of a kernel for "program 3". What is quoted as
+    code stays."""
+    terms = words.names.terms
+
+    def term(found: re.Match[str]) -> str:
+        own = terms.get(found[0].lower(), found[0].lower())
+        return own.capitalize() if found[0][0].isupper() else own
+
+    parts = text.split("`")
+    return "`".join(part if at % 2 else _TERM.sub(term, part) for at, part in enumerate(parts)) if terms else text
 
 
 def in_line(line: int) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from grader.frontends.phrases import Calls
-from grader.judge.explain.lines import in_line, phrases_of, place, quoted
+from grader.frontends.phrases import Phrases
+from grader.judge.explain.lines import in_line, phrases_of, place, quoted, spoken
 from grader.judge.rules import (
     BeyondBuffer,
     GridTooLarge,
@@ -22,26 +22,27 @@ OWN = "a tensor of the submission's own"
 
 def explain_problem(assignment: Assignment, source: str, problem: Problem) -> Detail:
     """What is asked for, what there is, and what to do instead. `source` is the student's file."""
-    message, hint = _told(problem, phrases_of(assignment).calls)
+    words = phrases_of(assignment)
+    message, hint = _told(problem, words)
     return Detail(
         kind="out_of_memory" if problem.failure == "memory_limit" else "exception", message=message, hint=hint,
         place=place(assignment, source, problem.line))
 
 
-def _told(problem: Problem, words: Calls) -> tuple[str, str]:
-    line = in_line(problem.line)
+def _told(problem: Problem, phrases: Phrases) -> tuple[str, str]:
+    line, words = in_line(problem.line), phrases.calls
     match problem:
         case GridTooLarge(kernel=kernel, axis=axis, programs=programs, most=most):
             swap = "" if axis == "x" else f", or let the grid's first size count what {axis} counts: it may be larger"
             return (
-                f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs along {axis}, where a GPU takes "
-                f"{most:,} at most.",
-                f"Let each program work on a larger block{swap}.")
+                spoken(f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs along {axis}, where a GPU "
+                       f"takes {most:,} at most.", phrases),
+                spoken(f"Let each program work on a larger block{swap}.", phrases))
         case TooManyTogether(kernel=kernel, option=option, programs=programs, most=most):
             return (
-                f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs at a time "
-                f"({option}), where the GPU holds {most:,} at most.",
-                "Launch as many programs as it holds, and let each go on to further blocks in a loop.")
+                spoken(f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs at a time "
+                       f"({option}), where the GPU holds {most:,} at most.", phrases),
+                spoken("Launch as many programs as it holds, and let each go on to further blocks in a loop.", phrases))
         case TooMuchMemory(bytes=size, most=most, on=on):
             has = f"the GPU has {_size(most)}" if on == "device" else f"it may take {_size(most)} of the host's memory"
             return (

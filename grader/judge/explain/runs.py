@@ -8,7 +8,7 @@ from grader.frontends.phrases import Phrases
 from grader.judge.explain.accesses import beyond_rows, misplaced
 from grader.judge.explain.evidence import Hint, plural
 from grader.judge.explain.layout import TensorAccess
-from grader.judge.explain.lines import in_line, phrases_of, place, program, quoted, tensor_name
+from grader.judge.explain.lines import in_line, phrases_of, place, program, quoted, spoken, tensor_name
 from grader.judge.explain.undefined import failure, is_failure, undefined
 from grader.model.assignment import Assignment, Output
 from grader.model.result import Detail
@@ -129,22 +129,23 @@ def _out_of_bounds(
             beyond_rows(here, tuple(ACCESS)) if found.masked else None) or Hint(
                 "", _why_outside(found, here, source, words))
     return Detail(
-        kind="out_of_bounds", message=_reaches(found), hint=told.text, pattern=told.pattern,
+        kind="out_of_bounds", message=spoken(_reaches(found), words), hint=told.text, pattern=told.pattern,
         place=place(assignment, source, found.line))
 
 
 def _outside_shared(assignment: Assignment, source: str, found: seen.OutOfBounds, words: Phrases) -> Detail:
     return Detail(
-        kind="out_of_bounds", message=_reaches(found, f"the shared array {quoted(found.tensor)}"),
+        kind="out_of_bounds", message=spoken(_reaches(found, f"the shared array {quoted(found.tensor)}"), words),
         hint=words.sights.outside_shared, pattern="outside shared memory", place=place(assignment, source, found.line))
 
 
 def _misaligned(assignment: Assignment, source: str, found: seen.Misaligned, words: Phrases) -> Detail:
     return Detail(
         kind="exception",
-        message=f"The {ACCESS[found.access]}{in_line(found.line)} moves {found.bytes} bytes at once, and begins "
-                f"{found.offset:,} bytes into {tensor_name(found.tensor, found.given)} in program "
-                f"{program(found.program)}: no multiple of {found.bytes}.",
+        message=spoken(
+            f"The {ACCESS[found.access]}{in_line(found.line)} moves {found.bytes} bytes at once, and begins "
+            f"{found.offset:,} bytes into {tensor_name(found.tensor, found.given)} in program "
+            f"{program(found.program)}: no multiple of {found.bytes}.", words),
         hint=words.sights.misaligned, pattern="misaligned", place=place(assignment, source, found.line))
 
 
@@ -182,12 +183,12 @@ def _why_outside(
     if far > LARGEST_BLOCK:
         side = "past the end" if past >= before else "before the start"
         return (f"No block is large enough to reach {far:,} elements {side}: the offsets themselves are wrong, not "
-                f"their mask alone. {words.sights.far_outside}")
+                f"their {spoken('mask', words)} alone. {words.sights.far_outside}")
     if found.lanes == found.active and (idle := next(filter(None, map(_beyond_the_rows, here)), "")):
-        return idle
+        return spoken(idle, words)
     if before:
-        return ("Offsets are below 0: something is subtracted from them without a mask, or a number wrapped around, as "
-                "one of 8 bits does beyond 127.")
+        return spoken("Offsets are below 0: something is subtracted from them without a mask, or a number wrapped "
+                      "around, as one of 8 bits does beyond 127.", words)
     if not found.masked and words.sights.block_pointer and words.sights.block_pointer in source:
         return words.sights.block_pointer_look
     if not found.masked and found.active > 1:
@@ -201,15 +202,15 @@ def _why_outside(
         rest = "" if matrix else " In a matrix compare rows and columns, each with its own size."
         return words.sights.unmasked.format(call=calls[found.access], sizes=sizes, other=other) + rest
     if not found.given:
-        return ("Is this tensor allocated for as many programs, rows or blocks as use it, whatever the sizes of the "
-                "call are?")
+        return spoken("Is this tensor allocated for as many programs, rows or blocks as use it, whatever the sizes of "
+                      "the call are?", words)
     if past == 1:
-        return ONE_TOO_FAR
+        return spoken(ONE_TOO_FAR, words)
     row = next((one.layout for one in here if one.layout.is_matrix and one.layout.columns == past), None)
     if row is not None:
-        return f"One row of {row.name} too far: does the mask of the rows say <= where < is meant?"
-    return ("Does the mask compare the offsets with the right size, in each dimension? And element (i, j) of a matrix "
-            "with C columns lies at i * C + j: is C the number of columns of this very tensor?")
+        return spoken(f"One row of {row.name} too far: does the mask of the rows say <= where < is meant?", words)
+    return spoken("Does the mask compare the offsets with the right size, in each dimension? And element (i, j) of a "
+                  "matrix with C columns lies at i * C + j: is C the number of columns of this very tensor?", words)
 
 
 def _beyond_the_rows(one: TensorAccess) -> str:
@@ -244,7 +245,7 @@ def _unwritten(found: seen.Unwritten, output: Output, words: Phrases) -> Hint:
 
 def empty_grid(line: int, sizes: Sequence[int], words: Phrases) -> Hint:
     return Hint(
-        f"The launch{in_line(line)} starts no program: its grid is {_grid(sizes)}.",
+        spoken(f"The launch{in_line(line)} starts no program: its grid is {_grid(sizes)}.", words),
         words.sights.no_program, pattern="no program",
     )
 
@@ -263,8 +264,8 @@ def overflowed(found: seen.Overflow, words: Phrases) -> Hint:
         # The width alone is known: it may be unsigned.
         held, look = f"what {found.type.removeprefix('int')} bits hold", words.sights.overflow_of_bytes
     return Hint(
-        f"A number{in_line(found.line)} passes {held} and wraps around ({quoted(found.operation)} in program "
-        f"{program(found.program)}).",
+        spoken(f"A number{in_line(found.line)} passes {held} and wraps around ({quoted(found.operation)} in program "
+               f"{program(found.program)}).", words),
         look, pattern="overflow",
     )
 
@@ -274,10 +275,10 @@ def race(found: seen.Race, words: Phrases) -> Hint:
     name = tensor_name(found.tensor, found.given)
     if found.certain:
         return Hint(
-            f"Programs {first} and {second} store different values to element {found.element:,} of {name}"
-            f"{in_line(found.line)}: which of them stays is left to chance.",
+            spoken(f"Programs {first} and {second} store different values to element {found.element:,} of {name}"
+                   f"{in_line(found.line)}: which of them stays is left to chance.", words),
             words.sights.race, pattern="race", sure=False)
     return Hint(
-        f"Programs {first} and {second} of one launch both use element {found.element:,} of {name}"
-        f"{in_line(found.line)}, and at least one of them stores to it.",
+        spoken(f"Programs {first} and {second} of one launch both use element {found.element:,} of {name}"
+               f"{in_line(found.line)}, and at least one of them stores to it.", words),
         words.sights.unordered, pattern="race", sure=False)

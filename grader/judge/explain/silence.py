@@ -8,7 +8,7 @@ import math
 from grader import frontends
 from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import Hint, plural
-from grader.judge.explain.lines import in_line, quoted
+from grader.judge.explain.lines import in_line, quoted, spoken
 from grader.judge.explain.runs import empty_grid
 from grader.model.result import Detail
 from grader.plan.findings import Unwritten
@@ -81,7 +81,7 @@ def explain_copies(called: Called, elements: int) -> Hint | None:
         look = f"Each part goes to a place of its own: which slice of {called.output} is it?"
     elif total < elements:
         seen += f", {total:,} of {elements:,} elements in all."
-        look = "Is the last, partial one among them? A size divided with // rounds down."
+        look = spoken("Is the last, partial one among them? A size divided with // rounds down.", called.words)
     else:
         return None
     return Hint(seen, look, pattern="copies", line=copies[0].line)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from grader.engine.forkserver.conversation import Lost
 from grader.judge import execution, rules
 from grader.judge.explain.failures import explain_failure
-from grader.judge.explain.lines import in_line, line_text, phrases_of, place, quoted
+from grader.judge.explain.lines import in_line, line_text, phrases_of, place, quoted, spoken
 from grader.judge.explain.problems import explain_problem
 from grader.judge.explain.refusals import explain_absent, explain_refusal
 from grader.model.assignment import Assignment
@@ -84,9 +84,10 @@ def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
                 hint=UNPLANNED, place=where, traceback=failed.traceback)
         case "kernel_too_long" | "too_many_kernels" | "too_large":
             hints = {"kernel_too_long": words.kernel_too_long, "too_many_kernels": words.too_many_kernels}
+            too_large = spoken(TOO_LARGE, phrases_of(assignment))
             return Detail(
                 kind="over_limit", message=f"The call asks for more than a plan can hold: {message}",
-                hint=hints.get(failed.failure, TOO_LARGE), place=where, traceback=failed.traceback)
+                hint=hints.get(failed.failure, too_large), place=where, traceback=failed.traceback)
         case "wrong_signature":
             message = f"The function is defined as {message}."
     detail = explain_failure(
@@ -109,24 +110,24 @@ def _cannot(assignment: Assignment, source: str, cannot: CannotSimulate) -> Deta
 
 def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Detail:
     kernel = f"The kernel {quoted(exhausted.kernel)}" if exhausted.kernel else "The call"
-    where = place(assignment, source, exhausted.line)
+    where, words = place(assignment, source, exhausted.line), phrases_of(assignment)
     if exhausted.what == "memory":
         return Detail(
             kind="out_of_memory", message=f"{kernel} ran out of memory{in_line(exhausted.line)}.", place=where,
-            hint=phrases_of(assignment).calls.no_memory)
+            hint=words.calls.no_memory)
     if exhausted.what == "stalled" and exhausted.resident:
         return Detail(
             kind="time_out", place=where,
-            message=f"{kernel} does not end: its programs wait for each other{in_line(exhausted.line)}, and a GPU "
-                    f"holds at most {exhausted.resident:,} of them at a time.",
-            hint="Those that do not fit begin when others have ended: launch no more programs than are resident, or "
-                 "let what all must finish first go into an earlier launch.")
+            message=spoken(f"{kernel} does not end: its programs wait for each other{in_line(exhausted.line)}, and a "
+                           f"GPU holds at most {exhausted.resident:,} of them at a time.", words),
+            hint=spoken("Those that do not fit begin when others have ended: launch no more programs than are "
+                        "resident, or let what all must finish first go into an earlier launch.", words))
     if exhausted.what == "stalled":
         return Detail(
             kind="time_out",
-            message=f"{kernel} does not end: its programs wait for each other{in_line(exhausted.line)}.",
-            hint="A program cannot rely on another one running at the same time: what all programs must finish first "
-                 "goes into an earlier launch.", place=where)
+            message=spoken(f"{kernel} does not end: its programs wait for each other{in_line(exhausted.line)}.", words),
+            hint=spoken("A program cannot rely on another one running at the same time: what all programs must finish "
+                        "first goes into an earlier launch.", words), place=where)
     text = line_text(source, exhausted.line)
     if exhausted.what == "endless":
         return Detail(
@@ -141,4 +142,4 @@ def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Det
     return Detail(
         kind="time_out", place=where, message=f"{kernel} {takes} than the grader's limit allows{made}.",
         hint=f"Does what {quoted(text)} says ever become false? Each round has to bring it nearer to its end."
-        if text.startswith("while") else TOO_MANY_OPERATIONS)
+        if text.startswith("while") else spoken(TOO_MANY_OPERATIONS, words))

@@ -8,7 +8,7 @@ from threading import Thread
 
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.execution import Executor, GpuFailure, executor_zygote
-from grader.judge.planning import Wanted, given_of
+from grader.judge.planning import Wanted, parameters_of
 from grader.judge.timing.fitness import Drift
 from grader.kit.inputs import Number
 from grader.model.assignment import Assignment, Case
@@ -83,7 +83,7 @@ class Baselines:
 
 def load_baseline(executor: Executor, assignment: Assignment, case: Case, function: str) -> int:
     """Loads a baseline and returns its program's number. Raises InfrastructureError."""
-    given = given_of(assignment, Wanted(case, scalars(assignment, case)))
+    given = parameters_of(assignment, Wanted(case, scalars(assignment, case)))
     file = f"baseline_{assignment.name}_{case.name}_{function}.py"
     number = executor.load_baseline(baseline_source(assignment.name), file, function, given)
     if isinstance(number, GpuFailure):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from grader.ptx.decode import Decoder, Run
 from grader.ptx.instructions.atomics import ATOMICS
 from grader.ptx.instructions.lanes import WARP_WIDE
+from grader.ptx.instructions.matrices import MATRICES
 from grader.ptx.instructions.memory import MEMORY
 from grader.ptx.instructions.moves import MOVES
 from grader.ptx.instructions.pure import pure_builder
@@ -17,7 +18,7 @@ from grader.ptx.values import PURE
 
 Builder = Callable[[Decoder, ThreadInstruction], Run]
 
-_BUILDERS: dict[str, Builder] = {**MEMORY, **MOVES, **ATOMICS, **WARP_WIDE, **SYNCHRONISING}
+_BUILDERS: dict[str, Builder] = {**MEMORY, **MOVES, **ATOMICS, **WARP_WIDE, **MATRICES, **SYNCHRONISING}
 
 
 def builder(name: str) -> Builder:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from grader.plan.plan import Malformed
-from grader.ptx.decode import Decoder, Run
+from grader.ptx.decode import Decoder, Get, Run
 from grader.ptx.lanes import WARP, unwarped, warps
 from grader.ptx.program import ThreadInstruction
 from grader.ptx.state import ChunkState
@@ -56,7 +56,7 @@ def _shfl(decoder: Decoder, one: ThreadInstruction) -> Run:
         puts[0](m, unwarped(taken, m.shape))
         if len(puts) > 1:
             puts[1](m, unwarped(np.broadcast_to(inside, held.shape), m.shape))
-        _meet(m)
+        meet(m)
 
     return run
 
@@ -72,7 +72,19 @@ def _check(m: ChunkState, source: Array) -> None:
         m.findings.undefined(m.spot(), "divergent", numbers=[int(numbers[block])], certain=False)
 
 
-def _meet(m: ChunkState) -> None:
+def _parties(m: ChunkState, get: Get) -> Array | None:
+    """Of the instruction's mask, where it differs between lanes or leaves active ones out, for each lane those that
+    take part with it (blocks, warps, lanes, lanes). Parts of a warp may be here at the same time."""
+    mask = get(m)
+    if mask.size == 1 and int(mask.flat[0]) == 0xFFFFFFFF:
+        return None
+    active, given = _active(m), warps(mask, m.shape)
+    named = (given[..., None] & _BITS) != 0
+    return None if (named | ~active[..., None, :]).all() else named & active[..., None, :]
+
+
+def meet(m: ChunkState) -> None:
+    """Notes that the lanes of a warp were at one place."""
     mask = np.ones((1, 1), bool) if m.mask is None else m.mask
     if m.spaces.races.checked:
         m.spaces.races.met(m.out(mask), m.clock, False)
@@ -83,24 +95,26 @@ def _vote(decoder: Decoder, one: ThreadInstruction) -> Run:
     if not what:
         raise Unsupported(str(one))
     put, get = decoder.target(one.operands[0]), decoder.source(one.operands[1], "pred")
-    if len(one.operands) > 2:
-        decoder.source(one.operands[2], "b32")
+    member = decoder.source(one.operands[2], "b32") if len(one.operands) > 2 else None
 
     def run(m: ChunkState) -> None:
         active, value = _active(m), warps(get(m), m.shape)
+        parties = None if member is None else _parties(m, member)
+        if parties is not None:
+            active, value = parties, value[..., None, :]
         if what == "ballot":
             result = _ballot(value & active)
         else:
-            every, some = (value | ~active).all(2), (value & active).any(2)
+            every, some = (value | ~active).all(-1), (value & active).any(-1)
             result = {"all": every, "any": some, "uni": every | ~some}[what]
-        put(m, unwarped(result[..., None], m.shape))
-        _meet(m)
+        put(m, unwarped(result if parties is not None else result[..., None], m.shape))
+        meet(m)
 
     return run
 
 
 def _ballot(value: Array) -> Array:
-    return np.where(value, _BITS, np.uint32(0)).sum(2, dtype=np.uint32)
+    return np.where(value, _BITS, np.uint32(0)).sum(-1, dtype=np.uint32)
 
 
 def _activemask(decoder: Decoder, one: ThreadInstruction) -> Run:
@@ -113,30 +127,31 @@ def _match(decoder: Decoder, one: ThreadInstruction) -> Run:
     names = [name.strip() for name in one.operands[0].split("|")]
     puts = [decoder.target(name) for name in names]
     get = decoder.source(one.operands[1], kind)
-    decoder.source(one.operands[2], "b32")
+    member = decoder.source(one.operands[2], "b32")
 
     def run(m: ChunkState) -> None:
-        active, value = _active(m), warps(get(m), m.shape)
-        same = (value[..., :, None] == value[..., None, :]) & active[..., None, :]
+        value, parties = warps(get(m), m.shape), _parties(m, member)
+        active = _active(m)[..., None, :] if parties is None else parties
+        same = (value[..., :, None] == value[..., None, :]) & active
         found = np.where(same, _BITS, np.uint32(0)).sum(3, dtype=np.uint32)
         if every:
-            agreed = (same == active[..., None, :]).all(3)
+            agreed = (same == active).all(3)
             found = np.where(agreed, found, np.uint32(0))
             if len(puts) > 1:
                 puts[1](m, unwarped(agreed, m.shape))
         puts[0](m, unwarped(found, m.shape))
-        _meet(m)
+        meet(m)
 
     return run
 
 
 _REDUCTIONS: dict[str, Callable[[Array, Array], Array]] = {
-    "add": lambda value, active: np.where(active, value, value.dtype.type(0)).sum(2, dtype=value.dtype),
-    "and": lambda value, active: np.bitwise_and.reduce(np.where(active, value, ~value.dtype.type(0)), 2),
-    "or": lambda value, active: np.bitwise_or.reduce(np.where(active, value, value.dtype.type(0)), 2),
-    "xor": lambda value, active: np.bitwise_xor.reduce(np.where(active, value, value.dtype.type(0)), 2),
-    "min": lambda value, active: np.where(active, value, np.iinfo(value.dtype).max).min(2),
-    "max": lambda value, active: np.where(active, value, np.iinfo(value.dtype).min).max(2),
+    "add": lambda value, active: np.where(active, value, value.dtype.type(0)).sum(-1, dtype=value.dtype),
+    "and": lambda value, active: np.bitwise_and.reduce(np.where(active, value, ~value.dtype.type(0)), -1),
+    "or": lambda value, active: np.bitwise_or.reduce(np.where(active, value, value.dtype.type(0)), -1),
+    "xor": lambda value, active: np.bitwise_xor.reduce(np.where(active, value, value.dtype.type(0)), -1),
+    "min": lambda value, active: np.where(active, value, np.iinfo(value.dtype).max).min(-1),
+    "max": lambda value, active: np.where(active, value, np.iinfo(value.dtype).min).max(-1),
 }
 
 
@@ -146,13 +161,16 @@ def _redux(decoder: Decoder, one: ThreadInstruction) -> Run:
     if not what or DTYPES[kind].kind == "f":
         raise Unsupported(str(one))
     put, get = decoder.target(one.operands[0]), decoder.source(one.operands[1], kind)
-    decoder.source(one.operands[2], "b32")
+    member = decoder.source(one.operands[2], "b32")
 
     def run(m: ChunkState) -> None:
-        value = warps(get(m), m.shape)
-        result = np.asarray(_REDUCTIONS[what](value, _active(m))).astype(value.dtype)
-        put(m, unwarped(result[..., None], m.shape))
-        _meet(m)
+        value, parties = warps(get(m), m.shape), _parties(m, member)
+        if parties is None:
+            result = np.asarray(_REDUCTIONS[what](value, _active(m)))[..., None]
+        else:
+            result = np.asarray(_REDUCTIONS[what](value[..., None, :], parties))
+        put(m, unwarped(result.astype(value.dtype), m.shape))
+        meet(m)
 
     return run
 

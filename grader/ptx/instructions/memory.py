@@ -68,6 +68,8 @@ def _st(decoder: Decoder, one: ThreadInstruction) -> Run:
     dtype = DTYPES[kind]
     if space == "param":
         name, plus = decoder.parts(one.operands[0])
+        if name not in decoder.function.variables and all(name != each.name for each in decoder.function.returns):
+            raise Unsupported(f"{one} to {name[:60]}")
         return _to_registers(decoder, one, name, plus)
     gets = [decoder.source(name, kind) for name in vector(one.operands[1])]
     address = decoder.address(one.operands[0])

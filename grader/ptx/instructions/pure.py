@@ -40,6 +40,8 @@ def pure_builder(pure: Pure) -> Callable[[Decoder, ThreadInstruction], Run]:
                 targets.append(decoder.into(decoder.slot(CARRY, "pred")))
             elif names:
                 targets.append(decoder.target(names.pop(0)))
+        if names:
+            raise Malformed(f"{one} with too many results")
         return _run(rule.function, sources, targets)
 
     return build

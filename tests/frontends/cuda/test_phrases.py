@@ -101,9 +101,10 @@ def test_the_compilers_code_and_what_follows_are_left_out() -> None:
     said = ('silu.cu(3): error: no instance of overloaded function "atomicMax" matches the argument list\n'
             "            argument types are: (float *, float)\n    atomicMax(x, 1.0f);\n    ^\n\n"
             'silu.cu(9): error: identifier "j" is undefined\n')
-    assert unwrap(said) == ('no instance of overloaded function "atomicMax" matches the argument list; '
+    assert unwrap(said) == ('No instance of overloaded function "atomicMax" matches the argument list; '
                             "argument types are: (float *, float)")
-    assert unwrap("undefined reference to `f()'") == "undefined reference to `f()'"
+    assert unwrap("undefined reference to `f()'") == "Undefined reference to `f()'"
+    assert unwrap("cudaMalloc of 8 bytes: the GPU has 4") == "cudaMalloc of 8 bytes: the GPU has 4"
 
 
 RUN: list[tuple[FailureKind, str, str]] = [

@@ -7,6 +7,7 @@ from typing import Any, get_args
 import pytest
 import torch
 
+from grader.frontends import front_ends
 from grader.frontends.triton.phrases import PHRASES
 from grader.judge.compare import compare
 from grader.judge.explain import explain_case, explain_findings, explain_remarks
@@ -121,11 +122,16 @@ def test_other_findings_fail_no_run_that_is_right(finding: Finding) -> None:
 
 
 @pytest.mark.parametrize("what", get_args(Undefinable))
-def test_what_is_left_to_chance_fails_a_run_or_is_a_remark(what: Undefinable) -> None:
+@pytest.mark.parametrize("language", front_ends())
+def test_what_is_left_to_chance_fails_a_run_or_is_a_remark(language: str, what: Undefinable) -> None:
+    front_end = front_ends()[language]
+    if what not in front_end.phrases.chances:
+        pytest.skip(f"{front_end.title} has no threads")
+    silu = SILU.model_copy(update={"suffix": front_end.suffix})
     found = Undefined(what=what, kernel="silu_kernel", line=9, tensor="x_ptr", given="x", element=1700,
                       programs=[(1, 0, 0), (3, 2, 0)])
-    kind = PHRASES.chances[what].kind
-    detail, remarks = explain_findings(SILU, SOURCE, [found]), explain_remarks(SILU, [], [found])
+    kind = front_end.phrases.chances[what].kind
+    detail, remarks = explain_findings(silu, SOURCE, [found]), explain_remarks(silu, [], [found])
     assert (detail is None) == (kind is None) == bool(remarks)
     if detail is not None:
         assert (detail.kind, detail.pattern) == (kind, f"undefined: {what}") and detail.message and detail.hint
@@ -134,7 +140,7 @@ def test_what_is_left_to_chance_fails_a_run_or_is_a_remark(what: Undefinable) ->
     assert not set("{}") & set(said) and said.endswith(".")
     # Seen, but not to matter.
     open_ = found.model_copy(update={"certain": False})
-    assert explain_findings(SILU, SOURCE, [open_]) is None and not explain_remarks(SILU, [], [open_])
+    assert explain_findings(silu, SOURCE, [open_]) is None and not explain_remarks(silu, [], [open_])
     assert told(_answers_rightly, open_) is None
 
 

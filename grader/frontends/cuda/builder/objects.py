@@ -98,3 +98,9 @@ def link(
          *runtime, *compiled.objects, f"{_STUBS}.o", "-o", LIBRARY, "-lm", "-lpthread", "-ldl"],
         folder, "linker", until)
     return said.link_failure(ended.said, folder, file, seq) if ended.status else None
+
+
+def stripped(folder: Path, until: float) -> bytes:
+    """LIBRARY without the names of temporary files, which are others whenever a file is compiled. Raises TooSlow."""
+    output(["strip", "--strip-all", LIBRARY], folder, until)
+    return (folder / LIBRARY).read_bytes()

@@ -23,12 +23,17 @@ def unwrap(message: str) -> str:
             said = [line[found.end() :].strip()]
             # Types stand in lines of their own.
             said += [more.strip() for more in lines[at + 1 : at + 8] if re.search(r"^\s+\w+ types are: ", more)]
-            return "; ".join(said)
-    return message
+            return _begun("; ".join(said))
+    return _begun(message)
+
+
+def _begun(message: str) -> str:
+    """The message as a sentence begins, but for names."""
+    return message[:1].upper() + message[1:] if re.match(r"[a-z]+,? ", message) else message
 
 
 def _of(hint: str, message: str, line: str = "") -> Clue:
-    return Clue(hint, message=message, line=line, kinds=COMPILING)
+    return Clue(hint, message=f"(?i:{message})", line=line, kinds=COMPILING)
 
 
 # Each name that students look for most, and the header that declares it.
@@ -48,7 +53,7 @@ CLUES = (
         r"(?:import|from|def)\b|@"),
     _of("C++ writes `else if`.", 'identifier "elif" is undefined'),
     _of("C++ writes `true`, `false` and `nullptr`.", 'identifier "(?:True|False|None)" is undefined'),
-    _of(_BUILT_IN, r'(?i)identifier "(?:block|thread|grid)_?(?:id|idx|dim|index)\w*" is undefined'),
+    _of(_BUILT_IN, r'identifier "(?:block|thread|grid)_?(?:id|idx|dim|index)\w*" is undefined'),
     *(_of(f"Write `#include {header}` at the top of the file: it declares {{name}}.",
           rf'(?:identifier|name) "(?P<name>{name})" is undefined') for name, header in _HEADERS),
     _of("Write `#include <cuda_fp16.h>` at the top of the file: it declares half and half2.",

@@ -90,7 +90,7 @@ MESSAGES = (
 )
 
 FAILURES = Failures(
-    clues=(*(Clue(hint, message=message) for message, hint in MESSAGES), *CLUES),
+    clues=(*(Clue(hint, message=f"(?i:{message})") for message, hint in MESSAGES), *CLUES),
     absent=(),
     gave_up=GAVE_UP,
     unwrap=unwrap,

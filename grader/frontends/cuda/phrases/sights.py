@@ -8,6 +8,8 @@ NAMES = Names(
     program_id="blockIdx", program_ids=("blockIdx.x", "blockIdx.y", "blockIdx.z"),
     blocks="({count} + {block} - 1) / {block}", load="load", store="store", atomic="atomic operation",
     launch_opens=">>>(",
+    terms={"program": "block", "lane": "thread", "mask": "condition", "block": "part", "//": "/"},
+    threads=True,
 )
 
 SIGHTS = Sights(

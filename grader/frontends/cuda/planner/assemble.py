@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from grader.frontends.cuda.built import BuiltEntry
-from grader.frontends.cuda.planner import merging, outcomes
+from grader.frontends.cuda.planner import outcomes
 from grader.frontends.cuda.planner.memories import LOADING, Memory
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import (
@@ -60,7 +60,7 @@ class Assembly:
     def plan(self) -> Plan:
         """Raises Stopped for what is beyond the caps of a plan."""
         recorded = self._recorded
-        first, second = merging.within(recorded.first), merging.within(recorded.second)
+        first, second = recorded.first, recorded.second
         used = {number for operation in (*first, *second) for number in named(operation)}
         setup = _needed(recorded.setup, used)
         same = not self._lasting(second) and self._shape(first) == self._shape(second)

@@ -63,15 +63,15 @@ class _Planner:
     """One submission: its object, and what is known of it."""
 
     def __init__(self, request: Load, built: int) -> None:
-        made = serving.contents(built)
         self._lines: HostLines
         self._contents: Contents
-        self._lines, self._contents = read_built(made)
+        self._lines, self._contents = read_built(serving.contents(built))
         self._device: Device = request.device
         # The request's own descriptor is closed when it is answered.
         self._library = os.dup(built)
         # Tokens are the same whenever a file is graded.
-        self._seeds = [int.from_bytes(hashlib.sha256(b"%d" % index + made[-(1 << 16):]).digest()[:8], "little")
+        kernels = "".join(entry.text for entry in self._contents.entries).encode()
+        self._seeds = [int.from_bytes(hashlib.sha256(b"%d" % index + kernels).digest()[:8], "little")
                        for index in range(SEEDS)]
 
     def plan(self, request: PlanCall, file: int) -> Planned | Refused | Failed:
@@ -103,7 +103,7 @@ class _Planner:
             # Another branch that ends otherwise depends on values, too.
             if stopped is not None:
                 raise stopped
-        if (found := agreement.disagreement(recordings)) is not None:
+        if (found := agreement.disagreement(recordings, self._contents.entries)) is not None:
             raise outcomes.refused(
                 "truth", "if", "what host code asks for depends on values that it reads: it may depend on sizes alone",
                 self._lines.line(found.frames))

@@ -7,17 +7,20 @@ from collections.abc import Sequence
 
 from grader.frontends.cuda.built import BuiltEntry, Contents, HostLines
 from grader.frontends.cuda.planner import outcomes, views
-from grader.frontends.cuda.planner.kinds import is_structure, number, own_sizes
+from grader.frontends.cuda.planner.kinds import is_structure, number
 from grader.frontends.cuda.planner.memories import Memories, Memory
-from grader.frontends.cuda.planner.parameters import read_bytes
+from grader.frontends.cuda.planner.parameters import HOST_ADDRESSES, launched, words
 from grader.frontends.cuda.planner.records import Kind, Record
 from grader.frontends.cuda.planner.staging import Computed, ConstantPiece, GatheredPiece, Piece, TooManyPieces, pieces
 from grader.frontends.cuda.planner.tokens import TokenSource
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import (
     DATA_BYTES,
+    INT64,
+    MOST_OPERATIONS,
     POINTER_BYTES,
     Argument,
+    Copy,
     Data,
     InnerPointer,
     Launch,
@@ -28,8 +31,6 @@ from grader.plan.plan import (
 )  # fmt: skip
 
 _TOO_MANY = "host code gathers more pieces than a plan holds: gather at a fixed distance, or copy larger pieces"
-# Where programs, libraries, stacks and heaps lie on Linux.
-_HOST_ADDRESSES = range(0x5500_0000_0000, 0x7FFF_FFFF_FFFF)
 
 
 class Phase:
@@ -90,19 +91,8 @@ class Phase:
 
     def _launch(self, record: Record, line: int) -> Launch:
         index, *numbers, shared, cooperative = record.numbers
-        if index >= len(self._contents.entries):
-            raise Malformed("a kernel that is not there")
-        entry = self._contents.entries[index]
-        arguments: list[Argument] = []
-        at = 0
-        for type_, size in zip(entry.signature, own_sizes(entry), strict=False):
-            contents = record.text[at : at + size]
-            if len(contents) < size:
-                raise Malformed("a launch without its arguments")
-            if is_structure(type_):
-                contents = read_bytes(entry.text, len(arguments), contents)
-            arguments.append(self._argument(entry, type_, contents, line))
-            at += size
+        entry, given = launched(record, self._contents.entries)
+        arguments = [self._argument(entry, type_, contents, line) for type_, contents in given]
         arguments += [Pointer(buffer=self._variable(one.symbol, entry).number) for one in entry.variables]
         return Launch(
             kernel=index, grid=(numbers[0], numbers[1], numbers[2]), block=(numbers[3], numbers[4], numbers[5]),
@@ -111,11 +101,10 @@ class Phase:
     def _argument(self, entry: BuiltEntry, type_: str, contents: bytes, line: int) -> Argument:
         if is_structure(type_):
             return self._structure(entry, contents, line)
-        if len(contents) == POINTER_BYTES and type_[0] != "f":
-            address = int.from_bytes(contents, "little")
+        for _, address in words(type_, contents):
             if (memory := self._pointed(entry, address, line)) is not None:
                 return Pointer(buffer=memory.number, offset=address - memory.base)
-            if address in _HOST_ADDRESSES:
+            if address in HOST_ADDRESSES:
                 # The judge says what a kernel may not be given.
                 made = self._memories.new(0, "host", self.call, line)
                 return Pointer(buffer=made.number)
@@ -123,8 +112,7 @@ class Phase:
 
     def _structure(self, entry: BuiltEntry, contents: bytes, line: int) -> Argument:
         pointers, left = [], bytearray(contents)
-        for at in range(0, len(contents) - POINTER_BYTES + 1, POINTER_BYTES):
-            address = int.from_bytes(contents[at : at + POINTER_BYTES], "little")
+        for at, address in words("b8", contents):
             memory = self._pointed(entry, address, line) if address else None
             if memory is not None:
                 pointers.append(InnerPointer(at=at, buffer=memory.number, offset=address - memory.base))
@@ -166,7 +154,26 @@ class Phase:
         self.operations.append(views.fill(memory, address - memory.base, pitch, width, height, value & 255, line))
 
     def _copy(self, record: Record, line: int) -> None:
-        target_at, target_pitch, source_at, source_pitch, width, height = record.numbers
+        """Copies in a loop stay as many, so that their time can be taken, unless a plan has no room for each: no plan
+        that is timed has so many."""
+        count, *steps = record.numbers[6:]
+        target_step, source_step = (step - 2 * INT64 if step >= INT64 else step for step in steps)
+
+        def single(number: int) -> Copy:
+            return self._single(record, number * target_step, number * source_step, line)
+
+        if count > 1 and len(self.operations) + count > MOST_OPERATIONS:
+            merged = views.repeated(single(0), single(count - 1), count)
+            if merged is None:
+                raise outcomes.failed("too_large", f"{count:,} copies in a loop; a plan has {MOST_OPERATIONS:,} "
+                                                   "operations at most: copy larger pieces", line)
+            self.operations.append(merged)
+        else:
+            self.operations += [single(number) for number in range(count)]
+
+    def _single(self, record: Record, further: int, source_further: int, line: int) -> Copy:
+        target_at, target_pitch, source_at, source_pitch, width, height, *_ = record.numbers
+        target_at, source_at = target_at + further, source_at + source_further
         target, source = self._memories.at(target_at), self._memories.at(source_at)
         call = record.text.decode(errors="replace")
         self._written(target, call, line)
@@ -175,7 +182,7 @@ class Phase:
         if not self._copies and (source.is_given or not views.is_whole(made.target, target)
                                  or not views.is_in_order(made.source)):
             raise outcomes.refused("copy", call, f"{call} does a kernel's work here: launch one that copies", line)
-        self.operations.append(made)
+        return made
 
     def _staged(self, record: Record, texts: Sequence[bytes], line: int) -> None:
         """A copy from memory of the host code's own: filled as host code did, and copied from there."""

@@ -52,6 +52,21 @@ def copy(target: Rows, source: Rows, width: int, height: int, line: int) -> Copy
     return Copy(source=other, target=one, line=line)
 
 
+def repeated(first: Copy, last: Copy, count: int) -> Copy | None:
+    """A row of `count` equal copies, each as far from the next, as one; None if it has no such view."""
+    merged = []
+    for one, other in ((first.source, last.source), (first.target, last.target)):
+        item = ITEM_BYTES[one.dtype]
+        step, rest = divmod(other.offset - one.offset, item * (count - 1))
+        if one.buffer != other.buffer or one.dtype != other.dtype or rest or step < 0:
+            return None
+        merged.append(one.model_copy(update={"shape": [count, *one.shape], "strides": [step, *one.strides]}))
+    source, target = merged
+    # Pieces that overlap would not all be written.
+    extent = sum((size - 1) * by for size, by in zip(target.shape[1:], target.strides[1:], strict=True)) + 1
+    return first.model_copy(update={"source": source, "target": target}) if target.strides[0] >= extent else None
+
+
 def _as_matrix(dense: View, like: View) -> View:
     return dense.model_copy(update={"shape": like.shape, "strides": [like.shape[1], 1]})
 

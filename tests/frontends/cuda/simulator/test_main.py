@@ -52,8 +52,8 @@ def _view(buffer: int, count: int = SIZE, stride: int = 1, offset: int = 0) -> V
 
 
 def _launch(*buffers: int, **options: Any) -> Launch:
-    arguments: list[Argument] = [
-        *(Pointer(buffer=one) for one in buffers), Integer(type="i32", value=options.pop("n", SIZE))]
+    arguments: list[Argument] = [Pointer(buffer=one) for one in buffers]
+    arguments.append(Integer(type="i32", value=options.pop("n", SIZE)))
     return Launch(kernel=0, grid=(4, 1, 1), block=(256, 1, 1), arguments=arguments, line=20, **options)
 
 

@@ -123,6 +123,9 @@ const char *rec_name(const Buffer *buffer);
 void rec_give_tokens(Buffer *buffer);
 int rec_fill_page(Buffer *buffer, u64 address);
 
+// memory.c
+void rec_write_copies(void);
+
 // launches.c
 typedef struct {
     const void *host;

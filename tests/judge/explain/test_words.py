@@ -1,0 +1,78 @@
+"""The judge's sentences in the terms of each language."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader import frontends
+from grader.judge.explain import explain_findings
+from grader.judge.explain.lines import spoken
+from grader.judge.explain.stops import explain_stop
+from grader.judge.rules import GridTooLarge
+from grader.model import catalogue
+from grader.model.assignment import Assignment
+from grader.plan.findings import Finding, Misaligned, OutOfBounds, Race, Undefined
+from grader.plan.messages import Exhausted
+
+SILU = catalogue.assignments()["silu"]
+CUDA = SILU.model_copy(update={"suffix": ".cu"})
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("3 programs along x", "3 blocks along x"),
+    ("Programs 1 and 2 store", "Blocks 1 and 2 store"),
+    ("3 of 256 active lanes lie outside in program 5", "3 of 256 active threads lie outside in block 5"),
+    ("Let each program work on a larger block.", "Let each block work on a larger part."),
+    ("does the mask of the rows say <= where < is meant?", "does the condition of the rows say <= where < is meant?"),
+    ("Multiply blockIdx.x by the block size, 256.", "Multiply blockIdx.x by the block size, 256."),
+    ("a size is divided with //", "a size is divided with /"),
+    ("`program` of program 1, `mask`", "`program` of block 1, `mask`"),
+    ("programmers unmask blocked planes", "programmers unmask blocked planes"),
+])
+def test_terms_are_the_languages_own(text: str, told: str) -> None:
+    known = frontends.front_ends()
+    assert spoken(text, known["cuda"].phrases) == told
+    assert spoken(text, known["triton"].phrases) == text
+
+
+OUTSIDE = OutOfBounds(
+    access="load", kernel="silu_kernel", line=2, tensor="input", given="x", elements=1000, lowest=1000, highest=1023,
+    lanes=24, active=256, programs=1, program=(3, 0, 0), masked=False)
+
+
+@pytest.mark.parametrize(("assignment", "message", "hint"), [
+    (SILU, "24 of 256 active lanes lie outside in program 3.", "This tl.load has no mask"),
+    (CUDA, "24 of 256 active threads lie outside in block 3.",
+     "The last block has threads past the end: put this load into an `if` such as if (i < n)"),
+])
+def test_an_access_outside_its_tensor(assignment: Assignment, message: str, hint: str) -> None:
+    found = explain_findings(assignment, "\n\n", [OUTSIDE])
+    assert found is not None and found.message.endswith(message) and hint in found.hint
+
+
+def test_what_cuda_alone_can_do_wrong() -> None:
+    shared = OUTSIDE.model_copy(update={"space": "shared", "tensor": "tile", "given": "", "elements": 32})
+    cases: list[tuple[Finding, str, str]] = [
+        (shared, "of the shared array `tile`, which has 32: 24 of 256 active threads lie outside in block 3.",
+         "as large as the block"),
+        (Misaligned(
+            access="load", kernel="k", line=2, tensor="input", given="x", bytes=16, offset=12, program=(1, 0, 0)),
+         "moves 16 bytes at once, and begins 12 bytes into x (`input` in the kernel) in block 1: no multiple of 16.",
+         "multiples of 16"),
+        (Undefined(what="shared", kernel="k", line=2, tensor="tile", element=31, programs=[(0, 0, 0)]),
+         "Threads of block 0 use element 31 of the shared array", "Call __syncthreads()"),
+        (Undefined(what="divergent", kernel="k", line=2, programs=[(2, 1, 0)]),
+         "not reached by all threads of block (2, 1)", "Take __syncthreads() out of the `if`"),
+        (Race(kernel="k", line=2, tensor="out", given="out", element=5, programs=((0, 0, 0), (1, 0, 0)), certain=True),
+         "Blocks 0 and 1 store different values to element 5 of out", "blockIdx.x * blockDim.x + threadIdx.x"),
+    ]
+    for finding, message, hint in cases:
+        told = explain_findings(CUDA, "\n\n", [finding])
+        assert told is not None and message in told.message and hint in told.hint, told
+
+
+def test_what_stops_a_call() -> None:
+    stalled = explain_stop(CUDA, "", Exhausted(seq=0, what="stalled", kernel="k", resident=264))
+    assert "its blocks wait for each other" in stalled.message and "launch no more blocks" in stalled.hint
+    large = explain_stop(CUDA, "", GridTooLarge("k", 2, "y", 70000, 65535))
+    assert "asks for 70,000 blocks along y" in large.message and "each block work on a larger part" in large.hint
