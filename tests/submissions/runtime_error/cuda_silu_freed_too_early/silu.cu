@@ -1,6 +1,5 @@
 // A scratch buffer is used after cudaFree.
-// expect: line 20
-// expect: cudaFree
+// expect: freed before
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,6 +1,6 @@
 // Dynamic shared memory is used, and the launch asks for none.
 // expect: in line 10
-// expect: shared memory
+// expect: shared array `room`
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,5 +1,5 @@
 // 64 KiB of dynamic shared memory without asking for the permission.
-// expect: line 21
+// expect: 65536
 // expect: cudaFuncAttributeMaxDynamicSharedMemorySize
 #include <cuda_runtime.h>
 

@@ -1,6 +1,6 @@
 // A variable is misspelt.
 // expect: "N" is undefined
-// expect: line 9
+// expect: spelt
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

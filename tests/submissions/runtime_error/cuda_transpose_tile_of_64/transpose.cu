@@ -1,6 +1,6 @@
 // A tile of 64×64 threads.
-// expect: 4,096
-// expect: 1,024
+// expect: 4096
+// expect: 1 to 1024 threads
 #include <cuda_runtime.h>
 
 #define TILE 64

@@ -1,5 +1,5 @@
 // The mean is an int.
-// expect: output
+// expect: sum
 #include <cuda_runtime.h>
 
 #define THREADS 256

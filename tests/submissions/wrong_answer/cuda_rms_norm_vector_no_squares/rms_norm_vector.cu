@@ -1,5 +1,5 @@
 // Elements are added, not their squares.
-// expect: square
+// expect: computed once
 #include <cuda_runtime.h>
 
 #define THREADS 256

@@ -1,7 +1,7 @@
 // Host code prints the first element, for which it reads device memory.
-// expect: line 21
-// expect: host
+// expect: Line 21
 // expect: output
+// expect: a kernel takes the pointer
 #include <cstdio>
 
 #include <cuda_runtime.h>

@@ -1,5 +1,6 @@
 // The number of blocks is rounded down: the last elements are left out, and a small input altogether.
-// expect: grid
+// expect: rounds down
+// expect: (n + threads - 1) / threads
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)
