@@ -1,6 +1,7 @@
 // The number of blocks is rounded down: the last elements are left out, and a small input altogether.
 // expect: rounds down
 // expect: (n + threads - 1) / threads
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,5 +1,6 @@
 // cudaMalloc is forgotten: the kernel is given a null pointer.
-// expect: in line 10
+// expect: line
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

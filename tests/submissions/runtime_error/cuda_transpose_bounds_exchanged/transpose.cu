@@ -1,5 +1,6 @@
 // The second check compares with the other sizes.
-// expect: line 18
+// expect: line 19
+// never: tl.
 #include <cuda_runtime.h>
 
 #define TILE 32

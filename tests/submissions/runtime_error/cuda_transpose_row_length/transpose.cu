@@ -1,5 +1,6 @@
 // Rows of the output have `rows` elements: cols was taken.
-// expect: in line 18
+// expect: in line 19
+// never: tl.
 #include <cuda_runtime.h>
 
 #define TILE 32

@@ -1,6 +1,7 @@
 // Tiles of rows are counted along y, where a grid has 65,535 blocks at most.
 // expect: 65535
 // expect: let x count
+// never: tl.
 #include <cuda_runtime.h>
 
 #define TILE 32

@@ -1,6 +1,7 @@
 // A tile of 64×64 threads.
 // expect: 4096
 // expect: 1 to 1024 threads
+// never: tl.
 #include <cuda_runtime.h>
 
 #define TILE 64

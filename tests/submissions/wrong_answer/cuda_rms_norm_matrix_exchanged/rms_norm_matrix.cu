@@ -1,5 +1,6 @@
 // The launch exchanges rows and columns.
 // expect: rows
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

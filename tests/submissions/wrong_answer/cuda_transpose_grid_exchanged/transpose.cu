@@ -1,5 +1,6 @@
 // The axes of the grid are exchanged.
 // expect: never written
+// never: tl.
 #include <cuda_runtime.h>
 
 #define TILE 32

@@ -1,5 +1,6 @@
 // The grid is rounded down.
 // expect: never written
+// never: tl.
 #include <cuda_runtime.h>
 
 #define TILE 32

@@ -1,6 +1,7 @@
 // The barrier between the stores to the tile and the loads is missing.
 // expect: __syncthreads()
 // expect: tile
+// never: tl.
 #include <cuda_runtime.h>
 
 #define TILE 32
