@@ -23,6 +23,10 @@ _STUBS = "stubs"
 _HOST_FLAGS = ("-fPIC", "-fno-optimize-sibling-calls", "-g1")
 # nvcc calls it, too; g++ reads every C file as C++.
 _C = "gcc"
+# What stands beside a file where students build it: declarations, which a file that defines its function does not need.
+# In a folder of their own, which is searched for "name.h" alone: <name.h> stays a header of the system.
+_HEADERS = "headers"
+_TEMPLATE = "kernels.h"
 _RUNTIME_FLAGS = ("-c", "-O1", "-fPIC", "-fvisibility=hidden", "-w")
 # CUDA's own calls, and those of NVIDIA's libraries for the host.
 _THEIRS = re.compile(r"_*(?:cuda|cu[A-Z]|cublas|cudnn|curand|cufft|cusparse|cusolver|cutensor|nccl|nvtx|nvrtc|nvml|"
@@ -45,11 +49,12 @@ def compile_file(
 ) -> Compiled | Failed:
     """nvcc's object of the file beside the runtime's, which another compiler makes meanwhile. Raises TooSlow."""
     (folder / file).write_bytes(source)
+    _write_headers(folder, file)
     parallel = ["-Xcompiler=-fopenmp"] if _OPENMP.search(source) else []
     command = [
         toolkit.nvcc, f"-gencode=arch=compute_{device.target[3:]},code=compute_{device.target[3:]}", "-lineinfo", "-O2",
-        "-std=c++17", f"-Xcompiler={','.join(_HOST_FLAGS)}", *parallel, "--keep", "--keep-dir", ".", f"-I{folder}",
-        "-w", "-c", file, "-o", _OBJECT]
+        "-std=c++17", f"-Xcompiler={','.join(_HOST_FLAGS)},-iquote,{_HEADERS}", *parallel, "--keep", "--keep-dir", ".",
+        f"-I{folder}", "-w", "-c", file, "-o", _OBJECT]
     with ExitStack() as stack:
         compiler = Running(command, folder, "compiler")
         stack.callback(compiler.end)
@@ -65,6 +70,13 @@ def compile_file(
     # `x.cu` has become `x.ptx`.
     ptx = (folder / file).with_suffix(".ptx").read_text(encoding="utf-8", errors="replace")
     return Compiled(ptx.replace(f"{folder}/", ""), [_OBJECT])
+
+
+def _write_headers(folder: Path, file: str) -> None:
+    headers = folder / _HEADERS
+    headers.mkdir()
+    (headers / _TEMPLATE).write_text("#pragma once\n#include <cuda_fp16.h>\n")
+    (headers / Path(file).with_suffix(".h").name).write_text("#pragma once\n")
 
 
 def _start_runtime(folder: Path, toolkit: Toolkit) -> list[Running]:
