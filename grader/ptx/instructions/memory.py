@@ -132,7 +132,7 @@ def _cp(decoder: Decoder, one: ThreadInstruction) -> Run:
         # Copies are made at once; that a wait is missing is not seen.
         return lambda m: None
     target, source = (decoder.address(operand) for operand in one.operands[:2])
-    # Triton writes the size in hexadecimal digits.
+    # Some compilers write the size in hexadecimal digits.
     size = {form: size for size in (4, 8, 16) for form in (f"{size}", f"{size:#x}")}.get(one.operands[2].lower())
     if size is None:
         raise Malformed(f"{one} of {one.operands[2][:20]} bytes")
