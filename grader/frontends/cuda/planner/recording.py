@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from grader.frontends.cuda.planner import child
-from grader.frontends.cuda.planner.records import Kind, Record, read_records
+from grader.frontends.cuda.planner.records import HostRecord, Kind, read_records
 from grader.plan.plan import Malformed
 
 _MOST_BYTES = child.MOST_RECORD_BYTES + (1 << 20)
@@ -26,19 +26,19 @@ class Recording:
     with nothing said, or its time was `up`."""
 
     seed: int
-    loading: list[Record] = field(default_factory=list)
-    calls: list[list[Record]] = field(default_factory=list)
-    last: Record | None = None
+    loading: list[HostRecord] = field(default_factory=list)
+    calls: list[list[HostRecord]] = field(default_factory=list)
+    last: HostRecord | None = None
     up: bool = False
 
-    def phases(self) -> list[list[Record]]:
+    def phases(self) -> list[list[HostRecord]]:
         return [self.loading, *self.calls]
 
-    def asked(self) -> list[Record]:
+    def asked(self) -> list[HostRecord]:
         return [record for phase in self.phases() for record in phase if record.kind == Kind.ASKED]
 
 
-def record(session: child.Session, seed: int, until: float) -> Recording:
+def record(session: child.CallSession, seed: int, until: float) -> Recording:
     """Records the calls, until a time of the clock `monotonic`. Raises Malformed for forged records."""
     reading, writing = os.pipe2(os.O_CLOEXEC)
     pid = os.fork()
