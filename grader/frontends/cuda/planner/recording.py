@@ -17,6 +17,8 @@ _MOST_BYTES = child.MOST_RECORD_BYTES + (1 << 20)
 # A child that was told to stop says in which line it was.
 _GRACE = 1.0
 _STEP = 0.05
+# Children that had not ended when they were last looked at.
+_left: list[int] = []
 _LAST = (Kind.REFUSED, Kind.FAILED, Kind.END)
 
 
@@ -41,7 +43,12 @@ class Recording:
 def record(session: child.CallSession, seed: int, until: float) -> Recording:
     """Records the calls, until a time of the clock `monotonic`. Raises Malformed for forged records."""
     reading, writing = os.pipe2(os.O_CLOEXEC)
-    pid = os.fork()
+    try:
+        pid = os.fork()
+    except OSError:
+        os.close(reading)
+        os.close(writing)
+        raise Malformed("host code has left too many processes behind") from None
     if not pid:
         os.close(reading)
         child.run(session, seed, writing, max(0.001, until - time.monotonic()))
@@ -96,6 +103,10 @@ def _end(pid: int) -> None:
     with this one, and the judge sees to that."""
     with suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        return
-    os.waitpid(pid, os.WNOHANG)
+    _left.append(pid)
+    until = time.monotonic() + _GRACE
+    while not _has_ended(pid) and time.monotonic() < until:
+        time.sleep(_STEP / 50)
+    for one in list(_left):
+        if os.waitpid(one, os.WNOHANG)[0]:
+            _left.remove(one)
