@@ -57,7 +57,7 @@ def pieces(packed: Sequence[bytes], sources: Sequence[TokenSource], seeds: Seque
     """What the same bytes under each seed are, in order; they are packed as builder/runtime/tokens.c does it. Raises
     Computed, TooManyPieces, Malformed."""
     found: list[Piece] = []
-    runs: list[_Run] = []
+    runs: list[_TokenRun] = []
     at = 0
     for parts in zip_longest(*map(_unpacked, packed)):
         first = parts[0]
@@ -67,7 +67,7 @@ def pieces(packed: Sequence[bytes], sources: Sequence[TokenSource], seeds: Seque
             runs.append(_run(first.run, sources, at))
         else:
             for one in _told([part.contents for part in parts], sources, seeds, at):
-                if isinstance(one, _Run):
+                if isinstance(one, _TokenRun):
                     runs.append(one)
                 else:
                     found += [*_rows(runs), one]
@@ -91,7 +91,7 @@ class _Packed:
 
 
 @dataclass(frozen=True)
-class _Run:
+class _TokenRun:
     at: int
     source: TokenSource
     first: int
@@ -115,17 +115,17 @@ def _unpacked(packed: bytes) -> Iterator[_Packed]:
         at += count
 
 
-def _run(numbers: tuple[int, int, int, int], sources: Sequence[TokenSource], at: int) -> _Run:
+def _run(numbers: tuple[int, int, int, int], sources: Sequence[TokenSource], at: int) -> _TokenRun:
     tag, first, step, count = numbers
     source = next((one for one in sources if (one.call + 1) << 16 | (one.given + 1) == tag), None)
     if source is None or not count or first + (count - 1) * step >= source.bytes // WORD:
         raise Malformed("tokens of no host input")
-    return _Run(at, source, first, step, count)
+    return _TokenRun(at, source, first, step, count)
 
 
 def _told(
     made: Sequence[bytes], sources: Sequence[TokenSource], seeds: Sequence[int], at: int
-) -> Iterator[_Run | ConstantPiece]:
+) -> Iterator[_TokenRun | ConstantPiece]:
     """What bytes are that were not packed, from byte `at` on."""
     size = len(made[0])
     if all(one == made[0] for one in made[1:]):
@@ -141,7 +141,7 @@ def _told(
             yield ConstantPiece(at + WORD * begin, made[0][WORD * begin : WORD * end])
             continue
         for first, stride, count in _runs(place[begin:end], 2 * MOST_PIECES):
-            yield _Run(at + WORD * begin, sources[owner[begin]], first, stride, count)
+            yield _TokenRun(at + WORD * begin, sources[owner[begin]], first, stride, count)
             begin += count
     if whole < size:
         yield ConstantPiece(at + whole, made[0][whole:])
@@ -172,7 +172,7 @@ def _stretches(owner: Places) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-def _rows(runs: Sequence[_Run]) -> list[Piece]:
+def _rows(runs: Sequence[_TokenRun]) -> list[Piece]:
     """Where runs of one length follow each other at one distance, they are rows of a matrix."""
     found: list[Piece] = []
     index = 0
