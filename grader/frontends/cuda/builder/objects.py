@@ -16,6 +16,9 @@ from grader.plan.messages import Failed
 # Read where the module is: a confined process does not see the grader's own files.
 _RUNTIME = {path.name: path.read_bytes() for path in sorted((Path(__file__).resolve().parent / "runtime").iterdir())}
 LIBRARY = "built.so"
+# Courses give a header for each function, or one for all: their declarations are not needed, but files include them.
+_OF_ALL = "kernels.h"
+_HEADER = "#pragma once\n#include <cuda_fp16.h>\n"
 _OBJECT = "file.o"
 _STUBS = "stubs"
 # A call at the end of a function stays a call, or the line that made it would be lost; lines are all that is needed of
@@ -23,7 +26,7 @@ _STUBS = "stubs"
 _HOST_FLAGS = ("-fPIC", "-fno-optimize-sibling-calls", "-g1")
 # nvcc calls it, too; g++ reads every C file as C++.
 _C = "gcc"
-_RUNTIME_FLAGS = ("-c", "-O1", "-fPIC", "-fvisibility=hidden", "-w")
+_RUNTIME_FLAGS = ("-c", "-O2", "-fPIC", "-fvisibility=hidden", "-w")
 # CUDA's own calls, and those of NVIDIA's libraries for the host.
 _THEIRS = re.compile(r"_*(?:cuda|cu[A-Z]|cublas|cudnn|curand|cufft|cusparse|cusolver|cutensor|nccl|nvtx|nvrtc|nvml|"
                      r"nvjpeg|npp|nvshmem|nvPTX|nvJit)\w*")
@@ -45,6 +48,8 @@ def compile_file(
 ) -> Compiled | Failed:
     """nvcc's object of the file beside the runtime's, which another compiler makes meanwhile. Raises TooSlow."""
     (folder / file).write_bytes(source)
+    for header in (f"{Path(file).stem}.h", f"{Path(file).stem}.cuh", _OF_ALL):
+        (folder / header).write_text(_HEADER)
     parallel = ["-Xcompiler=-fopenmp"] if _OPENMP.search(source) else []
     command = [
         toolkit.nvcc, f"-gencode=arch=compute_{device.target[3:]},code=compute_{device.target[3:]}", "-lineinfo", "-O2",

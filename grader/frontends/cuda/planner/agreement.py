@@ -52,7 +52,7 @@ class _Pair:
         return None
 
     def _same(self, a: Record, b: Record) -> bool:
-        if a.kind != b.kind or len(a.text) != len(b.text):
+        if a.kind != b.kind or (len(a.text) != len(b.text) and a.kind not in _STAGED):
             return False
         if a.kind == Kind.BUFFER:
             return a.numbers[1:] == b.numbers[1:]

@@ -20,6 +20,7 @@ from grader.frontends.cuda.planner.memories import LOADING, Memories
 from grader.frontends.cuda.planner.operations import Phase
 from grader.frontends.cuda.planner.outcomes import Stopped
 from grader.frontends.cuda.planner.recording import Recording, record
+from grader.frontends.cuda.planner.records import Record
 from grader.plan.device import Device
 from grader.plan.frames import Channel
 from grader.plan.messages import (
@@ -37,6 +38,8 @@ from grader.plan.messages import (
 from grader.plan.plan import MOST_KERNELS, PLAN_BYTES, Malformed, Plan, write_plan
 
 SEEDS = 4
+# Threads of host code may ask in another order each time.
+_ATTEMPTS = 2
 _SECONDS = 60.0
 """For calls that may take any time."""
 
@@ -87,9 +90,11 @@ class _Planner:
                 raise outcomes.failed("too_large", f"a plan of {len(written):,} bytes; {PLAN_BYTES:,} at most")
         except Stopped as stopped:
             return self._asking(stopped, recordings, resources, request.seq, file)
-        except Malformed as error:
+        except (Malformed, ValueError, LookupError, OverflowError, MemoryError) as error:
+            # Records that host code has forged may hold anything.
+            said = str(error) if isinstance(error, Malformed) else type(error).__name__
             return Failed(
-                seq=request.seq, failure="exception", message=f"host code disturbs its planning: {error}"[:2000])
+                seq=request.seq, failure="exception", message=f"host code disturbs its planning: {said}"[:2000])
         os.pwrite(file, written, 0)
         return Planned(seq=request.seq, bytes=len(written))
 
@@ -97,13 +102,16 @@ class _Planner:
         """Raises Stopped, Malformed."""
         until = time.monotonic() + (request.seconds or _SECONDS)
         session = Session(self._library, self._contents, self._device, request.given, resources)
-        for seed in self._seeds:
-            recordings.append(record(session, seed, until))
-            stopped = outcomes.ending(recordings[-1], self._lines)
-            # Another branch that ends otherwise depends on values, too.
-            if stopped is not None:
-                raise stopped
-        if (found := agreement.disagreement(recordings, self._contents.entries)) is not None:
+        found: Record | None = None
+        for _ in range(_ATTEMPTS):
+            recordings.clear()
+            for seed in self._seeds:
+                recordings.append(record(session, seed, until))
+                if (stopped := outcomes.ending(recordings[-1], self._lines)) is not None:
+                    raise stopped
+            if (found := agreement.disagreement(recordings, self._contents.entries)) is None:
+                return
+        if found is not None:
             raise outcomes.refused(
                 "truth", "if", "what host code asks for depends on values that it reads: it may depend on sizes alone",
                 self._lines.line(found.frames))

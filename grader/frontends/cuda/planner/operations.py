@@ -11,7 +11,15 @@ from grader.frontends.cuda.planner.kinds import is_structure, number
 from grader.frontends.cuda.planner.memories import Memories, Memory
 from grader.frontends.cuda.planner.parameters import HOST_ADDRESSES, launched, words
 from grader.frontends.cuda.planner.records import Kind, Record
-from grader.frontends.cuda.planner.staging import Computed, ConstantPiece, GatheredPiece, Piece, TooManyPieces, pieces
+from grader.frontends.cuda.planner.staging import (
+    Computed,
+    ConstantPiece,
+    GatheredPiece,
+    Piece,
+    TooManyPieces,
+    pieces,
+    size_of,
+)
 from grader.frontends.cuda.planner.tokens import TokenSource
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import (
@@ -189,14 +197,16 @@ class Phase:
         target_at, target_pitch, _, source_pitch, width, height = record.numbers
         target = self._memories.at(target_at)
         self._written(target, "cudaMemcpy", line)
-        if len(texts[0]) != width * height:
+        if size_of(texts[0]) != width * height:
             raise Malformed("a copy of other bytes than it says")
         offset = target_at - target.base
         found = self._pieces(texts, line)
-        if all(isinstance(one, ConstantPiece) for one in found):
+        constants = [one.contents for one in found if isinstance(one, ConstantPiece)]
+        if len(constants) == len(found):
+            contents = b"".join(constants)
             dense = height == 1 or target_pitch == width
             for row, begin in enumerate([0] if dense else range(0, width * height, width)):
-                part = texts[0] if dense else texts[0][begin : begin + width]
+                part = contents if dense else contents[begin : begin + width]
                 self.operations += self._constant(target, offset + row * target_pitch, part, line)
             return
         stage, start = self._staging.place(self._memories, record, self.call, line)
