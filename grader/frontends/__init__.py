@@ -70,7 +70,8 @@ class FrontEnd:
     arguments, which are as many as the signature has. Both raise Malformed for what no planner of ours writes.
     `argument_names` are those of the entry, one for each argument of a launch. `traits` tells which of `Trait` a kernel
     has. `launch_options` are the language's words for fields of a `Launch`, `phrases` those for what the judge finds.
-    `title` is the language's name for people.
+    `title` is the language's name for people. `lowers_to` is the front end that simulates the text which this one's
+    compiler gives to the assembler (`Binary.ptx`), "" if none does.
     `edits` are the words for what edits change ("another operator"); without any, its planner lists no edits.
     `problem` says what is missing for the language and, after a semicolon, how to get it, "" if nothing is; `tools` are
     the folders of what is there: the language's processes read each, and start programs in its `bin`; `installed` names
@@ -88,6 +89,7 @@ class FrontEnd:
     traits: Callable[[Kernel], frozenset[Trait]]
     phrases: Phrases
     title: str = ""
+    lowers_to: str = ""
     outline: Callable[[str], Outline] = lambda text: Outline()
     edits: Mapping[EditKind, str] = field(default_factory=dict)
     problem: Callable[[], str] = lambda: ""

@@ -13,8 +13,8 @@ from typing import Literal, NotRequired, TypedDict
 
 from grader.plan import compiled
 
-Failing = Literal["exception", "import_error", "compile_error", "syntax_error"]
-"""Kinds of failure whose message comes from the language's own tools."""
+Failing = Literal["exception", "import_error", "compile_error", "syntax_error", "time_out", "out_of_memory"]
+"""Kinds of failure whose message comes from the language's own tools, or may."""
 RAISED: frozenset[Failing] = frozenset({"exception", "import_error", "compile_error"})
 
 
@@ -160,7 +160,8 @@ class Names:
     """What stands in the judge's sentences. `program_ids` are along x, y and z, `program_id` any of them;
     `blocks` is how many blocks of {block} elements hold {count}; `launch_opens` is what stands between the grid and the
     arguments of a launch. `terms` are the language's own for those of the judge, one for one: "program", "lane",
-    "mask", "block" (a part of a tensor that a program works on), "//"."""
+    "mask", "block" (a part of a tensor that a program works on), "//". `threads`: each lane works out its own
+    addresses."""
 
     program_id: str
     program_ids: tuple[str, str, str]
@@ -170,6 +171,7 @@ class Names:
     atomic: str
     launch_opens: str
     terms: Mapping[str, str] = field(default_factory=dict)
+    threads: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import inf
 
 from grader.engine.forkserver.conversation import Conversation, Lost
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.frontends import by_suffix
 from grader.judge.allowance import USED_UP, Allowance
 from grader.judge.compilation import canonical_texts, compile_kernels
@@ -137,14 +138,18 @@ class Preparing:
         sound = [one for one in found if isinstance(one, Binary)]
         return sound if len(sound) == len(found) else next(one for one in found if isinstance(one, Problem))
 
-    def start(self, part: wire.Part) -> Conversation:
-        """Forks a confined process of the front end with the course's limits. Raises InfrastructureError."""
+    def start(self, part: wire.Part, language: str = "") -> Conversation:
+        """Forks a confined process of the file's front end, or that of another `language`, with the course's limits.
+        Raises InfrastructureError."""
         limits = self._limits
-        return converse(f"{self._language}/{part}", wire.Limits(
+        return converse(f"{language or self._language}/{part}", wire.Limits(
             memory_mb=limits.memory_mb, file_mb=limits.file_mb, processes=limits.processes,
             cpu_seconds=int(limits.assignment_seconds + COMPILE_SECONDS)))
 
     def _plan(self, wanted: Sequence[Wanted]) -> Planning:
+        if missing := by_suffix(self._assignment.suffix).problem():
+            # Whoever asks for a grading is told beforehand; on another machine the tools may be gone.
+            raise InfrastructureError(f"{self._assignment.file} cannot be judged here: {missing}")
         contents = [self._source]
         if self._builds and wanted:
             built = self._build(wanted[0])

@@ -1,7 +1,7 @@
 """Matrix instructions of a warp (PTX ISA 9.0, 9.7.14) as pure functions of arrays shaped (warps, 32, registers).
 
 A fragment says which element of a matrix each register of each lane holds. Those of `mma` are PTX's own. Those of
-`wmma` PTX leaves open; here they are put together from `mma`'s, as compilers do it on sm_80 and later. Sums are taken
+`wmma` PTX leaves open; here they are put together from `mma`'s as on an H200, read from one. Sums are taken
 in float32, float64 or integers without the shorter sums that hardware has inside.
 """
 
@@ -133,6 +133,12 @@ def _fragment(kind: str, rows: int, columns: int, row: Array, column: Array, cop
                     holders)  # fmt: skip
 
 
+def _turned(fragment: Fragment) -> Fragment:
+    """The same registers as a fragment of the transposed matrix."""
+    row, column = np.divmod(fragment.places, fragment.columns)
+    return _fragment(fragment.kind, fragment.columns, fragment.rows, column, row)
+
+
 def _grid(*counts: int) -> tuple[Array, ...]:
     """Counters of the nested parts that a lane's elements are ordered by, each (1, elements)."""
     return tuple(part.reshape(1, -1) for part in np.indices(counts))
@@ -211,6 +217,9 @@ def mma(modifiers: Words) -> Product:
 
 def _wmma_fragment(part: str, shape: str, kind: str) -> Fragment:
     m, n, k = _sides(shape)
+    if shape == "m8n32k16" and part != "a":
+        # Computed as the transposed product, whose left side is b.
+        return _turned(_left(kind, n, k) if part == "b" else _sum(kind, n, m))
     # A lane has eight registers of f16 in every shape: smaller matrices are held more than once.
     if part == "a":
         return _left(kind, m, k, 512 // (m * k) if kind == "f16" else 1)

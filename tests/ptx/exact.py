@@ -45,7 +45,7 @@ def one(instruction: str, *sources: Any) -> Any:
 def rounded(value: Fraction, kind: str, mode: str = "rn") -> float:
     """A number other than 0 as the nearest one of a type, ties to even, or as the next one in a direction."""
     precision, largest = FORMATS[kind]
-    magnitude = abs(value)
+    magnitude, sign = abs(value), -1.0 if value < 0 else 1.0
     exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
     exponent -= Fraction(2) ** exponent > magnitude
     unit = Fraction(2) ** (max(exponent, 1 - largest) - precision + 1)
@@ -56,8 +56,8 @@ def rounded(value: Fraction, kind: str, mode: str = "rn") -> float:
         units += 1
     highest = (2 - Fraction(2) ** (1 - precision)) * Fraction(2) ** largest
     if units * unit > highest:
-        return math.copysign(math.inf if mode == "rn" or away else float(highest), value)
-    return math.copysign(float(units * unit), value)
+        return sign * (math.inf if mode == "rn" or away else float(highest))
+    return sign * float(units * unit)
 
 
 def bits(values: Any, kind: str) -> list[int]:

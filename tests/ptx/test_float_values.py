@@ -65,8 +65,9 @@ def test_f32_is_rounded_once(name: str, mode: str) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "fma", "div", "rcp"])
 def test_f64_is_rounded_once(name: str, mode: str) -> None:
-    """Away from the ends of its range, where errors of products under- and overflow."""
+    """Of ordinary sizes, and of any."""
     count = {"fma": 3, "rcp": 1}.get(name, 2)
+    check(name, mode, "f64", [awkward("f64", COUNT, seed) for seed in range(count)])
     random = np.random.default_rng(7)
     sources = []
     for seed in range(count):
@@ -81,13 +82,19 @@ def test_halves_are_rounded_once(name: str, kind: str) -> None:
     check(name, "rn", kind, [awkward(kind, COUNT, seed) for seed in range(3 if name == "fma" else 2)])
 
 
-def test_a_fused_product_that_lies_half_way_in_float64() -> None:
-    """1 + 2**-24 + 2**-60: float64 drops the last part, and a half rounds to even then."""
-    near, far = np.float32(1 + 2.0**-12), np.float32(2.0**-60)
-    assert one("fma.rn.f32", near, near, -far) == float(rounded(_fused(float(near), float(near), -float(far)), "f32"))
-    assert one("fma.rn.f32", np.float32(2.0**-30), np.float32(2.0**-30), np.float32(1)) == 1
-    x = np.float32(1 + 2.0**-23)
-    assert one("fma.rn.f32", x, np.float32(2.0**-24), np.float32(1)) == 1 + 2.0**-23
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("unit", [2.0**-23, 2.0**-149, 2.0**60])
+def test_fused_products_that_lie_almost_half_way(unit: float, mode: str) -> None:
+    """Half a unit less 2**-47 of one: float64 loses that, and what it has left is rounded to even."""
+    random = np.random.default_rng(5)
+    # Of 24 bits, or subnormal ones.
+    high = 2**23 if unit < 2.0**-140 else 2**24
+    c = random.integers(high // 2, high, COUNT) * random.choice([-unit, unit], COUNT)
+    root = 2.0 ** (math.floor(math.log2(unit / 2)) // 2)
+    a = np.full(COUNT, (1 + 2.0**-23) * root) * random.choice([-1, 1], COUNT)
+    b = np.full(COUNT, (1 - 2.0**-23) * unit / 2 / root)
+    check("fma", mode, "f32", [value.astype(np.float32) for value in (a, b, c)])
+    check("fma", mode, "f32", [value.astype(np.float32) for value in (a, b * (1 + 2.0**-22), c)])
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -132,6 +139,15 @@ TABLE: list[tuple[str, list[float], float]] = [
     ("mul.rm.f64", [INF, 2], INF),
     ("div.rz.f64", [-INF, 2], -INF),
     ("sqrt.rz.f32", [INF], INF),
+    ("add.rm.f32", [1, -1], -0.0),
+    ("add.rm.f64", [0.0, 0.0], 0.0),
+    ("sub.rm.f64", [-1, -1], -0.0),
+    ("fma.rm.f32", [-1, 0, 0], -0.0),
+    ("fma.rn.f64", [1, -0.0, -0.0], -0.0),
+    ("fma.rn.f64", [1e300, 1e300, -INF], -INF),
+    ("mul.ftz.f16", [-0.00195503, -0.03121948], 2.0**-14),
+    ("sin.approx.f32", [-3.3e23], 0),
+    ("cos.approx.f32", [3.3e23], 1),
     ("mad.rn.f32", [2, 3, 4], 10),
     ("div.rn.f32", [1, 0], INF),
     ("div.rz.f32", [1, -0.0], -INF),

@@ -124,6 +124,22 @@ def test_wmma_has_as_many_registers_as_ptx_says(part: str, shape: str, kind: str
     assert fragment.words == count
 
 
+# As an H200 has them: a part, a shape, a type, a lane, and the rows and columns of its first elements.
+SEEN = [
+    ("a", "m16n16k16", "f16", 5, [(1, 2), (1, 3), (9, 2), (9, 3), (1, 10), (1, 11), (9, 10), (9, 11), (1, 2)]),
+    ("b", "m8n32k16", "f16", 5, [(2, 1), (3, 1), (2, 9), (3, 9), (10, 1), (11, 1), (10, 9), (11, 9), (2, 17)]),
+    ("c", "m8n32k16", "f32", 5, [(2, 1), (3, 1), (2, 9), (3, 9), (2, 17)]),
+    ("c", "m32n8k16", "s32", 5, [(1, 2), (1, 3), (9, 2), (9, 3), (17, 2)]),
+    ("c", "m16n16k8", "f32", 5, [(1, 2), (1, 3), (9, 2), (9, 3), (1, 10)]),
+]
+
+
+@pytest.mark.parametrize(("part", "shape", "kind", "lane", "places"), SEEN)
+def test_wmma_is_laid_out_as_on_a_gpu(part: str, shape: str, kind: str, lane: int, places: list[Any]) -> None:
+    fragment, _ = wmma_access(("load", part, "sync", "aligned", "row", shape, "shared", kind))
+    assert [divmod(place, fragment.columns) for place in fragment.places[lane, : len(places)].tolist()] == places
+
+
 @pytest.mark.parametrize("order", ["row", "col"])
 @pytest.mark.parametrize("shape", ["m16n16k16", "m8n32k16", "m32n8k16"])
 def test_wmma_loads_multiplies_and_stores(shape: str, order: str) -> None:

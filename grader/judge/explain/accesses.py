@@ -30,7 +30,7 @@ def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
 
 def _strides(one: TensorAccess) -> Hint | None:
     layout = one.layout
-    right = {1, layout.columns} if layout.down else {1}
+    right = {1, *one.shares, *([layout.columns] if layout.down else [])}
     wrong = next((apart for _, apart, _ in one.dimensions if apart and apart not in right), None)
     if wrong is None:
         return None

@@ -11,6 +11,9 @@ from grader.judge.explain.evidence import Hint, plural
 from grader.judge.explain.lines import spoken
 from grader.plan.findings import Access
 
+# So many elements a thread takes at once.
+SHARES = (2, 4, 8)
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -100,6 +103,27 @@ class TensorAccess:
     def along(self, apart: int) -> int:
         """The number of the tile's lanes that lie this far apart."""
         return next((size for _, step, size in self.dimensions if step == apart), 1)
+
+    @classmethod
+    def of_threads(cls, access: Access) -> Access:
+        """A load or store in which each thread takes a few elements at once, one beside the other, as that of all of
+        them in a row."""
+        *tile, several = access.tile
+        *lanes, apart = access.lanes
+        if not tile or several not in SHARES or apart != 1 or lanes[-1] != several:
+            return access
+        return access.model_copy(update={
+            "tile": [*tile[:-1], tile[-1] * several], "lanes": [*lanes[:-1], 1],
+            "live": [*access.live[:-2], access.live[-2] * several],
+            "last": [*access.last[:-2], access.last[-2] * several]})
+
+    @property
+    def shares(self) -> list[int]:
+        """The elements that a thread may have for itself, one beside the other, in a language whose threads address
+        memory: a few at once, or as many as a loop goes over."""
+        if not self.words.names.threads:
+            return []
+        return [*SHARES, (self.access.step or 0) * self.access.times]
 
     @property
     def one_row(self) -> bool:

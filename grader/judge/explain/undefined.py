@@ -17,7 +17,9 @@ def is_failure(found: Undefined, words: Phrases) -> bool:
 def undefined(found: Undefined, words: Phrases) -> Hint:
     chance = words.chances[found.what]
     first, other = (program(one, *found.programs) for one in [*found.programs, (0, 0, 0), (0, 0, 0)][:2])
-    known = {"line": in_line(found.line), "element": found.element, "tensor": tensor_name(found.tensor, found.given),
+    # Shared memory is a program's own.
+    tensor = quoted(found.tensor) if found.what == "shared" else tensor_name(found.tensor, found.given)
+    known = {"line": in_line(found.line), "element": found.element, "tensor": tensor,
              "kernel": quoted(found.kernel), "program": first, "other": other}
     return Hint(
         chance.seen.format(**known), chance.look.format(**known), pattern=f"undefined: {found.what}", sure=False)

@@ -23,9 +23,11 @@ def _cp(decoder: Decoder, one: ThreadInstruction) -> Run:
         # Copies are made at once; that a wait is missing is not seen.
         return lambda m: None
     target, source = (decoder.address(operand) for operand in one.operands[:2])
-    if not one.operands[2].isdecimal() or int(one.operands[2]) not in (4, 8, 16):
+    # Some compilers write the size in hexadecimal digits.
+    bytes_of = {form: size for size in (4, 8, 16) for form in (f"{size}", f"{size:#x}")}
+    if one.operands[2].lower() not in bytes_of:
         raise Malformed(f"{one} of {one.operands[2][:20]} bytes")
-    count = int(one.operands[2]) // 4
+    count = bytes_of[one.operands[2].lower()] // 4
     hinted = any(word.endswith("cache_hint") for word in words)
     rest = one.operands[3 : len(one.operands) - hinted]
     real = decoder.source(rest[0], "u32") if rest else None

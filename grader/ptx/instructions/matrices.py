@@ -108,10 +108,14 @@ def _rows(decoder: Decoder, one: ThreadInstruction) -> Run:
         puts = [decoder.target(name) for name in vector(names)]
 
         def load(m: ChunkState) -> None:
-            for register, put in enumerate(puts):
+            words = []
+            for register in range(registers):
                 found = [np.broadcast_to(m.spaces.load(m, space, places(m, register, part), dtype)[0], m.shape)
                          for part in range(parts)]
-                put(m, np.stack(found, axis=-1).view(np.uint32)[..., 0])
+                words.append(np.stack(found, axis=-1).view(np.uint32)[..., 0])
+            # The address may be in one of these registers.
+            for put, word in zip(puts, words, strict=True):
+                put(m, word)
 
         return load
     gets = [decoder.source(name, "b32") for name in vector(names)]

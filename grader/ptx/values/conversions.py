@@ -112,8 +112,8 @@ def _floats(result: str, source: str, flags: frozenset[str]) -> Rule:
             values = np.where(np.isnan(values), values, np.maximum(values, values.dtype.type(0)))
         if "satfinite" in flags:
             values = _finite(values, result)
-        if widens and source in ("f16", "bf16"):
-            return CODES[result].encode(values) if result in CODES else values.astype(DTYPES[result])
+        if widens and source in ("f16", "bf16") and result in CODES:
+            return CODES[result].encode(values)
         numbers = values.astype(DTYPES[result]) if widens else _narrow(result, values, mode)
         return rounding.flush(numbers) if "ftz" in flags and result == "f32" else numbers
 
@@ -155,7 +155,7 @@ def _to_tf32(flags: frozenset[str]) -> Rule:
         elif mode == "rn":
             even = np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))
             bits = np.where(np.isfinite(values), bits + even, bits)
-        result = np.where(np.isnan(values), np.uint32(0x7FFFFFFF), bits) & ~rest
+        result = (bits if mode == "rna" else np.where(np.isnan(values), np.uint32(0x7FFFFFFF), bits)) & ~rest
         if "satfinite" in flags:
             result = np.where((result << np.uint32(1)) == np.uint32(0xFF000000),
                               (result & np.uint32(0x80000000)) | np.uint32(0x7F7FE000), result)  # fmt: skip
@@ -181,7 +181,7 @@ def _bytes(result: str, source: str, flags: frozenset[str]) -> Rule:
 
     def back(a: Array) -> Array:
         values = from_bytes(a, source)
-        return CODES["f16x2"].encode(np.where(values < 0, np.float32(0), values) if relu else values)
+        return CODES["f16x2"].encode(np.where(values <= 0, np.float32(0), values) if relu else values)
 
     return Rule((source,), (result,), back)
 

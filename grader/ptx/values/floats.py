@@ -95,6 +95,15 @@ def approximation(function: Callable[[Array], Array]) -> Maker:
     return make
 
 
+def _turn(a: Array) -> Array:
+    """The part of a turn that an angle ends at, from -1/2 to 1/2, as the fast functions have it: the number of turns is
+    rounded to single precision, so that large angles lose their place."""
+    turns = np.multiply(a, np.float32(1 / (2 * np.pi)), dtype=np.float64)
+    # Toward zero.
+    rounded = (np.asarray(turns).view(np.int64) & ~np.int64(0x1FFFFFFF)).view(np.float64)
+    return (2 * np.pi * (rounded - np.rint(rounded))).astype(np.float32)
+
+
 def extreme(number: Callable[[Array, Array], Array], unknown: Callable[[Array, Array], Array],
             flags: frozenset[str]) -> Callable[[Array, Array], Array]:  # fmt: skip
     """min or max: the number of a number and NaN, or NaN with .NaN; +0 is above -0, which NumPy leaves open."""
@@ -153,7 +162,8 @@ def test_property(modifiers: Words) -> Rule:
         "infinite": np.isinf,
         "number": lambda a: ~np.isnan(a),
         "notanumber": np.isnan,
-        "normal": lambda a: np.isfinite(a) & (np.abs(a) >= smallest),
+        # Zero counts as normal on GPUs.
+        "normal": lambda a: np.isfinite(a) & ((np.abs(a) >= smallest) | (a == 0)),
         "subnormal": lambda a: (np.abs(a) < smallest) & (a != 0),
     }
     return Rule((kind,), ("pred",), tests[one_of(flags, " ".join(tests))])
@@ -164,7 +174,8 @@ FLOAT_MAKERS: dict[str, Maker] = {
     "fma": rounded(rounding.fused, 3), "mad": rounded(rounding.fused, 3), "div": divide, "rcp": reciprocal,
     "sqrt": square_root, "rsqrt": inverse_root, "abs": one_source(np.abs), "neg": one_source(np.negative),
     "min": minimum, "max": maximum, "copysign": copy_sign, "testp": test_property,
-    "sin": approximation(np.sin), "cos": approximation(np.cos), "lg2": approximation(np.log2),
+    "sin": approximation(lambda a: np.sin(_turn(a))), "cos": approximation(lambda a: np.cos(_turn(a))),
+    "lg2": approximation(np.log2),
     "ex2": approximation(np.exp2), "tanh": approximation(np.tanh),
 }  # fmt: skip
 """Makers of rules for modifiers that end in f32 or f64."""

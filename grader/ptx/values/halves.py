@@ -62,7 +62,10 @@ def _elementwise(function: Callable[..., Any], count: int, flags: str = "") -> M
             result = np.asarray(inner(*numbers))
             if "relu" in given:
                 result = np.where(np.isnan(result), result, np.maximum(result, result.dtype.type(0)))
-            return code.encode(flushed(result) if flushed else result)
+            if flushed:
+                # After rounding: what comes up to the smallest normal number stays.
+                result = flushed(result.astype(np.float16).astype(np.float32))
+            return code.encode(result)
 
         return Rule((kind,) * count, (kind,), whole_function)
 

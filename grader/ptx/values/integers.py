@@ -131,9 +131,10 @@ def _quotient(a: Array, b: Array) -> Array:
 
 
 def _remainder(a: Array, b: Array) -> Array:
+    """With the sign of a; all ones where b is zero, as a quotient."""
     divisor = _nonzero(b)
     result = np.fmod(a, divisor) if a.dtype.kind == "i" else a % divisor
-    return result if divisor is b else np.where(b == 0, a, result)
+    return result if divisor is b else np.where(b == 0, ~a.dtype.type(0), result)
 
 
 def _absolute(modifiers: Words) -> Rule:

@@ -143,10 +143,10 @@ def _find_nth(modifiers: Words) -> Rule:
         mask, base, offset = np.broadcast_arrays(mask, base, offset)
         base, step = base.astype(np.int64), np.where(offset < 0, -1, 1)
         left, found = np.abs(offset.astype(np.int64)), np.full(mask.shape, _WORD)
-        alone = offset == 0
+        alone, possible = offset == 0, base < 32
         for distance in range(32):
             at = base + step * distance
-            inside = (at >= 0) & (at < 32)
+            inside = possible & (at >= 0) & (at < 32)
             is_set = inside & ((mask >> np.where(inside, at, 0).astype(np.uint32)) & np.uint32(1) != 0)
             left = left - is_set
             hit = is_set & np.where(alone, distance == 0, left == 0) & (found == _WORD)
@@ -175,7 +175,7 @@ def _extract_field(modifiers: Words) -> Rule:
     wide = np.dtype(f"{DTYPES[kind].kind}8").type
 
     def function(a: Array, position: Array, length: Array) -> Array:
-        start, count = position & np.uint32(255), np.minimum(length & np.uint32(255), np.uint32(64))
+        start, count = _byte(position, kind), np.minimum(_byte(length, kind), np.uint32(64))
         field = a.astype(wide) >> np.minimum(start, np.uint32(63)).astype(wide)
         if kind[0] == "u":
             field = np.where(start > 63, wide(0), field)
@@ -183,6 +183,11 @@ def _extract_field(modifiers: Words) -> Rule:
         return np.where(count == 0, wide(0), (field << up) >> up).astype(DTYPES[kind])
 
     return Rule((kind, "u32", "u32"), (kind,), function)
+
+
+def _byte(number: Array, kind: str) -> Array:
+    """A field's place or length: of words GPUs take the low byte, of 64 bits the whole number. PTX says up to 255."""
+    return number if kind[1:] == "64" else number & np.uint32(255)
 
 
 def _field(position: Array, length: Array) -> Array:
@@ -196,8 +201,8 @@ def _insert_field(modifiers: Words) -> Rule:
     _, (kind,) = parse(modifiers, "", "b32 b64")
 
     def function(a: Array, into: Array, position: Array, length: Array) -> Array:
-        start = position & np.uint32(255)
-        mask = _field(start, length & np.uint32(255))
+        start = _byte(position, kind)
+        mask = _field(start, _byte(length, kind))
         moved = a.astype(np.uint64) << np.minimum(start, np.uint32(63)).astype(np.uint64)
         return ((into & ~mask) | (moved & mask)).astype(DTYPES[kind])
 

@@ -5,8 +5,6 @@ An exact value is a pair here: a float64 and something with the sign of what is 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from grader.ptx.types import Array
@@ -137,19 +135,51 @@ def fused_single(a: Array, b: Array, c: Array) -> Array:
 
 
 def fused_double(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
-    """a · b + c of float64 rounded once to nearest, and something with the sign of its error.
+    """a · b + c of float64 rounded once to nearest, and something with the sign of its error."""
+    plain = np.asarray(a * b + c)
+    plain = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, plain)
+    value, error = _fused_near(a, b, c)
+    # Nothing is missing from infinities, NaN and exact zeros, whose signs are right in the plain sum.
+    exact = ~np.isfinite(plain) & ~np.isfinite(value) | ((value == 0) & (error == 0))
+    value, error = np.where(exact, plain, value), np.where(exact, 0.0, error)
+    given = np.broadcast_arrays(a, b, c)
+    odd_sizes = np.zeros(plain.shape, bool)
+    for values in given:
+        odd_sizes |= (np.abs(values) < 2.0**-300) & (values != 0) | (np.abs(values) > 2.0**300) & np.isfinite(values)
+    for values in given:
+        odd_sizes &= np.isfinite(values)
+    odd_sizes &= (given[0] != 0) & (given[1] != 0)
+    if odd_sizes.any():
+        value[odd_sizes], error[odd_sizes] = _fused_scaled(*(values[odd_sizes] for values in given))
+    return value, error
 
-    Where a part over- or underflows it is rounded twice.
-    """
+
+def _fused_near(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
+    """The same where no part of it over- or underflows (Boldo and Melquiond)."""
     high, low = two_product(a, b)
     middle, least = two_sum(np.asarray(c), low)
     upper, lower = two_sum(high, middle)
     rest = odd(*two_sum(least, lower))
     result = upper + rest
-    plain = a * b + c
-    safe = np.isfinite(result) & ((np.abs(high) > 2.0**-960) | (plain == 0))
-    error = (upper - result) + rest
-    return np.where(safe, result, plain), np.where(safe, error, 0.0)
+    return result, (upper - result) + rest
+
+
+def _fused_scaled(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
+    """The same of finite numbers of any size, a and b not 0, by their mantissas."""
+    (x, p), (y, q), (z, r) = np.frexp(a), np.frexp(b), np.frexp(c)
+    # Of a third term so much larger or smaller no more than its sign matters.
+    apart = np.where(z == 0, 0, np.clip(r - p - q, -200, 200))
+    scale = np.where(apart == 200, r - 200, p + q)
+    value, error = _fused_near(x, y, np.ldexp(z, apart))
+    result = np.ldexp(value, scale)
+    # Subnormal results are rounded once more, wrongly where the first rounding made a tie. Scaled back all is exact.
+    missing = value - np.ldexp(result, -scale)
+    tie = (missing != 0) & (np.abs(missing) == np.ldexp(1.0, -1075 - scale))
+    beyond = tie & (error != 0) & ((error > 0) == (missing > 0))
+    result = np.where(beyond, np.nextafter(result, np.copysign(np.inf, missing)), result)
+    missing = value - np.ldexp(result, -scale)
+    missing = np.where(np.isfinite(result), missing, -result)
+    return result, np.where(missing == 0, error, missing)
 
 
 def fused(a: Array, b: Array, c: Array, mode: str) -> Array:
@@ -157,9 +187,18 @@ def fused(a: Array, b: Array, c: Array, mode: str) -> Array:
     if a.dtype == _F32:
         if mode == "rn":
             return fused_single(a, b, c)
-        return single(*two_sum(np.multiply(a, b, dtype=np.float64), c.astype(np.float64)), mode)
+        terms = np.multiply(a, b, dtype=np.float64), c.astype(np.float64)
+        return _signed_zero(single(*two_sum(*terms), mode), *terms, mode)
     value, error = fused_double(a, b, c)
-    return toward(value, error, mode)
+    return value if mode == "rn" else _signed_zero(toward(value, error, mode), a * b, c, mode)
+
+
+def _signed_zero(total: Array, a: Array, b: Array, mode: str) -> Array:
+    """A sum whose zeros have the sign of its mode: toward minus infinity x − x is −0."""
+    if mode != "rm":
+        return total
+    # Neither does an underflow make a zero there, nor do two of +0.
+    return np.where((total == 0) & (np.signbit(a) | np.signbit(b)), total.dtype.type(-0.0), total)
 
 
 def total(a: Array, b: Array, mode: str) -> Array:
@@ -167,9 +206,9 @@ def total(a: Array, b: Array, mode: str) -> Array:
     if mode == "rn":
         return a + b
     if a.dtype == _F32:
-        return single(*two_sum(a.astype(np.float64), b.astype(np.float64)), mode)
+        return _signed_zero(single(*two_sum(a.astype(np.float64), b.astype(np.float64)), mode), a, b, mode)
     value, error = two_sum(a, b)
-    return toward(value, error, mode)
+    return _signed_zero(toward(value, error, mode), a, b, mode)
 
 
 def product(a: Array, b: Array, mode: str) -> Array:
@@ -178,8 +217,9 @@ def product(a: Array, b: Array, mode: str) -> Array:
         return a * b
     if a.dtype == _F32:
         return single(np.multiply(a, b, dtype=np.float64), np.zeros(()), mode)
-    value, error = two_product(a, b)
-    return toward(value, error, mode)
+    near = a * b
+    (x, p), (y, q) = np.frexp(a), np.frexp(b)
+    return toward(near, fused_double(x, y, -np.ldexp(near, -p - q))[0], mode)
 
 
 def quotient(a: Array, b: Array, mode: str) -> Array:
@@ -187,8 +227,11 @@ def quotient(a: Array, b: Array, mode: str) -> Array:
     near = a / b
     if mode == "rn":
         return near
-    missing: Any
-    missing = a - np.multiply(near, b, dtype=np.float64) if near.dtype == _F32 else fused_double(-near, b, a)[0]
+    if near.dtype == _F32:
+        missing = a - np.multiply(near, b, dtype=np.float64)
+    else:
+        (x, p), (y, q) = np.frexp(a), np.frexp(b)
+        missing = fused_double(-np.ldexp(near, q - p), y, x)[0]
     exact = ~np.isfinite(a) | (b == 0)
     return toward(near, np.where(exact, 0.0, missing * np.where(np.signbit(b), -1.0, 1.0)), mode)
 
@@ -198,5 +241,9 @@ def root(a: Array, mode: str) -> Array:
     near = np.sqrt(a)
     if mode == "rn":
         return near
-    missing = a - np.multiply(near, near, dtype=np.float64) if near.dtype == _F32 else fused_double(-near, near, a)[0]
+    if near.dtype == _F32:
+        missing = a - np.multiply(near, near, dtype=np.float64)
+    else:
+        x, p = np.frexp(near)
+        missing = fused_double(-x, x, np.ldexp(a, -2 * p))[0]
     return toward(near, np.where(np.isfinite(a), missing, 0.0), mode)

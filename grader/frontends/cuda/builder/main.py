@@ -32,6 +32,8 @@ SOURCE_BYTES = 4 << 20
 _SHARED = re.compile(r"^\s*\.shared\s+(?:\.align\s+\d+\s+)?\.[a-z]+(\d+)\s+[\w$%]+(?:\[(\d+)\])?\s*;", re.MULTILINE)
 # A plan's names are no longer.
 _MOST_SYMBOL = 200
+_FILE = re.compile(r"(?<=_)[0-9a-f]{8}(?=_\d+_[A-Za-z0-9_]{1,100}?_cu_)")
+_MANAGED = re.compile(r"^\.(?:visible |extern |weak )*\.?global \.attribute\(\.managed\)", re.MULTILINE)
 
 
 def _answer(request: Build, files: Sequence[int]) -> Built | Failed:
@@ -64,6 +66,10 @@ def build(request: Build, source: bytes, folder: Path) -> bytes | Failed:
     if isinstance(compiled, Failed):
         return compiled
     text = source.decode(errors="replace")
+    if _MANAGED.search(compiled.ptx):
+        return Failed(seq=request.seq, failure="unsupported", line=text[: text.find("__managed__")].count("\n") + 1,
+                      message="host code could read what a kernel writes to a __managed__ variable: "
+                              "declare it __device__")
     try:
         entries = split(compiled.ptx, text)
     except Unplannable as error:
@@ -83,7 +89,7 @@ def build(request: Build, source: bytes, folder: Path) -> bytes | Failed:
         return Failed(seq=request.seq, failure="too_large", message=many)
     contents = Contents(symbol=function.symbol, parameters=function.parameters, entries=list(map(_entry, entries)))
     table = lines.host_lines(folder, objects.LIBRARY, file, until)
-    return write_built((folder / objects.LIBRARY).read_bytes(), table, contents)
+    return write_built(objects.stripped(folder, until), table, contents)
 
 
 def _too_many(entries: Sequence[EntryText]) -> str | None:
@@ -99,15 +105,23 @@ def _too_many(entries: Sequence[EntryText]) -> str | None:
 
 def _entry(entry: EntryText) -> BuiltEntry:
     shared = sum(int(bits) // 8 * int(count or 1) for bits, count in _SHARED.findall(entry.text))
-    symbol = entry.symbol if len(entry.symbol) <= _MOST_SYMBOL else (
-        f"{entry.symbol[:100]}_{hashlib.sha256(entry.symbol.encode()).hexdigest()[:16]}")
+    symbol, text = _lasting(entry.symbol), _lasting(entry.text)
+    if len(symbol) > _MOST_SYMBOL:
+        short = f"{symbol[:100]}_{hashlib.sha256(symbol.encode()).hexdigest()[:16]}"
+        symbol, text = short, text.replace(symbol, short)
     return BuiltEntry(
         registered=entry.symbol, symbol=symbol, name=entry.name, line=entry.line,
-        text=entry.text.replace(entry.symbol, symbol), signature=list(entry.signature), shared=shared,
+        text=text, signature=list(entry.signature), shared=shared,
         most_threads=entry.most_threads,
         variables=[
             BuiltVariable(symbol=one.symbol, name=one.name, bytes=len(one.contents), initial=_initial(one.contents))
             for one in entry.variables])
+
+
+def _lasting(text: str) -> str:
+    """A text without what nvcc puts into names that are a file's own: it depends on the folder, and kernels are known
+    by their texts."""
+    return _FILE.sub("00000000", text)
 
 
 def _initial(contents: bytes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from grader.plan.messages import Failed
 
@@ -27,12 +27,8 @@ _LIMITS = (
      "The compiler runs out of memory, or crashes: the file is too much for it."),
 )  # fmt: skip
 _UNDEFINED = re.compile(r"^(?:(?P<file>[^\s:]+):(?P<line>\d+): )?.*(?:undefined reference to|multiple definition of) ")
-
-
-class Place(NamedTuple):
-    line: int
-    text: str
-
+# What a linker says before that: where in an object file.
+_BEFORE = re.compile(r";.*|^(?:.*?ld: )?(?:\S+\.(?:o|so|cu|cpp|c))?(?::\(\S+\))?(?::?\d+)?:? ?")
 
 def without_paths(text: str, folder: Path) -> str:
     """A compiler's words without the places of this machine."""
@@ -62,8 +58,7 @@ def link_failure(said: str, folder: Path, file: str, seq: int) -> Failed:
     """For a linker that does not find something, or finds it twice."""
     found = [match for line in without_paths(said, folder).splitlines() if (match := _UNDEFINED.match(line))]
     lines = [match.string.strip() for match in found] or without_paths(said, folder).splitlines()
-    # What stands before says where in an object file, which is nobody's concern.
-    words = [re.sub(r"^(?:.*?ld: )?(?:\S+\.(?:o|so|cu|cpp|c))?(?::\(\S+\))?(?::?\d+)?:? ?", "", line) for line in lines]
+    words = [_BEFORE.sub("", line) for line in lines]
     line = next((int(match["line"]) for match in found if match["line"] and match["file"] == file), 0)
     return Failed(seq=seq, failure="compile_error", line=line,
                   message=_cut("\n".join(dict.fromkeys(words[:8])) or "the file cannot be linked"))

@@ -9,7 +9,8 @@ from grader.frontends.phrases import RAISED, Clue, Failing
 COMPILING: frozenset[Failing] = RAISED | {"syntax_error"}
 
 _PLACE = re.compile(
-    r"^[^\s:(][^:(\n]{0,200}(?:\(\d{1,7}\)|:\d{1,7}(?::\d{1,7})?): (?:catastrophic |fatal )?error(?: #\d+(?:-D)?)?: ")
+    r"^(?:At end of source|[^\s:(][^:(\n]{0,200}(?:\(\d{1,7}\)|:\d{1,7}(?::\d{1,7})?)): (?:catastrophic |fatal )?error"
+    r"(?: #\d+(?:-D)?)?: ")
 _PTX = re.compile(r"^ptxas [^\n]{0,300}?(?:line \d{1,7}; )?(?:error|fatal) *: ")
 
 
@@ -23,12 +24,17 @@ def unwrap(message: str) -> str:
             said = [line[found.end() :].strip()]
             # Types stand in lines of their own.
             said += [more.strip() for more in lines[at + 1 : at + 8] if re.search(r"^\s+\w+ types are: ", more)]
-            return "; ".join(said)
-    return message
+            return _begun("; ".join(said))
+    return _begun(message)
+
+
+def _begun(message: str) -> str:
+    """The message as a sentence begins, but for names."""
+    return message[:1].upper() + message[1:] if re.match(r"[a-z]+,? ", message) else message
 
 
 def _of(hint: str, message: str, line: str = "") -> Clue:
-    return Clue(hint, message=message, line=line, kinds=COMPILING)
+    return Clue(hint, message=f"(?i:{message})", line=line, kinds=COMPILING)
 
 
 # Each name that students look for most, and the header that declares it.
@@ -48,7 +54,7 @@ CLUES = (
         r"(?:import|from|def)\b|@"),
     _of("C++ writes `else if`.", 'identifier "elif" is undefined'),
     _of("C++ writes `true`, `false` and `nullptr`.", 'identifier "(?:True|False|None)" is undefined'),
-    _of(_BUILT_IN, r'(?i)identifier "(?:block|thread|grid)_?(?:id|idx|dim|index)\w*" is undefined'),
+    _of(_BUILT_IN, r'identifier "(?:block|thread|grid)_?(?:id|idx|dim|index)\w*" is undefined'),
     *(_of(f"Write `#include {header}` at the top of the file: it declares {{name}}.",
           rf'(?:identifier|name) "(?P<name>{name})" is undefined') for name, header in _HEADERS),
     _of("Write `#include <cuda_fp16.h>` at the top of the file: it declares half and half2.",
@@ -129,8 +135,8 @@ CLUES = (
         r'function "(?P<name>[^"(]+)[^"]*" has already been defined'),
     _of("Statements stand inside a function: is a closing brace } too early?",
         r"this declaration has no storage class|expected a declaration"),
-    _of("A closing brace } is missing above this line: each { needs one.", r'expected a ";"|expected a "\}"',
-        r".*\)\s*\{?\s*$"),
+    _of("A closing brace } is missing: each { needs one, and the file ends before it comes.", r'expected a "\}"'),
+    _of("A closing brace } is missing above this line: each { needs one.", r'expected a ";"', r".*\)\s*\{?\s*$"),
     _of("A semicolon ; is missing at the end of this line or of the line above it.", r'expected a ";"'),
     _of("Count brackets from the start of the statement: one of them has no partner.",
         r'expected a "?[)\]}>]|unmatched'),

@@ -9,6 +9,7 @@ NAMES = Names(
     blocks="({count} + {block} - 1) / {block}", load="load", store="store", atomic="atomic operation",
     launch_opens=">>>(",
     terms={"program": "block", "lane": "thread", "mask": "condition", "block": "part", "//": "/"},
+    threads=True,
 )
 
 SIGHTS = Sights(

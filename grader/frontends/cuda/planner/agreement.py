@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from grader.frontends.cuda.built import BuiltEntry
 from grader.frontends.cuda.planner.memories import LOADING, Memories
+from grader.frontends.cuda.planner.parameters import HOST_ADDRESSES, launched, words
 from grader.frontends.cuda.planner.recording import Recording
-from grader.frontends.cuda.planner.records import Kind, Record
+from grader.frontends.cuda.planner.records import HostRecord, Kind
 
 # Records whose text is compared by what it is made of.
 _STAGED = (Kind.STAGED, Kind.CONTENTS)
@@ -16,69 +18,74 @@ _ADDRESSES = {
     Kind.CONTENTS: (0,),
 }  # fmt: skip
 _SOURCE = 2
-_WORD = 8
 
 
-def disagreement(recordings: Sequence[Recording]) -> Record | None:
+def disagreement(recordings: Sequence[Recording], entries: Sequence[BuiltEntry]) -> HostRecord | None:
     """The first record that another recording has otherwise, or lacks. Raises Malformed."""
     first, *others = recordings
     for other in others:
-        if found := _between(first, other):
+        if found := _Pair(first, other, entries).disagreement():
             return found
     return None
 
 
-def _between(first: Recording, other: Recording) -> Record | None:
-    mine, theirs = Memories(), Memories()
-    for call, (one, two) in enumerate(zip(first.phases(), other.phases(), strict=False), LOADING):
-        for a, b in zip(one, two, strict=False):
-            if not _same(a, b, mine, theirs):
-                return a
-            mine.note(a, call, 0)
-            theirs.note(b, call, 0)
-        if len(one) != len(two):
-            longer = one if len(one) > len(two) else two
-            return longer[min(len(one), len(two))]
-    if len(first.calls) != len(other.calls) or _ends(first) != _ends(other):
-        return first.last or other.last or Record(Kind.END, (), (), b"")
-    return None
+class _Pair:
+    """Two recordings side by side: each has the memory at addresses of its own."""
+
+    def __init__(self, first: Recording, other: Recording, entries: Sequence[BuiltEntry]) -> None:
+        self._first, self._other, self._entries = first, other, entries
+        self._mine, self._theirs = Memories(), Memories()
+
+    def disagreement(self) -> HostRecord | None:
+        first, other = self._first, self._other
+        for call, (one, two) in enumerate(zip(first.phases(), other.phases(), strict=False), LOADING):
+            for a, b in zip(one, two, strict=False):
+                if not self._same(a, b):
+                    return a
+                self._mine.note(a, call, 0)
+                self._theirs.note(b, call, 0)
+            if len(one) != len(two):
+                longer = one if len(one) > len(two) else two
+                return longer[min(len(one), len(two))]
+        if len(first.calls) != len(other.calls):
+            return first.last or other.last or HostRecord(Kind.END, (), (), b"")
+        return None
+
+    def _same(self, a: HostRecord, b: HostRecord) -> bool:
+        if a.kind != b.kind or (len(a.text) != len(b.text) and a.kind not in _STAGED):
+            return False
+        if a.kind == Kind.BUFFER:
+            return a.numbers[1:] == b.numbers[1:]
+        if a.numbers == b.numbers and (a.text == b.text or a.kind in _STAGED):
+            return True
+        if _places(a, self._mine) != _places(b, self._theirs):
+            return False
+        if a.kind == Kind.LAUNCH:
+            return self._arguments(a, self._mine) == self._arguments(b, self._theirs)
+        return a.text == b.text or a.kind in _STAGED
+
+    def _arguments(self, record: HostRecord, memories: Memories) -> list[object]:
+        found: list[object] = []
+        for type_, contents in launched(record, self._entries)[1]:
+            left = bytearray(contents)
+            for at, address in words(type_, contents):
+                if (place := _place(address, memories)) != address:
+                    found.append((at, place))
+                    left[at : at + 8] = bytes(8)
+            found.append(bytes(left))
+        return found
 
 
-def _ends(one: Recording) -> object:
-    return (one.last.kind, one.last.text) if one.last is not None else None
-
-
-def _same(a: Record, b: Record, mine: Memories, theirs: Memories) -> bool:
-    if a.kind != b.kind:
-        return False
-    if a.kind in _STAGED:
-        left, right = list(a.numbers), list(b.numbers)
-        if a.kind == Kind.STAGED:
-            left[_SOURCE] = right[_SOURCE] = 0
-        return len(a.text) == len(b.text) and (left == right or _places(a, mine, left) == _places(b, theirs, right))
-    if a.numbers == b.numbers and a.text == b.text:
-        return True
-    if a.kind == Kind.BUFFER:
-        return a.numbers[1:] == b.numbers[1:]
-    return (_places(a, mine, list(a.numbers)) == _places(b, theirs, list(b.numbers))
-            and _text(a, mine) == _text(b, theirs))
-
-
-def _places(record: Record, memories: Memories, numbers: list[int]) -> list[object]:
+def _places(record: HostRecord, memories: Memories) -> list[object]:
     """The numbers of a record, with addresses as places in memory."""
     at = _ADDRESSES.get(record.kind, ())
-    return [_place(number, memories.find) if index in at else number for index, number in enumerate(numbers)]
+    return [_place(number, memories) if index in at else number for index, number in enumerate(record.numbers)
+            if record.kind != Kind.STAGED or index != _SOURCE]
 
 
-def _text(record: Record, memories: Memories) -> object:
-    if record.kind != Kind.LAUNCH or len(record.text) % _WORD:
-        return record.text
-    return [_place(int.from_bytes(record.text[at : at + _WORD], "little"), memories.find)
-            for at in range(0, len(record.text), _WORD)]
-
-
-def _place(address: int, find: Callable[[int], object]) -> object:
-    found = find(address)
-    if found is None:
-        return address
-    return getattr(found, "number", 0), address - getattr(found, "base", 0)
+def _place(address: int, memories: Memories) -> object:
+    """Where an address lies. All of the host's own memory is one place: a plan does not know it."""
+    found = memories.find(address)
+    if found is not None:
+        return found.number, address - found.base
+    return "host" if address in HOST_ADDRESSES else address

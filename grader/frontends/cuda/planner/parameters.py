@@ -1,9 +1,18 @@
-"""Which bytes of a structure a kernel reads: the others are padding, and hold what was in memory before."""
+"""The arguments of a launch, as the kernel reads them: padding of structures holds what was in memory before."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+
+from grader.frontends.cuda.built import BuiltEntry
+from grader.frontends.cuda.planner.kinds import is_structure, own_sizes
+from grader.frontends.cuda.planner.records import HostRecord
+from grader.plan.plan import POINTER_BYTES, Malformed
+
+# Where programs, libraries, stacks and heaps lie on Linux.
+HOST_ADDRESSES = range(0x5500_0000_0000, 0x7FFF_FFFF_FFFF)
 
 _NAME = re.compile(r"param_(\d+)_\w*")
 _LOAD = re.compile(
@@ -26,7 +35,30 @@ def _reads(text: str) -> dict[str, tuple[tuple[int, int], ...] | None]:
     return {number: tuple(reads[number]) if len(reads[number]) + 1 == uses[number] else None for number in uses}
 
 
-def read_bytes(text: str, index: int, contents: bytes) -> bytes:
+def launched(record: HostRecord, entries: Sequence[BuiltEntry]) -> tuple[BuiltEntry, list[tuple[str, bytes]]]:
+    """The kernel of a launch, and the types and contents of its arguments. Raises Malformed."""
+    index = record.numbers[0]
+    if index >= len(entries):
+        raise Malformed("a kernel that is not there")
+    entry, at = entries[index], 0
+    found: list[tuple[str, bytes]] = []
+    for number, (type_, size) in enumerate(zip(entry.signature, own_sizes(entry), strict=False)):
+        contents = record.text[at : at + size]
+        if len(contents) < size:
+            raise Malformed("a launch without its arguments")
+        found.append((type_, _read_bytes(entry.text, number, contents) if is_structure(type_) else contents))
+        at += size
+    return entry, found
+
+
+def words(type_: str, contents: bytes) -> Iterator[tuple[int, int]]:
+    """The places in an argument that may hold a pointer, and what they hold."""
+    if type_[0] != "f":
+        for at in range(0, len(contents) - POINTER_BYTES + 1, POINTER_BYTES):
+            yield at, int.from_bytes(contents[at : at + POINTER_BYTES], "little")
+
+
+def _read_bytes(text: str, index: int, contents: bytes) -> bytes:
     """The contents of a structure, parameter `index` of a kernel, with zeros where the kernel reads nothing."""
     ranges = _reads(text).get(str(index))
     if ranges is None:

@@ -12,7 +12,7 @@ from enum import IntEnum
 
 from grader.plan.plan import Malformed
 
-MOST_RECORDS = 1 << 21
+MOST_RECORDS = 1 << 20
 _HEAD = struct.Struct("<4I")
 _MOST_FRAMES = 16
 
@@ -22,12 +22,13 @@ class Kind(IntEnum):
 
     CALL: its number. BUFFER: address, bytes, place (of PLACES), index of its parameter + 1. VARIABLE: address of the
     buffer before it; the text is its symbol. FREE: address. LAUNCH: kernel, grid (3), block (3), shared bytes,
-    cooperative; the text holds the arguments' bytes. COPY: target, its pitch, source, its pitch,
-    width, height; the text is the call's name. STAGED: like a copy, from memory of the host code's own, whose rows are
-    the text. FILL: target, pitch, width, height, byte. CONTENTS: address of a pinned buffer, and from which byte on the
-    text is what it holds. ASKED: a kernel about whose resources host code has asked. REFUSED: a text of three lines:
-    why, what, a sentence. FAILED: two lines: failure, a sentence. ERROR: 1 + index of the kernel that was not launched
-    (0: something else; more than 32 bits: harmless), CUDA's number; the text says what is wrong. END.
+    cooperative; the text holds the arguments' bytes. COPY: target, its pitch, source, its pitch, width, height, and of
+    a row of equal copies how many, from target to target, and from source to source; the text is the call's name.
+    STAGED: like a single copy, from memory of the host code's own, whose rows are the text. FILL: target, pitch,
+    width, height, byte. CONTENTS: address of a pinned buffer, and from which byte on the text is what it holds. ASKED:
+    a kernel about whose resources host code has asked. REFUSED: a text of three lines: why, what, a sentence. FAILED:
+    two lines: failure, a sentence. ERROR: 1 + index of the kernel that was not launched (0: something else; more than
+    32 bits: harmless), CUDA's number; the text says what is wrong. END.
     """
 
     CALL = 1
@@ -47,7 +48,7 @@ class Kind(IntEnum):
 
 
 _NUMBERS = {
-    Kind.CALL: 1, Kind.BUFFER: 4, Kind.VARIABLE: 1, Kind.FREE: 1, Kind.LAUNCH: 9, Kind.COPY: 6, Kind.STAGED: 6,
+    Kind.CALL: 1, Kind.BUFFER: 4, Kind.VARIABLE: 1, Kind.FREE: 1, Kind.LAUNCH: 9, Kind.COPY: 9, Kind.STAGED: 6,
     Kind.FILL: 5, Kind.CONTENTS: 2, Kind.ASKED: 1, Kind.REFUSED: 0, Kind.FAILED: 0, Kind.ERROR: 2, Kind.END: 0,
 }  # fmt: skip
 HARMLESS = 1 << 32
@@ -55,7 +56,7 @@ HARMLESS = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class HostRecord:
     """`frames` are addresses in the object, innermost first."""
 
     kind: Kind
@@ -69,9 +70,9 @@ class Record:
         return [*found, *[""] * (count - len(found))]
 
 
-def read_records(made: bytes) -> list[Record]:
+def read_records(made: bytes) -> list[HostRecord]:
     """Raises Malformed for what no runtime writes. A record that is cut off at the end is left out."""
-    found: list[Record] = []
+    found: list[HostRecord] = []
     at = 0
     while at + _HEAD.size <= len(made):
         kind, frames, numbers, size = _HEAD.unpack_from(made, at)
@@ -84,6 +85,6 @@ def read_records(made: bytes) -> list[Record]:
         if end > len(made):
             break
         words = struct.unpack_from(f"<{frames + numbers}Q", made, at)
-        found.append(Record(Kind(kind), words[:frames], words[frames:], made[at + 8 * (frames + numbers) : end]))
+        found.append(HostRecord(Kind(kind), words[:frames], words[frames:], made[at + 8 * (frames + numbers) : end]))
         at = end
     return found

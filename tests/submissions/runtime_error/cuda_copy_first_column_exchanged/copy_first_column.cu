@@ -1,6 +1,6 @@
 // Source and target of the copy are exchanged.
-// expect: line 13
-// expect: cudaMemcpy
+// expect: its source `d_A` is GPU memory
+// never: tl.
 #include <vector>
 
 #include <cuda_runtime.h>

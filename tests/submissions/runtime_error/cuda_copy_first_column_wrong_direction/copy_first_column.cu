@@ -1,6 +1,7 @@
 // cudaMemcpyDeviceToHost, where the source is the host's.
-// expect: line 13
-// expect: cudaMemcpy
+// expect: its source is host memory
+// expect: cudaMemcpyHostToDevice
+// never: tl.
 #include <vector>
 
 #include <cuda_runtime.h>

@@ -7,7 +7,9 @@ typedef struct {
     u64 target, target_pitch, source, source_pitch, width, height;
     enum cudaMemcpyKind kind;
     const char *call;
+    const void *site; // the call in host code, where it may be one of a loop
 } Transfer;
+#define SITE __builtin_return_address(0)
 
 static int on_device(const Buffer *one) { return one && one->place == DEVICE; }
 static int takes_copies(const Buffer *one) { return one && one->place == HOST && !one->key; }
@@ -15,6 +17,10 @@ static int takes_copies(const Buffer *one) { return one && one->place == HOST &&
 static void wrong_side(const Transfer *copy, const Buffer *buffer, const char *which, const char *is,
                        const char *needs) {
     const char *name = buffer ? rec_name(buffer) : "";
+    if (*name && on_device(buffer))
+        rec_fail(EXCEPTION,
+                 "%s: its %s `%s` lies in GPU memory already, and this copy %s: give it to the kernel as it is",
+                 copy->call, which, name, needs);
     rec_fail(EXCEPTION, "%s: its %s%s%s%s is %s memory, and this copy %s", copy->call, which, *name ? " `" : "", name,
              *name ? "`" : "", is, needs);
 }
@@ -41,22 +47,61 @@ static int is_known(const Transfer *copy, Buffer *source) {
 
 static void stage(const Transfer *copy) {
     u64 bytes = copy->width * copy->height;
-    if (bytes / copy->height != copy->width || bytes > rec_settings->most_bytes)
-        rec_fail(TOO_LARGE, "%s: host code copies more of its own memory than a plan holds: copy what is needed alone",
-                 copy->call);
-    unsigned char *rows = malloc(bytes);
+    if (bytes / copy->height != copy->width) rec_fail(EXCEPTION, "%s: more bytes than there are", copy->call);
+    unsigned char *rows = copy->height == 1 ? (unsigned char *)copy->source : malloc(bytes);
     if (!rows) rec_fail(OUT_OF_MEMORY, "%s: there is no memory to plan it in", copy->call);
-    for (u64 row = 0; row < copy->height; row++)
+    for (u64 row = 0; row < copy->height && copy->height > 1; row++)
         memcpy(rows + row * copy->width, (const void *)(copy->source + row * copy->source_pitch), copy->width);
-    EMIT(STAGED, rows, bytes, copy->target, copy->target_pitch, copy->source, copy->source_pitch, copy->width,
-         copy->height);
-    free(rows);
+    const u64 numbers[] = {copy->target,       copy->target_pitch, copy->source,
+                           copy->source_pitch, copy->width,        copy->height};
+    rec_emit_packed(STAGED, numbers, sizeof numbers / sizeof *numbers, rows, bytes);
+    if (copy->height > 1) free(rows);
 }
 
 static void on_the_host(const Transfer *copy) {
     for (u64 row = 0; row < copy->height; row++)
         memmove((void *)(copy->target + row * copy->target_pitch),
                 (const void *)(copy->source + row * copy->source_pitch), copy->width);
+}
+
+// Copies of single pieces in a loop, which are written down together when something else comes.
+static struct {
+    u64 count, target_step, source_step;
+    Transfer copy, last;
+    Frames frames;
+} held;
+
+void rec_write_copies(void) {
+    rec_lock();
+    if (held.count) {
+        const Transfer *one = &held.copy;
+        const u64 numbers[] = {one->target, one->target_pitch, one->source,      one->source_pitch, one->width,
+                               one->height, held.count,        held.target_step, held.source_step};
+        held.count = 0;
+        rec_emit_at(COPY, &held.frames, numbers, sizeof numbers / sizeof *numbers, one->call, strlen(one->call));
+    }
+    rec_unlock();
+}
+
+static void hold(const Transfer *copy) {
+    rec_lock();
+    u64 target_step = copy->target - held.last.target, source_step = copy->source - held.last.source;
+    int follows = held.count && copy->site && copy->site == held.copy.site && copy->width == held.copy.width &&
+                  copy->height == 1 && held.copy.height == 1 &&
+                  (held.count == 1 || (target_step == held.target_step && source_step == held.source_step));
+    if (follows) {
+        held.target_step = target_step;
+        held.source_step = source_step;
+        held.count++;
+    } else {
+        rec_write_copies();
+        held.copy = *copy;
+        held.frames = rec_frames();
+        held.target_step = held.source_step = 0;
+        held.count = 1;
+    }
+    held.last = *copy;
+    rec_unlock();
 }
 
 static cudaError_t transfer(Transfer copy) {
@@ -73,24 +118,22 @@ static cudaError_t transfer(Transfer copy) {
         return cudaSuccess;
     }
     rec_lock();
-    if (is_known(&copy, source))
-        EMIT(COPY, copy.call, strlen(copy.call), copy.target, copy.target_pitch, copy.source, copy.source_pitch,
-             copy.width, copy.height);
+    if (is_known(&copy, source)) hold(&copy);
     else stage(&copy);
     rec_unlock();
     return cudaSuccess;
 }
 
-static cudaError_t copy_row(void *target, const void *source, size_t bytes, enum cudaMemcpyKind kind,
-                            const char *call) {
-    return transfer((Transfer){(u64)target, bytes, (u64)source, bytes, bytes, 1, kind, call});
+static cudaError_t copy_row(void *target, const void *source, size_t bytes, enum cudaMemcpyKind kind, const char *call,
+                            const void *site) {
+    return transfer((Transfer){(u64)target, bytes, (u64)source, bytes, bytes, 1, kind, call, site});
 }
 cudaError_t cudaMemcpy(void *target, const void *source, size_t bytes, enum cudaMemcpyKind kind) {
-    return copy_row(target, source, bytes, kind, "cudaMemcpy");
+    return copy_row(target, source, bytes, kind, "cudaMemcpy", SITE);
 }
 cudaError_t cudaMemcpyAsync(void *target, const void *source, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream) {
-    return copy_row(target, source, bytes, kind, "cudaMemcpyAsync");
+    return copy_row(target, source, bytes, kind, "cudaMemcpyAsync", SITE);
 }
 
 static cudaError_t copy_rows(void *target, size_t target_pitch, const void *source, size_t source_pitch, size_t width,
@@ -98,7 +141,7 @@ static cudaError_t copy_rows(void *target, size_t target_pitch, const void *sour
     if (height > 1 && (target_pitch < width || source_pitch < width))
         return rec_error(cudaErrorInvalidPitchValue, 0, 0, "%s: a pitch is less than the width of %zu bytes", call,
                          width);
-    return transfer((Transfer){(u64)target, target_pitch, (u64)source, source_pitch, width, height, kind, call});
+    return transfer((Transfer){(u64)target, target_pitch, (u64)source, source_pitch, width, height, kind, call, 0});
 }
 cudaError_t cudaMemcpy2D(void *target, size_t target_pitch, const void *source, size_t source_pitch, size_t width,
                          size_t height, enum cudaMemcpyKind kind) {
@@ -144,7 +187,7 @@ static cudaError_t to_symbol(const void *symbol, const void *source, size_t byte
         return rec_error(cudaErrorInvalidValue, 0, 0,
                          "%s: the variable has %llu bytes, and %zu are copied to byte %zu of it", call,
                          (unsigned long long)one->bytes, bytes, offset);
-    return copy_row((void *)(one->address + offset), source, bytes, kind, call);
+    return copy_row((void *)(one->address + offset), source, bytes, kind, call, 0);
 }
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *source, size_t bytes, size_t offset,
                                enum cudaMemcpyKind kind) {
@@ -159,7 +202,7 @@ static cudaError_t from_symbol(void *target, const void *symbol, size_t bytes, s
     Variable *one = rec_variable(symbol);
     if (!one)
         return rec_error(cudaErrorInvalidSymbol, 0, 0, "%s: this is no __device__ or __constant__ variable", call);
-    return copy_row(target, (const void *)(one->address + offset), bytes, kind, call);
+    return copy_row(target, (const void *)(one->address + offset), bytes, kind, call, 0);
 }
 cudaError_t cudaMemcpyFromSymbol(void *target, const void *symbol, size_t bytes, size_t offset,
                                  enum cudaMemcpyKind kind) {

@@ -16,7 +16,9 @@ __thread cudaError_t rec_last_error;
 
 static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static unsigned char waiting[1 << 16];
-static u64 waiting_bytes, written_bytes;
+// Many more than a plan has operations.
+enum { MOST_RECORDS = 1 << 17 };
+static u64 waiting_bytes, written_bytes, written_records;
 // The linker knows where the shared object begins and ends.
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
@@ -73,7 +75,7 @@ static void to_planner(const void *bytes, u64 count) {
     }
 }
 
-static void to_sink(Sink *sink, const void *bytes, u64 count) {
+void rec_append(Sink *sink, const void *bytes, u64 count) {
     if (sink->used + count > sink->room) {
         sink->room = 2 * sink->room + count + 4096;
         sink->bytes = realloc(sink->bytes, sink->room);
@@ -86,7 +88,7 @@ static void to_sink(Sink *sink, const void *bytes, u64 count) {
 static int is_operation(enum kind kind) { return kind >= LAUNCH && kind <= CONTENTS; }
 
 static void put(Sink *sink, const void *bytes, u64 count) {
-    if (sink) to_sink(sink, bytes, count);
+    if (sink) rec_append(sink, bytes, count);
     else to_planner(bytes, count);
 }
 
@@ -103,6 +105,7 @@ static void write_record(enum kind kind, const Frames *frames, const u64 *number
 static _Noreturn void end_with(enum kind kind, const u64 *numbers, unsigned count, const char *text) {
     Frames frames = rec_frames();
     rec_lock();
+    rec_write_copies();
     write_record(kind, &frames, numbers, count, text, strlen(text));
     flush();
     _exit(0);
@@ -111,11 +114,13 @@ static _Noreturn void end_with(enum kind kind, const u64 *numbers, unsigned coun
 void rec_emit_at(enum kind kind, const Frames *frames, const u64 *numbers, unsigned count, const void *text,
                  u64 bytes) {
     u64 held = rec_capture ? rec_capture->used : 0;
-    if (bytes >= 1u << 31 || written_bytes + held + bytes > rec_settings->most_bytes)
+    if (bytes >= 1u << 31 || written_records >= MOST_RECORDS || written_bytes + held + bytes > rec_settings->most_bytes)
         end_with(FAILED, 0, 0,
                  TOO_LARGE "\nhost code asks for more copies, or copies more of its own memory, than a plan "
                            "holds: copy larger pieces, or what is needed alone");
     rec_lock();
+    if (kind != COPY) rec_write_copies();
+    written_records++;
     write_record(kind, frames, numbers, count, text, bytes);
     if (kind == CALL || kind == END) flush();
     rec_unlock();
@@ -130,6 +135,7 @@ void rec_replay(const Sink *sink) {
     if (written_bytes + sink->used > rec_settings->most_bytes)
         rec_fail(TOO_LARGE, "graphs are launched with more operations than a plan holds: launch fewer");
     rec_lock();
+    rec_write_copies();
     put(rec_capture, sink->bytes, sink->used);
     rec_unlock();
 }

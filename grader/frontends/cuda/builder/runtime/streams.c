@@ -70,6 +70,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
     if (rec_capture)
         return rec_error(cudaErrorIllegalState, 0, 0, "cudaStreamBeginCapture: another capture has not ended yet");
+    rec_write_copies();
     rec_capture = calloc(1, sizeof(Sink));
     captured_stream = stream;
     return rec_capture ? cudaSuccess : cudaErrorMemoryAllocation;
@@ -77,6 +78,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
     if (!rec_capture || stream != captured_stream)
         return rec_error(cudaErrorIllegalState, 0, 0, "cudaStreamEndCapture: this stream is not captured");
+    rec_write_copies();
     *graph = (cudaGraph_t)rec_capture;
     rec_capture = 0;
     return cudaSuccess;

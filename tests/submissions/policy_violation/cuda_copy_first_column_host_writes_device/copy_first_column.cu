@@ -1,5 +1,5 @@
 // Host code stores into device memory.
-// expect: line 9
+// expect: Line 9
 // expect: d_A
 #include <cstddef>
 

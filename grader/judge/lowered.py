@@ -1,0 +1,116 @@
+"""A plan as a GPU gets it: each kernel as the text that its compiler gives to the assembler, each launch with the
+operands of the machine code.
+
+Another front end's simulator runs that text, thread by thread. So it shows what the machine does where the language of
+the kernel promises nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from collections.abc import Mapping, Sequence
+
+import torch
+
+from grader import frontends
+from grader.plan.compiled import Binary, DescriptorPart, Operand, Plain, ScratchAddress, Zeros
+from grader.plan.messages import kernel_key
+from grader.plan.plan import (
+    POINTER_BYTES,
+    Argument,
+    Buffer,
+    Descriptor,
+    Float,
+    InnerPointer,
+    Integer,
+    Kernel,
+    Launch,
+    Operation,
+    Plan,
+    Structure,
+)
+
+_FLOATS = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32, "fp64": torch.float64}
+# How a scratch buffer's launches are told apart does not matter: each has its own.
+_MOST_SCRATCH = 64 << 20
+
+
+class CannotLower(Exception):
+    """The plan has what only a newer GPU takes, such as a tensor map."""
+
+
+def lowered(plan: Plan, binaries: Mapping[str, Binary], language: str) -> Plan:
+    """The first call of a plan, with kernels in the `language` of their machine text. `binaries` are those of the
+    plan's kernels with their text, by `kernel_key`. Raises CannotLower."""
+    buffers = list(plan.buffers)
+    made = [binaries[kernel_key(kernel)] for kernel in plan.kernels]
+    return Plan(
+        buffers=buffers, kernels=[_kernel(*pair, language) for pair in zip(plan.kernels, made, strict=True)],
+        setup=[_operation(one, made, buffers) for one in plan.setup],
+        first=[_operation(one, made, buffers) for one in plan.first])
+
+
+def _kernel(kernel: Kernel, binary: Binary, language: str) -> Kernel:
+    names = frontends.of(kernel).argument_names(kernel)
+
+    def renamed(found: re.Match[str]) -> str:
+        number = int(found[1])
+        operand = binary.metadata.operands[number] if number < len(binary.metadata.operands) else None
+        name = names[operand.argument] if isinstance(operand, Plain) and operand.argument < len(names) else ""
+        return f"param_{number}_{re.sub(r'[^0-9A-Za-z_]', '_', name)}"
+
+    text = re.sub(rf"\b{re.escape(binary.metadata.name)}_param_(\d{{1,4}})\b", renamed, binary.ptx)
+    return Kernel(language=language, name=kernel.name, symbol=binary.metadata.name, line=kernel.line, text=text,
+                  signature=["operand"] * min(len(binary.metadata.operands), 64))
+
+
+def _operation(operation: Operation, made: Sequence[Binary], buffers: list[Buffer]) -> Operation:
+    if not isinstance(operation, Launch):
+        return operation
+    metadata = made[operation.kernel].metadata
+    if metadata.cluster > 1 or operation.cluster > 1:
+        raise CannotLower("a cluster")
+    return operation.model_copy(update={
+        "shared": metadata.shared + operation.shared, "programmatic": False,
+        "arguments": [_argument(one, operation, buffers) for one in metadata.operands]})
+
+
+def _argument(operand: Operand, launch: Launch, buffers: list[Buffer]) -> Argument:
+    if isinstance(operand, Zeros):
+        return _bytes(bytes(operand.bytes))
+    if isinstance(operand, ScratchAddress):
+        if not operand.bytes:
+            return _bytes(bytes(POINTER_BYTES))
+        x, y, z = launch.grid
+        if operand.bytes * x * y * z > _MOST_SCRATCH:
+            raise CannotLower("scratch memory")
+        buffers.append(Buffer(bytes=operand.bytes * x * y * z, line=launch.line))
+        return _address(len(buffers) - 1, 0)
+    argument = launch.arguments[operand.argument]
+    if isinstance(operand, Plain):
+        return _bytes(_float(argument)) if isinstance(argument, Float) else argument
+    if isinstance(operand, DescriptorPart) and isinstance(argument, Descriptor):
+        view = argument.view
+        if operand.of == "address":
+            return _address(view.buffer, view.offset)
+        value = {"size": view.shape, "stride": view.strides}[operand.of][operand.axis] if operand.of != "nan" else (
+            argument.padding == "nan")
+        return Integer(type="u1" if operand.type == "i1" else operand.type, value=int(value))
+    raise CannotLower("a tensor map")
+
+
+def _bytes(contents: bytes) -> Structure:
+    return Structure(contents=base64.b64encode(contents).decode())
+
+
+def _address(buffer: int, offset: int) -> Structure:
+    return Structure(contents=base64.b64encode(bytes(POINTER_BYTES)).decode(),
+                     pointers=[InnerPointer(at=0, buffer=buffer, offset=offset)])
+
+
+def _float(argument: Float) -> bytes:
+    if argument.type == "fp32":
+        return struct.pack("<f", argument.value)
+    return bytes(torch.tensor([argument.value], dtype=_FLOATS[argument.type]).view(torch.uint8).tolist())
