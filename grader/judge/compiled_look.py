@@ -17,7 +17,7 @@ from grader.frontends import by_suffix
 from grader.judge.compilation import compile_kernels
 from grader.judge.explain import Called, explain_case
 from grader.judge.lane import TURN
-from grader.judge.lowered import NotLowered, lowered
+from grader.judge.lowered import CannotLower, lowered
 from grader.judge.prepared import OPERATIONS, Prepared
 from grader.judge.preparing import kernels_of
 from grader.judge.simulation import Ran, Simulation
@@ -34,8 +34,8 @@ SMALL = 2
 """Cases with fewer elements than a block has, of which the smallest are looked at."""
 LARGER = 1024
 MOST_ELEMENTS = 1 << 17
-SECONDS = 20.0
-"""Of the clock, for compiling and for running."""
+COMPILE_SECONDS, SECONDS = 20.0, 2.0
+"""Of the clock: to compile all kernels, and to run a case. Programs that wait for each other take too long here."""
 
 
 def look_at_compiled(prepared: Prepared, plans: Mapping[str, Plan]) -> tuple[str, Detail] | None:
@@ -53,7 +53,7 @@ def look_at_compiled(prepared: Prepared, plans: Mapping[str, Plan]) -> tuple[str
             plan = plans[case.name]
             if not all(kernel_key(kernel) in binaries for kernel in plan.kernels):
                 continue
-            with contextlib.suppress(NotLowered):
+            with contextlib.suppress(CannotLower):
                 detail = _judged(prepared, case, plan, lowered(plan, binaries, language), simulation)
                 if detail is not None:
                     return case.name, detail
@@ -78,7 +78,8 @@ def _compiled(prepared: Prepared, plans: Sequence[Plan]) -> dict[str, Binary]:
         return {}
     with TURN:
         made = compile_kernels(
-            lambda: prepared.preparing.start("compiler"), [*kernels.values()], TARGET, seconds=SECONDS, ptx=True)
+            lambda: prepared.preparing.start("compiler"), [*kernels.values()], TARGET, seconds=COMPILE_SECONDS,
+            ptx=True)
     return {key: one for key, one in zip(kernels, made, strict=True) if isinstance(one, Binary) and one.ptx} if (
         isinstance(made, list)) else {}
 

@@ -49,6 +49,12 @@ def test_what_is_wrong_with_a_file(source: str, failure: str, line: int, says: s
     assert not re.search(r"/tmp|tmpxft|/usr|file\.o", found.message)
 
 
+def test_headers_that_stand_beside_a_file_where_students_build_it() -> None:
+    made = build('#include "silu.h"\n#include "kernels.h"\n#include <math.h>\nstatic half none;\n' + RIGHT, "silu",
+                 elementwise(100))
+    assert not isinstance(made, Failed), made
+
+
 def found_in(folder: Path, source: str, given: list[Given] | None = None) -> Found | NotFound:
     """The function of a file that has no kernels."""
     compilers = toolkit()
