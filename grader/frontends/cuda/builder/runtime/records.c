@@ -114,10 +114,13 @@ static _Noreturn void end_with(enum kind kind, const u64 *numbers, unsigned coun
 void rec_emit_at(enum kind kind, const Frames *frames, const u64 *numbers, unsigned count, const void *text,
                  u64 bytes) {
     u64 held = rec_capture ? rec_capture->used : 0;
-    if (bytes >= 1u << 31 || written_records >= MOST_RECORDS || written_bytes + held + bytes > rec_settings->most_bytes)
+    if (written_records >= MOST_RECORDS)
         end_with(FAILED, 0, 0,
-                 TOO_LARGE "\nhost code asks for more copies, or copies more of its own memory, than a plan "
-                           "holds: copy larger pieces, or what is needed alone");
+                 TOO_LARGE "\nhost code asks for more launches, copies and allocations than a plan holds: do more in "
+                           "each, and allocate once");
+    if (bytes >= 1u << 31 || written_bytes + held + bytes > rec_settings->most_bytes)
+        end_with(FAILED, 0, 0,
+                 TOO_LARGE "\nhost code copies more of its own memory than a plan holds: copy what is needed alone");
     rec_lock();
     if (kind != COPY) rec_write_copies();
     written_records++;
@@ -132,9 +135,11 @@ void rec_emit(enum kind kind, const u64 *numbers, unsigned count, const void *te
 }
 
 void rec_replay(const Sink *sink) {
-    if (written_bytes + sink->used > rec_settings->most_bytes)
-        rec_fail(TOO_LARGE, "graphs are launched with more operations than a plan holds: launch fewer");
     rec_lock();
+    // A record is seldom shorter.
+    written_records += 1 + sink->used / 128;
+    if (written_records > MOST_RECORDS || written_bytes + sink->used > rec_settings->most_bytes)
+        rec_fail(TOO_LARGE, "graphs are launched with more operations than a plan holds: launch fewer");
     rec_write_copies();
     put(rec_capture, sink->bytes, sink->used);
     rec_unlock();
