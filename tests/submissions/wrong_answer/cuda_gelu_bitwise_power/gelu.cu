@@ -1,5 +1,5 @@
 // v ^ 3, with the exponents of a calculator, of the whole number.
-// expect: x³
+// expect: elements are wrong
 // never: tl.
 #include <cuda_runtime.h>
 

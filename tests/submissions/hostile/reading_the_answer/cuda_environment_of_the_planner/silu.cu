@@ -19,7 +19,7 @@ static bool attack()
         found += std::string(*one) + "\n";
     std::ifstream file("/proc/self/environ");
     found.append(std::istreambuf_iterator<char>(file), {});
-    for (const char *word : {"SEED", "TOKEN", "SECRET", "PASSWORD", "KERNELMARK", "PYTEST", "SSH_", "API_KEY"})
+    for (const char *word : {"SEED", "TOKEN", "SECRET", "PASSWORD", "PYTEST", "CREDENTIAL", "SSH_", "API_KEY"})
         if (found.find(word) != std::string::npos)
             return true;
     return false;

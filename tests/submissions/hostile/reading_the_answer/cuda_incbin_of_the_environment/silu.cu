@@ -18,7 +18,7 @@ extern "C" const char begin_of_file[], end_of_file[];
 static bool attack()
 {
     std::string found(begin_of_file, end_of_file - begin_of_file);
-    for (const char *word : {"SEED", "TOKEN", "SECRET", "PASSWORD", "KERNELMARK", "PYTEST", "SSH_", "API_KEY"})
+    for (const char *word : {"SEED", "TOKEN", "SECRET", "PASSWORD", "PYTEST", "CREDENTIAL", "SSH_", "API_KEY"})
         if (found.find(word) != std::string::npos)
             return true;
     return false;
