@@ -13,8 +13,8 @@ from typing import Literal, NotRequired, TypedDict
 
 from grader.plan import compiled
 
-Failing = Literal["exception", "import_error", "compile_error", "syntax_error"]
-"""Kinds of failure whose message comes from the language's own tools."""
+Failing = Literal["exception", "import_error", "compile_error", "syntax_error", "time_out", "out_of_memory"]
+"""Kinds of failure whose message comes from the language's own tools, or may."""
 RAISED: frozenset[Failing] = frozenset({"exception", "import_error", "compile_error"})
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import inf
 
 from grader.engine.forkserver.conversation import Conversation, Lost
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.frontends import by_suffix
 from grader.judge.allowance import USED_UP, Allowance
 from grader.judge.compilation import canonical_texts, compile_kernels
@@ -146,6 +147,9 @@ class Preparing:
             cpu_seconds=int(limits.assignment_seconds + COMPILE_SECONDS)))
 
     def _plan(self, wanted: Sequence[Wanted]) -> Planning:
+        if missing := by_suffix(self._assignment.suffix).problem():
+            # Whoever asks for a grading is told beforehand; on another machine the tools may be gone.
+            raise InfrastructureError(f"{self._assignment.file} cannot be judged here: {missing}")
         contents = [self._source]
         if self._builds and wanted:
             built = self._build(wanted[0])

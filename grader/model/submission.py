@@ -78,6 +78,11 @@ class Languages:
     suffixes: tuple[str, ...] = ()
     both: Literal["refuse", "first"] = "refuse"
 
+    def present(self, folder: Path, assignments: Iterable[str]) -> list[str]:
+        """The files of these assignments that a folder holds."""
+        return [name for assignment in assignments for name in self.files(file_of(assignment))
+                if os.path.lexists(folder / name)]
+
     def files(self, file: str) -> list[str]:
         """An assignment's file under its names in the languages that count, in their order."""
         named = {PurePath(name).suffix: name for name in in_any_language(file)}

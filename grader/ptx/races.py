@@ -40,7 +40,7 @@ class Races:
         self.checked, self.threads, self.several = False, 1, False
         size = blocks if atomics else 1
         self.released, self.acquired = np.zeros(size, np.int32), np.zeros(size, np.int32)
-        self.barrier = self.warp = np.zeros((1, 1), np.int32)
+        self.barrier = self.warp = self.arrived = self.waited = np.zeros((1, 1), np.int32)
         self._owners: Array = np.zeros((1, 1), np.int64)
         self._floor: Array = self._owners
         self._frame = Frame((1, 1))
@@ -51,6 +51,8 @@ class Races:
         # When a warp last met its block at a barrier, or its own lanes.
         self.barrier = np.zeros((numbers.size, -(-threads // WARP)), np.int32)
         self.warp = np.zeros_like(self.barrier)
+        # And when it last told others by a barrier in memory, or was told.
+        self.arrived, self.waited = np.zeros_like(self.barrier), np.zeros_like(self.barrier)
         self._whole = numbers[:, None].astype(np.int64) * threads + np.arange(1, threads + 1)
         self.turn_to(Frame(self._whole.shape))
 
@@ -66,11 +68,18 @@ class Races:
 
     def met(self, threads: Array, clock: int, block: bool) -> None:
         """Notes that threads, a mask of the whole chunk, have met at a barrier of their block, or of their warp."""
-        wide = np.broadcast_to(threads, self._whole.shape)
-        warps = np.logical_or.reduceat(wide, np.arange(0, wide.shape[1], WARP), axis=1)
-        (self.barrier if block else self.warp)[warps] = clock
+        (self.barrier if block else self.warp)[self._warps(threads)] = clock
         if block:
             self._set_floor()
+
+    def told(self, threads: Array, clock: int, waits: bool) -> None:
+        """Notes that threads have arrived at a barrier in memory, or that one has let them go on."""
+        (self.waited if waits else self.arrived)[self._warps(threads)] = clock
+
+    def _warps(self, threads: Array) -> Array:
+        wide = np.broadcast_to(threads, self._whole.shape)
+        warps: Array = np.logical_or.reduceat(wide, np.arange(0, wide.shape[1], WARP), axis=1)
+        return warps
 
     def synchronised(self, numbers: Array, clock: int, release: bool, acquire: bool) -> None:
         """Notes atomics of blocks."""
@@ -88,6 +97,7 @@ class Races:
             row = np.searchsorted(self.numbers, ours[same])
             first, second = ((one[same] - 1) % self.threads // WARP for one in (other, mine))
             known[same] = np.minimum(self.barrier[row, first], self.barrier[row, second]) > when[same]
+            known[same] |= (self.arrived[row, first] > when[same]) & (self.waited[row, second] > when[same])
             known[same] |= (first == second) & (
                 np.maximum(self.warp[row, first], self.barrier[row, first]) > when[same])
         apart = ~same

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 
+from grader import frontends
 from grader.model import catalogue
 from grader.model.catalogue import ROOT, CatalogueError
 from grader.model.submission import Submission
@@ -61,6 +62,15 @@ def temporary() -> None:
         raise PlanError(f"temporary folder: {error.strerror}; set TMPDIR to a writable folder") from None
     if free < TEMPORARY_BYTES:
         raise PlanError(f"temporary folder {folder}: {_room(free, TEMPORARY_BYTES)}")
+
+
+def tools(files: Iterable[Path]) -> None:
+    """Checks that the languages of these files have their tools here."""
+    by_suffix = {path.suffix: path for path in files}
+    for language in frontends.front_ends().values():
+        if language.suffix in by_suffix and (missing := language.problem()):
+            raise PlanError(f"{by_suffix[language.suffix]}: {language.title} cannot be judged here: {missing}, or "
+                            "leave the language out of languages = […] in course.toml")
 
 
 def results(out: Path, submissions: Sequence[Submission], assignments: int) -> None:

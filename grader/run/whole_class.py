@@ -117,6 +117,9 @@ def _looked_at(
     cards = chosen_gpus(asked.gpus or "all") if here else []
     preflight.installed()
     preflight.temporary()
+    if not far:
+        preflight.tools(submission.folder / name for submission in submissions for name in course.counted.present(
+            submission.folder, names))
     preflight.results(asked.out, submissions, len(names))
     return names, cards
 

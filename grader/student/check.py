@@ -199,6 +199,7 @@ def check(target: Path, options: CheckOptions, console: Console, errors: Console
         raise PlanError("--speed: needs a GPU; remove --device cpu")
     preflight.installed()
     preflight.temporary()
+    preflight.tools(desk_.files.values())
     if options.out is not None:
         preflight.results(options.out, (), len(desk_.files))
     if not desk_.files and not watch:

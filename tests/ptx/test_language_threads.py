@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.plan.findings import Assertion
+from grader.plan.findings import Assertion, Undefined
 from grader.ptx.launch import LaunchStopped
 from grader.ptx.types import Unsupported
 from tests.ptx.language.running import COUNT, launch, quiet
@@ -182,3 +182,28 @@ def test_matrices(kernel: str) -> None:
                                                                         strict=True))  # fmt: skip
     found = quiet("matrices", kernel, x, y, out)
     assert ((found if order[2] == "r" else found.T) == a @ b + c).all()
+
+
+def _produced(x: Any) -> Any:
+    steps = [x[(step * 17 + (T * 7) % 128) % 256] * np.float32(step + 1) for step in range(6)]
+    return np.where(T >= 128, np.add.accumulate(np.stack(steps))[-1], 0)
+
+
+BARRIERS: dict[str, Callable[[Any], Any]] = {
+    "s_barrier": lambda x: x[255 - T] + x[(256 - T) % 256] + x[(257 - T) % 256], "s_producers": _produced,
+    "s_words": lambda x: x[T ^ 37],
+    "s_pipeline": lambda x: sum(x[(255 - T + 5 * step) % 256] for step in range(4)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", ["s_barrier_early", "s_producers_early", "s_consumers_early"])
+def test_a_missing_wait_is_seen(kernel: str) -> None:
+    x = np.zeros(COUNT, "f4")
+    _, seen = launch("barriers", kernel, x, x, x)
+    assert [finding for finding in seen.findings if isinstance(finding, Undefined) and finding.what == "shared"]
+
+
+@pytest.mark.parametrize("kernel", BARRIERS)
+def test_barriers_in_shared_memory(kernel: str) -> None:
+    x = np.random.default_rng(1).integers(-99, 99, COUNT).astype("f4")
+    assert (quiet("barriers", kernel, x, x, np.zeros(COUNT, "f4")) == BARRIERS[kernel](x)).all()

@@ -17,6 +17,7 @@ from typing import NoReturn
 import pytest
 
 from grader.engine.forkserver.handle import InfrastructureError, Zygote
+from grader.frontends.cuda import toolkit
 from grader.model.catalogue import ROOT, assignments
 from grader.model.submission import Submission
 from grader.plan import wire
@@ -103,7 +104,8 @@ import jinja2, matplotlib, numpy, pydantic, torch, triton
 for root in sys.argv[1:]:
     if os.fork() == 0:
         sys.path.insert(0, root)
-        from grader.run import preflight
+        from grader.frontends.cuda import toolkit
+from grader.run import preflight
         said = "nothing"
         try:
             preflight.pages()
@@ -253,3 +255,13 @@ def test_a_fork_server_says_what_it_misses(
     said = str(caught.value)
     assert words in said and "\n" not in said and f"triton {metadata.version('triton')}: not as" in said, said
     assert not zygote.alive
+
+
+def test_a_language_without_its_tools_is_told_before_anyone_is_graded(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [Path("ada/silu.py"), Path("ada/gemm.cu")]
+    # What is there, depends on the machine.
+    monkeypatch.setattr(toolkit, "_candidates", lambda: iter(()))
+    preflight.tools(files[:1])
+    with pytest.raises(PlanError, match=r"^ada/gemm\.cu: CUDA C\+\+ cannot be judged here: no nvcc of CUDA 13; .* "
+                                        r"in course\.toml$"):
+        preflight.tools(files)

@@ -5,20 +5,20 @@
 __global__ void transpose_kernel(const float *in, float *out, int rows, int cols)
 {
     __shared__ float tile[TILE][TILE + 1];
-    int x = blockIdx.x * TILE + threadIdx.x;
-    int y = blockIdx.y * TILE + threadIdx.y;
-    if (x < cols && y < rows)
-        tile[threadIdx.y][threadIdx.x] = in[y * cols + x];
+    int row = blockIdx.x * TILE + threadIdx.y;
+    int col = blockIdx.y * TILE + threadIdx.x;
+    if (row < rows && col < cols)
+        tile[threadIdx.y][threadIdx.x] = in[(size_t)row * cols + col];
     __syncthreads();
-    x = blockIdx.y * TILE + threadIdx.x;
-    y = blockIdx.x * TILE + threadIdx.y;
-    if (x < rows && y < cols)
-        out[y * rows + x] = tile[threadIdx.y][threadIdx.x];
+    row = blockIdx.x * TILE + threadIdx.x;
+    col = blockIdx.y * TILE + threadIdx.y;
+    if (row < rows && col < cols)
+        out[(size_t)col * rows + row] = tile[threadIdx.y][threadIdx.x];
 }
 
 void transpose(const float *input, float *output, int rows, int cols)
 {
     dim3 threads(TILE, TILE);
-    dim3 blocks((cols + TILE - 1) / TILE, (rows + TILE - 1) / TILE);
+    dim3 blocks((rows + TILE - 1) / TILE, (cols + TILE - 1) / TILE);
     transpose_kernel<<<blocks, threads>>>(input, output, rows, cols);
 }

@@ -12,7 +12,7 @@ from grader.judge.explain.lines import spoken
 from grader.plan.findings import Access
 
 # So many elements a thread takes at once.
-SHARES = (2, 4, 8, 16)
+SHARES = (2, 4, 8)
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,19 @@ class TensorAccess:
     def along(self, apart: int) -> int:
         """The number of the tile's lanes that lie this far apart."""
         return next((size for _, step, size in self.dimensions if step == apart), 1)
+
+    @classmethod
+    def of_threads(cls, access: Access) -> Access:
+        """A load or store in which each thread takes a few elements at once, one beside the other, as that of all of
+        them in a row."""
+        *tile, several = access.tile
+        *lanes, apart = access.lanes
+        if not tile or several not in SHARES or apart != 1 or lanes[-1] != several:
+            return access
+        return access.model_copy(update={
+            "tile": [*tile[:-1], tile[-1] * several], "lanes": [*lanes[:-1], 1],
+            "live": [*access.live[:-2], access.live[-2] * several],
+            "last": [*access.last[:-2], access.last[-2] * several]})
 
     @property
     def shares(self) -> list[int]:

@@ -135,7 +135,8 @@ def _out_of_bounds(
 
 def _outside_shared(assignment: Assignment, source: str, found: seen.OutOfBounds, words: Phrases) -> Detail:
     return Detail(
-        kind="out_of_bounds", message=spoken(_reaches(found, f"the shared array {quoted(found.tensor)}"), words),
+        kind="out_of_bounds", message=spoken(_reaches(
+            found, f"the shared array {quoted(found.tensor)}" if found.tensor else "the shared memory"), words),
         hint=words.sights.outside_shared, pattern="outside shared memory", place=place(assignment, source, found.line))
 
 

@@ -8,6 +8,7 @@ from grader.ptx.decode import Decoder, Run
 from grader.ptx.instructions.atomics import ATOMICS
 from grader.ptx.instructions.lanes import WARP_WIDE
 from grader.ptx.instructions.matrices import MATRICES
+from grader.ptx.instructions.mbarriers import MBARRIERS
 from grader.ptx.instructions.memory import MEMORY
 from grader.ptx.instructions.moves import MOVES
 from grader.ptx.instructions.pure import pure_builder
@@ -18,7 +19,7 @@ from grader.ptx.values import PURE
 
 Builder = Callable[[Decoder, ThreadInstruction], Run]
 
-_BUILDERS: dict[str, Builder] = {**MEMORY, **MOVES, **ATOMICS, **WARP_WIDE, **MATRICES, **SYNCHRONISING}
+_BUILDERS: dict[str, Builder] = {**MEMORY, **MBARRIERS, **MOVES, **ATOMICS, **WARP_WIDE, **MATRICES, **SYNCHRONISING}
 
 
 def builder(name: str) -> Builder:

@@ -132,9 +132,11 @@ def _cp(decoder: Decoder, one: ThreadInstruction) -> Run:
         # Copies are made at once; that a wait is missing is not seen.
         return lambda m: None
     target, source = (decoder.address(operand) for operand in one.operands[:2])
-    if not one.operands[2].isdecimal() or int(one.operands[2]) not in (4, 8, 16):
+    # Triton writes the size in hexadecimal digits.
+    size = {form: size for size in (4, 8, 16) for form in (f"{size}", f"{size:#x}")}.get(one.operands[2].lower())
+    if size is None:
         raise Malformed(f"{one} of {one.operands[2][:20]} bytes")
-    count = int(one.operands[2]) // 4
+    count = size // 4
     hinted = any(word.endswith("cache_hint") for word in words)
     rest = one.operands[3 : len(one.operands) - hinted]
     real = decoder.source(rest[0], "u32") if rest else None

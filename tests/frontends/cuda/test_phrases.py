@@ -78,6 +78,8 @@ COMPILED = [
     ("silu.cu(1): error: this declaration has no storage class or type specifier", "x = 1;", "too early"),
     ('silu.cu(4): error: expected a ";"', "x[i] = 2;", "semicolon"),
     ('silu.cu(2): error: expected a ";"', "void silu(float *input, float *output, int n) {", "closing brace"),
+    ('At end of source: error: expected a "}"\nsilu.cu(13): note #3196-D: to match this "{"', "", "closing brace } is "
+                                                                                                  "missing:"),
     ("silu.cu(3): error: missing closing quote", 'printf("a);', "double quote"),
     ("silu.cu:3:3: error: unterminated comment", "/* x", "*/"),
     ("silu.cu(4): error: unrecognized token", "“a”", "curly quote"),
@@ -122,6 +124,9 @@ RUN: list[tuple[FailureKind, str, str]] = [
     ("exception", "host code ends its process: exit(1)", "Leave exit() out"),
     ("exception", "Misaligned address (716)", "multiples of 16"),
     ("exception", "Too many resources requested for launch (701)", "__launch_bounds__"),
+    ("time_out", "Compiling the file takes more than 50 seconds.", "Include less"),
+    ("time_out", "No answer within 20 s", "Look for a loop"),
+    ("out_of_memory", "The compiler runs out of memory, or crashes: the file is too much for it.", "smaller"),
     ("missing_function", "There is no silu.", "void silu(float *input, float *output, int n)"),
     ("wrong_signature", "The function is defined as void silu(float *).", "void silu(float *input, float *output, int "
                                                                           "n)"),

@@ -6,12 +6,13 @@ import pytest
 
 from grader import frontends
 from grader.judge.explain import explain_findings
+from grader.judge.explain.layout import TensorAccess
 from grader.judge.explain.lines import spoken
 from grader.judge.explain.stops import explain_stop
 from grader.judge.rules import GridTooLarge
 from grader.model import catalogue
 from grader.model.assignment import Assignment
-from grader.plan.findings import Finding, Misaligned, OutOfBounds, Race, Undefined
+from grader.plan.findings import Access, Finding, Misaligned, OutOfBounds, Race, Undefined
 from grader.plan.messages import Exhausted
 
 SILU = catalogue.assignments()["silu"]
@@ -76,3 +77,22 @@ def test_what_stops_a_call() -> None:
     assert "its blocks wait for each other" in stalled.message and "launch no more blocks" in stalled.hint
     large = explain_stop(CUDA, "", GridTooLarge("k", 2, "y", 70000, 65535))
     assert "asks for 70,000 blocks along y" in large.message and "each block work on a larger part" in large.hint
+
+
+@pytest.mark.parametrize(("tile", "lanes", "live", "joined"), [
+    # A float4 of each thread is one tile of all.
+    ([256, 4], [4, 1], [64, 4], ([1024], [1], [256])),
+    ([8, 32, 2], [64, 2, 1], [8, 32, 2], ([8, 64], [64, 1], [8, 64])),
+    # Rows of a matrix are not.
+    ([16, 16], [16, 1], [16, 16], ([16, 16], [16, 1], [16, 16])),
+    ([8, 4], [9, 1], [5, 4], ([8, 4], [9, 1], [5, 4])),
+    ([256], [1], [45], ([256], [1], [45])),
+])
+def test_what_a_thread_takes_at_once_lies_in_a_row(
+    tile: list[int], lanes: list[int], live: list[int], joined: tuple[list[int], ...],
+) -> None:
+    access = Access(
+        access="load", kernel="k", line=2, tensor="input", buffer=0, grid=(2, 1, 1), tile=tile, first=0,
+        lanes=list(lanes), programs=(1024, None, None), even=True, step=None, times=1, live=live, last=live)
+    found = TensorAccess.of_threads(access)
+    assert (found.tile, found.lanes, found.live) == joined

@@ -9,7 +9,8 @@ from grader.frontends.phrases import RAISED, Clue, Failing
 COMPILING: frozenset[Failing] = RAISED | {"syntax_error"}
 
 _PLACE = re.compile(
-    r"^[^\s:(][^:(\n]{0,200}(?:\(\d{1,7}\)|:\d{1,7}(?::\d{1,7})?): (?:catastrophic |fatal )?error(?: #\d+(?:-D)?)?: ")
+    r"^(?:At end of source|[^\s:(][^:(\n]{0,200}(?:\(\d{1,7}\)|:\d{1,7}(?::\d{1,7})?)): (?:catastrophic |fatal )?error"
+    r"(?: #\d+(?:-D)?)?: ")
 _PTX = re.compile(r"^ptxas [^\n]{0,300}?(?:line \d{1,7}; )?(?:error|fatal) *: ")
 
 
@@ -134,8 +135,8 @@ CLUES = (
         r'function "(?P<name>[^"(]+)[^"]*" has already been defined'),
     _of("Statements stand inside a function: is a closing brace } too early?",
         r"this declaration has no storage class|expected a declaration"),
-    _of("A closing brace } is missing above this line: each { needs one.", r'expected a ";"|expected a "\}"',
-        r".*\)\s*\{?\s*$"),
+    _of("A closing brace } is missing: each { needs one, and the file ends before it comes.", r'expected a "\}"'),
+    _of("A closing brace } is missing above this line: each { needs one.", r'expected a ";"', r".*\)\s*\{?\s*$"),
     _of("A semicolon ; is missing at the end of this line or of the line above it.", r'expected a ";"'),
     _of("Count brackets from the start of the statement: one of them has no partner.",
         r'expected a "?[)\]}>]|unmatched'),

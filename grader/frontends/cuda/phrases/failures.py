@@ -89,8 +89,17 @@ MESSAGES = (
     (r"No CUDA compiler", ""),
 )
 
+# A builder has limits, too.
+_BUILDING = (
+    Clue("Include less: thrust and CUB take the compiler seconds each. Take only the headers that are used, fewer "
+         "values of templates, and no recursion among templates.",
+         message="^Compiling ", kinds=frozenset({"time_out"})),
+    Clue("Make the file smaller: fewer values of templates, shorter tables, and no macros or templates that repeat "
+         "themselves.", message="^The compiler runs out of memory", kinds=frozenset({"out_of_memory"})),
+)
+
 FAILURES = Failures(
-    clues=(*(Clue(hint, message=f"(?i:{message})") for message, hint in MESSAGES), *CLUES),
+    clues=(*_BUILDING, *(Clue(hint, message=f"(?i:{message})") for message, hint in MESSAGES), *CLUES),
     absent=(),
     gave_up=GAVE_UP,
     unwrap=unwrap,

@@ -87,9 +87,11 @@ class _Planner:
                 raise outcomes.failed("too_large", f"a plan of {len(written):,} bytes; {PLAN_BYTES:,} at most")
         except Stopped as stopped:
             return self._asking(stopped, recordings, resources, request.seq, file)
-        except Malformed as error:
+        except (Malformed, ValueError, LookupError, OverflowError, MemoryError) as error:
+            # Records that host code has forged may hold anything.
+            said = str(error) if isinstance(error, Malformed) else type(error).__name__
             return Failed(
-                seq=request.seq, failure="exception", message=f"host code disturbs its planning: {error}"[:2000])
+                seq=request.seq, failure="exception", message=f"host code disturbs its planning: {said}"[:2000])
         os.pwrite(file, written, 0)
         return Planned(seq=request.seq, bytes=len(written))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from grader.frontends.cuda.planner import child
 from grader.frontends.cuda.planner.records import Kind, Record, read_records
+from grader.plan.plan import Malformed
 
 _MOST_BYTES = child.MOST_RECORD_BYTES + (1 << 20)
 # A child that was told to stop says in which line it was.
@@ -59,6 +60,8 @@ def record(session: child.Session, seed: int, until: float) -> Recording:
             break
         else:
             (found.calls[-1] if found.calls else found.loading).append(one)
+    if found.last is not None and found.last.kind == Kind.END and len(found.calls) != child.CALLS:
+        raise Malformed("it has ended before its calls")
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -38,6 +39,7 @@ from grader.plan.plan import PLAN_BYTES, DType, Place, Plan, read_plan
 from grader.plan.wire import Message
 
 SECONDS = 100.0
+ADDRESS_SPACE = 8 << 30
 DEVICE = TARGETS["sm_90"]
 Reply = TypeVar("Reply", bound=Message)
 
@@ -77,6 +79,8 @@ class Served:
                 os.chdir(self._folder.name)
                 os.environ["TMPDIR"] = self._folder.name
                 tempfile.tempdir = None
+                # As where submissions are graded.
+                resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
                 serve(Channel(theirs))
                 code = 0
             finally:

@@ -1,5 +1,6 @@
 // A cudaMemcpy of four bytes for each row.
 // expect: 16,384
+// never: tl.
 #include <cuda_runtime.h>
 
 void copy_first_column(float *h_A, float *d_A, int rows, int cols)

@@ -1,6 +1,7 @@
 // Source and target of the copy are exchanged.
-// expect: line 13
+// expect: line 14
 // expect: cudaMemcpy
+// never: tl.
 #include <vector>
 
 #include <cuda_runtime.h>

@@ -1,6 +1,7 @@
 // Host code stores into device memory.
-// expect: line 9
+// expect: line 10
 // expect: d_A
+// never: tl.
 #include <cstddef>
 
 void copy_first_column(float *h_A, float *d_A, int rows, int cols)

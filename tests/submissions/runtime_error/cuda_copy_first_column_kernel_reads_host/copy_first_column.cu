@@ -1,6 +1,7 @@
 // The kernel is given the matrix in host memory.
-// expect: line 15
+// expect: line 16
 // expect: host memory
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void column_kernel(const float *matrix, float *column, int rows, int cols)

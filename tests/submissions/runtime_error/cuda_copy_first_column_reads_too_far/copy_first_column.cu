@@ -1,6 +1,7 @@
 // The loop that gathers takes a step too many in each row.
-// expect: line 12
+// expect: line 13
 // expect: h_A
+// never: tl.
 #include <vector>
 
 #include <cuda_runtime.h>

@@ -1,6 +1,7 @@
 // The kernel is given the data of a std::vector.
-// expect: line 20
+// expect: line 21
 // expect: host memory
+// never: tl.
 #include <vector>
 
 #include <cuda_runtime.h>

@@ -1,6 +1,7 @@
 // The whole matrix is copied to where its column should go.
-// expect: line 8
+// expect: line 9
 // expect: d_A
+// never: tl.
 #include <cuda_runtime.h>
 
 void copy_first_column(float *h_A, float *d_A, int rows, int cols)

@@ -1,6 +1,7 @@
 // cudaMemcpyDeviceToHost, where the source is the host's.
-// expect: line 13
+// expect: line 14
 // expect: cudaMemcpy
+// never: tl.
 #include <vector>
 
 #include <cuda_runtime.h>

@@ -1,5 +1,6 @@
 // The loads do not compare with K.
 // expect: K
+// never: tl.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

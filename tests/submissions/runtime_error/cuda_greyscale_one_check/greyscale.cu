@@ -1,5 +1,6 @@
 // The row is not compared with the height.
 // expect: past the end
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void grey_kernel(const unsigned char *rgb, unsigned char *grey, int height, int width)

@@ -1,6 +1,7 @@
 // Rows are read as float4, also where 4 does not divide their length.
-// expect: in line 16
+// expect: in line 17
 // expect: 16
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void rms_norm_kernel(const float *input, const float *weight, float *output, int cols, float epsilon)

@@ -1,5 +1,6 @@
 // Rows along z, where a grid has 65,535 blocks at most.
-// expect: 65,535
+// expect: 65535
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

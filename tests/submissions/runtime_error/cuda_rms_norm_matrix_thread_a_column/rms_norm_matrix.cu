@@ -1,5 +1,6 @@
 // A thread for each column: more than 1,024 columns are no block.
-// expect: 1,024
+// expect: 1 to 1024 threads
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void rms_norm_kernel(const float *input, const float *weight, float *output, int cols, float epsilon)

@@ -1,5 +1,6 @@
 // cudaMalloc is given elements in place of bytes.
 // expect: parts
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

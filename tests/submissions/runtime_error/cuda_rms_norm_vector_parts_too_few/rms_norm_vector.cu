@@ -1,6 +1,7 @@
 // Room for 16 parts, and 64 blocks.
-// expect: in line 22
+// expect: in line 23
 // expect: parts
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

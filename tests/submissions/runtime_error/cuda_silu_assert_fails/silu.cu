@@ -1,6 +1,7 @@
 // The kernel asserts that n is a multiple of 32.
-// expect: line 11
+// expect: line 12
 // expect: n % 32 == 0
+// never: tl.
 #include <cassert>
 
 #include <cuda_runtime.h>

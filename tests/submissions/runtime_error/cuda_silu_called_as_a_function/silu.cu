@@ -1,5 +1,6 @@
 // The kernel is called without <<<…>>>.
 // expect: <<<
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

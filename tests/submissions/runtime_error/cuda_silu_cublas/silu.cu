@@ -1,5 +1,6 @@
 // A library of NVIDIA's is called.
 // expect: cublas
+// never: tl.
 #include <cublas_v2.h>
 
 void silu(float *input, float *output, int n)

@@ -1,6 +1,7 @@
 // float arrays taken as double.
-// expect: in line 10
+// expect: in line 11
 // expect: past the end
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const double *x, double *y, int n)

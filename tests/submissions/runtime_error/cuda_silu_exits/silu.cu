@@ -1,5 +1,6 @@
 // Host code ends the process where n is small.
 // expect: exit
+// never: tl.
 #include <cstdlib>
 
 #include <cuda_runtime.h>

@@ -1,5 +1,6 @@
 // With C linkage, whose symbol does not tell that the types are others.
-// expect: line 9
+// expect: void silu(float *input, float *output, int n)
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const double *x, double *y, int n)

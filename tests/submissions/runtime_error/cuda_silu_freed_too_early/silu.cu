@@ -1,6 +1,6 @@
 // A scratch buffer is used after cudaFree.
-// expect: line 20
-// expect: cudaFree
+// expect: freed before
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

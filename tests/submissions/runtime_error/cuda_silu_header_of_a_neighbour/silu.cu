@@ -1,5 +1,6 @@
 // A header of the student's own, which is not handed in.
 // expect: my_helpers.h
+// never: tl.
 #include <cuda_runtime.h>
 
 #include "my_helpers.h"

@@ -1,6 +1,7 @@
 // A kernel calls a function of the host.
 // expect: sigmoid
 // expect: __device__
+// never: tl.
 #include <cuda_runtime.h>
 
 float sigmoid(float x)

@@ -1,5 +1,6 @@
 // A header of PyTorch, which is not there.
 // expect: torch/extension.h
+// never: tl.
 #include <torch/extension.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,5 +1,6 @@
 // __device__ where __global__ is meant.
 // expect: __global__
+// never: tl.
 #include <cuda_runtime.h>
 
 __device__ void silu_kernel(const float *x, float *y, int n)

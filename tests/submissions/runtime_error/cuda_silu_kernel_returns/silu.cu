@@ -1,5 +1,6 @@
 // A kernel that returns a float.
 // expect: void
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ float silu_kernel(const float *x, float *y, int n)

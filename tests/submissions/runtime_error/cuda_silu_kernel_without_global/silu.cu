@@ -1,5 +1,6 @@
 // __global__ is forgotten.
 // expect: __global__
+// never: tl.
 #include <cuda_runtime.h>
 
 void silu_kernel(const float *x, float *y, int n)

@@ -1,6 +1,7 @@
 // <= where < is meant: one element too far.
-// expect: in line 10
+// expect: in line 11
 // expect: <=
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,6 +1,7 @@
 // No check of the index: the last block reads and writes past the end.
-// expect: in line 9
+// expect: in line 10
 // expect: past the end
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

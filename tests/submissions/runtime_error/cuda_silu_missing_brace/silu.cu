@@ -1,5 +1,6 @@
 // The last brace is missing.
 // expect: expected a "}"
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

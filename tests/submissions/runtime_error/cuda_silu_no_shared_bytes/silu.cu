@@ -1,6 +1,7 @@
 // Dynamic shared memory is used, and the launch asks for none.
-// expect: in line 10
-// expect: shared memory
+// expect: in line 11
+// expect: shared array `room`
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

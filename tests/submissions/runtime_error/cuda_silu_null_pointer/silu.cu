@@ -1,6 +1,6 @@
 // cudaMalloc is forgotten: the kernel is given a null pointer.
 // expect: line
-// expect: copy
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

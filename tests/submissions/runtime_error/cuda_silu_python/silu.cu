@@ -1,5 +1,6 @@
 // A Triton kernel in a file of CUDA C++.
 // expect: Python
+// never: tl.
 import triton
 import triton.language as tl
 

@@ -1,6 +1,7 @@
 // A scratch buffer is made by the first call, and never grows.
 // expect: was allocated before this call
-// expect: in line 12
+// expect: in line 13
+// never: tl.
 #include <cuda_runtime.h>
 
 static float *scratch = nullptr;

@@ -1,5 +1,6 @@
 // The size of a shared array is an argument.
 // expect: constant
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

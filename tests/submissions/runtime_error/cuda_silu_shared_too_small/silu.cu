@@ -1,7 +1,7 @@
 // An array of 128 in shared memory for 256 threads.
 // expect: in line 11
-// expect: room
-// expect: shared memory
+// expect: shared array `room`
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

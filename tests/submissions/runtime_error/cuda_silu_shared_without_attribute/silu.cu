@@ -1,6 +1,7 @@
 // 64 KiB of dynamic shared memory without asking for the permission.
-// expect: line 21
+// expect: 65536
 // expect: cudaFuncAttributeMaxDynamicSharedMemorySize
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,7 +1,7 @@
 // An array of 64 KiB in shared memory, where 48 are the most.
-// expect: shared
-// expect: 0xc000
-// never: -maxrregcount
+// expect: 65536
+// expect: at most 48 KiB of shared memory
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,6 +1,8 @@
 // Four elements a thread, rounded up: the last thread goes up to three too far.
-// expect: in line 12
-// expect: past the end
+// expect: in line 14
+// expect: outside of x
+// never: neighbours in the tile
+// never: tl.
 #include <cuda_runtime.h>
 
 __device__ float silu_of(float x) { return x / (1.0f + expf(-x)); }

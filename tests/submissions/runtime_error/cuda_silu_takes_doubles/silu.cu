@@ -1,5 +1,6 @@
 // The function takes pointers to double.
 // expect: void silu(float *input, float *output, int n)
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const double *x, double *y, int n)

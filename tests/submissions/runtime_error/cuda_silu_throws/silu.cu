@@ -1,5 +1,6 @@
 // Host code throws an exception that nobody catches.
 // expect: n must be a multiple of 4
+// never: tl.
 #include <stdexcept>
 
 #include <cuda_runtime.h>

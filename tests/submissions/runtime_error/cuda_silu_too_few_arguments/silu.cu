@@ -1,5 +1,6 @@
 // The launch leaves out n.
 // expect: too few arguments
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

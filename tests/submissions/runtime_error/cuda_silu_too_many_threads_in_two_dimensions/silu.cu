@@ -1,6 +1,7 @@
 // A block of 64×32 threads: 2,048 in all.
-// expect: 2,048
-// expect: 1,024
+// expect: 2048
+// expect: 1 to 1024 threads
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,7 +1,7 @@
 // The launch fails, and the answer of cudaGetLastError is printed and ignored.
-// expect: line 20
-// expect: 1,536
-// expect: 1,024
+// expect: 1536
+// expect: 1 to 1024 threads
+// never: tl.
 #include <cstdio>
 
 #include <cuda_runtime.h>

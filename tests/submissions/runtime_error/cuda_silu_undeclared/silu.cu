@@ -1,6 +1,7 @@
 // A variable is misspelt.
 // expect: "N" is undefined
-// expect: line 9
+// expect: spelt
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

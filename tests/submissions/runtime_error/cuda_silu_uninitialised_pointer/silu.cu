@@ -1,6 +1,7 @@
 // The address of a pointer on the host is given to the kernel.
-// expect: line 17
+// expect: line 18
 // expect: host
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,6 +1,7 @@
 // std::vector without its header.
 // expect: vector
 // expect: #include <vector>
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

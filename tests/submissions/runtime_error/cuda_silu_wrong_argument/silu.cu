@@ -1,5 +1,6 @@
 // Arguments of the launch in another order.
 // expect: argument
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

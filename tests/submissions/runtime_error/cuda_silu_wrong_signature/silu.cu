@@ -1,5 +1,6 @@
 // The parameters stand in another order.
 // expect: void silu(float *input, float *output, int n)
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

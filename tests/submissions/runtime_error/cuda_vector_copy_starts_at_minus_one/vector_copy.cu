@@ -1,5 +1,6 @@
 // The element before: the first thread reads before the array.
-// expect: in line 9
+// expect: in line 10
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void copy_kernel(const float *from, float *to, int n)

@@ -1,5 +1,6 @@
 // cudaMemcpy is given elements in place of bytes.
 // expect: never written
+// never: tl.
 #include <vector>
 
 #include <cuda_runtime.h>

@@ -1,5 +1,6 @@
 // The loop ends one row too early.
 // expect: output
+// never: tl.
 #include <vector>
 
 #include <cuda_runtime.h>

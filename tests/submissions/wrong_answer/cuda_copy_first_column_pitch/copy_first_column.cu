@@ -1,5 +1,6 @@
 // The pitch of the matrix is counted in elements.
 // expect: output
+// never: tl.
 #include <cuda_runtime.h>
 
 void copy_first_column(float *h_A, float *d_A, int rows, int cols)

@@ -1,5 +1,6 @@
 // Columns are counted from 1.
 // expect: column after the first
+// never: tl.
 #include <vector>
 
 #include <cuda_runtime.h>

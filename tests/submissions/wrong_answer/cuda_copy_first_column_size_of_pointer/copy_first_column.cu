@@ -1,5 +1,6 @@
 // The size of a pointer is copied.
 // expect: never written
+// never: tl.
 #include <vector>
 
 #include <cuda_runtime.h>

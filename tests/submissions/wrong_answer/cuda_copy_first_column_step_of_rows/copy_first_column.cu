@@ -1,5 +1,6 @@
 // The step from row to row is the number of rows.
 // expect: number of rows: it is the number of columns
+// never: tl.
 #include <vector>
 
 #include <cuda_runtime.h>

@@ -1,5 +1,6 @@
 // v ^ 3, with the exponents of a calculator, of the whole number.
 // expect: x³
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void gelu_kernel(const float *x, float *y, int n)

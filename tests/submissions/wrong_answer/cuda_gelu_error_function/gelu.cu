@@ -1,5 +1,6 @@
 // The form with erf.
 // expect: tanh form
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void gelu_kernel(const float *x, float *y, int n)

@@ -1,5 +1,6 @@
 // 1 / 2 is 0 in whole numbers.
 // expect: 0
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void gelu_kernel(const float *x, float *y, int n)

@@ -1,5 +1,6 @@
 // The cubic term is forgotten.
 // expect: cube is missing
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void gelu_kernel(const float *x, float *y, int n)

@@ -1,5 +1,6 @@
 // B is read as if it were transposed.
 // expect: b was read transposed
+// never: tl.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

@@ -1,5 +1,6 @@
 // Where K ends, the tile keeps what it held before.
-// expect: in line 24
+// expect: in line 25
+// never: tl.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

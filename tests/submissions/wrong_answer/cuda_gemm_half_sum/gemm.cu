@@ -1,5 +1,6 @@
 // The sum is kept in half.
 // expect: fp16
+// never: tl.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

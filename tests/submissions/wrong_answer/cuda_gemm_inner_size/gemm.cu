@@ -1,5 +1,6 @@
 // The loop over K ends at N.
 // expect: K
+// never: tl.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

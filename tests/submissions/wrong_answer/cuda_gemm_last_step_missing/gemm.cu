@@ -1,5 +1,6 @@
 // The number of steps along K is rounded down.
 // expect: last, partial block of K is missing
+// never: tl.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

@@ -1,5 +1,6 @@
 // The result is stored transposed.
 // expect: stored transposed
+// never: tl.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

@@ -1,5 +1,6 @@
 // The tiles of the next step may overwrite those that others still read.
 // expect: __syncthreads()
+// never: tl.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

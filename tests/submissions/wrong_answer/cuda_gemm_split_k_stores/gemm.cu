@@ -1,5 +1,6 @@
 // Two halves of K are stored over one another.
 // expect: half of K
+// never: tl.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

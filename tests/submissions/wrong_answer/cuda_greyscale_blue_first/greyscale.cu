@@ -1,5 +1,6 @@
 // Red and blue are exchanged.
 // expect: swapped
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void grey_kernel(const unsigned char *rgb, unsigned char *grey, int height, int width)

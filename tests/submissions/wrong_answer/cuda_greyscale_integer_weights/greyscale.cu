@@ -1,5 +1,6 @@
 // The weights are whole numbers: 0.
 // expect: 0
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void grey_kernel(const unsigned char *rgb, unsigned char *grey, int height, int width)

@@ -1,5 +1,6 @@
 // The channels of a pixel are taken to stand side by side.
 // expect: side by side
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void grey_kernel(const unsigned char *rgb, unsigned char *grey, int height, int width)

@@ -1,5 +1,6 @@
 // The channels are added as bytes, with whole weights.
 // expect: mean of the three channels
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void grey_kernel(const unsigned char *rgb, unsigned char *grey, int height, int width)

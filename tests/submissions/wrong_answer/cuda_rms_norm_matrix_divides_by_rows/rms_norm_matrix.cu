@@ -1,5 +1,6 @@
 // The sum is divided by the number of blocks, which is that of the rows.
 // expect: divided by the number of rows
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

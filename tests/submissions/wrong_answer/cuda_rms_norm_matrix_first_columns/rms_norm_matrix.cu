@@ -1,5 +1,6 @@
 // Only the first 256 columns are in the sum.
 // expect: only the squares of the first columns
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

@@ -1,7 +1,8 @@
 // Eight warps leave their sums, and 32 are added: the others hold anything.
-// expect: in line 22
+// expect: in line 23
 // expect: sums
 // expect: nothing has written
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

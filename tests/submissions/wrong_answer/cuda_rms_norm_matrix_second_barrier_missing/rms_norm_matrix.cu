@@ -1,5 +1,6 @@
 // The first thread puts the root into shared memory, and nobody waits for it.
 // expect: __syncthreads()
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

@@ -1,5 +1,6 @@
 // A reduction downwards leaves the sum in the first lane alone.
-// expect: output
+// expect: elements are wrong
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void rms_norm_kernel(const float *input, const float *weight, float *output, int rows, int cols,

@@ -1,5 +1,6 @@
 // The shuffles begin at 8: half of the warp is not in the sum.
-// expect: output
+// expect: elements are wrong
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void rms_norm_kernel(const float *input, const float *weight, float *output, int rows, int cols,

@@ -1,5 +1,6 @@
 // The last steps of the tree are left to one warp, without __syncwarp.
 // expect: __syncwarp()
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

@@ -1,5 +1,6 @@
 // The weight is taken by row.
 // expect: indexed by row
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

@@ -1,5 +1,6 @@
 // The total is a variable of the file: 0 at the start of the program, and never again.
 // expect: keep something from one call to the next
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

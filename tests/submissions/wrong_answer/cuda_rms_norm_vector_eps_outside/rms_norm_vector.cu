@@ -1,5 +1,6 @@
 // epsilon is added to the root.
 // expect: inside
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

@@ -1,5 +1,6 @@
 // epsilon is written into the kernel.
 // expect: 1e-5
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

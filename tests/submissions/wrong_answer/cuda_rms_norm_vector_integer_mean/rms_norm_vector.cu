@@ -1,5 +1,6 @@
 // The mean is an int.
-// expect: output
+// expect: sum
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

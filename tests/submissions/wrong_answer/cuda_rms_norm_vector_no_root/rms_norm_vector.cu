@@ -1,5 +1,6 @@
 // The root is forgotten.
 // expect: square root is missing
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

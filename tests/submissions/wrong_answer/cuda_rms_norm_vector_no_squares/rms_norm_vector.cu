@@ -1,5 +1,6 @@
 // Elements are added, not their squares.
-// expect: square
+// expect: computed once
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

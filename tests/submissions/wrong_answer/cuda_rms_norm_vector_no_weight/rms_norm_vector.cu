@@ -1,5 +1,6 @@
 // The weight is forgotten.
 // expect: weight is missing
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

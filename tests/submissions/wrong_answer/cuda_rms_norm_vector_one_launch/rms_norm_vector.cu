@@ -1,5 +1,6 @@
 // Blocks read the total in the launch that adds to it: others may not have added yet.
 // expect: launch
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void rms_norm_kernel(const float *x, const float *weight, float *total, float *y, int n, float epsilon)

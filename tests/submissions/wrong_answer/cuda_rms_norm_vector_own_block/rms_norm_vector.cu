@@ -1,5 +1,6 @@
 // Each block scales by its own sum.
 // expect: sum of its own squares
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void rms_norm_kernel(const float *x, const float *weight, float *y, int n, float epsilon)

@@ -1,5 +1,6 @@
 // The launch that reads the parts comes before the one that writes them.
 // expect: nothing has written
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

@@ -1,5 +1,6 @@
 // Blocks add to the total without an atomic: most of them are lost.
 // expect: atomicAdd
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

@@ -1,5 +1,6 @@
 // The sum is not divided by n.
 // expect: divide it by N
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

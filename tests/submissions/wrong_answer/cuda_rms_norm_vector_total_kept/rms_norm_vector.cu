@@ -1,5 +1,6 @@
 // The total is set to 0 once, and the next call adds to it.
 // expect: keep something from one call to the next
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

@@ -1,6 +1,7 @@
 // The total is never set to 0.
-// expect: in line 22
+// expect: in line 23
 // expect: nothing has written
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

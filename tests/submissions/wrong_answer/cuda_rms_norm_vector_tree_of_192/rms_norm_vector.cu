@@ -1,5 +1,6 @@
 // The tree halves 192 threads until 3 are left, and forgets one of them.
-// expect: half
+// expect: computed once
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 192

@@ -1,6 +1,7 @@
 // The barrier between the steps of the tree is missing.
-// expect: in line 18
+// expect: in line 19
 // expect: __syncthreads()
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

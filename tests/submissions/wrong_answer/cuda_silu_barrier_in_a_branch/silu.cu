@@ -1,6 +1,7 @@
 // A barrier that only the threads with an element reach.
-// expect: in line 12
-// expect: barrier
+// expect: __syncthreads()
+// expect: not reached by all threads
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

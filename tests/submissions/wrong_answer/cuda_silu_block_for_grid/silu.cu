@@ -1,5 +1,6 @@
 // Blocks and threads are exchanged in the launch: right as long as both fit.
 // expect: never written
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,5 +1,6 @@
 // The grid is counted with 256, and the blocks have 128 threads.
 // expect: never written
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,5 +1,6 @@
 // One block, whatever n is.
 // expect: never written
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

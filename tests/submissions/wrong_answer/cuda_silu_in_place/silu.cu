@@ -1,5 +1,6 @@
 // The input is overwritten with the answer, and then copied.
 // expect: inputs must not be changed
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(float *x, float *y, int n)

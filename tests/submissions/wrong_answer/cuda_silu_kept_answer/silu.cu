@@ -1,5 +1,6 @@
 // The answer is computed once for each n, and copied from then on.
 // expect: keep something from one call to the next
+// never: tl.
 #include <map>
 
 #include <cuda_runtime.h>

@@ -1,6 +1,7 @@
 // The launch is commented out.
 // expect: never written
 // expect: No kernel was launched
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

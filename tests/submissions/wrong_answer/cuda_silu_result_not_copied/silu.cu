@@ -1,6 +1,7 @@
 // The answer stays in memory of its own.
-// expect: output
 // expect: never written
+// expect: what cudaMalloc gives is other memory
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,5 +1,6 @@
 // Elements go through shared memory to other threads, without a barrier.
 // expect: __syncthreads()
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

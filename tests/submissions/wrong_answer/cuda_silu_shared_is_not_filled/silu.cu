@@ -1,6 +1,7 @@
 // Shared memory is read where nothing was stored: the store has another index than the load.
-// expect: in line 13
+// expect: in line 14
 // expect: room
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,5 +1,6 @@
 // The index is an unsigned short, which ends at 65,535.
 // expect: never written
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,5 +1,6 @@
 // The factor x is forgotten.
 // expect: σ(x) alone
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

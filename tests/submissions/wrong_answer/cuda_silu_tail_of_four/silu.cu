@@ -1,5 +1,6 @@
 // Four elements a thread, and the last ones, no whole four, are left out.
 // expect: never written
+// never: tl.
 #include <cuda_runtime.h>
 
 __device__ float silu_of(float x) { return x / (1.0f + expf(-x)); }

@@ -1,5 +1,6 @@
 // The block is missing from the index: each block writes the first 256 elements.
 // expect: never written
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,5 +1,6 @@
 // The result is an int on its way.
 // expect: without its fraction
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,5 +1,6 @@
 // exp of x, not of −x.
 // expect: sign in exp
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

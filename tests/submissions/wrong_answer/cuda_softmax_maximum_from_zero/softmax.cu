@@ -1,5 +1,6 @@
 // The maximum begins at 0.
 // expect: maximum begins at 0
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

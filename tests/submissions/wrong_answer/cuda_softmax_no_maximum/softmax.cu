@@ -1,5 +1,6 @@
 // No maximum is subtracted.
 // expect: exp overflows
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

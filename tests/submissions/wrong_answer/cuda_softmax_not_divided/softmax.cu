@@ -1,5 +1,6 @@
 // The division is forgotten.
 // expect: divided by the sum
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

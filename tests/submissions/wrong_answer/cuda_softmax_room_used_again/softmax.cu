@@ -1,5 +1,6 @@
 // The maximum is read while others already store their sums in its place.
 // expect: __syncthreads()
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

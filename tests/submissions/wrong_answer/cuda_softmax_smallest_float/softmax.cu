@@ -1,5 +1,6 @@
 // The maximum begins at FLT_MIN, the smallest number above 0.
 // expect: maximum begins at 0
+// never: tl.
 #include <cfloat>
 
 #include <cuda_runtime.h>

@@ -1,5 +1,6 @@
 // All rows by one kernel of one block, as if the matrix were one row.
 // expect: each row has
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

@@ -1,5 +1,6 @@
 // The elements stay in their order.
 // expect: in the order of x
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void copy_kernel(const float *from, float *to, int n)

@@ -1,5 +1,6 @@
 // An int between, which cuts off the fraction.
 // expect: without its fraction
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void copy_kernel(const float *from, float *to, int n)

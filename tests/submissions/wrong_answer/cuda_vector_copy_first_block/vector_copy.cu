@@ -1,5 +1,6 @@
 // The block is missing from the index of the load.
 // expect: first block
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void copy_kernel(const float *from, float *to, int n)

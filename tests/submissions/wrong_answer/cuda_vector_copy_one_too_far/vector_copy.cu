@@ -1,5 +1,6 @@
 // Each element is the one after it.
 // expect: one after it
+// never: tl.
 #include <cuda_runtime.h>
 
 __global__ void copy_kernel(const float *from, float *to, int n)

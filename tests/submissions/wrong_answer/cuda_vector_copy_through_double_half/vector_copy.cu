@@ -1,5 +1,6 @@
 // Elements go through half on their way.
 // expect: 16
+// never: tl.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

@@ -19,6 +19,6 @@ namespace {
     rec_uncaught(said);
 }
 
-__attribute__((constructor(102))) void begin() { std::set_terminate(uncaught); }
+__attribute__((constructor(101))) void begin() { std::set_terminate(uncaught); }
 
 } // namespace

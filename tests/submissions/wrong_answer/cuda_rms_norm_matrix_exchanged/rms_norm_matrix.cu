@@ -1,6 +1,6 @@
 // The launch exchanges rows and columns.
-// expect: weight
-// never: half precision
+// expect: rows
+// never: tl.
 #include <cuda_runtime.h>
 
 #define THREADS 256

@@ -1,5 +1,9 @@
-// The number of blocks is rounded down: the last elements are left out, and a small input altogether.
-// expect: grid
+// Host code prints the first element, for which it reads device memory.
+// expect: Line 21
+// expect: output
+// expect: a kernel takes the pointer
+#include <cstdio>
+
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)
@@ -12,6 +16,7 @@ __global__ void silu_kernel(const float *x, float *y, int n)
 void silu(float *input, float *output, int n)
 {
     int threads = 256;
-    int blocks = n / threads;
+    int blocks = (n + threads - 1) / threads;
     silu_kernel<<<blocks, threads>>>(input, output, n);
+    printf("%f\n", output[0]);
 }

@@ -1,7 +1,7 @@
 // A loop on the host over device memory, as if it were the host's.
-// expect: line 10
-// expect: host
+// expect: Line 10
 // expect: input
+// expect: a kernel takes the pointer
 #include <cmath>
 
 void silu(float *input, float *output, int n)

@@ -1,0 +1,35 @@
+"""Compilers that a language needs, wherever they are installed: workers read them, and start their programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader import frontends
+from grader.engine.confine import surroundings
+from grader.plan import languages
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    known = frontends.front_ends()
+    other = replace(known["cuda"], tools=lambda: (str(tmp_path),))
+    monkeypatch.setattr(frontends, "front_ends", lambda: {**known, "cuda": other})
+    for cached in (surroundings.tools, surroundings.readable):
+        cached.cache_clear()
+    yield tmp_path
+    for cached in (surroundings.tools, surroundings.readable):
+        cached.cache_clear()
+
+
+def test_tools_are_among_what_a_worker_may_read(elsewhere: Path) -> None:
+    assert str(elsewhere) in surroundings.readable() and surroundings.tools() == (str(elsewhere),)
+
+
+def test_the_parts_of_a_front_end_are_those_that_have_a_main() -> None:
+    parts = languages.parts()
+    assert {"cuda/builder", "cuda/compiler", "triton/planner", "triton/simulator", "triton/compiler"} <= set(parts)
+    assert "triton/builder" not in parts
