@@ -41,6 +41,8 @@ COMPILED = [
      'allowed',
      "__syncthreads();", "__syncthreads works inside kernels only"),
     ('silu.cu(4): error: identifier "width" is undefined in device code', "x[i] = width;", "pass it as an argument"),
+    ('silu.cu(6): error: class "cudaDeviceProp" has no member "memoryClockRate"', "int khz = prop.memoryClockRate;",
+     "CUDA 13 has left memoryClockRate out of cudaDeviceProp"),
     ("silu.cu(6): error: a __global__ function call must be configured", "k(input, n);", "k<<<blocks, threads>>>"),
     ("silu.cu(3): error: a host function call cannot be configured", "k<<<1, 1>>>(input);",
         "Write __global__ in front"),
@@ -121,6 +123,7 @@ RUN: list[tuple[FailureKind, str, str]] = [
     ("exception", "host code crashes: it accesses memory that is not there (SEGV)", "A pointer of host code leads "
                                                                                     "nowhere"),
     ("exception", "host code crashes: it divides a whole number by zero (FPE)", "may be 0"),
+    ("exception", "host code ends its process", "an array of host code is written far past its end"),
     ("exception", "host code ends its process: exit(1)", "Leave exit() out"),
     ("exception", "Misaligned address (716)", "multiples of 16"),
     ("exception", "Too many resources requested for launch (701)", "__launch_bounds__"),

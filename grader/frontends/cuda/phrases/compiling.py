@@ -49,6 +49,10 @@ _BUILT_IN = "blockIdx, blockDim, threadIdx and gridDim are spelt exactly so, eac
 
 CLUES = (
     # Names.
+    _of("CUDA 13 has left {name} out of cudaDeviceProp: ask cudaDeviceGetAttribute, as in cudaDeviceGetAttribute(&khz, "
+        "cudaDevAttrMemoryClockRate, 0), or leave it out.",
+        r'class "cudaDeviceProp" has no member "(?P<name>(?:memoryC|c)lockRate|deviceOverlap|kernelExecTimeoutEnabled|'
+        r'computeMode|cooperativeMultiDeviceLaunch)"'),
     _of("This looks like Python: a .cu file is CUDA C++. Hand in a Triton kernel as {function}.py.",
         r'identifier "(?:import|def|from|elif|None|True|False)" is undefined|unrecognized token',
         r"(?:import|from|def)\b|@"),
