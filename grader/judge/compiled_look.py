@@ -17,7 +17,7 @@ from grader.frontends import by_suffix
 from grader.judge.compilation import compile_kernels
 from grader.judge.explain import Called, explain_case
 from grader.judge.lane import TURN
-from grader.judge.lowered import NotLowered, lowered
+from grader.judge.lowered import CannotLower, lowered
 from grader.judge.prepared import OPERATIONS, Prepared
 from grader.judge.preparing import kernels_of
 from grader.judge.simulation import Ran, Simulation
@@ -53,7 +53,7 @@ def look_at_compiled(prepared: Prepared, plans: Mapping[str, Plan]) -> tuple[str
             plan = plans[case.name]
             if not all(kernel_key(kernel) in binaries for kernel in plan.kernels):
                 continue
-            with contextlib.suppress(NotLowered):
+            with contextlib.suppress(CannotLower):
                 detail = _judged(prepared, case, plan, lowered(plan, binaries, language), simulation)
                 if detail is not None:
                     return case.name, detail

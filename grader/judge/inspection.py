@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from grader import frontends
 from grader.engine.forkserver.handle import InfrastructureError
+from grader.judge.explain.lines import spoken
 from grader.judge.planning import Unplanned
 from grader.judge.simulation import Simulation
 from grader.model.assignment import Assignment, Case
@@ -90,6 +91,7 @@ def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, ask
     share = 0.0
     if target in TARGETS:
         holds, bound = occupancy(TARGETS[target], threads, facts.registers, shared)
+        bound = spoken(bound, frontends.of(kernel).phrases)
         share = holds * threads / TARGETS[target].max_threads_per_multi_processor
     widths: dict[tuple[str, int], Counter[int]] = {}
     for width in facts.lines:
@@ -98,7 +100,7 @@ def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, ask
         kernel=kernel.name, line=one.line, grid=list(one.grid), counted=one.programs, cut=one.cut, threads=threads,
         registers=facts.registers, spills=facts.spills, shared=shared, tensor_cores=facts.tensor_cores,
         copies=facts.copies, products="product" in frontends.of(kernel).traits(kernel), resident=holds, bound=bound,
-        occupancy=round(share, 4),
+        occupancy=round(share, 4), unit=spoken("program", frontends.of(kernel).phrases),
         accesses=[AccessFacts(
             access=each.access, line=each.line, tensor=each.given or each.tensor, lanes=each.lanes, masked=each.masked,
             needed=each.needed, moved=each.moved, widths=dict(widths.get((each.access, each.line), {})))

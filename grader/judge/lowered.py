@@ -37,13 +37,13 @@ _FLOATS = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32,
 _MOST_SCRATCH = 64 << 20
 
 
-class NotLowered(Exception):
+class CannotLower(Exception):
     """The plan has what only a newer GPU takes, such as a tensor map."""
 
 
 def lowered(plan: Plan, binaries: Mapping[str, Binary], language: str) -> Plan:
     """The first call of a plan, with kernels in the `language` of their machine text. `binaries` are those of the
-    plan's kernels with their text, by `kernel_key`. Raises NotLowered."""
+    plan's kernels with their text, by `kernel_key`. Raises CannotLower."""
     buffers = list(plan.buffers)
     made = [binaries[kernel_key(kernel)] for kernel in plan.kernels]
     return Plan(
@@ -71,7 +71,7 @@ def _operation(operation: Operation, made: Sequence[Binary], buffers: list[Buffe
         return operation
     metadata = made[operation.kernel].metadata
     if metadata.cluster > 1 or operation.cluster > 1:
-        raise NotLowered("a cluster")
+        raise CannotLower("a cluster")
     return operation.model_copy(update={
         "shared": metadata.shared + operation.shared, "programmatic": False,
         "arguments": [_argument(one, operation, buffers) for one in metadata.operands]})
@@ -85,7 +85,7 @@ def _argument(operand: Operand, launch: Launch, buffers: list[Buffer]) -> Argume
             return _bytes(bytes(POINTER_BYTES))
         x, y, z = launch.grid
         if operand.bytes * x * y * z > _MOST_SCRATCH:
-            raise NotLowered("scratch memory")
+            raise CannotLower("scratch memory")
         buffers.append(Buffer(bytes=operand.bytes * x * y * z, line=launch.line))
         return _address(len(buffers) - 1, 0)
     argument = launch.arguments[operand.argument]
@@ -98,7 +98,7 @@ def _argument(operand: Operand, launch: Launch, buffers: list[Buffer]) -> Argume
         value = {"size": view.shape, "stride": view.strides}[operand.of][operand.axis] if operand.of != "nan" else (
             argument.padding == "nan")
         return Integer(type="u1" if operand.type == "i1" else operand.type, value=int(value))
-    raise NotLowered("a tensor map")
+    raise CannotLower("a tensor map")
 
 
 def _bytes(contents: bytes) -> Structure:

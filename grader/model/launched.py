@@ -30,7 +30,8 @@ class LaunchFacts(Record):
     """A launch of a kernel, `counted` of whose programs were run, and what it takes on the course's GPU. `cut`: they
     take too long to be run to their ends, and no launch after it was seen. `resident` are
     the programs that a multiprocessor holds at a time, as far as `bound` lets it; `occupancy` is the share of its
-    threads that they have. `products` tells whether the kernel multiplies matrices."""
+    threads that they have. `products` tells whether the kernel multiplies matrices. `unit` is what its language calls a
+    program."""
 
     kernel: str
     line: int
@@ -47,6 +48,7 @@ class LaunchFacts(Record):
     resident: int = 0
     bound: str = ""
     occupancy: float = 0
+    unit: str = "program"
     accesses: list[AccessFacts] = []
 
     @property

@@ -140,6 +140,7 @@ class KernelCode:
 def decoded(decoder: Decoder, one: ThreadInstruction) -> Decoded:
     """An instruction that is ready to run. One that is not known says so when it is run: it may never be."""
     decoder.taken()
+    decoder.library = one.library
     try:
         make = builder(one.name)
         run = make(decoder, one)

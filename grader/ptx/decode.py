@@ -34,9 +34,8 @@ SPECIAL = frozenset({
     "%lanemask_gt", "%lanemask_ge", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size", "%cluster_ctarank",
     "%cluster_nctarank", "%is_explicit_cluster", "%envreg1", "%envreg2", "WARP_SZ",
 })  # fmt: skip
-_CLOCKS = ("%clock", "%clock_hi", "%clock64", "%globaltimer_lo", "%globaltimer_hi", "%pm")
-_TIMER = "%globaltimer"
-"""Barriers of CUDA's library read it to give up the processor for longer and longer."""
+_TICK = 1000
+_CLOCKS = ("%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%pm")
 
 
 @dataclass(slots=True)
@@ -58,7 +57,7 @@ class Decoder:
     """Gives the registers of a function their slots, and makes readers and writers of operands.
 
     `symbols` are the addresses of variables and parameters in their spaces; those of `local` variables count from
-    where the local memory of a call begins.
+    where the local memory of a call begins. `library`: what is decoded is a library's.
     """
 
     def __init__(self, function: ThreadFunction, symbols: Mapping[str, int], local: frozenset[str]) -> None:
@@ -67,6 +66,7 @@ class Decoder:
         self.kinds: list[str] = []
         self.specials: dict[str, int] = {}
         self.reads = self.writes = 0
+        self.library = False
 
     def slot(self, name: str, kind: str) -> int:
         if name not in self.slots:
@@ -106,10 +106,10 @@ class Decoder:
         if operand.startswith("!"):
             inner = self.source(operand[1:].strip(), kind)
             return lambda m: ~inner(m)
-        if operand == _TIMER and kind in ("u64", "b64"):
-            # A step for a microsecond: it only has to go on.
-            return lambda m: np.full((1, 1), m.clock << 10, dtype)
         slot = self.register(operand)
+        if slot is None and self.library and operand in _CLOCKS:
+            # A library reads the clock to wait for less and less long: any clock will do.
+            return lambda m: np.full((1, 1), m.clock * _TICK, np.uint64).astype(dtype)
         if slot is None:
             slot = self.special(operand)
         if slot is None:

@@ -30,6 +30,8 @@ LANES = 1 << 16
 """The most threads of a chunk: what they hold stays in the caches."""
 CHECKED_LANES = 1 << 12
 """The most threads of a first chunk, in which races within blocks are looked for."""
+MOST_HELD = 1 << 28
+"""Bytes of registers, local and shared memory of a chunk's blocks, about."""
 WAITING_LANES = 1 << 20
 """The same for blocks that may wait for each other, which have to be in the same chunk."""
 MOST_BLOCKS = 1 << 26
@@ -113,7 +115,6 @@ class _Run:
         shared = SharedSpace([(begin, end, setting.title(name)) for begin, end, name in arrays], size)
         processors = 132 if setting.device is None else setting.device.multi_processor_count
         launched = LaunchMemory(self._parameters(buffers), workspace, processors)
-        # Where only some blocks run, what others write is missing.
         self.spaces = Spaces(regions, shared, launched, Races(code.unit, self.total, code.atomics))
         self.grid = Grid(launch.grid, launch.block, launch.shared)
         self.machine: ThreadMachine | None = None
@@ -130,7 +131,9 @@ class _Run:
             chosen = observer.begin(self.launch, self.total, self.grid.block, self.waits)
         numbers = np.arange(self.total, dtype=np.int64) if chosen is None else chosen.astype(np.int64)
         resident = self._resident()
-        start, checked = 0, True
+        # Of tensors that are looked at in part only a few pages are there.
+        self.spaces.races.off = chosen is not None
+        start, checked = 0, chosen is None
         try:
             while start < numbers.size:
                 size = self._chunk(checked, resident)
@@ -150,7 +153,9 @@ class _Run:
         threads = self.grid.block
         if self.waits:
             return max(1, min(self.total if self.launch.cooperative else resident, WAITING_LANES // threads))
-        size = max(1, (CHECKED_LANES if first else LANES) // threads)
+        code = self.code.function(self.code.entry)
+        each = threads * (code.local + 8 * len(code.kinds)) + self.spaces.shared.bytes
+        size = max(1, min((CHECKED_LANES if first else LANES) // threads, MOST_HELD // each))
         # Two blocks at least, as races between them show only there.
         return max(2, size) if first else size
 

@@ -232,7 +232,9 @@ class ThreadMachine(Scheduling):
         """Notes another round of a loop. Raises Limit for one that nothing can end."""
         loop = self.loops.setdefault(path, Loop())
         loop.rounds += 1
-        if loop.rounds % 512 or not self.frame.full:
+        if loop.rounds % 512 or not self.frame.full or any(
+            not other.activation.code.blocks[other.number].waits for other in self.waiting.values()
+        ):
             return
         live = activation.code.blocks[path[-1]].live
         values = [value if live >> slot & 1 else None for slot, value in enumerate(activation.regs)]

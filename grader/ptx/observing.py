@@ -118,17 +118,20 @@ class ThreadObserver:
     def _note(
         self, m: Threads, way: Kind, region: Region, offsets: Array, mask: Array | None, size: int, count: int
     ) -> None:
-        """Notes an access by all threads of a chunk's first block."""
-        if not m.frame.full and (m.frame.columns is not None or (m.frame.rows is not None and m.frame.rows[0])):
+        """Notes an access by the threads of a chunk's first block. Copies of a line, which a compiler makes of a loop,
+        are one access."""
+        rows, columns = m.frame.rows, m.frame.columns
+        if (rows is not None and rows[0]) or (columns is not None and columns[0]):
             return
-        key = m.place(), region.number
+        key = m.line() or m.place(), way, region.number, size, count
         known = self._seen.get(key)
         if known is None and len(self._seen) >= MOST_ACCESSES:
             return
         assert self._launch is not None
-        tile = _tile(self._launch.block, count)
+        tile, threads = _tile(self._launch.block, count), self._launch.threads
         first = int(offsets[0, 0]) // size
-        live = _live(mask, m.shape, tile, count)
+        here = np.arange(threads) if columns is None else columns
+        live = _live(True if mask is None else np.broadcast_to(mask, m.shape)[0], here, threads, tile, count)
         if not any(live):
             return
         if known is not None:
@@ -145,7 +148,7 @@ class ThreadObserver:
         self._seen[key] = {
             "access": way, "kernel": m.kernel, "line": m.line(), "tensor": region.named.name[:200],
             "buffer": region.number, "grid": self._launch.grid, "tile": tile, "first": first,
-            "lanes": _apart(offsets[0] // size, m.shape[1], tile, count),
+            "lanes": _apart(offsets[0] // size, here, threads, tile, count),
             "programs": tuple(int(line[0]) if line.size else None for line in apart),
             "even": all((line == line[:1]).all() and bool(line.size or length == 1)
                         for line, length in zip(apart, self._launch.grid, strict=True)),
@@ -242,12 +245,13 @@ def _tile(block: tuple[int, int, int], count: int) -> list[int]:
     return [*tile, count] if count > 1 else tile or [1]
 
 
-def _live(mask: Array | None, shape: tuple[int, int], tile: list[int], count: int) -> list[int]:
-    """How far threads of the first block take part along each dimension."""
-    if mask is None:
+def _live(mask: Array | bool, here: Array, threads: int, tile: list[int], count: int) -> list[int]:
+    """How far threads of a block take part along each dimension: those of `mask`, which are `here`."""
+    on = np.zeros(threads, bool)
+    on[here] = mask
+    if on.all():
         return list(tile)
-    on = np.broadcast_to(mask, shape)[0]
-    on = np.broadcast_to(on[:, None], (on.size, count)).reshape(tile)
+    on = np.broadcast_to(on[:, None], (threads, count)).reshape(tile)
     extents = []
     for axis, size in enumerate(tile):
         along: Array = np.moveaxis(on, axis, 0).reshape(size, -1).any(axis=1)
@@ -255,13 +259,17 @@ def _live(mask: Array | None, shape: tuple[int, int], tile: list[int], count: in
     return extents
 
 
-def _apart(starts: Array, threads: int, tile: list[int], count: int) -> list[int | None]:
-    """The distance of neighbouring elements along each dimension, None if it varies."""
-    wide = np.broadcast_to(starts, threads)
+def _apart(starts: Array, here: Array, threads: int, tile: list[int], count: int) -> list[int | None]:
+    """The distance of neighbouring elements along each dimension, None if it varies. `starts` are those of the threads
+    that are `here`."""
+    known, wide = np.zeros(threads, bool), np.zeros(threads, np.int64)
+    known[here], wide[here] = True, starts
+    known = np.broadcast_to(known[:, None], (threads, count)).reshape(tile)
     wide = (wide[:, None] + np.arange(count)).reshape(tile)
     distances: list[int | None] = []
     for axis in range(len(tile)):
-        apart = np.diff(wide, axis=axis).reshape(-1)
+        both = np.logical_and(known.take(range(1, tile[axis]), axis), known.take(range(tile[axis] - 1), axis))
+        apart = np.diff(wide, axis=axis)[both]
         distances.append(0 if not apart.size else int(apart[0]) if (apart == apart[0]).all() else None)
     return distances
 

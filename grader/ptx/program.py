@@ -16,7 +16,7 @@ class ThreadInstruction:
 
     Operands are as they stand in the text: `%f1`, `{%f1, %f2}`, `%p1|%p2`, `!%p1`, `[%rd1+8]`, `(param0)`. Names that
     an inner scope declares end in `@` and a number. `line` is the line in the student's file, 0 where the instruction
-    comes from another one.
+    comes from another one; `library`: it stands in another file, whatever line calls it.
     """
 
     name: str
@@ -24,6 +24,7 @@ class ThreadInstruction:
     operands: tuple[str, ...] = ()
     guard: tuple[str, bool] | None = None
     line: int = 0
+    library: bool = False
 
     def __str__(self) -> str:
         return ".".join((self.name, *self.modifiers))

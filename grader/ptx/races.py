@@ -29,13 +29,13 @@ MOST_WORDS = 1 << 27
 
 class Races:
     """The order of a launch. `unit` is the number of bytes that a word has, as a shift; `blocks` are those of the grid.
-    `place` tells what a byte of a region belongs to, and which element of some size it is.
+    `place` tells what a byte of a region belongs to, and which element of some size it is. `off`: nothing is looked at.
     """
 
     place: Callable[[Region, int, int], tuple[Named, int]]
 
     def __init__(self, unit: int, blocks: int, atomics: bool) -> None:
-        self.unit, self.blocks, self.atomics = unit, blocks, atomics
+        self.unit, self.blocks, self.atomics, self.off = unit, blocks, atomics, False
         self.numbers = np.zeros(0, np.int64)
         self.checked, self.threads, self.several = False, 1, False
         size = blocks if atomics else 1
@@ -130,7 +130,7 @@ class Races:
         self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int, synced: bool
     ) -> None:
         shared = region.named.shared
-        if synced or (shared and not self.checked) or region.raw.size >> self.unit > MOST_WORDS or (
+        if self.off or synced or (shared and not self.checked) or region.raw.size >> self.unit > MOST_WORDS or (
             region.touched is None and not self.checked
         ):
             return
@@ -161,7 +161,9 @@ class Races:
     ) -> None:
         """Notes a store that is about to be made: of each of `parts`, the indices of elements and their values."""
         region, mask = piece.region, piece.mask
-        if synced or (region.named.shared and not self.checked) or region.raw.size >> self.unit > MOST_WORDS:
+        if self.off or synced or (region.named.shared and not self.checked) or (
+            region.raw.size >> self.unit > MOST_WORDS
+        ):
             return
         touched = self._touched(region)
         words = piece.offsets >> self.unit

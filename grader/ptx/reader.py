@@ -90,7 +90,7 @@ class _ModuleReader:
         self.variables: dict[str, Variable] = {}
         self.files: dict[int, str] = {}
         self.own: int | None = None
-        self.line = 0
+        self.line, self.library = 0, False
         # Where code that begins at a place of a file was put in.
         self.inlined: dict[tuple[int, int, int], tuple[int, int, int]] = {}
         self.function: ThreadFunction | None = None
@@ -163,7 +163,7 @@ class _ModuleReader:
         place: tuple[int, int, int] | None = here
         if self.own is None:
             self.own = here[0]
-        self.line = 0
+        self.line, self.library = 0, here[0] != self.own
         for _ in range(MOST_FRAMES):
             if place is None:
                 break
@@ -312,7 +312,7 @@ class _ModuleReader:
         if len(self.scopes) > 1:
             operands = _NAME.sub(lambda name: self._renamed(name[0]), operands)
         function.code.append(ThreadInstruction(
-            match[1], tuple(match[2].split(".")[1:]), split_operands(operands), guard, self.line))
+            match[1], tuple(match[2].split(".")[1:]), split_operands(operands), guard, self.line, self.library))
 
 
 def _initial(text: str, item: int) -> bytes:

@@ -86,14 +86,14 @@ def _launch(one: LaunchFacts) -> str:
     programs = prod(one.grid)
     part = f", {one.counted:,} of them counted" if one.counted < programs else ""
     part += ", not to their ends, which takes too long" if one.cut else ""
-    wide = "program" if programs == 1 else "programs"
+    wide = one.unit + "s" * (programs != 1)
     cores = f", tensor cores ({one.tensor_cores})" if one.tensor_cores not in ("", "none") else ""
     engine = {"tma": ", the copy engine", "cp.async": ", asynchronous copies"}.get(one.copies, "")
     said = (f"`{one.kernel}`, {programs:,} {wide} of {one.threads} threads{part}: {one.registers} registers a thread, "
             f"{bytes_(one.spills)} spilled, {bytes_(one.shared)} of shared memory{cores}{engine}")
     if not one.bound:
         return f"{said}."
-    many = "program" if one.resident == 1 else "programs"
+    many = one.unit + "s" * (one.resident != 1)
     return (f"{said}. A multiprocessor holds {one.resident} {many} at a time, {percent(one.occupancy)} of its threads "
             f"(occupancy), bound by {one.bound}.")
 
@@ -107,7 +107,7 @@ def _launch_advice(one: LaunchFacts, among: Inspection) -> str:
         return f"Its product of tiles runs on {one.tensor_cores}; {cores.name}, which is faster, takes {cores.takes}."
     much = sum(each.moved for each in one.accesses) * one.scale >= max(MUCH, SHARE * among.figures.moved)
     if (much or one.cut) and prod(one.grid) < IDLE * among.multiprocessors:
-        return f"The GPU has {among.multiprocessors} multiprocessors: with fewer programs some are idle."
+        return f"The GPU has {among.multiprocessors} multiprocessors: with fewer {one.unit}s some are idle."
     return ""
 
 

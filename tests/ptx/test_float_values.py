@@ -82,13 +82,19 @@ def test_halves_are_rounded_once(name: str, kind: str) -> None:
     check(name, "rn", kind, [awkward(kind, COUNT, seed) for seed in range(3 if name == "fma" else 2)])
 
 
-def test_a_fused_product_that_lies_half_way_in_float64() -> None:
-    """1 + 2**-24 + 2**-60: float64 drops the last part, and a half rounds to even then."""
-    near, far = np.float32(1 + 2.0**-12), np.float32(2.0**-60)
-    assert one("fma.rn.f32", near, near, -far) == float(rounded(_fused(float(near), float(near), -float(far)), "f32"))
-    assert one("fma.rn.f32", np.float32(2.0**-30), np.float32(2.0**-30), np.float32(1)) == 1
-    x = np.float32(1 + 2.0**-23)
-    assert one("fma.rn.f32", x, np.float32(2.0**-24), np.float32(1)) == 1 + 2.0**-23
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("unit", [2.0**-23, 2.0**-149, 2.0**60])
+def test_fused_products_that_lie_almost_half_way(unit: float, mode: str) -> None:
+    """Half a unit less 2**-47 of one: float64 loses that, and what it has left is rounded to even."""
+    random = np.random.default_rng(5)
+    # Of 24 bits, or subnormal ones.
+    high = 2**23 if unit < 2.0**-140 else 2**24
+    c = random.integers(high // 2, high, COUNT) * random.choice([-unit, unit], COUNT)
+    root = 2.0 ** (math.floor(math.log2(unit / 2)) // 2)
+    a = np.full(COUNT, (1 + 2.0**-23) * root) * random.choice([-1, 1], COUNT)
+    b = np.full(COUNT, (1 - 2.0**-23) * unit / 2 / root)
+    check("fma", mode, "f32", [value.astype(np.float32) for value in (a, b, c)])
+    check("fma", mode, "f32", [value.astype(np.float32) for value in (a, b * (1 + 2.0**-22), c)])
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -100,6 +100,12 @@ CASES: list[tuple[str, str, Any, dict[str, Any]]] = [
      "__pipeline_memcpy_async(s + t, x + t, 4, t > 250 ? 4 : 0);\n"
      "__pipeline_commit(); __pipeline_wait_prior(0); __syncthreads(); y[t] = s[255 - t];",
      lambda y: (y[:5] == 0).all() and (y[5:256] == 255 - T[5:]).all(), {"before": "#include <cuda_pipeline.h>"}),
+    ("barriers in memory", "__shared__ cuda::barrier<cuda::thread_scope_block> b; __shared__ float s[512];\n"
+     "int t = threadIdx.x; if (t == 0) init(&b, 256); __syncthreads(); s[t] = x[t]; b.arrive_and_wait();\n"
+     "y[t] = s[255 - t]; auto token = b.arrive(); b.wait(std::move(token)); s[t] = 2 * x[t]; b.arrive_and_wait();\n"
+     "cuda::memcpy_async(s + 256 + t, x + 512 + t, 4, b); b.arrive_and_wait(); y[256 + t] = s[255 - t] + s[511 - t];",
+     lambda y: (y[:256] == 255 - T).all() and (y[256:512] == 2 * (255 - T) + 767 - T).all(),
+     {"before": "#include <cuda/barrier>"}),
     ("serial", "if (threadIdx.x == 0) { float sum = 0;\n"
      "for (int i = 0; i < n; i++) sum += x[i]; y[blockIdx.x] = sum; }",
      lambda y: (y[:64] == 1023 * 512).all(), {"grid": 64}),

@@ -96,14 +96,15 @@ class _Step:
         if not reached:
             return
         name, operands = self.kinds[0], self.operands
-        if name == "st" and "param" in self.kinds and operands[0] == "[":
+        if name == "st" and "param" in self.kinds and operands[0] == "[" and "@" in operands[1]:
+            # For a call of this body; what a function returns is declared outside of it.
             holds.setdefault(operands[1], set()).update(reached)
         elif name == "ld" and "param" not in self.kinds:
             # What is loaded through an address is a value.
             pass
         elif name in _PASSED_ON and operands[0] not in ("{", "["):
             holds.setdefault(operands[0], set()).update(reached)
-        elif name != "setp" and not (name == "call" and self.callee in CALLED):
+        elif not (name == "call" and self.callee in CALLED):
             written |= reached
 
 

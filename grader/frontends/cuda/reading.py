@@ -46,8 +46,9 @@ OPCODES = frozenset(_INSTRUCTIONS.split())
 _LINKAGE = (".visible", ".weak", ".extern", ".common")
 _SPACES = (".global", ".const", ".shared")
 _DECLARED = (".reg", ".local", ".shared", ".param", ".branchtargets", ".calltargets", ".callprototype", ".pragma")
-# What a launch has to keep to is read; those for clusters are not known.
-_LAUNCH = (".maxntid", ".reqntid", ".minnctapersm", ".maxnreg")
+LAUNCH = (".maxntid", ".reqntid", ".minnctapersm", ".maxnreg")
+"""What an entry of a plan may ask of its launches."""
+_CLUSTERS = (".reqnctapercluster", ".maxclusterrank", ".blocksareclusters")
 
 
 def read_module(text: str) -> TextModule:
@@ -126,9 +127,9 @@ class _TextReader:
         attributes: list[tuple[str, ...]] = []
         while (word := self._peek()) not in ("{", ";"):
             self._next()
-            if word == ".noreturn":
+            if word == ".noreturn" or (entry and word == ".explicitcluster"):
                 attributes.append((word,))
-            elif entry and word in _LAUNCH:
+            elif entry and (word in LAUNCH or word in _CLUSTERS):
                 attributes.append((word, *self._separated(self._number)))
             else:
                 raise Malformed(f"an attribute of a kernel that is not known: {_shown(word)}")

@@ -20,7 +20,7 @@ from grader.frontends.cuda.grammar import (
     TextVariable,
 )
 from grader.frontends.cuda.kept import CALLED, MOST_BYTES, called, read_only
-from grader.frontends.cuda.reading import read_module
+from grader.frontends.cuda.reading import LAUNCH, read_module
 from grader.frontends.cuda.source import KernelDeclaration, kernel_declarations
 
 _MOST_NAME = 180
@@ -86,6 +86,10 @@ class _Slice:
 
     def made(self) -> EntryText:
         module, entry = self._module, self._entry
+        if any(attribute[0] not in LAUNCH for attribute in entry.attributes):
+            raise Unplannable(
+                f"{readable(entry.name)} has __cluster_dims__, and clusters of blocks are not planned: leave it out",
+                self._placed(entry.body or ())[0])
         functions = self._reached()
         used = self._used(functions)
         kept = self._kept(functions, used)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from grader.frontends import Foreign
 from grader.frontends.cuda.grammar import TextFunction, TextModule
 from grader.frontends.cuda.kept import CALLED, MOST_BYTES, MOST_KEPT, read_only
-from grader.frontends.cuda.reading import declared_bytes, read_module
+from grader.frontends.cuda.reading import LAUNCH, declared_bytes, read_module
 from grader.frontends.cuda.slices import EntryText, HiddenVariable, Unplannable, most_threads, split
 from grader.plan.plan import (
     ARGUMENT_BYTES,
@@ -161,6 +161,8 @@ def _read(text: str) -> tuple[TextModule, TextFunction]:
 def _check_entry(entry: TextFunction) -> None:
     if entry.returns or sum(one.bytes for one in entry.parameters) > ARGUMENT_BYTES:
         raise Malformed("a kernel with more arguments than a launch has")
+    if any(attribute[0] not in LAUNCH for attribute in entry.attributes):
+        raise Malformed("a kernel that asks for clusters of blocks")
     for number, one in enumerate(entry.parameters):
         found = _PARAMETER.fullmatch(one.name)
         if found is None or int(found[1]) != number:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from grader.ptx.decode import Decoder, Run
 from grader.ptx.instructions.atomics import ATOMICS
+from grader.ptx.instructions.copies import COPIES
 from grader.ptx.instructions.lanes import WARP_WIDE
 from grader.ptx.instructions.matrices import MATRICES
-from grader.ptx.instructions.mbarriers import MBARRIERS
 from grader.ptx.instructions.memory import MEMORY
 from grader.ptx.instructions.moves import MOVES
+from grader.ptx.instructions.phases import PHASES
 from grader.ptx.instructions.pure import pure_builder
 from grader.ptx.instructions.synchronising import SYNCHRONISING
 from grader.ptx.program import ThreadInstruction
@@ -19,7 +20,8 @@ from grader.ptx.values import PURE
 
 Builder = Callable[[Decoder, ThreadInstruction], Run]
 
-_BUILDERS: dict[str, Builder] = {**MEMORY, **MBARRIERS, **MOVES, **ATOMICS, **WARP_WIDE, **MATRICES, **SYNCHRONISING}
+_BUILDERS: dict[str, Builder] = {
+    **MEMORY, **COPIES, **MOVES, **ATOMICS, **WARP_WIDE, **MATRICES, **SYNCHRONISING, **PHASES}
 
 
 def builder(name: str) -> Builder:

@@ -122,15 +122,13 @@ def _made(
         return _exchanged(view, index, values[0])
     if simple and what == "add":
         return _added(view, index, values[0])
-    if what == "cas" and index.size and all((one == one[0]).all() for one in values) and values[0][0] != values[1][0]:
-        return _swapped(view, index, values[0][0], values[1][0])
+    if what == "cas":
+        return _swapped(m, view, index, *values)
     return _in_rounds(m, view, index, values, _function(kind, what))
 
 
 def _function(kind: str, what: str) -> New:
     """What an operation makes of what is there and of what is given."""
-    if what == "cas":
-        return lambda there, expected, new: np.where(there == expected, new, there)
     if what == "inc":
         return lambda there, most: np.where(there >= most, there.dtype.type(0), there + there.dtype.type(1))
     if what == "dec":
@@ -174,14 +172,28 @@ def _added(view: Array, index: Array, values: Array) -> Array:
     return old
 
 
-def _swapped(view: Array, index: Array, expected: Any, new: Any) -> Array:
-    """Compare-and-swap where all threads bring the same values: at each place the first one may win."""
-    _, first = np.unique(index, return_index=True)
-    there = view[index]
-    old = np.where(there == expected, new, there)
-    old[first] = there[first]
-    won = first[there[first] == expected]
-    view[index[won]] = new
+def _swapped(m: ChunkState, view: Array, index: Array, expected: Array, new: Array) -> Array:
+    """Compare-and-swap: at each place one thread after the other, but only those that win change what others see."""
+    order, ordered, _ = _sorted(index)
+    expected, new = expected[order], new[order]
+    found = np.empty(ordered.shape, view.dtype)
+    left = np.arange(ordered.size)
+    while left.size:
+        m.charge(_CHEAP * left.size)
+        places = ordered[left]
+        there = view[places]
+        found[left] = there
+        won = np.flatnonzero(there == expected[left])
+        # The first to win at each place; all behind it meet what it leaves.
+        won = won[np.append(True, places[won[1:]] != places[won[:-1]])[: won.size]]
+        if not won.size:
+            break
+        view[places[won]] = new[left[won]]
+        begins = np.searchsorted(places[won], places)
+        begins[begins == won.size] = 0
+        left = left[(places[won][begins] == places) & (np.arange(left.size) > won[begins])]
+    old = np.empty(index.shape, view.dtype)
+    old[order] = found
     return old
 
 

@@ -1,8 +1,6 @@
-"""Loads and stores, and copies that run beside the threads."""
+"""Loads and stores."""
 
 from __future__ import annotations
-
-import numpy as np
 
 from grader.plan.plan import Malformed
 from grader.ptx.decode import Decoder, Run, vector
@@ -124,48 +122,9 @@ def _to_registers(decoder: Decoder, one: ThreadInstruction, name: str, plus: int
     return run
 
 
-def _cp(decoder: Decoder, one: ThreadInstruction) -> Run:
-    words = one.modifiers
-    if words[:1] != ("async",) or "bulk" in words or "mbarrier" in words:
-        raise Unsupported(str(one))
-    if words[1:2] and words[1] in ("commit_group", "wait_group", "wait_all"):
-        # Copies are made at once; that a wait is missing is not seen.
-        return lambda m: None
-    target, source = (decoder.address(operand) for operand in one.operands[:2])
-    # Triton writes the size in hexadecimal digits.
-    size = {form: size for size in (4, 8, 16) for form in (f"{size}", f"{size:#x}")}.get(one.operands[2].lower())
-    if size is None:
-        raise Malformed(f"{one} of {one.operands[2][:20]} bytes")
-    count = size // 4
-    hinted = any(word.endswith("cache_hint") for word in words)
-    rest = one.operands[3 : len(one.operands) - hinted]
-    real = decoder.source(rest[0], "u32") if rest else None
-    dtype = DTYPES["b32"]
-
-    def run(m: ChunkState) -> None:
-        if real is None:
-            values = m.spaces.load(m, "global", source(m), dtype, count)
-        else:
-            # Words behind the source's size are zero, and are not read.
-            size, begin = real(m), source(m)
-            values = []
-            for number in range(count):
-                here = size > np.uint32(4 * number)
-                mask = here if m.mask is None else here & m.mask
-                if not mask.any():
-                    values.append(np.zeros((1, 1), dtype))
-                    continue
-                with m.under(mask):
-                    value = m.spaces.load(m, "global", begin + np.uint64(4 * number), dtype)[0]
-                values.append(np.where(here, value, dtype.type(0)))
-        m.spaces.store(m, "shared", target(m), values, dtype)
-
-    return run
-
-
 def _nothing(decoder: Decoder, one: ThreadInstruction) -> Run:
     return lambda m: None
 
 
-MEMORY = {"ld": _ld, "ldu": _ld, "st": _st, "cp": _cp, "prefetch": _nothing, "prefetchu": _nothing,
+MEMORY = {"ld": _ld, "ldu": _ld, "st": _st, "prefetch": _nothing, "prefetchu": _nothing,
           "discard": _nothing, "applypriority": _nothing}

@@ -84,8 +84,8 @@ def _scalar(name: str) -> Maker:
         words = modifiers[:-1] if after else modifiers
         clamps = words[-1:] == ("sat",)
         flags, (result, left, right) = parse(words[:-1] if clamps else words, "", _WORDS, 3)
-        # GPUs wrap what goes beyond u32, against PTX's description.
-        if flags or len(words) - clamps != 3 or (clamps and result == "u32"):
+        # What goes beyond u32 is neither clamped nor compared by GPUs as PTX describes it.
+        if flags or len(words) - clamps != 3 or (result == "u32" and (clamps or after in ("min", "max"))):
             parse(words)
 
         def function(a: Array, b: Array, *more: Array) -> Array:

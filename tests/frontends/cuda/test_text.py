@@ -89,6 +89,7 @@ def test_every_text_is_read_again_as_it_is(entries: dict[str, EntryText]) -> Non
      "__global__ void k(int *x) { x[0] = f(1); c = 1; }", "f is a function of its own and uses the variable c", 2),
     ("__device__ int t[2];\n__device__ int *p = t;\n__global__ void k(int *x) { x[0] = *p; }",
      "begins with an address", 0),
+    ("__global__ void __cluster_dims__(2, 1, 1) k(int *x) {\n  x[0] = 1; }", "k has __cluster_dims__", 1),
     ("__global__ void k(int **x) {\n  x[0] = (int *)malloc(4); }", "a kernel calls malloc", 2),
 ])
 def test_what_no_plan_can_have_is_told(source: str, said: str, line: int, tmp_path: Path) -> None:
@@ -163,6 +164,9 @@ def test_what_a_builder_makes_is_read(body: str, module: str) -> None:
     ("\tmov.u64 %rd1, $str;\n\tmov.b64 {%r1, %r2}, %rd1;\n", STRING, "keeps values"),
     ("\tmov.u64 %rd1, $str;\n\t.param .b64 q;\n\tst.param.b64 [q], %rd1;\n\tld.param.b64 %rd2, [q];\n"
      "\tst.global.u8 [%rd2], 7;\n", STRING, "keeps values"),
+    ("\tcall.uni (r0), f, ();\n\tld.param.b64 %rd2, [r0];\n\tst.global.u8 [%rd2], 7;\n", STRING + ".func (.param .b64 "
+     "r) f() {\n mov.u64 %rd1, $str;\n st.param.b64 [r], %rd1;\n ret;\n }\n", "keeps values"),
+    ("\tmov.u64 %rd1, $str;\n\tsetp.lt.u64 %p1, %rd1, 4096;\n", STRING, "keeps values"),
     ("\tmov.u64 %rd1, $str;\n" + CALL.replace("vprintf", "f"), STRING + ".func (.param .b32 r) f(.param .b64 a, .param "
      ".b64 b) {\n ret;\n }\n", "keeps values"),
 ])
@@ -246,6 +250,12 @@ def test_a_launch_that_does_not_fit_is_refused(at: int, argument: Argument) -> N
 def test_a_block_has_1_to_1024_threads(changed: dict[str, object]) -> None:
     with pytest.raises(Malformed, match="a launch"):
         check_launch(_launch(GOOD, **changed), _kernel())
+
+
+def test_clusters_are_none_of_a_plan() -> None:
+    text = ENTRY.replace("[16])", "[16])\n.explicitcluster\n.reqnctapercluster 2, 1, 1").format(body="", module="")
+    with pytest.raises(Malformed, match="clusters of blocks"):
+        read_kernel(_kernel(text=text))
 
 
 def test_a_kernel_says_how_many_threads_it_takes() -> None:

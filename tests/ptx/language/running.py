@@ -13,12 +13,13 @@ COUNT = 256
 
 
 def launch(file: str, kernel: str, x: Any, y: Any, out: Any, **options: Any) -> tuple[Any, Outcome]:
-    """The output of one block, and what was seen."""
+    """The output of one block of 256 threads, or of other ones (`grid`, `block`), and what was seen."""
     source = (FOLDER / f"{file}.cu").read_text(encoding="utf-8")
     header = (FOLDER / "elements.h").read_text(encoding="utf-8").replace("#pragma once", "")
     text = compiled(source.replace('#include "elements.h"', header))
     written = tensor(out, "out")
-    seen = run(text, 1, COUNT, tensor(x, "x"), tensor(y, "y"), written, COUNT, entry=kernel, **options)
+    grid, block = options.pop("grid", 1), options.pop("block", COUNT)
+    seen = run(text, grid, block, tensor(x, "x"), tensor(y, "y"), written, x.size, entry=kernel, **options)
     return written.raw.view(out.dtype).reshape(out.shape), seen
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.frontends.cuda.builder import said
-from grader.frontends.cuda.builder.programs import Running, output, run
+from grader.frontends.cuda.builder.programs import RunningProgram, output, run
 from grader.frontends.cuda.toolkit import Toolkit
 from grader.plan.device import Device
 from grader.plan.messages import Failed
@@ -16,6 +16,9 @@ from grader.plan.messages import Failed
 # Read where the module is: a confined process does not see the grader's own files.
 _RUNTIME = {path.name: path.read_bytes() for path in sorted((Path(__file__).resolve().parent / "runtime").iterdir())}
 LIBRARY = "built.so"
+# Courses give a header for each function, or one for all: their declarations are not needed, but files include them.
+_OF_ALL = "kernels.h"
+_HEADER = "#pragma once\n#include <cuda_fp16.h>\n"
 _OBJECT = "file.o"
 _STUBS = "stubs"
 # A call at the end of a function stays a call, or the line that made it would be lost; lines are all that is needed of
@@ -23,11 +26,7 @@ _STUBS = "stubs"
 _HOST_FLAGS = ("-fPIC", "-fno-optimize-sibling-calls", "-g1")
 # nvcc calls it, too; g++ reads every C file as C++.
 _C = "gcc"
-# What stands beside a file where students build it: declarations, which a file that defines its function does not need.
-# In a folder of their own, which is searched for "name.h" alone: <name.h> stays a header of the system.
-_HEADERS = "headers"
-_TEMPLATE = "kernels.h"
-_RUNTIME_FLAGS = ("-c", "-O1", "-fPIC", "-fvisibility=hidden", "-w")
+_RUNTIME_FLAGS = ("-c", "-O2", "-fPIC", "-fvisibility=hidden", "-w")
 # CUDA's own calls, and those of NVIDIA's libraries for the host.
 _THEIRS = re.compile(r"_*(?:cuda|cu[A-Z]|cublas|cudnn|curand|cufft|cusparse|cusolver|cutensor|nccl|nvtx|nvrtc|nvml|"
                      r"nvjpeg|npp|nvshmem|nvPTX|nvJit)\w*")
@@ -36,7 +35,7 @@ _OPENMP = re.compile(rb"#\s*pragma\s+omp|<omp\.h>")
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledObjects:
     """`ptx` is the text of all kernels, without the names of folders. `objects` are those of the student's file, with
     the folder that holds them."""
 
@@ -46,17 +45,18 @@ class Compiled:
 
 def compile_file(
     folder: Path, file: str, source: bytes, device: Device, toolkit: Toolkit, seq: int, until: float
-) -> Compiled | Failed:
+) -> CompiledObjects | Failed:
     """nvcc's object of the file beside the runtime's, which another compiler makes meanwhile. Raises TooSlow."""
     (folder / file).write_bytes(source)
-    _write_headers(folder, file)
+    for header in (f"{Path(file).stem}.h", f"{Path(file).stem}.cuh", _OF_ALL):
+        (folder / header).write_text(_HEADER)
     parallel = ["-Xcompiler=-fopenmp"] if _OPENMP.search(source) else []
     command = [
         toolkit.nvcc, f"-gencode=arch=compute_{device.target[3:]},code=compute_{device.target[3:]}", "-lineinfo", "-O2",
-        "-std=c++17", f"-Xcompiler={','.join(_HOST_FLAGS)},-iquote,{_HEADERS}", *parallel, "--keep", "--keep-dir", ".",
-        f"-I{folder}", "-w", "-c", file, "-o", _OBJECT]
+        "-std=c++17", f"-Xcompiler={','.join(_HOST_FLAGS)}", *parallel, "--keep", "--keep-dir", ".", f"-I{folder}",
+        "-w", "-c", file, "-o", _OBJECT]
     with ExitStack() as stack:
-        compiler = Running(command, folder, "compiler")
+        compiler = RunningProgram(command, folder, "compiler")
         stack.callback(compiler.end)
         runtimes = _start_runtime(folder, toolkit)
         for one in runtimes:
@@ -69,29 +69,22 @@ def compile_file(
                 raise RuntimeError(f"the recording runtime does not compile: {made.said[:500]}")
     # `x.cu` has become `x.ptx`.
     ptx = (folder / file).with_suffix(".ptx").read_text(encoding="utf-8", errors="replace")
-    return Compiled(ptx.replace(f"{folder}/", ""), [_OBJECT])
+    return CompiledObjects(ptx.replace(f"{folder}/", ""), [_OBJECT])
 
 
-def _write_headers(folder: Path, file: str) -> None:
-    headers = folder / _HEADERS
-    headers.mkdir()
-    (headers / _TEMPLATE).write_text("#pragma once\n#include <cuda_fp16.h>\n")
-    (headers / Path(file).with_suffix(".h").name).write_text("#pragma once\n")
-
-
-def _start_runtime(folder: Path, toolkit: Toolkit) -> list[Running]:
+def _start_runtime(folder: Path, toolkit: Toolkit) -> list[RunningProgram]:
     made = folder / "runtime"
     made.mkdir()
     for name, contents in _RUNTIME.items():
         (made / name).write_bytes(contents)
     c, cpp = ([name for name in _RUNTIME if name.endswith(suffix)] for suffix in (".c", ".cpp"))
     return [
-        Running([_C, *_RUNTIME_FLAGS, "-std=gnu11", f"-I{toolkit.include}", *c], made, "c"),
-        Running([toolkit.host, *_RUNTIME_FLAGS, "-std=c++17", *cpp], made, "cpp")]
+        RunningProgram([_C, *_RUNTIME_FLAGS, "-std=gnu11", f"-I{toolkit.include}", *c], made, "c"),
+        RunningProgram([toolkit.host, *_RUNTIME_FLAGS, "-std=c++17", *cpp], made, "cpp")]
 
 
 def link(
-    folder: Path, file: str, source: bytes, compiled: Compiled, toolkit: Toolkit, seq: int, until: float
+    folder: Path, file: str, source: bytes, compiled: CompiledObjects, toolkit: Toolkit, seq: int, until: float
 ) -> Failed | None:
     """Makes LIBRARY. A call that the runtime does not have gets a function that refuses when it is called: code that is
     never called is harmless. Raises TooSlow."""

@@ -19,14 +19,14 @@ class TooSlow(Exception):
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProgramEnd:
     """How a program ended, and what it wrote."""
 
     status: int
     said: str
 
 
-class Running:
+class RunningProgram:
     """A program at work. Its messages go to a file, so that nothing waits for a reader."""
 
     def __init__(self, command: Sequence[str], folder: Path, name: str, given: bytes = b"") -> None:
@@ -40,7 +40,7 @@ class Running:
             with self._process.stdin as stream:
                 stream.write(given)
 
-    def ended(self, until: float) -> Ended:
+    def ended(self, until: float) -> ProgramEnd:
         """Waits until a time of the clock `monotonic`. Raises TooSlow."""
         try:
             status = self._process.wait(max(0.01, until - time.monotonic()))
@@ -49,7 +49,7 @@ class Running:
         finally:
             self.end()
         with self._said.open("rb") as file:
-            return Ended(status, file.read(SAID_BYTES).decode(errors="replace"))
+            return ProgramEnd(status, file.read(SAID_BYTES).decode(errors="replace"))
 
     def end(self) -> None:
         """Ends it and all that it has started."""
@@ -58,9 +58,9 @@ class Running:
         self._process.wait()
 
 
-def run(command: Sequence[str], folder: Path, name: str, until: float) -> Ended:
+def run(command: Sequence[str], folder: Path, name: str, until: float) -> ProgramEnd:
     """Raises TooSlow."""
-    return Running(command, folder, name).ended(until)
+    return RunningProgram(command, folder, name).ended(until)
 
 
 def output(command: Sequence[str], folder: Path, until: float, given: bytes = b"") -> str:

@@ -8,7 +8,7 @@ from grader.frontends.cuda.built import BuiltEntry
 from grader.frontends.cuda.planner.memories import LOADING, Memories
 from grader.frontends.cuda.planner.parameters import HOST_ADDRESSES, launched, words
 from grader.frontends.cuda.planner.recording import Recording
-from grader.frontends.cuda.planner.records import Kind, Record
+from grader.frontends.cuda.planner.records import HostRecord, Kind
 
 # Records whose text is compared by what it is made of.
 _STAGED = (Kind.STAGED, Kind.CONTENTS)
@@ -20,7 +20,7 @@ _ADDRESSES = {
 _SOURCE = 2
 
 
-def disagreement(recordings: Sequence[Recording], entries: Sequence[BuiltEntry]) -> Record | None:
+def disagreement(recordings: Sequence[Recording], entries: Sequence[BuiltEntry]) -> HostRecord | None:
     """The first record that another recording has otherwise, or lacks. Raises Malformed."""
     first, *others = recordings
     for other in others:
@@ -36,7 +36,7 @@ class _Pair:
         self._first, self._other, self._entries = first, other, entries
         self._mine, self._theirs = Memories(), Memories()
 
-    def disagreement(self) -> Record | None:
+    def disagreement(self) -> HostRecord | None:
         first, other = self._first, self._other
         for call, (one, two) in enumerate(zip(first.phases(), other.phases(), strict=False), LOADING):
             for a, b in zip(one, two, strict=False):
@@ -48,11 +48,11 @@ class _Pair:
                 longer = one if len(one) > len(two) else two
                 return longer[min(len(one), len(two))]
         if len(first.calls) != len(other.calls):
-            return first.last or other.last or Record(Kind.END, (), (), b"")
+            return first.last or other.last or HostRecord(Kind.END, (), (), b"")
         return None
 
-    def _same(self, a: Record, b: Record) -> bool:
-        if a.kind != b.kind or len(a.text) != len(b.text):
+    def _same(self, a: HostRecord, b: HostRecord) -> bool:
+        if a.kind != b.kind or (len(a.text) != len(b.text) and a.kind not in _STAGED):
             return False
         if a.kind == Kind.BUFFER:
             return a.numbers[1:] == b.numbers[1:]
@@ -64,7 +64,7 @@ class _Pair:
             return self._arguments(a, self._mine) == self._arguments(b, self._theirs)
         return a.text == b.text or a.kind in _STAGED
 
-    def _arguments(self, record: Record, memories: Memories) -> list[object]:
+    def _arguments(self, record: HostRecord, memories: Memories) -> list[object]:
         found: list[object] = []
         for type_, contents in launched(record, self._entries)[1]:
             left = bytearray(contents)
@@ -76,7 +76,7 @@ class _Pair:
         return found
 
 
-def _places(record: Record, memories: Memories) -> list[object]:
+def _places(record: HostRecord, memories: Memories) -> list[object]:
     """The numbers of a record, with addresses as places in memory."""
     at = _ADDRESSES.get(record.kind, ())
     return [_place(number, memories) if index in at else number for index, number in enumerate(record.numbers)

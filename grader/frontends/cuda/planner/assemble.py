@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader.frontends.cuda.built import BuiltEntry
 from grader.frontends.cuda.planner import outcomes
-from grader.frontends.cuda.planner.memories import LOADING, Memory
+from grader.frontends.cuda.planner.memories import LOADING, TakenMemory
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import (
     MOST_BUFFERS,
@@ -26,14 +26,14 @@ LANGUAGE = "cuda"
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedCalls:
     """Operations with the numbers of `memories`. `setup` are those that variables of modules begin with, and those of
     loading. `asked` are kernels about whose resources host code asked and was told a guess."""
 
     setup: Sequence[Operation]
     first: Sequence[Operation]
     second: Sequence[Operation]
-    memories: Sequence[Memory]
+    memories: Sequence[TakenMemory]
     asked: Collection[int]
 
 
@@ -42,10 +42,10 @@ def kernel_of(entry: BuiltEntry) -> Kernel:
                   signature=entry.signature)
 
 
-class Assembly:
+class PlanAssembly:
     """One case's plan in the making."""
 
-    def __init__(self, recorded: Recorded, entries: Sequence[BuiltEntry], given: Sequence[Given]) -> None:
+    def __init__(self, recorded: RecordedCalls, entries: Sequence[BuiltEntry], given: Sequence[Given]) -> None:
         self._recorded, self._entries = recorded, entries
         self._numbers: dict[int, int] = {}
         self._buffers: list[Buffer] = []
@@ -58,7 +58,7 @@ class Assembly:
             self._buffers.append(Buffer(bytes=memory.bytes, place=memory.place, given=one.name))
 
     def plan(self) -> Plan:
-        """Raises Stopped for what is beyond the caps of a plan."""
+        """Raises NoPlan for what is beyond the caps of a plan."""
         recorded = self._recorded
         first, second = recorded.first, recorded.second
         used = {number for operation in (*first, *second) for number in named(operation)}

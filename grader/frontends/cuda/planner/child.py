@@ -53,7 +53,7 @@ class _Settings(ctypes.Structure):
 
 
 @dataclass(frozen=True)
-class Session:
+class CallSession:
     """What a recording is made of. `library` is the descriptor of the builder's result. `resources` are those of the
     entries that have been compiled, by their index."""
 
@@ -64,7 +64,7 @@ class Session:
     resources: dict[int, Resources]
 
 
-def run(session: Session, seed: int, output: int, seconds: float) -> None:
+def run(session: CallSession, seed: int, output: int, seconds: float) -> None:
     """Calls the function twice; the records go to `output`. Never returns."""
     status = 7
     try:
@@ -88,7 +88,7 @@ def _close_others(*kept: int) -> None:
         begin = number + 1
 
 
-def _call(session: Session, seed: int, output: int, seconds: float) -> None:
+def _call(session: CallSession, seed: int, output: int, seconds: float) -> None:
     settings = _settings(session, seed, output, seconds)
     os.environ[_VARIABLE] = str(ctypes.addressof(settings))
     library = ctypes.CDLL(f"/proc/self/fd/{session.library}")
@@ -102,7 +102,7 @@ def _call(session: Session, seed: int, output: int, seconds: float) -> None:
     library.rec_end()
 
 
-def _arguments(session: Session, library: ctypes.CDLL) -> list[object]:
+def _arguments(session: CallSession, library: ctypes.CDLL) -> list[object]:
     arguments: list[object] = []
     for index, (one, parameter) in enumerate(zip(session.given, session.contents.parameters, strict=True)):
         if isinstance(one, GivenScalar):
@@ -115,7 +115,7 @@ def _arguments(session: Session, library: ctypes.CDLL) -> list[object]:
     return arguments
 
 
-def _settings(session: Session, seed: int, output: int, seconds: float) -> _Settings:
+def _settings(session: CallSession, seed: int, output: int, seconds: float) -> _Settings:
     kernels = (_Kernel * max(1, len(session.contents.entries)))()
     for index, entry in enumerate(session.contents.entries):
         kernels[index] = _kernel(entry, session.resources.get(index))

@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from grader.frontends import serving
 from grader.frontends.cuda.built import Contents, HostLines, read_built
 from grader.frontends.cuda.planner import agreement, outcomes
-from grader.frontends.cuda.planner.assemble import Assembly, Recorded, kernel_of
-from grader.frontends.cuda.planner.child import CALLS, Session
+from grader.frontends.cuda.planner.assemble import PlanAssembly, RecordedCalls, kernel_of
+from grader.frontends.cuda.planner.child import CALLS, CallSession
 from grader.frontends.cuda.planner.memories import LOADING, Memories
 from grader.frontends.cuda.planner.operations import Phase
-from grader.frontends.cuda.planner.outcomes import Stopped
+from grader.frontends.cuda.planner.outcomes import NoPlan
 from grader.frontends.cuda.planner.recording import Recording, record
+from grader.frontends.cuda.planner.records import HostRecord
 from grader.plan.device import Device
 from grader.plan.frames import Channel
 from grader.plan.messages import (
@@ -37,19 +38,21 @@ from grader.plan.messages import (
 from grader.plan.plan import MOST_KERNELS, PLAN_BYTES, Malformed, Plan, write_plan
 
 SEEDS = 4
+# Threads of host code may ask in another order each time.
+_ATTEMPTS = 2
 _SECONDS = 60.0
 """For calls that may take any time."""
 
 
 def serve(channel: Channel) -> None:
     """Answers the judge until it hangs up."""
-    planner: _Planner | None = None
+    planner: _HostPlanner | None = None
 
     def answer(request: Load | PlanCall, files: Sequence[int]) -> Loaded | Planned | Refused | Failed:
         nonlocal planner
         if isinstance(request, Load):
             try:
-                planner = _Planner(request, files[1])
+                planner = _HostPlanner(request, files[1])
             except Malformed as error:
                 return Failed(seq=request.seq, failure="unsupported", message=str(error)[:2000])
             return Loaded(seq=request.seq)
@@ -59,7 +62,7 @@ def serve(channel: Channel) -> None:
     serving.serve(channel, PLANNER_REQUEST, answer)
 
 
-class _Planner:
+class _HostPlanner:
     """One submission: its object, and what is known of it."""
 
     def __init__(self, request: Load, built: int) -> None:
@@ -85,7 +88,7 @@ class _Planner:
             written = write_plan(plan)
             if len(written) > PLAN_BYTES:
                 raise outcomes.failed("too_large", f"a plan of {len(written):,} bytes; {PLAN_BYTES:,} at most")
-        except Stopped as stopped:
+        except NoPlan as stopped:
             return self._asking(stopped, recordings, resources, request.seq, file)
         except (Malformed, ValueError, LookupError, OverflowError, MemoryError) as error:
             # Records that host code has forged may hold anything.
@@ -96,16 +99,19 @@ class _Planner:
         return Planned(seq=request.seq, bytes=len(written))
 
     def _record(self, request: PlanCall, resources: dict[int, Resources], recordings: list[Recording]) -> None:
-        """Raises Stopped, Malformed."""
+        """Raises NoPlan, Malformed."""
         until = time.monotonic() + (request.seconds or _SECONDS)
-        session = Session(self._library, self._contents, self._device, request.given, resources)
-        for seed in self._seeds:
-            recordings.append(record(session, seed, until))
-            stopped = outcomes.ending(recordings[-1], self._lines)
-            # Another branch that ends otherwise depends on values, too.
-            if stopped is not None:
-                raise stopped
-        if (found := agreement.disagreement(recordings, self._contents.entries)) is not None:
+        session = CallSession(self._library, self._contents, self._device, request.given, resources)
+        found: HostRecord | None = None
+        for _ in range(_ATTEMPTS):
+            recordings.clear()
+            for seed in self._seeds:
+                recordings.append(record(session, seed, until))
+                if (stopped := outcomes.ending(recordings[-1], self._lines)) is not None:
+                    raise stopped
+            if (found := agreement.disagreement(recordings, self._contents.entries)) is None:
+                return
+        if found is not None:
             raise outcomes.refused(
                 "truth", "if", "what host code asks for depends on values that it reads: it may depend on sizes alone",
                 self._lines.line(found.frames))
@@ -119,8 +125,8 @@ class _Planner:
         phases = [phase.read([one.phases()[index] for one in recordings], call)
                   for index, call in enumerate(range(LOADING, CALLS))]
         asked = phase.asked - resources.keys()
-        recorded = Recorded([*phase.initial, *phases[0]], phases[1], phases[2], memories.all, asked)
-        return Assembly(recorded, self._contents.entries, request.given).plan()
+        recorded = RecordedCalls([*phase.initial, *phases[0]], phases[1], phases[2], memories.all, asked)
+        return PlanAssembly(recorded, self._contents.entries, request.given).plan()
 
     def _resources(self, request: PlanCall) -> dict[int, Resources]:
         """Those that are known of the entries, by their index."""
@@ -131,7 +137,7 @@ class _Planner:
         return {index: one for index, one in found.items() if one is not None}
 
     def _asking(
-        self, stopped: Stopped, recordings: Sequence[Recording], resources: dict[int, Resources], seq: int, file: int
+        self, stopped: NoPlan, recordings: Sequence[Recording], resources: dict[int, Resources], seq: int, file: int
     ) -> Refused | Failed:
         """Why there is no plan; in the file are the kernels of which host code was told a guess before."""
         reply = stopped.reply.model_copy(update={"seq": seq})

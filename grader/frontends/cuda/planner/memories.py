@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from grader.frontends.cuda.planner.kinds import PLACES
-from grader.frontends.cuda.planner.records import Kind, Record
+from grader.frontends.cuda.planner.records import HostRecord, Kind
 from grader.plan.plan import Malformed, Place
 
 LOADING = -1
@@ -15,7 +15,7 @@ _BEHIND = 1 << 20
 
 
 @dataclass
-class Memory:
+class TakenMemory:
     """A buffer. `given` is the index of its parameter, -1 for a temporary; `call` the call that took it. A `variable`
     of a module has its symbol."""
 
@@ -38,29 +38,29 @@ class Memories:
     """All that has been taken up to a place of a recording. Buffers are numbered as they come."""
 
     def __init__(self) -> None:
-        self.all: list[Memory] = []
+        self.all: list[TakenMemory] = []
         self._bases: list[int] = []
-        self._by_base: list[Memory] = []
+        self._by_base: list[TakenMemory] = []
 
-    def take(self, memory: Memory) -> None:
+    def take(self, memory: TakenMemory) -> None:
         self.all.append(memory)
         index = bisect_right(self._bases, memory.base)
         self._bases.insert(index, memory.base)
         self._by_base.insert(index, memory)
 
-    def new(self, bytes: int, place: Place, call: int, line: int = 0, variable: str = "") -> Memory:
+    def new(self, bytes: int, place: Place, call: int, line: int = 0, variable: str = "") -> TakenMemory:
         """Memory that a plan has beside what host code has taken; it has no address."""
-        made = Memory(len(self.all), -1, bytes, place, call=call, line=line, variable=variable)
+        made = TakenMemory(len(self.all), -1, bytes, place, call=call, line=line, variable=variable)
         self.all.append(made)
         return made
 
-    def note(self, record: Record, call: int, line: int) -> bool:
+    def note(self, record: HostRecord, call: int, line: int) -> bool:
         """Whether a record tells of memory taken or freed. Raises Malformed."""
         if record.kind == Kind.BUFFER:
             base, size, place, given = record.numbers
             if place >= len(PLACES):
                 raise Malformed("memory in a place that there is not")
-            self.take(Memory(len(self.all), base, size, PLACES[place], given - 1, call, line))
+            self.take(TakenMemory(len(self.all), base, size, PLACES[place], given - 1, call, line))
         elif record.kind == Kind.VARIABLE:
             # It was there before any call, and has been given an address now.
             memory = self.at(record.numbers[0])
@@ -71,14 +71,14 @@ class Memories:
             return False
         return True
 
-    def at(self, address: int) -> Memory:
+    def at(self, address: int) -> TakenMemory:
         """Raises Malformed where there is none."""
         found = self.find(address)
         if found is None:
             raise Malformed("an address in no memory")
         return found
 
-    def find(self, address: int) -> Memory | None:
+    def find(self, address: int) -> TakenMemory | None:
         """The memory that an address lies in, or behind whose end it lies; the newest of several."""
         index = bisect_right(self._bases, address) - 1
         if index < 0:

@@ -8,10 +8,18 @@ from collections.abc import Sequence
 from grader.frontends.cuda.built import BuiltEntry, Contents, HostLines
 from grader.frontends.cuda.planner import outcomes, views
 from grader.frontends.cuda.planner.kinds import is_structure, number
-from grader.frontends.cuda.planner.memories import Memories, Memory
+from grader.frontends.cuda.planner.memories import Memories, TakenMemory
 from grader.frontends.cuda.planner.parameters import HOST_ADDRESSES, launched, words
-from grader.frontends.cuda.planner.records import Kind, Record
-from grader.frontends.cuda.planner.staging import Computed, ConstantPiece, GatheredPiece, Piece, TooManyPieces, pieces
+from grader.frontends.cuda.planner.records import HostRecord, Kind
+from grader.frontends.cuda.planner.staging import (
+    Computed,
+    ConstantPiece,
+    GatheredPiece,
+    Piece,
+    TooManyPieces,
+    pieces,
+    size_of,
+)
 from grader.frontends.cuda.planner.tokens import TokenSource
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import (
@@ -45,13 +53,13 @@ class Phase:
         self._sources: list[TokenSource] = []
         self.call = -1
         self.asked: set[int] = set()
-        self._variables: dict[str, Memory] = {}
+        self._variables: dict[str, TakenMemory] = {}
         self.initial: list[Operation] = []
         self.operations: list[Operation] = []
         self._staging = views.Staging()
 
-    def read(self, rows: Sequence[Sequence[Record]], call: int) -> list[Operation]:
-        """Raises Stopped, Malformed."""
+    def read(self, rows: Sequence[Sequence[HostRecord]], call: int) -> list[Operation]:
+        """Raises NoPlan, Malformed."""
         self.call, self.operations = call, []
         self._staging = views.Staging.of([one for one in rows[0] if one.kind == Kind.STAGED])
         for index, record in enumerate(rows[0]):
@@ -78,7 +86,7 @@ class Phase:
                     continue
         return self.operations
 
-    def _source(self, memory: Memory) -> None:
+    def _source(self, memory: TakenMemory) -> None:
         if not memory.is_given:
             return
         one = self._given[memory.given] if memory.given < len(self._given) else None
@@ -89,7 +97,7 @@ class Phase:
 
     # Launches.
 
-    def _launch(self, record: Record, line: int) -> Launch:
+    def _launch(self, record: HostRecord, line: int) -> Launch:
         index, *numbers, shared, cooperative = record.numbers
         entry, given = launched(record, self._contents.entries)
         arguments = [self._argument(entry, type_, contents, line) for type_, contents in given]
@@ -119,13 +127,13 @@ class Phase:
                 left[at : at + POINTER_BYTES] = bytes(POINTER_BYTES)
         return Structure(contents=base64.b64encode(left).decode(), pointers=pointers)
 
-    def _pointed(self, entry: BuiltEntry, address: int, line: int) -> Memory | None:
+    def _pointed(self, entry: BuiltEntry, address: int, line: int) -> TakenMemory | None:
         memory = self._memories.find(address)
         if memory is not None and memory.freed and not memory.is_given:
             raise outcomes.failed("exception", f"the launch gives {entry.name} memory that was freed before", line)
         return memory
 
-    def _variable(self, symbol: str, entry: BuiltEntry) -> Memory:
+    def _variable(self, symbol: str, entry: BuiltEntry) -> TakenMemory:
         """The buffer of a module's variable; what it begins with goes to `initial` once."""
         if symbol not in self._variables:
             built = next(one for one in entry.variables if one.symbol == symbol)
@@ -138,22 +146,22 @@ class Phase:
 
     # Copies and fills.
 
-    def _written(self, memory: Memory, call: str, line: int) -> None:
+    def _written(self, memory: TakenMemory, call: str, line: int) -> None:
         if memory.is_given and not self._is_output(memory):
             name = self._contents.parameters[memory.given].name
             raise outcomes.refused("input_written", call, f"{call} writes to the input `{name}`", line)
 
-    def _is_output(self, memory: Memory) -> bool:
+    def _is_output(self, memory: TakenMemory) -> bool:
         one = self._given[memory.given]
         return isinstance(one, GivenTensor) and one.output
 
-    def _fill(self, record: Record, line: int) -> None:
+    def _fill(self, record: HostRecord, line: int) -> None:
         address, pitch, width, height, value = record.numbers
         memory = self._memories.at(address)
         self._written(memory, record.text.decode(errors="replace"), line)
         self.operations.append(views.fill(memory, address - memory.base, pitch, width, height, value & 255, line))
 
-    def _copy(self, record: Record, line: int) -> None:
+    def _copy(self, record: HostRecord, line: int) -> None:
         """Copies in a loop stay as many, so that their time can be taken, unless a plan has no room for each: no plan
         that is timed has so many."""
         count, *steps = record.numbers[6:]
@@ -171,7 +179,7 @@ class Phase:
         else:
             self.operations += [single(number) for number in range(count)]
 
-    def _single(self, record: Record, further: int, source_further: int, line: int) -> Copy:
+    def _single(self, record: HostRecord, further: int, source_further: int, line: int) -> Copy:
         target_at, target_pitch, source_at, source_pitch, width, height, *_ = record.numbers
         target_at, source_at = target_at + further, source_at + source_further
         target, source = self._memories.at(target_at), self._memories.at(source_at)
@@ -184,19 +192,21 @@ class Phase:
             raise outcomes.refused("copy", call, f"{call} does a kernel's work here: launch one that copies", line)
         return made
 
-    def _staged(self, record: Record, texts: Sequence[bytes], line: int) -> None:
+    def _staged(self, record: HostRecord, texts: Sequence[bytes], line: int) -> None:
         """A copy from memory of the host code's own: filled as host code did, and copied from there."""
         target_at, target_pitch, _, source_pitch, width, height = record.numbers
         target = self._memories.at(target_at)
         self._written(target, "cudaMemcpy", line)
-        if len(texts[0]) != width * height:
+        if size_of(texts[0]) != width * height:
             raise Malformed("a copy of other bytes than it says")
         offset = target_at - target.base
         found = self._pieces(texts, line)
-        if all(isinstance(one, ConstantPiece) for one in found):
+        constants = [one.contents for one in found if isinstance(one, ConstantPiece)]
+        if len(constants) == len(found):
+            contents = b"".join(constants)
             dense = height == 1 or target_pitch == width
             for row, begin in enumerate([0] if dense else range(0, width * height, width)):
-                part = texts[0] if dense else texts[0][begin : begin + width]
+                part = contents if dense else contents[begin : begin + width]
                 self.operations += self._constant(target, offset + row * target_pitch, part, line)
             return
         stage, start = self._staging.place(self._memories, record, self.call, line)
@@ -205,7 +215,7 @@ class Phase:
         self.operations.append(views.copy(
             views.Rows(target, offset, target_pitch), views.Rows(stage, start, pitch), width, height, line))
 
-    def _place(self, memory: Memory, offset: int, texts: Sequence[bytes], line: int) -> None:
+    def _place(self, memory: TakenMemory, offset: int, texts: Sequence[bytes], line: int) -> None:
         self._put(memory, offset, self._pieces(texts, line), line)
 
     def _pieces(self, texts: Sequence[bytes], line: int) -> list[Piece]:
@@ -220,7 +230,7 @@ class Phase:
         except TooManyPieces:
             raise outcomes.failed("too_large", _TOO_MANY, line) from None
 
-    def _put(self, memory: Memory, offset: int, found: Sequence[Piece], line: int) -> None:
+    def _put(self, memory: TakenMemory, offset: int, found: Sequence[Piece], line: int) -> None:
         """Fills host memory with pieces."""
         for one in found:
             if isinstance(one, GatheredPiece):
@@ -229,7 +239,7 @@ class Phase:
             else:
                 self.operations += self._constant(memory, offset + one.at, one.contents, line)
 
-    def _constant(self, memory: Memory, offset: int, contents: bytes, line: int) -> list[Operation]:
+    def _constant(self, memory: TakenMemory, offset: int, contents: bytes, line: int) -> list[Operation]:
         """Operations that write these bytes: at once where they are all of a temporary, or else piece by piece."""
         filled = views.fills(memory, offset, contents, line)
         whole = offset == 0 and len(contents) == memory.bytes and not memory.is_given

@@ -7,7 +7,7 @@ from typing import get_args
 
 from grader.frontends.cuda.built import HostLines
 from grader.frontends.cuda.planner.recording import Recording
-from grader.frontends.cuda.planner.records import HARMLESS, Kind, Record
+from grader.frontends.cuda.planner.records import HARMLESS, HostRecord, Kind
 from grader.plan.messages import Failed, Refusal, Refused
 
 _MESSAGE = 2_000
@@ -16,7 +16,7 @@ _OUT_OF_MEMORY = 2
 """CUDA's number for an allocation that failed."""
 
 
-class Stopped(Exception):
+class NoPlan(Exception):
     """There is no plan: `reply` says why, for `seq` 0."""
 
     def __init__(self, reply: Refused | Failed) -> None:
@@ -24,19 +24,19 @@ class Stopped(Exception):
         self.reply = reply
 
 
-def refused(why: Refusal, operator: str, sentence: str, line: int) -> Stopped:
-    return Stopped(Refused(
+def refused(why: Refusal, operator: str, sentence: str, line: int) -> NoPlan:
+    return NoPlan(Refused(
         seq=0, why=why, operator=_cut(operator, 200), line=_line(line), traceback=_said(line, sentence)))
 
 
-def failed(failure: str, message: str, line: int = 0) -> Stopped:
+def failed(failure: str, message: str, line: int = 0) -> NoPlan:
     known = failure if failure in _FAILURES else "exception"
-    return Stopped(Failed(
+    return NoPlan(Failed(
         seq=0, failure=known, message=_cut(message, _MESSAGE), line=_line(line),  # type: ignore[arg-type]
         traceback=_said(line, message)))
 
 
-def ending(recording: Recording, lines: HostLines) -> Stopped | None:
+def ending(recording: Recording, lines: HostLines) -> NoPlan | None:
     """Why a recording ended before its end; None if it did not."""
     last = recording.last
     error = _error([record for phase in recording.phases() for record in phase])
@@ -55,10 +55,10 @@ def ending(recording: Recording, lines: HostLines) -> Stopped | None:
     return _told(error, lines) if error is not None else None
 
 
-def _error(records: Sequence[Record]) -> Record | None:
+def _error(records: Sequence[HostRecord]) -> HostRecord | None:
     """The first error that host code did not make good by launching the kernel in another way."""
     launched_later: set[int] = set()
-    found: Record | None = None
+    found: HostRecord | None = None
     for record in reversed(records):
         if record.kind == Kind.LAUNCH:
             launched_later.add(record.numbers[0] + 1)
@@ -67,7 +67,7 @@ def _error(records: Sequence[Record]) -> Record | None:
     return found
 
 
-def _told(error: Record, lines: HostLines) -> Stopped:
+def _told(error: HostRecord, lines: HostLines) -> NoPlan:
     failure = "out_of_memory" if error.numbers[1] == _OUT_OF_MEMORY else "exception"
     return failed(failure, error.text.decode(errors="replace"), lines.line(error.frames))
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from grader.frontends.cuda.built import BuiltEntry
 from grader.frontends.cuda.planner.kinds import is_structure, own_sizes
-from grader.frontends.cuda.planner.records import Record
+from grader.frontends.cuda.planner.records import HostRecord
 from grader.plan.plan import POINTER_BYTES, Malformed
 
 # Where programs, libraries, stacks and heaps lie on Linux.
@@ -35,7 +35,7 @@ def _reads(text: str) -> dict[str, tuple[tuple[int, int], ...] | None]:
     return {number: tuple(reads[number]) if len(reads[number]) + 1 == uses[number] else None for number in uses}
 
 
-def launched(record: Record, entries: Sequence[BuiltEntry]) -> tuple[BuiltEntry, list[tuple[str, bytes]]]:
+def launched(record: HostRecord, entries: Sequence[BuiltEntry]) -> tuple[BuiltEntry, list[tuple[str, bytes]]]:
     """The kernel of a launch, and the types and contents of its arguments. Raises Malformed."""
     index = record.numbers[0]
     if index >= len(entries):

@@ -10,13 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from grader.frontends.cuda.planner import child
-from grader.frontends.cuda.planner.records import Kind, Record, read_records
+from grader.frontends.cuda.planner.records import HostRecord, Kind, read_records
 from grader.plan.plan import Malformed
 
 _MOST_BYTES = child.MOST_RECORD_BYTES + (1 << 20)
 # A child that was told to stop says in which line it was.
 _GRACE = 1.0
 _STEP = 0.05
+# Children that had not ended when they were last looked at.
+_left: list[int] = []
 _LAST = (Kind.REFUSED, Kind.FAILED, Kind.END)
 
 
@@ -26,22 +28,27 @@ class Recording:
     with nothing said, or its time was `up`."""
 
     seed: int
-    loading: list[Record] = field(default_factory=list)
-    calls: list[list[Record]] = field(default_factory=list)
-    last: Record | None = None
+    loading: list[HostRecord] = field(default_factory=list)
+    calls: list[list[HostRecord]] = field(default_factory=list)
+    last: HostRecord | None = None
     up: bool = False
 
-    def phases(self) -> list[list[Record]]:
+    def phases(self) -> list[list[HostRecord]]:
         return [self.loading, *self.calls]
 
-    def asked(self) -> list[Record]:
+    def asked(self) -> list[HostRecord]:
         return [record for phase in self.phases() for record in phase if record.kind == Kind.ASKED]
 
 
-def record(session: child.Session, seed: int, until: float) -> Recording:
+def record(session: child.CallSession, seed: int, until: float) -> Recording:
     """Records the calls, until a time of the clock `monotonic`. Raises Malformed for forged records."""
     reading, writing = os.pipe2(os.O_CLOEXEC)
-    pid = os.fork()
+    try:
+        pid = os.fork()
+    except OSError:
+        os.close(reading)
+        os.close(writing)
+        raise Malformed("host code has left too many processes behind") from None
     if not pid:
         os.close(reading)
         child.run(session, seed, writing, max(0.001, until - time.monotonic()))
@@ -96,6 +103,10 @@ def _end(pid: int) -> None:
     with this one, and the judge sees to that."""
     with suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        return
-    os.waitpid(pid, os.WNOHANG)
+    _left.append(pid)
+    until = time.monotonic() + _GRACE
+    while not _has_ended(pid) and time.monotonic() < until:
+        time.sleep(_STEP / 50)
+    for one in list(_left):
+        if os.waitpid(one, os.WNOHANG)[0]:
+            _left.remove(one)

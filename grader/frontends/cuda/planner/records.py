@@ -56,7 +56,7 @@ HARMLESS = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class HostRecord:
     """`frames` are addresses in the object, innermost first."""
 
     kind: Kind
@@ -70,9 +70,9 @@ class Record:
         return [*found, *[""] * (count - len(found))]
 
 
-def read_records(made: bytes) -> list[Record]:
+def read_records(made: bytes) -> list[HostRecord]:
     """Raises Malformed for what no runtime writes. A record that is cut off at the end is left out."""
-    found: list[Record] = []
+    found: list[HostRecord] = []
     at = 0
     while at + _HEAD.size <= len(made):
         kind, frames, numbers, size = _HEAD.unpack_from(made, at)
@@ -85,6 +85,6 @@ def read_records(made: bytes) -> list[Record]:
         if end > len(made):
             break
         words = struct.unpack_from(f"<{frames + numbers}Q", made, at)
-        found.append(Record(Kind(kind), words[:frames], words[frames:], made[at + 8 * (frames + numbers) : end]))
+        found.append(HostRecord(Kind(kind), words[:frames], words[frames:], made[at + 8 * (frames + numbers) : end]))
         at = end
     return found

@@ -5,15 +5,18 @@ A call is recorded under several seeds. The same place in all of them is an elem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, zip_longest
 
 import numpy
 
 from grader.frontends.cuda.planner.tokens import WORD, Places, TokenSource, Words
+from grader.plan.plan import Malformed
 
 MOST_PIECES = 1 << 15
+_NUMBERS = struct.Struct("<4Q")
 
 
 @dataclass(frozen=True)
@@ -45,23 +48,103 @@ class TooManyPieces(Exception):
     pass
 
 
-def pieces(made: Sequence[bytes], sources: Sequence[TokenSource], seeds: Sequence[int]) -> list[Piece]:
-    """What the same bytes under each seed are, in order. Raises Computed, TooManyPieces."""
+def size_of(packed: bytes) -> int:
+    """How many bytes host code has made. Raises Malformed."""
+    return sum(one.size for one in _unpacked(packed))
+
+
+def pieces(packed: Sequence[bytes], sources: Sequence[TokenSource], seeds: Sequence[int]) -> list[Piece]:
+    """What the same bytes under each seed are, in order; they are packed as builder/runtime/tokens.c does it. Raises
+    Computed, TooManyPieces, Malformed."""
+    found: list[Piece] = []
+    runs: list[_TokenRun] = []
+    at = 0
+    for parts in zip_longest(*map(_unpacked, packed)):
+        first = parts[0]
+        if first is None or any(one is None or (one.run, one.size) != (first.run, first.size) for one in parts):
+            raise Computed
+        if first.run is not None:
+            runs.append(_run(first.run, sources, at))
+        else:
+            for one in _told([part.contents for part in parts], sources, seeds, at):
+                if isinstance(one, _TokenRun):
+                    runs.append(one)
+                else:
+                    found += [*_rows(runs), one]
+                    runs = []
+        if len(runs) + len(found) > 2 * MOST_PIECES:
+            raise TooManyPieces
+        at += first.size
+    found += _rows(runs)
+    if len(found) > MOST_PIECES:
+        raise TooManyPieces
+    return found
+
+
+@dataclass(frozen=True)
+class _Packed:
+    """A run (whose, first place, distance, words), or other bytes. `size` in bytes."""
+
+    run: tuple[int, int, int, int] | None
+    contents: bytes
+    size: int
+
+
+@dataclass(frozen=True)
+class _TokenRun:
+    at: int
+    source: TokenSource
+    first: int
+    stride: int
+    count: int
+
+
+def _unpacked(packed: bytes) -> Iterator[_Packed]:
+    at = 0
+    while at < len(packed):
+        if at + _NUMBERS.size > len(packed):
+            raise Malformed("bytes that no runtime packs")
+        tag, first, step, count = _NUMBERS.unpack_from(packed, at)
+        at += _NUMBERS.size
+        if tag:
+            yield _Packed((tag, first, step, count), b"", WORD * count)
+            continue
+        if at + count > len(packed):
+            raise Malformed("bytes that no runtime packs")
+        yield _Packed(None, packed[at : at + count], count)
+        at += count
+
+
+def _run(numbers: tuple[int, int, int, int], sources: Sequence[TokenSource], at: int) -> _TokenRun:
+    tag, first, step, count = numbers
+    source = next((one for one in sources if (one.call + 1) << 16 | (one.given + 1) == tag), None)
+    if source is None or not count or first + (count - 1) * step >= source.bytes // WORD:
+        raise Malformed("tokens of no host input")
+    return _TokenRun(at, source, first, step, count)
+
+
+def _told(
+    made: Sequence[bytes], sources: Sequence[TokenSource], seeds: Sequence[int], at: int
+) -> Iterator[_TokenRun | ConstantPiece]:
+    """What bytes are that were not packed, from byte `at` on."""
     size = len(made[0])
     if all(one == made[0] for one in made[1:]):
-        return [ConstantPiece(0, made[0])]
+        yield ConstantPiece(at, made[0])
+        return
     whole = size // WORD * WORD
     if any(one[whole:] != made[0][whole:] for one in made):
         raise Computed
     words = [numpy.frombuffer(one, "<u4", size // WORD) for one in made]
     owner, place = _owners(words, sources, seeds)
-    found: list[Piece] = []
     for begin, end in _stretches(owner):
         if owner[begin] < 0:
-            found.append(ConstantPiece(WORD * begin, made[0][WORD * begin : WORD * end]))
-        else:
-            found += _gathered(place[begin:end], sources[owner[begin]], WORD * begin, MOST_PIECES - len(found))
-    return [*found, ConstantPiece(whole, made[0][whole:])] if whole < size else found
+            yield ConstantPiece(at + WORD * begin, made[0][WORD * begin : WORD * end])
+            continue
+        for first, stride, count in _runs(place[begin:end], 2 * MOST_PIECES):
+            yield _TokenRun(at + WORD * begin, sources[owner[begin]], first, stride, count)
+            begin += count
+    if whole < size:
+        yield ConstantPiece(at + whole, made[0][whole:])
 
 
 def _owners(words: Sequence[Words], sources: Sequence[TokenSource], seeds: Sequence[int]) -> tuple[Places, Places]:
@@ -89,23 +172,19 @@ def _stretches(owner: Places) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-def _gathered(place: Places, source: TokenSource, at: int, most: int) -> list[Piece]:
-    """Runs of one stride; where runs of one length follow each other at one distance, rows of a matrix."""
-    runs = _runs(place, 2 * most)
+def _rows(runs: Sequence[_TokenRun]) -> list[Piece]:
+    """Where runs of one length follow each other at one distance, they are rows of a matrix."""
     found: list[Piece] = []
     index = 0
     while index < len(runs):
-        first, stride, count = runs[index]
-        last = index + 1
-        step = runs[last][0] - first if last < len(runs) else -1
-        while step >= 0 and last < len(runs) and runs[last] == (first + (last - index) * step, stride, count):
+        one, last = runs[index], index + 1
+        step = runs[last].first - one.first if last < len(runs) else -1
+        while step >= 0 and last < len(runs) and runs[last] == replace(
+                one, at=one.at + (last - index) * WORD * one.count, first=one.first + (last - index) * step):
             last += 1
         rows = last - index
-        shape, strides = ((count,), (stride,)) if rows == 1 else ((rows, count), (step, stride))
-        if len(found) == most:
-            raise TooManyPieces
-        found.append(GatheredPiece(at, source, first, shape, strides))
-        at += WORD * rows * count
+        shape, strides = ((one.count,), (one.stride,)) if rows == 1 else ((rows, one.count), (step, one.stride))
+        found.append(GatheredPiece(one.at, one.source, one.first, shape, strides))
         index = last
     return found
 

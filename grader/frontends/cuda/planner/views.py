@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy
 
-from grader.frontends.cuda.planner.memories import Memories, Memory
-from grader.frontends.cuda.planner.records import Record
+from grader.frontends.cuda.planner.memories import Memories, TakenMemory
+from grader.frontends.cuda.planner.records import HostRecord
 from grader.frontends.cuda.planner.staging import GatheredPiece
 from grader.frontends.cuda.planner.tokens import WORD
 from grader.plan.plan import ITEM_BYTES, Copy, DType, Fill, View
@@ -23,7 +23,7 @@ _FILLED: tuple[DType, ...] = ("int32", "uint8")
 class Rows:
     """Where a copy's rows lie: bytes into the memory, and from row to row."""
 
-    memory: Memory
+    memory: TakenMemory
     offset: int
     pitch: int
 
@@ -71,7 +71,7 @@ def _as_matrix(dense: View, like: View) -> View:
     return dense.model_copy(update={"shape": like.shape, "strides": [like.shape[1], 1]})
 
 
-def is_whole(view: View, memory: Memory) -> bool:
+def is_whole(view: View, memory: TakenMemory) -> bool:
     return (is_in_order(view) and not view.offset
             and ITEM_BYTES[view.dtype] * int(numpy.prod(view.shape)) == memory.bytes)
 
@@ -81,7 +81,7 @@ def is_in_order(view: View) -> bool:
     return len(view.shape) == 1 or view.shape[0] == 1 or view.strides[0] == view.shape[1]
 
 
-def gather(source: Memory, piece: GatheredPiece, target: Memory, at: int, line: int) -> Copy:
+def gather(source: TakenMemory, piece: GatheredPiece, target: TakenMemory, at: int, line: int) -> Copy:
     """A piece of a host input, copied to where host code has put it."""
     strides = [1]
     for size in reversed(piece.shape[1:]):
@@ -93,14 +93,14 @@ def gather(source: Memory, piece: GatheredPiece, target: Memory, at: int, line: 
         target=View(buffer=target.number, offset=at, shape=shape, strides=strides, dtype="float32"), line=line)
 
 
-def fill(memory: Memory, offset: int, pitch: int, width: int, height: int, value: int, line: int) -> Fill:
+def fill(memory: TakenMemory, offset: int, pitch: int, width: int, height: int, value: int, line: int) -> Fill:
     """A byte in every place of some rows."""
     dtype = _widest(_FILLED, [offset, width, *([pitch] if height > 1 else [])])
     pattern = int.from_bytes(bytes([value]) * ITEM_BYTES[dtype], "little", signed=dtype == "int32")
     return Fill(target=_rows(Rows(memory, offset, pitch), width, height, dtype), value=pattern, line=line)
 
 
-def fills(memory: Memory, offset: int, contents: bytes, line: int) -> list[Fill]:
+def fills(memory: TakenMemory, offset: int, contents: bytes, line: int) -> list[Fill]:
     """Bytes as fills, one for each run of equal elements; more than MOST_FILLS are not all made."""
     dtype = _widest(_FILLED, [offset, len(contents)])
     values = numpy.frombuffer(contents, "<i4" if dtype == "int32" else "u1")
@@ -118,10 +118,10 @@ class Staging:
     """Memory of the host code's own from which it copies: a buffer for each stretch that its copies touch."""
 
     _stretches: list[tuple[int, int]] = field(default_factory=list)
-    _buffers: dict[int, Memory] = field(default_factory=dict)
+    _buffers: dict[int, TakenMemory] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, records: Sequence[Record]) -> Staging:
+    def of(cls, records: Sequence[HostRecord]) -> Staging:
         """For the copies of a call."""
         found: list[tuple[int, int]] = []
         for begin, end in sorted(_extent(one) for one in records if cls.is_shared(one)):
@@ -132,11 +132,11 @@ class Staging:
         return cls(found)
 
     @staticmethod
-    def is_shared(record: Record) -> bool:
+    def is_shared(record: HostRecord) -> bool:
         """Whether a copy's rows lie side by side; otherwise it has memory of its own."""
         return record.numbers[5] == 1 or record.numbers[3] == record.numbers[4]
 
-    def place(self, memories: Memories, record: Record, call: int, line: int) -> tuple[Memory, int]:
+    def place(self, memories: Memories, record: HostRecord, call: int, line: int) -> tuple[TakenMemory, int]:
         """The buffer that a copy is made from, and from which byte on."""
         begin, end = _extent(record)
         if not self.is_shared(record):
@@ -147,6 +147,6 @@ class Staging:
         return self._buffers[low], begin - low
 
 
-def _extent(record: Record) -> tuple[int, int]:
+def _extent(record: HostRecord) -> tuple[int, int]:
     begin, width, height = record.numbers[2], record.numbers[4], record.numbers[5]
     return begin, begin + width * height

@@ -14,6 +14,7 @@ import numpy as np
 
 from grader.frontends import serving
 from grader.frontends.memory import (
+    UNWRITTEN,
     Array,
     BufferMemory,
     Result,
@@ -47,22 +48,22 @@ def prepare() -> None:
 
 
 def run(
-    plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), operations: int = 1 << 40,
-    seconds: float = inf, device: Device | None = None, twice: Collection[int] = (), watch: Watch | None = None,
+    plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), budget: Budget | None = None,
+    device: Device | None = None, twice: Collection[int] = (), watch: Watch | None = None, byte: int = UNWRITTEN,
 ) -> Result:
     """Runs the first call of a plan and, with two `memories`, the steady call after it.
 
     Each call has its own memory of the given buffers: writable arrays of bytes, in the order of their indices.
-    Launches of the kernels `twice` are made twice. `outputs` names parameters that hold nothing yet. A `watch` concerns
-    the last call and the first of `outputs`.
+    Launches of the kernels `twice` are made twice. `outputs` names parameters that hold nothing yet, `byte` is what
+    temporaries hold. A `watch` concerns the last call and the first of `outputs`.
     """
-    budget, findings = Budget(operations, seconds), Sightings()
+    budget, findings = budget or Budget(1 << 40), Sightings()
     observer = ThreadObserver(watch, next(iter(outputs), ""))
     setting = Setting(SUFFIX, variable_name, device, observer)
     try:
         if (stopped := stop_at_once(plan, memories)) is not None:
             return stopped
-        buffers = [BufferMemory(*temporary(number, each)) for number, each in enumerate(plan.buffers)]
+        buffers = [BufferMemory(*temporary(number, each, byte)) for number, each in enumerate(plan.buffers)]
         for position, step in enumerate([plan.setup, *plan.calls()[: len(memories)]]):
             if position > 1:
                 # What an earlier call showed was reported with that call.
@@ -136,8 +137,10 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
         plan = read_plan(serving.contents(descriptors[0], request.bytes))
         memories = mapped(plan, request.call, descriptors[1:])
         result = run(
-            plan, *memories, outputs=[request.output], operations=request.operations, seconds=request.seconds or inf,
-            device=request.device, twice=request.twice, watch=request.watch)
+            plan, *memories, outputs=[request.output], budget=Budget(request.operations, request.seconds or inf),
+            device=request.device, twice=request.twice, watch=request.watch,
+            # In another order, unwritten memory holds other contents, too.
+            byte=0 if request.order == [] else UNWRITTEN)
     except (Malformed, ValueError, IndexError, OSError) as error:
         result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])
     return fitting(result).model_copy(update={"seq": request.seq})

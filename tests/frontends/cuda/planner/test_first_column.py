@@ -110,6 +110,22 @@ void vector_to_a_kernel(float *h_A, float *d_A, int rows, int cols) {
     std::vector<float> v(rows);
     first<<<1, 1024>>>(v.data(), d_A, rows, 1);
 }
+void whole_pinned(float *h_A, float *d_A, int rows, int cols) {
+    size_t bytes = (size_t)rows * cols * sizeof(float);
+    float *p;
+    cudaMallocHost(&p, bytes);
+    std::memcpy(p, h_A, bytes);
+    cudaMemcpy2D(d_A, 4, p, cols * sizeof(float), 4, rows, TO_DEVICE);
+    cudaFreeHost(p);
+}
+void wide(float *h_A, float *d_A, int rows, int cols) {
+    std::vector<float> v(40 * rows);
+    for (int i = 0; i < rows; i++) std::memcpy(&v[40 * i], h_A + (size_t)i * cols, 160);
+    float *m;
+    cudaMalloc(&m, 160 * rows);
+    cudaMemcpy(m, v.data(), 160 * rows, TO_DEVICE);
+    first<<<1, 1024>>>(m, d_A, rows, 40);
+}
 void past_the_end(float *h_A, float *d_A, int rows, int cols) {
     cudaMemcpy(d_A, h_A, (rows + 4) * sizeof(float), TO_DEVICE);
 }
@@ -196,6 +212,8 @@ STAGED = [f"0[{ROWS}:{COLS}] -> 2[{ROWS}:1]", f"2[{ROWS}:1] -> 1[{ROWS}:1]"]
     ("whole_by_the_host", [f"0[{ROWS * COLS}:1] -> 2[{ROWS * COLS}:1]",
                            f"2[{ROWS * COLS}:1] -> 3[{ROWS * COLS}:1]", "launch"]),
     ("two_columns", [f"0[{ROWS}:{COLS},2:1] -> 2[{ROWS}:2,2:1]", f"2[{2 * ROWS}:1] -> 3[{2 * ROWS}:1]", "launch"]),
+    ("whole_pinned", [f"0[{ROWS * COLS}:1] -> 2[{ROWS * COLS}:1]", f"2[{ROWS}:{COLS},1:1] -> 1[{ROWS}:1,1:1]"]),
+    ("wide", [f"0[{ROWS}:{COLS},40:1] -> 2[{ROWS}:40,40:1]", f"2[{40 * ROWS}:1] -> 3[{40 * ROWS}:1]", "launch"]),
     ("half_constant", [f"0[{ROWS // 2}:{COLS}] -> 2[{ROWS // 2}:1]", "fill", STAGED[1]]),
 ])  # fmt: skip
 def test_what_is_gathered_becomes_copies(built: bytes, symbol: str, expected: list[str]) -> None:

@@ -86,6 +86,7 @@ void forever(float *x, float *y, int n) {
 }
 void too_much_memory(float *x, float *y, int n) { float *t; cudaMalloc(&t, 1ull << 40); k<<<1, 1>>>(t, y, n); }
 void used_after_free(float *x, float *y, int n) { float *t; cudaMalloc(&t, 4); cudaFree(t); k<<<1, 1>>>(t, y, n); }
+void from_the_host(float *x, float *y, int n) { cudaMemcpy(y, x, 4, cudaMemcpyHostToDevice); }
 void past_symbol(float *x, float *y, int n) { float h[2] = {}; cudaMemcpyToSymbol(total, h, 8); }
 void short_pitch(float *x, float *y, int n) { cudaMemset2D(y, 2, 0, 4, 2); }
 void no_such_device(float *x, float *y, int n) { cudaSetDevice(1); k<<<1, 1>>>(x, y, n); }
@@ -155,6 +156,8 @@ def test_host_code_is_refused_what_makes_numbers(built: bytes, symbol: str, why:
     ("divides", "", "host code crashes: it divides a whole number by zero (FPE)"),
     ("recurses", "", "host code crashes: it accesses memory that is not there (SEGV)"),
     ("used_after_free", "", "the launch gives k memory that was freed before"),
+    ("from_the_host", "", "cudaMemcpy: its source `x` lies in GPU memory already, and this copy reads from the host's: "
+                          "give it to the kernel as it is"),
     ("past_symbol", "", "cudaMemcpyToSymbol: the variable has 4 bytes, and 8 are copied to byte 0 of it"),
     ("short_pitch", "", "cudaMemset2D: the pitch is less than the width of 4 bytes"),
     ("no_such_device", "", "there is one GPU, number 0; this asks for number 1"),

@@ -10,6 +10,7 @@ import pytest
 
 from grader.frontends.cuda.simulator.main import run, variable_name
 from grader.plan.findings import OutOfBounds, Unwritten
+from grader.plan.limits import Budget
 from grader.plan.messages import CannotSimulate, Exhausted, Simulated
 from grader.plan.plan import (
     Argument,
@@ -174,7 +175,7 @@ def test_forged_plans(change: dict[str, Any]) -> None:
 
 def test_limits_and_bounds() -> None:
     plan = _plan([_launch(0, 0, 1)])
-    assert isinstance(run(plan, _memory(), outputs=["out"], operations=20_000), Exhausted)
+    assert isinstance(run(plan, _memory(), outputs=["out"], budget=Budget(20_000)), Exhausted)
     result = run(_plan([_launch(0, 0, 1, n=1024)]), _memory(), outputs=["out"])
     assert isinstance(result, Simulated)
     assert [one.given for one in result.findings if isinstance(one, OutOfBounds)] == ["x", "out"]

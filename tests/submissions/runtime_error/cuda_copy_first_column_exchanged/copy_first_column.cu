@@ -1,6 +1,5 @@
 // Source and target of the copy are exchanged.
-// expect: line 14
-// expect: cudaMemcpy
+// expect: its source `d_A` is GPU memory
 // never: tl.
 #include <vector>
 

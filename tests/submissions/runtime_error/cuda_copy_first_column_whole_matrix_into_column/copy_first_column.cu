@@ -1,6 +1,6 @@
 // The whole matrix is copied to where its column should go.
-// expect: line 9
-// expect: d_A
+// expect: in line 9
+// expect: bytes after its memory
 // never: tl.
 #include <cuda_runtime.h>
 

@@ -1,6 +1,6 @@
 // cudaMemcpyDeviceToHost, where the source is the host's.
-// expect: line 14
-// expect: cudaMemcpy
+// expect: its source is host memory
+// expect: cudaMemcpyHostToDevice
 // never: tl.
 #include <vector>
 

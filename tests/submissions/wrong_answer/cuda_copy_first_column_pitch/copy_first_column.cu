@@ -1,5 +1,5 @@
 // The pitch of the matrix is counted in elements.
-// expect: output
+// expect: elements are wrong
 // never: tl.
 #include <cuda_runtime.h>
 

@@ -9,6 +9,6 @@ void copy_first_column(float *h_A, float *d_A, int rows, int cols)
 {
     std::vector<float> column(rows);
     for (int i = 0; i < rows; ++i)
-        column[i] = h_A[(size_t)i * rows % ((size_t)rows * cols)];
+        column[i] = h_A[(size_t)i * (rows < cols ? rows : cols)];
     cudaMemcpy(d_A, column.data(), rows * sizeof(float), cudaMemcpyHostToDevice);
 }

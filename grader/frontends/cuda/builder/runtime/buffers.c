@@ -7,7 +7,7 @@
 Buffer *rec_buffers;
 int rec_buffer_count, rec_call_number = -1;
 
-enum { MOST = 1 << 14, PAGE = 4096 };
+enum { MOST = 1 << 14, PAGE = 4096, LARGE = 64 << 20 };
 // Far from where Linux puts programs, libraries, stacks and heaps. The low half is large: no small number beside the
 // high half of another pointer, which padding of a structure may hold, looks like an address.
 static u64 next_address = 0x200080000000ull;
@@ -57,7 +57,8 @@ Buffer *rec_take(enum place place, u64 bytes, int given) {
 
 const char *rec_name(const Buffer *buffer) { return buffer->given < 0 ? "" : rec_settings->given[buffer->given]; }
 
-// Writes down what host code has put into pinned memory since that was last done: all of it at first.
+// Writes down what host code has put into pinned memory since that was last done: all of it at first, or if it is
+// large.
 void rec_put_down(Buffer *buffer) {
     rec_lock();
     if (buffer->place == PINNED && buffer->given < 0 && buffer->dirty && buffer->bytes) {
@@ -68,10 +69,10 @@ void rec_put_down(Buffer *buffer) {
             while (high > low && now[high - 1] == buffer->shadow[high - 1]) high--;
             low &= ~3ull;
             high = high + 3 > buffer->bytes ? buffer->bytes : (high + 3) & ~3ull;
-        } else buffer->shadow = malloc(buffer->bytes);
-        if (!buffer->shadow) rec_fail(OUT_OF_MEMORY, "there is no memory to plan pinned memory in");
-        if (low < high) EMIT(CONTENTS, now + low, high - low, buffer->base, low);
-        memcpy(buffer->shadow + low, now + low, high - low);
+        } else if (buffer->bytes <= LARGE) buffer->shadow = malloc(buffer->bytes);
+        const u64 numbers[] = {buffer->base, low};
+        if (low < high) rec_emit_packed(CONTENTS, numbers, 2, now + low, high - low);
+        if (buffer->shadow) memcpy(buffer->shadow + low, now + low, high - low);
         buffer->dirty = 0;
         mprotect((void *)buffer->base, whole_pages(buffer->bytes), PROT_READ);
     }

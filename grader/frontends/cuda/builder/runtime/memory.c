@@ -17,6 +17,10 @@ static int takes_copies(const Buffer *one) { return one && one->place == HOST &&
 static void wrong_side(const Transfer *copy, const Buffer *buffer, const char *which, const char *is,
                        const char *needs) {
     const char *name = buffer ? rec_name(buffer) : "";
+    if (*name && on_device(buffer))
+        rec_fail(EXCEPTION,
+                 "%s: its %s `%s` lies in GPU memory already, and this copy %s: give it to the kernel as it is",
+                 copy->call, which, name, needs);
     rec_fail(EXCEPTION, "%s: its %s%s%s%s is %s memory, and this copy %s", copy->call, which, *name ? " `" : "", name,
              *name ? "`" : "", is, needs);
 }
@@ -43,16 +47,15 @@ static int is_known(const Transfer *copy, Buffer *source) {
 
 static void stage(const Transfer *copy) {
     u64 bytes = copy->width * copy->height;
-    if (bytes / copy->height != copy->width || bytes > rec_settings->most_bytes)
-        rec_fail(TOO_LARGE, "%s: host code copies more of its own memory than a plan holds: copy what is needed alone",
-                 copy->call);
-    unsigned char *rows = malloc(bytes);
+    if (bytes / copy->height != copy->width) rec_fail(EXCEPTION, "%s: more bytes than there are", copy->call);
+    unsigned char *rows = copy->height == 1 ? (unsigned char *)copy->source : malloc(bytes);
     if (!rows) rec_fail(OUT_OF_MEMORY, "%s: there is no memory to plan it in", copy->call);
-    for (u64 row = 0; row < copy->height; row++)
+    for (u64 row = 0; row < copy->height && copy->height > 1; row++)
         memcpy(rows + row * copy->width, (const void *)(copy->source + row * copy->source_pitch), copy->width);
-    EMIT(STAGED, rows, bytes, copy->target, copy->target_pitch, copy->source, copy->source_pitch, copy->width,
-         copy->height);
-    free(rows);
+    const u64 numbers[] = {copy->target,       copy->target_pitch, copy->source,
+                           copy->source_pitch, copy->width,        copy->height};
+    rec_emit_packed(STAGED, numbers, sizeof numbers / sizeof *numbers, rows, bytes);
+    if (copy->height > 1) free(rows);
 }
 
 static void on_the_host(const Transfer *copy) {

@@ -93,6 +93,7 @@ typedef struct {
 } Sink;
 extern Sink *rec_capture; // takes operations instead of the planner while a graph is captured
 extern u64 rec_fault_address;
+void rec_append(Sink *sink, const void *bytes, u64 count);
 void rec_lock(void);
 void rec_unlock(void);
 Frames rec_frames(void);
@@ -122,6 +123,7 @@ const char *rec_name(const Buffer *buffer);
 // tokens.c
 void rec_give_tokens(Buffer *buffer);
 int rec_fill_page(Buffer *buffer, u64 address);
+void rec_emit_packed(enum kind kind, const u64 *numbers, unsigned count, const unsigned char *text, u64 bytes);
 
 // memory.c
 void rec_write_copies(void);

@@ -75,7 +75,7 @@ static void to_planner(const void *bytes, u64 count) {
     }
 }
 
-static void to_sink(Sink *sink, const void *bytes, u64 count) {
+void rec_append(Sink *sink, const void *bytes, u64 count) {
     if (sink->used + count > sink->room) {
         sink->room = 2 * sink->room + count + 4096;
         sink->bytes = realloc(sink->bytes, sink->room);
@@ -88,7 +88,7 @@ static void to_sink(Sink *sink, const void *bytes, u64 count) {
 static int is_operation(enum kind kind) { return kind >= LAUNCH && kind <= CONTENTS; }
 
 static void put(Sink *sink, const void *bytes, u64 count) {
-    if (sink) to_sink(sink, bytes, count);
+    if (sink) rec_append(sink, bytes, count);
     else to_planner(bytes, count);
 }
 

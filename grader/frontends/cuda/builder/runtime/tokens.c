@@ -1,6 +1,7 @@
 // Host inputs hold no numbers of the judge's, but tokens: each word tells its own place to those who know the key, and
 // looks like a float of ordinary size. Pages are filled when they are first touched. planner/tokens.py reads tokens.
 #include "recorder.h"
+#include <stdlib.h>
 #include <sys/mman.h>
 
 enum { PAGE = 4096, WORDS = PAGE / 4, MOST_PAGES = 64, MOST_FAULTS = 1 << 14 };
@@ -25,15 +26,15 @@ static unsigned exponent_bits(u64 bytes) {
     return bits;
 }
 
-static uint32_t token(u64 index, u64 key, unsigned bits) {
-    u64 mask = (1ull << (24 + bits)) - 1, x = index;
+// All is modulo 2^(24 + bits), at most 2^31.
+static inline uint32_t token(uint32_t x, u64 key, unsigned bits) {
+    uint32_t mask = (1u << (24 + bits)) - 1;
     unsigned half = (25 + bits) / 2;
-    x = (x * 0x9E3779B1u + key) & mask;
+    x = (x * 0x9E3779B1u + (uint32_t)key) & mask;
     x ^= x >> half;
-    x = (x * 0x85EBCA6Bu + (key >> 32)) & mask;
+    x = (x * 0x85EBCA6Bu + (uint32_t)(key >> 32)) & mask;
     x ^= x >> half;
-    uint32_t exponent = 127 - (1u << (bits - 1)) + (uint32_t)(x >> 24);
-    return (uint32_t)(x >> 23 & 1) << 31 | exponent << 23 | (uint32_t)(x & 0x7fffff);
+    return (x >> 23 & 1) << 31 | (127 - (1u << (bits - 1)) + (x >> 24)) << 23 | (x & 0x7fffff);
 }
 
 // Fills the page that host code has touched, and some after it where it walks on or has touched very many. Another
@@ -53,4 +54,98 @@ int rec_fill_page(Buffer *buffer, u64 address) {
     faults++;
     last_page = page + count * PAGE;
     return 1;
+}
+
+// The rest of the file: bytes that host code has made, for a record. Tokens that follow each other at one distance are
+// written as one run, so that a matrix that was copied as it is takes no room. A run or a piece of other bytes has four
+// numbers: whose tokens (0: other bytes), the first place, the distance, and how many words (or bytes, which follow).
+enum { SHORTEST = 32 };
+
+static uint32_t inverse(uint32_t odd) {
+    uint32_t found = odd;
+    for (int i = 0; i < 5; i++) found *= 2 - odd * found;
+    return found;
+}
+
+typedef struct {
+    u64 tag, key, words;
+    uint32_t first, second;
+    unsigned bits;
+} Source;
+
+// The place that a token stands for; the largest number for what is no token.
+static inline u64 place_of(uint32_t word, const Source *source) {
+    uint32_t mask = (1u << (24 + source->bits)) - 1;
+    unsigned half = (25 + source->bits) / 2;
+    uint32_t exponent = (word >> 23 & 0xff) - (127 - (1u << (source->bits - 1)));
+    if (exponent >> source->bits) return -1;
+    uint32_t x = (word & 0x7fffff) | word >> 31 << 23 | exponent << 24;
+    x ^= x >> half;
+    x = (x - (uint32_t)(source->key >> 32)) * source->second & mask;
+    x ^= x >> half;
+    x = (x - (uint32_t)source->key) * source->first & mask;
+    return x < source->words ? x : (u64)-1;
+}
+
+static int sources_of(Source *sources, int most) {
+    int count = 0;
+    for (int i = rec_buffer_count - 1; i >= 0 && count < most; i--) {
+        const Buffer *one = &rec_buffers[i];
+        if (one->key)
+            sources[count++] = (Source){.tag = (u64)(one->call + 1) << 16 | (unsigned)(one->given + 1),
+                                        .key = one->key,
+                                        .words = one->bytes / 4,
+                                        .first = inverse(0x9E3779B1u),
+                                        .second = inverse(0x85EBCA6Bu),
+                                        .bits = exponent_bits(one->bytes)};
+    }
+    return count;
+}
+
+static void piece(Sink *sink, u64 tag, u64 first, u64 step, u64 count) {
+    const u64 numbers[] = {tag, first, step, count};
+    rec_append(sink, numbers, sizeof numbers);
+}
+
+static void other_bytes(Sink *sink, const unsigned char *bytes, u64 count) {
+    if (!count) return;
+    if (count + sink->used > rec_settings->most_bytes)
+        rec_fail(TOO_LARGE, "host code copies more of its own memory than a plan holds: copy what is needed alone");
+    piece(sink, 0, 0, 0, count);
+    rec_append(sink, bytes, count);
+}
+
+// How many words from here on are a run of a source's tokens.
+static u64 run_of(const uint32_t *words, u64 count, const Source *source, u64 *first, u64 *step) {
+    if (count < SHORTEST || (*first = place_of(words[0], source)) == (u64)-1) return 0;
+    u64 next = place_of(words[1], source), length = 1;
+    if (next == (u64)-1 || next <= *first) return 0;
+    *step = next - *first;
+    while (length < count && place_of(words[length], source) == *first + length * *step) length++;
+    return length;
+}
+
+void rec_emit_packed(enum kind kind, const u64 *numbers, unsigned count, const unsigned char *text, u64 bytes) {
+    Source sources[8];
+    int source_count = sources_of(sources, 8);
+    Sink sink = {0};
+    u64 begin = 0, words = source_count ? bytes / 4 : 0;
+    for (u64 at = 0; at < words;) {
+        u64 first = 0, step = 0, length = 0;
+        int source = 0;
+        for (; source < source_count; source++)
+            if ((length = run_of((const uint32_t *)text + at, words - at, &sources[source], &first, &step)) >= SHORTEST)
+                break;
+        if (source == source_count) {
+            at++;
+            continue;
+        }
+        other_bytes(&sink, text + begin, 4 * at - begin);
+        piece(&sink, sources[source].tag, first, step, length);
+        at += length;
+        begin = 4 * at;
+    }
+    other_bytes(&sink, text + begin, bytes - begin);
+    rec_emit(kind, numbers, count, sink.bytes, sink.used);
+    free(sink.bytes);
 }

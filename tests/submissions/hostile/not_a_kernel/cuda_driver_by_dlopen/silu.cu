@@ -1,6 +1,5 @@
 // The GPU's driver and runtime, opened by name.
-// verdict: runtime_error
-// expect: refused
+// verdict: policy_violation, runtime_error
 #include <dlfcn.h>
 #include <stdexcept>
 

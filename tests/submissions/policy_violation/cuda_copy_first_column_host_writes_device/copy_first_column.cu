@@ -1,7 +1,6 @@
 // Host code stores into device memory.
-// expect: line 10
+// expect: Line 9
 // expect: d_A
-// never: tl.
 #include <cstddef>
 
 void copy_first_column(float *h_A, float *d_A, int rows, int cols)

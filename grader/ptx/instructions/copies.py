@@ -1,0 +1,57 @@
+"""Copies into shared memory that run beside the threads: here they are over at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.plan.plan import Malformed
+from grader.ptx.decode import Decoder, Run
+from grader.ptx.instructions.phases import arrival
+from grader.ptx.program import ThreadInstruction
+from grader.ptx.state import ChunkState
+from grader.ptx.types import DTYPES, Unsupported
+
+
+def _cp(decoder: Decoder, one: ThreadInstruction) -> Run:
+    words = one.modifiers
+    if words[:3] == ("async", "mbarrier", "arrive"):
+        # Copies are over at once, so their threads arrive at once: what counts itself in leaves no trace.
+        return arrival(decoder, one, "_", one.operands) if "noinc" in words else lambda m: None
+    if words[:1] != ("async",) or "bulk" in words:
+        raise Unsupported(str(one))
+    if words[1:2] and words[1] in ("commit_group", "wait_group", "wait_all"):
+        # Copies are made at once; that a wait is missing is not seen.
+        return lambda m: None
+    target, source = (decoder.address(operand) for operand in one.operands[:2])
+    # Some compilers write the size in hexadecimal digits.
+    bytes_of = {form: size for size in (4, 8, 16) for form in (f"{size}", f"{size:#x}")}
+    if one.operands[2].lower() not in bytes_of:
+        raise Malformed(f"{one} of {one.operands[2][:20]} bytes")
+    count = bytes_of[one.operands[2].lower()] // 4
+    hinted = any(word.endswith("cache_hint") for word in words)
+    rest = one.operands[3 : len(one.operands) - hinted]
+    real = decoder.source(rest[0], "u32") if rest else None
+    dtype = DTYPES["b32"]
+
+    def run(m: ChunkState) -> None:
+        if real is None:
+            values = m.spaces.load(m, "global", source(m), dtype, count)
+        else:
+            # Words behind the source's size are zero, and are not read.
+            size, begin = real(m), source(m)
+            values = []
+            for number in range(count):
+                here = size > np.uint32(4 * number)
+                mask = here if m.mask is None else here & m.mask
+                if not mask.any():
+                    values.append(np.zeros((1, 1), dtype))
+                    continue
+                with m.under(mask):
+                    value = m.spaces.load(m, "global", begin + np.uint64(4 * number), dtype)[0]
+                values.append(np.where(here, value, dtype.type(0)))
+        m.spaces.store(m, "shared", target(m), values, dtype)
+
+    return run
+
+
+COPIES = {"cp": _cp}
