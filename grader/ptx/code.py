@@ -32,7 +32,8 @@ def kernel_code(text: str, symbol: str, suffix: str = "") -> KernelCode:
 class KernelCode:
     """`shared` are the arrays in shared memory as (begin, end, name), `dynamic` those whose size the launch gives,
     which begin at `static`. `tables` are variables in global memory. `parameters` have their offsets in `places`.
-    `spins`: a loop may wait for other threads. `unit` is the shift of the smallest access."""
+    `spins`: a loop may wait for other threads; `locks`: threads may take turns by atomics. `unit` is the shift of the
+    smallest access."""
 
     def __init__(self, module: PtxModule, entry: str) -> None:
         self.module, self.entry, self.functions = module, entry, module.functions
@@ -51,6 +52,7 @@ class KernelCode:
         self._lay_out()
         every = [one for name in self._reached for one in module.functions[name].code]
         self.atomics = any(_orders(one) for one in every)
+        self.locks = any(one.name == "atom" and {"cas", "exch"} & set(one.modifiers) for one in every)
         self.spins = any(_spins(module.functions[name]) for name in self._reached)
         sizes = [TYPE_BYTES.get(one.modifiers[-1], 4) for one in every
                  if one.name in _ACCESSES and "param" not in one.modifiers and one.modifiers]

@@ -115,7 +115,7 @@ class _Run:
         shared = SharedSpace([(begin, end, setting.title(name)) for begin, end, name in arrays], size)
         processors = 132 if setting.device is None else setting.device.multi_processor_count
         launched = LaunchMemory(self._parameters(buffers), workspace, processors)
-        self.spaces = Spaces(regions, shared, launched, Races(code.unit, self.total, code.atomics))
+        self.spaces = Spaces(regions, shared, launched, Races(code.unit, self.total, code.atomics, code.locks))
         self.grid = Grid(launch.grid, launch.block, launch.shared)
         self.machine: ThreadMachine | None = None
 

@@ -20,7 +20,9 @@ from grader.ptx.types import Array
 
 WHEN = 40
 """A stamp is a time, shifted so far, and the number of a thread in the grid, counted from 1."""
-WHO = (1 << WHEN) - 1
+ATOMIC = 1 << (WHEN - 1)
+"""Set in a stamp if it was an atomic."""
+WHO = ATOMIC - 1
 LAST = (1 << 23) - 1
 """The last time that a stamp tells from others."""
 MOST_WORDS = 1 << 27
@@ -30,12 +32,13 @@ MOST_WORDS = 1 << 27
 class Races:
     """The order of a launch. `unit` is the number of bytes that a word has, as a shift; `blocks` are those of the grid.
     `place` tells what a byte of a region belongs to, and which element of some size it is. `off`: nothing is looked at.
+    `locks`: threads may take turns in a way that is not seen.
     """
 
     place: Callable[[Region, int, int], tuple[Named, int]]
 
-    def __init__(self, unit: int, blocks: int, atomics: bool) -> None:
-        self.unit, self.blocks, self.atomics, self.off = unit, blocks, atomics, False
+    def __init__(self, unit: int, blocks: int, atomics: bool, locks: bool = False) -> None:
+        self.unit, self.blocks, self.atomics, self.locks, self.off = unit, blocks, atomics, locks, False
         self.numbers = np.zeros(0, np.int64)
         self.checked, self.threads, self.several = False, 1, False
         size = blocks if atomics else 1
@@ -147,8 +150,22 @@ class Races:
                     touched.reader = zeros(touched.writer.size, np.int64)
                 self._stamp(m, touched.reader, here, mask)
 
-    def _stamp(self, m: Threads, stamps: Array, words: Array, mask: Array | None) -> None:
-        new = self._owners + (min(m.clock, LAST) << WHEN)
+    def changed(self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int) -> None:
+        """Notes atomics on shared memory, which need barriers beside plain loads and stores as those do."""
+        if self.off or not self.checked or not region.named.shared:
+            return
+        touched = self._touched(region)
+        words = offsets >> self.unit
+        for step in range(max(1, size >> self.unit)):
+            here = words + step if step else words
+            stamps = touched.writer.take(here, mode="clip")
+            clash = self._clash(m, region, np.where(stamps & ATOMIC, 0, stamps), mask)
+            if clash is not None:
+                self._tell(m, region, here, stamps, clash, different=False)
+            self._stamp(m, touched.writer, here, mask, ATOMIC)
+
+    def _stamp(self, m: Threads, stamps: Array, words: Array, mask: Array | None, kind: int = 0) -> None:
+        new = self._owners + ((min(m.clock, LAST) << WHEN) + kind)
         if mask is None:
             stamps[np.broadcast_to(words, m.shape)] = new
         else:
@@ -236,7 +253,8 @@ class Races:
                     m.spot(), "warp", named, element=element, numbers=blocks[:1], certain=False)
             else:
                 m.findings.undefined(
-                    m.spot(), "shared" if named.shared else "barrier", named, element=element, numbers=blocks[:1])
+                    m.spot(), "shared" if named.shared else "barrier", named, element=element, numbers=blocks[:1],
+                    certain=not self.locks)
 
 
 def _bits(value: Array) -> Array:

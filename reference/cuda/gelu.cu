@@ -6,7 +6,6 @@
 #include <cuda_runtime.h>
 
 constexpr int THREADS = 256;
-constexpr int QUADS = 4;
 constexpr float TWICE_THE_FACTOR = 1.5957691216057308f;  // 2 · √(2/π)
 constexpr float CUBIC = 0.044715f;
 
@@ -24,26 +23,14 @@ __device__ __forceinline__ float4 gelu_of(float4 x)
 __global__ void __launch_bounds__(THREADS)
 gelu_kernel(const float *__restrict__ input, float *__restrict__ output, int n)
 {
-    const int quads = n / 4;
-    const size_t first = size_t(blockIdx.x) * (THREADS * QUADS) + threadIdx.x;
-    const float4 *in = reinterpret_cast<const float4 *>(input);
-    float4 *out = reinterpret_cast<float4 *>(output);
-    float4 held[QUADS];
-#pragma unroll
-    for (int k = 0; k < QUADS; ++k)
-        if (first + k * THREADS < quads)
-            held[k] = __ldcs(in + first + k * THREADS);
-#pragma unroll
-    for (int k = 0; k < QUADS; ++k)
-        if (first + k * THREADS < quads)
-            __stcs(out + first + k * THREADS, gelu_of(held[k]));
+    const int quads = n / 4, quad = blockIdx.x * THREADS + threadIdx.x;
+    if (quad < quads)
+        reinterpret_cast<float4 *>(output)[quad] = gelu_of(reinterpret_cast<const float4 *>(input)[quad]);
     if (blockIdx.x == 0 && threadIdx.x < n % 4)
         output[4 * quads + threadIdx.x] = gelu_of(input[4 * quads + threadIdx.x]);
 }
 
 void gelu(const float *input, float *output, int n)
 {
-    const int quads = n / 4, per_block = THREADS * QUADS;
-    const int blocks = quads / per_block + 1;
-    gelu_kernel<<<blocks, THREADS>>>(input, output, n);
+    gelu_kernel<<<n / 4 / THREADS + 1, THREADS>>>(input, output, n);
 }

@@ -6,7 +6,10 @@
 
 #include <cuda_runtime.h>
 
-constexpr int ITEMS = 8;
+// Vectors of a row that a thread keeps: enough loads under way at once, and registers for as many threads as there can
+// be.
+template <typename Vector>
+constexpr int ITEMS = sizeof(Vector) == sizeof(float4) ? 4 : 8;
 constexpr int MAX_THREADS = 1024;
 constexpr int SHORT_ROWS = 4;
 
@@ -38,7 +41,7 @@ __device__ __forceinline__ float sum_of_row(float value)
     return value;
 }
 
-// blockDim is (THREADS, rows of a block). `width` counts vectors of a row, at most THREADS * ITEMS.
+// blockDim is (THREADS, rows of a block). `width` counts vectors of a row, at most THREADS * ITEMS<Vector>.
 template <typename Vector, int THREADS>
 __global__ void __launch_bounds__(THREADS * (THREADS == 32 ? SHORT_ROWS : 1))
 held_kernel(const Vector *__restrict__ input, const Vector *__restrict__ weight, Vector *__restrict__ output, int rows,
@@ -50,24 +53,31 @@ held_kernel(const Vector *__restrict__ input, const Vector *__restrict__ weight,
         return;
     input += size_t(row) * width;
     output += size_t(row) * width;
-    Vector held[ITEMS];
+    Vector held[ITEMS<Vector>], weights[ITEMS<Vector>];
     float sum = 0.0f;
 #pragma unroll
-    for (int k = 0; k < ITEMS; ++k) {
+    for (int k = 0; k < ITEMS<Vector>; ++k) {
         const int column = k * THREADS + threadIdx.x;
         if (column < width)
-            held[k] = __ldcs(input + column);
+            held[k] = input[column];
+    }
+    // Asked for before the sum waits for all threads.
+#pragma unroll
+    for (int k = 0; k < ITEMS<Vector>; ++k) {
+        const int column = k * THREADS + threadIdx.x;
+        if (column < width)
+            weights[k] = weight[column];
     }
 #pragma unroll
-    for (int k = 0; k < ITEMS; ++k)
+    for (int k = 0; k < ITEMS<Vector>; ++k)
         if (k * THREADS + threadIdx.x < width)
             sum += squares(held[k]);
     const float scale = rsqrtf(sum_of_row<THREADS>(sum) / cols + epsilon);
 #pragma unroll
-    for (int k = 0; k < ITEMS; ++k) {
+    for (int k = 0; k < ITEMS<Vector>; ++k) {
         const int column = k * THREADS + threadIdx.x;
         if (column < width)
-            __stcs(output + column, scaled(held[k], __ldg(weight + column), scale));
+            output[column] = scaled(held[k], weights[k], scale);
     }
 }
 
@@ -83,7 +93,7 @@ long_kernel(const Vector *__restrict__ input, const Vector *__restrict__ weight,
         sum += squares(input[column]);
     const float scale = rsqrtf(sum_of_row<MAX_THREADS>(sum) / cols + epsilon);
     for (int column = threadIdx.x; column < width; column += MAX_THREADS)
-        __stcs(output + column, scaled(__ldcs(input + column), __ldg(weight + column), scale));
+        output[column] = scaled(input[column], weight[column], scale);
 }
 
 template <typename Vector, int THREADS>
@@ -94,7 +104,7 @@ void launch(const float *input, const float *weight, float *output, int rows, in
     auto *out = reinterpret_cast<Vector *>(output);
     if constexpr (THREADS > MAX_THREADS) {
         long_kernel<<<rows, MAX_THREADS>>>(in, scales, out, width, cols, epsilon);
-    } else if (width > THREADS * ITEMS) {
+    } else if (width > THREADS * ITEMS<Vector>) {
         launch<Vector, 2 * THREADS>(input, weight, output, rows, cols, epsilon);
     } else {
         const int rows_of_block = THREADS == 32 ? SHORT_ROWS : 1;

@@ -6,7 +6,10 @@
 
 #include <cuda_runtime.h>
 
-constexpr int ITEMS = 8;
+// Vectors of a row that a thread keeps: enough loads under way at once, and registers for as many threads as there can
+// be.
+template <typename Vector>
+constexpr int ITEMS = sizeof(Vector) == sizeof(float4) ? 4 : 8;
 constexpr int MAX_THREADS = 1024;
 constexpr int SHORT_ROWS = 4;
 
@@ -55,7 +58,7 @@ __device__ __forceinline__ float over_row(float value, Operation both, float *pa
     return value;
 }
 
-// blockDim is (THREADS, rows of a block). `width` counts vectors of a row, at most THREADS * ITEMS.
+// blockDim is (THREADS, rows of a block). `width` counts vectors of a row, at most THREADS * ITEMS<Vector>.
 template <typename Vector, int THREADS>
 __global__ void __launch_bounds__(THREADS * (THREADS == 32 ? SHORT_ROWS : 1))
 held_kernel(const Vector *__restrict__ input, Vector *__restrict__ output, int rows, int width)
@@ -67,28 +70,28 @@ held_kernel(const Vector *__restrict__ input, Vector *__restrict__ output, int r
         return;
     input += size_t(row) * width;
     output += size_t(row) * width;
-    Vector held[ITEMS];
+    Vector held[ITEMS<Vector>];
 #pragma unroll
-    for (int k = 0; k < ITEMS; ++k)
+    for (int k = 0; k < ITEMS<Vector>; ++k)
         if (k * THREADS + threadIdx.x < width)
-            held[k] = __ldcs(input + k * THREADS + threadIdx.x);
+            held[k] = input[k * THREADS + threadIdx.x];
     float top = Largest::NEUTRAL, total = 0.0f;
 #pragma unroll
-    for (int k = 0; k < ITEMS; ++k)
+    for (int k = 0; k < ITEMS<Vector>; ++k)
         if (k * THREADS + threadIdx.x < width)
             top = fmaxf(top, largest(held[k]));
     top = over_row<THREADS>(top, Largest(), tops);
 #pragma unroll
-    for (int k = 0; k < ITEMS; ++k)
+    for (int k = 0; k < ITEMS<Vector>; ++k)
         if (k * THREADS + threadIdx.x < width) {
             held[k] = powers(held[k], top);
             total += sum(held[k]);
         }
     const float factor = 1.0f / over_row<THREADS>(total, Sum(), sums);
 #pragma unroll
-    for (int k = 0; k < ITEMS; ++k)
+    for (int k = 0; k < ITEMS<Vector>; ++k)
         if (k * THREADS + threadIdx.x < width)
-            __stcs(output + k * THREADS + threadIdx.x, times(held[k], factor));
+            output[k * THREADS + threadIdx.x] = times(held[k], factor);
 }
 
 template <typename Vector>
@@ -108,7 +111,7 @@ long_kernel(const Vector *__restrict__ input, Vector *__restrict__ output, int w
     const float top = over_row<MAX_THREADS>(own_top, Largest(), tops);
     const float factor = 1.0f / over_row<MAX_THREADS>(total * __expf(own_top - top), Sum(), sums);
     for (int column = threadIdx.x; column < width; column += MAX_THREADS)
-        __stcs(output + column, times(powers(__ldcs(input + column), top), factor));
+        output[column] = times(powers(input[column], top), factor);
 }
 
 template <typename Vector, int THREADS>
@@ -119,7 +122,7 @@ void launch(const float *input, float *output, int rows, int cols)
     auto *out = reinterpret_cast<Vector *>(output);
     if constexpr (THREADS > MAX_THREADS) {
         long_kernel<<<rows, MAX_THREADS>>>(in, out, width);
-    } else if (width > THREADS * ITEMS) {
+    } else if (width > THREADS * ITEMS<Vector>) {
         launch<Vector, 2 * THREADS>(input, output, rows, cols);
     } else {
         const int rows_of_block = THREADS == 32 ? SHORT_ROWS : 1;

@@ -94,6 +94,7 @@ def agree(kind: str, ours: Any, theirs: Any) -> bool:
 
 @pytest.fixture(scope="module")
 def module() -> Any:
+    # Only machines with a GPU have it.
     from cuda.bindings import driver
 
     torch.zeros(1, device="cuda")

@@ -138,6 +138,23 @@ def test_atomics_order_blocks() -> None:
     assert out.values("f4")[1] == 512
 
 
+def test_atomics_of_shared_memory_need_barriers_too() -> None:
+    body = """    __shared__ int s[32];
+    int t = threadIdx.x;
+    if (t < 32) s[t] = 0;
+    __syncthreads(); // first
+    atomicAdd(&s[t % 32], 1); // add
+    __syncthreads(); // then
+    if (t < 32) y[t] = s[t]; // read
+"""
+    assert _run(body).findings == []
+    for missing, where in (("first", "// add"), ("then", "// read")):
+        less = body.replace(f"    __syncthreads(); // {missing}\n", "")
+        (found,) = [one for one in _run(less).findings if isinstance(one, Undefined) and one.certain]
+        assert found.what == "shared"
+        _lines(less, [found], where)
+
+
 def test_shared_arrays_end_before_the_next_one() -> None:
     body = """    __shared__ float a[256], b[256];
     int t = threadIdx.x;

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from grader.ptx.types import DTYPES
+from grader.ptx.values import PURE
 from tests.ptx.exact import awkward, bits, numbers, one, rounded, run
 
 MODES = ["rn", "rz", "rm", "rp"]
@@ -228,8 +229,6 @@ def test_pairs_are_two_halves(name: str, kind: str) -> None:
 
 
 def run_types(instruction: str) -> tuple[str, ...]:
-    from grader.ptx.values import PURE
-
     name, *modifiers = instruction.split(".")
     return PURE[name].types(tuple(modifiers))[0]
 

@@ -94,6 +94,7 @@ def _note(m: ChunkState, piece: Reached, index: Array, size: int, what: str) -> 
     region = piece.region
     if region is m.spaces.local.region:
         return
+    m.spaces.races.changed(m, region, piece.offsets, piece.mask, size)
     if m.observer is not None:
         m.observer.access(m, "atomic", region, piece.offsets, piece.mask, size, 1)
     if region.written is None or what == "exch":

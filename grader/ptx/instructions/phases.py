@@ -70,7 +70,7 @@ def arrival(decoder: Decoder, one: ThreadInstruction, state: str, operands: tupl
             words[places] = _after(words[places], arrived)
         m.version += 1
         put(m, before)
-        _meet(m, np.ones((1, 1), bool) if m.mask is None else m.mask)
+        _told(m, np.ones((1, 1), bool) if m.mask is None else m.mask, False)
 
     return run
 
@@ -96,14 +96,17 @@ def _wait(decoder: Decoder, one: ThreadInstruction) -> Run:
         put(m, over)
         passed = over if m.mask is None else over & m.mask
         if passed.any():
-            _meet(m, passed)
+            _told(m, passed, True)
 
     return run
 
 
-def _meet(m: ChunkState, mask: Array) -> None:
+def _told(m: ChunkState, mask: Array, waits: bool) -> None:
+    """Notes threads that have arrived, or those that do not wait any more."""
     if m.spaces.races.checked:
-        m.spaces.races.met(m.out(np.broadcast_to(mask, m.shape)), m.clock, True)
+        # What stands in front of it in the same step is earlier.
+        m.clock += 1
+        m.spaces.races.told(m.out(np.broadcast_to(mask, m.shape)), m.clock, waits)
 
 
 PHASES = {"mbarrier": _mbarrier}

@@ -41,7 +41,7 @@ def _answer(request: Build, files: Sequence[int]) -> Built | Failed:
     if len(source) > SOURCE_BYTES:
         return Failed(seq=request.seq, failure="unreadable_source",
                       message=f"a file of {len(source):,} bytes; {SOURCE_BYTES:,} at most")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
             made = build(request, source, Path(folder).resolve())
         except TooSlow:

@@ -56,7 +56,7 @@ def compile_file(
         "-std=c++17", f"-Xcompiler={','.join(_HOST_FLAGS)}", *parallel, "--keep", "--keep-dir", ".", f"-I{folder}",
         "-w", "-c", file, "-o", _OBJECT]
     with ExitStack() as stack:
-        compiler = RunningProgram(command, folder, "compiler")
+        compiler = RunningProgram(command, folder)
         stack.callback(compiler.end)
         runtimes = _start_runtime(folder, toolkit)
         for one in runtimes:
@@ -79,8 +79,8 @@ def _start_runtime(folder: Path, toolkit: Toolkit) -> list[RunningProgram]:
         (made / name).write_bytes(contents)
     c, cpp = ([name for name in _RUNTIME if name.endswith(suffix)] for suffix in (".c", ".cpp"))
     return [
-        RunningProgram([_C, *_RUNTIME_FLAGS, "-std=gnu11", f"-I{toolkit.include}", *c], made, "c"),
-        RunningProgram([toolkit.host, *_RUNTIME_FLAGS, "-std=c++17", *cpp], made, "cpp")]
+        RunningProgram([_C, *_RUNTIME_FLAGS, "-std=gnu11", f"-I{toolkit.include}", *c], made),
+        RunningProgram([toolkit.host, *_RUNTIME_FLAGS, "-std=c++17", *cpp], made)]
 
 
 def link(
@@ -95,13 +95,13 @@ def link(
     missing = sorted(name for name in wanted - had if _THEIRS.fullmatch(name))
     stubs = "".join(f'int {name}(void) {{ rec_unknown("{name}"); return 1; }}\n' for name in missing)
     (folder / f"{_STUBS}.c").write_text(f"void rec_unknown(const char *name);\n{stubs}")
-    made = run([_C, *_RUNTIME_FLAGS, f"{_STUBS}.c"], folder, _STUBS, until)
+    made = run([_C, *_RUNTIME_FLAGS, f"{_STUBS}.c"], folder, until)
     assert not made.status, made.said
     parallel = ["-fopenmp"] if _OPENMP.search(source) else []
     ended = run(
         [toolkit.host, "-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,--build-id=none", *parallel,
          *runtime, *compiled.objects, f"{_STUBS}.o", "-o", LIBRARY, "-lm", "-lpthread", "-ldl"],
-        folder, "linker", until)
+        folder, until)
     return said.link_failure(ended.said, folder, file, seq) if ended.status else None
 
 

@@ -61,7 +61,7 @@ def found_in(folder: Path, source: str, given: list[Given] | None = None) -> Fou
     assert compilers is not None
     (folder / "x.cpp").write_text(source, encoding="utf-8")
     command = [compilers.host, "-c", f"-I{compilers.include}", "x.cpp", "-o", "x.o"]
-    done = run(command, folder, "x", time.monotonic() + 60)
+    done = run(command, folder, time.monotonic() + 60)
     assert not done.status, done.said
     return find(folder, ["x.o"], "silu", elementwise(4) if given is None else given, source, set(),
                 until=time.monotonic() + 60)
@@ -116,7 +116,7 @@ def test_limits_that_a_compiler_reached_are_told(tmp_path: Path, said: str, fail
 def test_a_compiler_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     before = time.monotonic()
     with pytest.raises(TooSlow):
-        run(["sh", "-c", "sleep 60 & wait"], tmp_path, "x", before + 0.2)
+        run(["sh", "-c", "sleep 60 & wait"], tmp_path, before + 0.2)
     assert time.monotonic() - before < 20
 
 

@@ -1,5 +1,6 @@
 // Blocks of 16×16 threads for tiles of 32×32.
-// expect: output
+// expect: never written
+// expect: covers 16 x 16
 // never: tl.
 #include <cuda_runtime.h>
 

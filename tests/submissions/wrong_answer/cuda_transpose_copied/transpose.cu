@@ -1,5 +1,6 @@
 // Each tile goes where it belongs, and is not turned.
-// expect: its own elements are not transposed
+// expect: `tile`
+// expect: nothing has written
 // never: tl.
 #include <cuda_runtime.h>
 

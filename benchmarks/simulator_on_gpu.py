@@ -1,0 +1,110 @@
+"""The simulator against a GPU, case by case: the same plans of the corpus's files in CUDA C++ on the same inputs.
+
+    python -m benchmarks.simulator_on_gpu [PART OF]     (one part of the members; results are printed as Markdown rows)
+
+A case is right, wrong (another answer, an input changed), or stopped (a fault, a limit); of the simulator also where a
+finding fails it whatever its answer is. Needs a GPU and nvcc. `cat` of all parts goes to benchmarks/results.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+
+from grader.judge import device
+from grader.judge.compare import compare
+from grader.judge.explain import explain_findings
+from grader.judge.inputs import draw
+from grader.judge.lane import close_lane, lane_executors
+from grader.judge.launching import Launching
+from grader.judge.planning import Wanted
+from grader.judge.preparing import Preparing, kernels_of
+from grader.judge.simulation import Ran, Simulation
+from grader.model.assignment import Assignment, Case, Inputs, Scalar
+from grader.model.catalogue import ROOT, answer_and_tolerance, assignments
+from grader.model.course import LimitsTable
+from grader.plan.compiled import Binary
+from grader.plan.plan import Plan
+from tests.graded import FILES
+
+HERE = ROOT / "tests/submissions"
+SUFFIX = ".cu"
+LIMITS = LimitsTable()
+SEED = 5
+
+
+def members() -> list[Path]:
+    """The files of the corpus and the references, in order."""
+    return sorted([*HERE.rglob(f"*{SUFFIX}"), *(ROOT / "reference/cuda").glob(f"*{SUFFIX}")])
+
+
+def outcomes(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Case, outcome of the simulator and outcome of the GPU, for each case that both can run."""
+    assignment = assignments()[FILES[path.name]].written(path.name)
+    preparing = Preparing(assignment, path.read_bytes(), LIMITS, device.properties())
+    drawn = {case.name: draw(assignment, case, SEED, cuda=False) for case in assignment.cases_for("cpu")}
+    scalars = [p.name for p in assignment.parameters if isinstance(p, Scalar)]
+    wanted = [Wanted(case, {name: float(drawn[case.name][name]) for name in scalars})
+              for case in assignment.cases_for("cpu")]
+    simulation = Simulation(
+        lambda: preparing.start("simulator"), operations=4_000_000_000, seconds=LIMITS.call_seconds,
+        on=device.properties())
+    launching = Launching(assignment, lane_executors(), seconds=LIMITS.call_seconds)
+    try:
+        for one, plan in zip(wanted, preparing.plan(wanted).outcomes, strict=True):
+            if not isinstance(plan, Plan):
+                continue
+            binaries = preparing.binaries(kernels_of([plan]))
+            inputs = drawn[one.case.name]
+            seen = _seen(assignment, one.case, simulation.run(assignment, one.case, plan, [inputs]), inputs)
+            code = [binary for binary in binaries if isinstance(binary, Binary)] if isinstance(binaries, list) else []
+            if len(code) < len(plan.kernels):
+                continue
+            ran = launching.run(one.case, plan, code, [_on_device(assignment, inputs)])
+            yield one.case.name, seen, _answer(assignment, ran, inputs) if isinstance(ran, Ran) else "stopped"
+    finally:
+        simulation.end()
+        launching.end()
+
+
+def _seen(assignment: Assignment, case: Case, ran: object, inputs: Inputs) -> str:
+    if not isinstance(ran, Ran):
+        return "not simulated" if type(ran).__name__ == "CannotSimulate" else "stopped"
+    found = explain_findings(assignment, "", ran.findings)
+    return f"finding: {found.kind}" if found is not None else _answer(assignment, ran, inputs)
+
+
+def _answer(assignment: Assignment, ran: Ran, inputs: Inputs) -> str:
+    right = compare(ran.output.cpu(), *answer_and_tolerance(assignment, inputs), ran.unwritten).passed
+    return "right" if right and not ran.changed and not ran.touched else "wrong"
+
+
+def _on_device(assignment: Assignment, inputs: Inputs) -> Inputs:
+    places = {p.name: p.place for p in assignment.parameters if p.kind == "input"}
+    return {name: value.cuda() if isinstance(value, torch.Tensor) and places[name] == "device" else value
+            for name, value in inputs.items()}
+
+
+def main(part: int, of: int) -> None:
+    counts: Counter[tuple[str, str]] = Counter()
+    for path in members()[part::of]:
+        name = f"{path.parent.parent.name}/{path.parent.name}"
+        try:
+            for case, seen, left in outcomes(path):
+                counts[seen, left] += 1
+                if (seen == "right") != (left == "right"):
+                    print(f"| {name} | {case} | {seen} | {left} |", flush=True)
+        except Exception as error:
+            print(f"| {name} | | {type(error).__name__}: {error} | |"[:200], flush=True)
+            close_lane()
+    close_lane()
+    for (seen, left), count in sorted(counts.items()):
+        print(f"# {count} {seen} / {left}", flush=True)
+
+
+if __name__ == "__main__":
+    main(*(map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (0, 1)))
