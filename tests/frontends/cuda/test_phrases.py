@@ -118,6 +118,8 @@ RUN: list[tuple[FailureKind, str, str]] = [
     ("exception", "the launch fails: a block has 49152 bytes of shared memory unless cudaFuncSetAttribute asks for "
                   "more, "
      "this one takes 65536", "cudaFuncAttributeMaxDynamicSharedMemorySize"),
+    ("exception", "cudaMemcpy: its source `input` lies in GPU memory already, and this copy reads from the host's: give "
+     "it to the kernel as it is", "Parameters lie in the GPU's memory unless the handout says “host”"),
     ("exception", "cudaMemcpy: its source `input` is GPU memory, and this copy reads from the host's",
         "Which of the two"),
     ("exception", "host code crashes: it accesses memory that is not there (SEGV)", "A pointer of host code leads "

@@ -47,7 +47,7 @@ MESSAGES = (
     (r"is host memory, and this copy (?:reads from|writes to) the GPU's",
      "Which of the two lies where? cudaMemcpy(target, source, bytes, kind): cudaMemcpyHostToDevice reads from the "
      "CPU's memory, cudaMemcpyDeviceToHost from the GPU's, cudaMemcpyDefault looks by itself."),
-    (r"is GPU memory, and this copy (?:reads from|writes to) the host's",
+    (r"GPU memory(?: already)?, and this copy (?:reads from|writes to) the host's",
      "Which of the two lies where? Parameters lie in the GPU's memory unless the handout says “host”: pass them to the "
      "kernel as they are, without copies in memory of your own."),
     (r"was freed before", "Free memory after the last launch or copy that uses it."),
