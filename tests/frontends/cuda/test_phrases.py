@@ -35,6 +35,8 @@ COMPILED = [
     ('silu.cu(4): error: calling a constexpr __host__ function("std::max") from a __global__ function("k") is not '
      'allowed',
      "x[i] = std::max(x[i], 0.f);", "such as fmaxf"),
+    ('silu.cu(4): error: calling a constexpr __host__ function("fmin") from a __global__ function("k") is not allowed',
+     "int m = fmin(n - i, 8);", "use min and max for them"),
     ('silu.cu(3): error: calling a __device__ function("k(float *)") from a __host__ function("silu") is not allowed',
      "k<<<1, 1>>>(input);", "Write __global__ in front"),
     ('silu.cu(2): error: calling a __device__ function("__syncthreads") from a __host__ function("silu") is not '
@@ -118,8 +120,8 @@ RUN: list[tuple[FailureKind, str, str]] = [
     ("exception", "the launch fails: a block has 49152 bytes of shared memory unless cudaFuncSetAttribute asks for "
                   "more, "
      "this one takes 65536", "cudaFuncAttributeMaxDynamicSharedMemorySize"),
-    ("exception", "cudaMemcpy: its source `input` lies in GPU memory already, and this copy reads from the host's: give "
-     "it to the kernel as it is", "Parameters lie in the GPU's memory unless the handout says “host”"),
+    ("exception", "cudaMemcpy: its source `input` lies in GPU memory already, and this copy reads from the host's: "
+     "give it to the kernel as it is", "Parameters lie in the GPU's memory unless the handout says “host”"),
     ("exception", "cudaMemcpy: its source `input` is GPU memory, and this copy reads from the host's",
         "Which of the two"),
     ("exception", "host code crashes: it accesses memory that is not there (SEGV)", "A pointer of host code leads "

@@ -71,6 +71,9 @@ CLUES = (
         r'calling a __host__ function\("(?P<name>cuda\w+)'),
     _of("C++'s own library runs on the CPU: in a kernel use CUDA's functions, such as fmaxf, expf, sqrtf, without "
         "`std::`.", r'calling a (?:constexpr )?__host__ function\("(?P<name>std::[^"]*)'),
+    _of("CUDA's {name} takes floats or doubles. With whole numbers this is C++'s own, which runs on the CPU: use min "
+        "and max for them, or convert them first.",
+        r'calling a constexpr __host__ function\("(?P<name>f(?:min|max|mod)|pow|sqrt|exp|log|ceil|floor)"\)'),
     _of("Write __device__ in front of the function's definition: a kernel calls functions of the GPU only.",
         r'calling a (?:constexpr )?__host__ function\("(?P<name>[^"(]*)[^"]*"\) from a __(?:global|device)__'),
     _of("Write __global__ in front of the kernel's definition, not __device__: host code launches kernels.",
