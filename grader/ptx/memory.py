@@ -146,6 +146,11 @@ class Spaces:
         return pieces
 
     def _global(self, m: Threads, address: Array, size: int, way: Way, item: int) -> list[Reached]:
+        if m.mask is not None and address.shape == m.mask.shape:
+            # Threads that take no part may be anywhere: let them be where the first is that does.
+            first = int(m.mask.argmax())
+            if m.mask.reshape(-1)[first]:
+                address = np.where(m.mask, address, address.reshape(-1)[first])
         low = int(address.min())
         region = self.regions.get(((low + (1 << (APART - 1))) >> APART) - 1)
         if region is not None and region.base <= low and int(address.max()) + size <= region.base + region.raw.size:

@@ -169,7 +169,9 @@ class Races:
         if mask is None:
             stamps[np.broadcast_to(words, m.shape)] = new
         else:
-            words, new, mask = (np.broadcast_to(one, m.shape) for one in (words, new, mask))
+            # Most have the shape already, and broadcast_to takes as long as the rest.
+            words, new, mask = (
+                one if one.shape == m.shape else np.broadcast_to(one, m.shape) for one in (words, new, mask))
             stamps[words[mask]] = new[mask]
 
     def stored(

@@ -95,6 +95,9 @@ def _steps(one: TensorAccess) -> Hint | None:
     if not layout.is_matrix or not inner:
         return None
     apart = layout.columns if layout.down in inner else 1
+    if apart not in access.lanes and any(distance is None for _, distance, _ in one.dimensions):
+        # How far the tile reaches along this size is not known.
+        return None
     size = access.tile[access.lanes.index(apart)] if apart in access.lanes else 1
     right, shares = apart * size, {1, access.times, math.prod(access.grid), *access.grid}
     # Where one step is enough, the loop goes over something else.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
@@ -120,10 +121,15 @@ class TensorAccess:
     @property
     def shares(self) -> list[int]:
         """The elements that a thread may have for itself, one beside the other, in a language whose threads address
-        memory: a few at once, or as many as a loop goes over."""
+        memory: a few at once, as many as a loop goes over, or as many as a row or all of the tensor has for each thread
+        of a block or of all blocks. What a loop goes over is not all of it where the compiler has unrolled the loop.
+        """
         if not self.words.names.threads:
             return []
-        return [*SHARES, (self.access.step or 0) * self.access.times]
+        threads, blocks = math.prod(self.access.tile), math.prod(self.access.grid)
+        parts = [-(-whole // workers) for whole in (self.layout.columns, self.layout.total)
+                 for workers in (threads, threads * blocks)]
+        return [*SHARES, (self.access.step or 0) * self.access.times, *parts]
 
     @property
     def one_row(self) -> bool:

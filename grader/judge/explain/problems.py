@@ -51,7 +51,11 @@ def _told(problem: Problem, phrases: Phrases) -> tuple[str, str]:
                 "Allocate no more than the sizes of the inputs need.")
         case BeyondBuffer(given=given, beyond=beyond, kernel=kernel):
             taken = f", as the launch of {quoted(kernel)} takes it," if kernel else ""
-            return f"A view of {given or OWN}{line}{taken} ends {beyond:,} bytes after its memory.", words.beyond_buffer
+            view = f"A view of {given or OWN}{line}{taken} ends {beyond:,} bytes after its memory."
+            if phrases.names.threads and not kernel:
+                # Pointers have no views: this is a copy, or cudaMemset.
+                view = f"The copy or fill{line} goes on for {beyond:,} bytes after the end of {given or OWN}."
+            return view, words.beyond_buffer
         case HostMemory(kernel=kernel, given=given):
             return (
                 f"The launch of {quoted(kernel)}{line} takes {given or OWN}, which lies in host memory: kernels reach "

@@ -202,6 +202,9 @@ def _why_outside(
                  if matrix else words.sights.flat_sizes)
         rest = "" if matrix else " In a matrix compare rows and columns, each with its own size."
         return words.sights.unmasked.format(call=calls[found.access], sizes=sizes, other=other) + rest
+    if not found.given and not found.elements:
+        return "It has no room for a single element: is it allocated with the size of the type that the kernel uses, " \
+               "and is a number of elements rounded down to 0?"
     if not found.given:
         return spoken("Is this tensor allocated for as many programs, rows or blocks as use it, whatever the sizes of "
                       "the call are?", words)

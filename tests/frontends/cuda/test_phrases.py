@@ -35,12 +35,16 @@ COMPILED = [
     ('silu.cu(4): error: calling a constexpr __host__ function("std::max") from a __global__ function("k") is not '
      'allowed',
      "x[i] = std::max(x[i], 0.f);", "such as fmaxf"),
+    ('silu.cu(4): error: calling a constexpr __host__ function("fmin") from a __global__ function("k") is not allowed',
+     "int m = fmin(n - i, 8);", "use min and max for them"),
     ('silu.cu(3): error: calling a __device__ function("k(float *)") from a __host__ function("silu") is not allowed',
      "k<<<1, 1>>>(input);", "Write __global__ in front"),
     ('silu.cu(2): error: calling a __device__ function("__syncthreads") from a __host__ function("silu") is not '
      'allowed',
      "__syncthreads();", "__syncthreads works inside kernels only"),
     ('silu.cu(4): error: identifier "width" is undefined in device code', "x[i] = width;", "pass it as an argument"),
+    ('silu.cu(6): error: class "cudaDeviceProp" has no member "memoryClockRate"', "int khz = prop.memoryClockRate;",
+     "CUDA 13 has left memoryClockRate out of cudaDeviceProp"),
     ("silu.cu(6): error: a __global__ function call must be configured", "k(input, n);", "k<<<blocks, threads>>>"),
     ("silu.cu(3): error: a host function call cannot be configured", "k<<<1, 1>>>(input);",
         "Write __global__ in front"),
@@ -116,11 +120,14 @@ RUN: list[tuple[FailureKind, str, str]] = [
     ("exception", "the launch fails: a block has 49152 bytes of shared memory unless cudaFuncSetAttribute asks for "
                   "more, "
      "this one takes 65536", "cudaFuncAttributeMaxDynamicSharedMemorySize"),
+    ("exception", "cudaMemcpy: its source `input` lies in GPU memory already, and this copy reads from the host's: "
+     "give it to the kernel as it is", "Parameters lie in the GPU's memory unless the handout says “host”"),
     ("exception", "cudaMemcpy: its source `input` is GPU memory, and this copy reads from the host's",
         "Which of the two"),
     ("exception", "host code crashes: it accesses memory that is not there (SEGV)", "A pointer of host code leads "
                                                                                     "nowhere"),
     ("exception", "host code crashes: it divides a whole number by zero (FPE)", "may be 0"),
+    ("exception", "host code ends its process", "an array of host code is written far past its end"),
     ("exception", "host code ends its process: exit(1)", "Leave exit() out"),
     ("exception", "Misaligned address (716)", "multiples of 16"),
     ("exception", "Too many resources requested for launch (701)", "__launch_bounds__"),

@@ -49,6 +49,10 @@ _BUILT_IN = "blockIdx, blockDim, threadIdx and gridDim are spelt exactly so, eac
 
 CLUES = (
     # Names.
+    _of("CUDA 13 has left {name} out of cudaDeviceProp: ask cudaDeviceGetAttribute, as in cudaDeviceGetAttribute(&khz, "
+        "cudaDevAttrMemoryClockRate, 0), or leave it out.",
+        r'class "cudaDeviceProp" has no member "(?P<name>(?:memoryC|c)lockRate|deviceOverlap|kernelExecTimeoutEnabled|'
+        r'computeMode|cooperativeMultiDeviceLaunch)"'),
     _of("This looks like Python: a .cu file is CUDA C++. Hand in a Triton kernel as {function}.py.",
         r'identifier "(?:import|def|from|elif|None|True|False)" is undefined|unrecognized token',
         r"(?:import|from|def)\b|@"),
@@ -67,6 +71,9 @@ CLUES = (
         r'calling a __host__ function\("(?P<name>cuda\w+)'),
     _of("C++'s own library runs on the CPU: in a kernel use CUDA's functions, such as fmaxf, expf, sqrtf, without "
         "`std::`.", r'calling a (?:constexpr )?__host__ function\("(?P<name>std::[^"]*)'),
+    _of("CUDA's {name} takes floats or doubles. With whole numbers this is C++'s own, which runs on the CPU: use min "
+        "and max for them, or convert them first.",
+        r'calling a constexpr __host__ function\("(?P<name>f(?:min|max|mod)|pow|sqrt|exp|log|ceil|floor)"\)'),
     _of("Write __device__ in front of the function's definition: a kernel calls functions of the GPU only.",
         r'calling a (?:constexpr )?__host__ function\("(?P<name>[^"(]*)[^"]*"\) from a __(?:global|device)__'),
     _of("Write __global__ in front of the kernel's definition, not __device__: host code launches kernels.",

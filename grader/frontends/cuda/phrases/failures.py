@@ -47,9 +47,9 @@ MESSAGES = (
     (r"is host memory, and this copy (?:reads from|writes to) the GPU's",
      "Which of the two lies where? cudaMemcpy(target, source, bytes, kind): cudaMemcpyHostToDevice reads from the "
      "CPU's memory, cudaMemcpyDeviceToHost from the GPU's, cudaMemcpyDefault looks by itself."),
-    (r"is GPU memory, and this copy (?:reads from|writes to) the host's",
-     "Which of the two lies where? Parameters lie in the GPU's memory unless the handout says “host”: between them "
-     "cudaMemcpyDeviceToDevice copies, and a kernel needs no copy at all."),
+    (r"GPU memory(?: already)?, and this copy (?:reads from|writes to) the host's",
+     "Which of the two lies where? Parameters lie in the GPU's memory unless the handout says “host”: pass them to the "
+     "kernel as they are, without copies in memory of your own."),
     (r"was freed before", "Free memory after the last launch or copy that uses it."),
     (r"cudaMalloc of \d+ bytes|bytes of pinned memory",
      "Allocate no more than the sizes of the inputs need: bytes are count * sizeof(float), and a product of ints wraps "
@@ -65,6 +65,10 @@ MESSAGES = (
     (r"memory that is not there",
      "A pointer of host code leads nowhere: is an index beyond its array, or a pointer never set? Pointers to the "
      "GPU's memory cannot be read on the CPU: launch a kernel."),
+    (r"host code ends its process$",
+     "It ended without a word, as where an array of host code is written far past its end: is one of a fixed size, "
+     "such as float column[8192], too small for other sizes? Take std::vector, with as many elements as this call "
+     "needs."),
     (r"host code ends its process: exit|_Exit|quick_exit",
      "Leave exit() out: it is usually in a macro that checks for errors. What failed before it? A check of "
      "cudaGetLastError() may be one of them."),

@@ -21,10 +21,11 @@ REFUSALS: Refusals = {
     "comparison": _numbers("compares values of a parameter ({operator})"),
     "matmul": _numbers("multiplies matrices ({operator})", "Multiply in a kernel, tile by tile in shared memory."),
     "random": _numbers("draws random numbers ({operator})", "The right answer depends on no chance: leave it out."),
-    "copy": _numbers(
+    "copy": Wording(
         "copies numbers ({operator})",
-        "Let a kernel move the elements, or copy from the GPU's memory to the GPU's with cudaMemcpyDeviceToDevice, "
-        "where the assignment allows copies."),
+        "Pass parameters to the kernel as they are: they lie in the GPU's memory already. What has to be moved, a "
+        "kernel moves.",
+        why=", but that is the kernels' work in this assignment"),
     "transposed_copy": _numbers(
         "copies rows as columns ({operator})",
         "Let a kernel move the elements: element (row, column) of a matrix lies at row * cols + column."),
@@ -65,8 +66,8 @@ REFUSALS: Refusals = {
         "defines.",
         why=", which is none of CUDA's runtime"),
     "option": Wording(
-        "asks for {operator}", "Leave it out: kernel<<<blocks, threads, bytes, stream>>>(arguments) is all that is "
-                               "needed.",
+        "asks for {operator}", "Leave it out: kernel<<<blocks, threads, bytes, stream>>>(arguments) is all that a "
+                               "launch needs, and pinned memory comes from cudaMallocHost.",
         why=", which a submission may not set"),
     "process": Wording(
         "starts a process or loads a library ({operator})", "Leave it out: the function only has to launch kernels.",

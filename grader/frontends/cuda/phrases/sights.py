@@ -58,7 +58,9 @@ CALLS = Calls(
     no_copy="`{out} = ...` points to other memory: copy into the memory that {out} points to, with cudaMemcpy.",
     not_passed="Pass {out} itself to the kernel that stores the answer: what cudaMalloc gives is other memory.",
     no_launch="Launch it in the function, kernel<<<blocks, threads>>>(arguments), for all sizes.",
-    beyond_buffer="Is the number of bytes count * sizeof(element), and does the pointer begin where it should?",
+    beyond_buffer="Is the number of bytes count * sizeof(element), and does the pointer begin where it should? In "
+                  "cudaMemcpy2D each side has a pitch of its own: that of elements which lie side by side is "
+                  "sizeof(element).",
     host_given="Copy what is needed to the GPU first, with cudaMemcpy(..., cudaMemcpyHostToDevice).",
     host_own="Allocate it on the GPU: cudaMalloc(&pointer, bytes).",
     nothing_to_copy="Launch the kernel that writes it first. A graph launches nothing until cudaGraphLaunch.",
