@@ -223,7 +223,7 @@ def test_the_corpus_is_large_and_says_what_must_come_of_each() -> None:
         sources = _sources(folder)
         assert sources, folder
         for source in sources.values():
-            assert source.startswith("#"), folder
+            assert source.startswith(("#", "//")), folder
             (verdicts,) = members.notes(source, "verdict")
             assert not any(not re.fullmatch(r"[34], .+", text) for text in members.notes(source, "least")), folder
             assert set(verdicts.split(", ")) <= set(VERDICTS) - {ACCEPTED}, folder
