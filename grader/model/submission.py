@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Literal
 
+from grader import frontends
 from grader.model.forms import file_of, in_any_language, written_files
 
 
