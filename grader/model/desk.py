@@ -213,7 +213,8 @@ def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]
     outlines = [(language.suffix, language.outline(text)) for language in fitting or languages]
     defined = [name for name in known if any(
         function_of(name, suffix) in outline.defined for suffix, outline in outlines)]
-    left = [name for name in defined if any(name in outline.stubs for _, outline in outlines)]
+    left = [name for name in defined if any(
+        function_of(name, suffix) in outline.stubs for suffix, outline in outlines)]
     return [name for name in defined if name not in left], left
 
 
