@@ -21,6 +21,7 @@ from grader.frontends.cuda.planner.operations import Phase
 from grader.frontends.cuda.planner.outcomes import NoPlan
 from grader.frontends.cuda.planner.recording import Recording, record
 from grader.frontends.cuda.planner.records import HostRecord
+from grader.frontends.cuda.source import stub_line
 from grader.plan.device import Device
 from grader.plan.frames import Channel
 from grader.plan.messages import (
@@ -52,7 +53,7 @@ def serve(channel: Channel) -> None:
         nonlocal planner
         if isinstance(request, Load):
             try:
-                planner = _HostPlanner(request, files[1])
+                planner = _HostPlanner(request, files[1], serving.contents(files[0]))
             except Malformed as error:
                 return Failed(seq=request.seq, failure="unsupported", message=str(error)[:2000])
             return Loaded(seq=request.seq)
@@ -65,11 +66,12 @@ def serve(channel: Channel) -> None:
 class _HostPlanner:
     """One submission: its object, and what is known of it."""
 
-    def __init__(self, request: Load, built: int) -> None:
+    def __init__(self, request: Load, built: int, source: bytes) -> None:
         self._lines: HostLines
         self._contents: Contents
         self._lines, self._contents = read_built(serving.contents(built))
         self._device: Device = request.device
+        self._stub_line = stub_line(source.decode(errors="replace"), request.function)
         # The request's own descriptor is closed when it is answered.
         self._library = os.dup(built)
         # Tokens are the same whenever a file is graded.
@@ -95,6 +97,9 @@ class _HostPlanner:
             said = str(error) if isinstance(error, Malformed) else type(error).__name__
             return Failed(
                 seq=request.seq, failure="exception", message=f"host code disturbs its planning: {said}"[:2000])
+        if self._stub_line and not (plan.setup or plan.first or plan.steady):
+            return Failed(seq=request.seq, failure="not_attempted", line=self._stub_line,
+                          message="The function asks the GPU for nothing yet, as in the template.")
         os.pwrite(file, written, 0)
         return Planned(seq=request.seq, bytes=len(written))
 
