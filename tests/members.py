@@ -28,7 +28,7 @@ _NOTES = re.compile(rb"(?:#(?! (?:shared|times)).*\n)*")
 
 
 def repeated(folders: Sequence[Path]) -> set[Path]:
-    """Members in a language that is compiled first, which takes seconds, but for one in EACH: `make test-all` has all."""
+    """Members in a language that is compiled first, which takes seconds, but one in EACH. `make test-all` has all."""
     slow = [folder for folder in folders if folder.name.startswith("cuda_")]
     return set(slow) - set(slow[::EACH])
 
