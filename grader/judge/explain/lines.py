@@ -82,6 +82,11 @@ def _pattern(terms: Sequence[str]) -> re.Pattern[str]:
     return re.compile("|".join(found))
 
 
+def written_name(assignment: Assignment, name: str) -> str:
+    """A parameter by the name that the function has for it in the file's language; "" for none."""
+    return next((one.name for one in assignment.takes if one.of[:1] == (name,)), name)
+
+
 def in_line(line: int) -> str:
     """ " in line 12", or nothing where no line is known."""
     return f" in line {line}" if line else ""
