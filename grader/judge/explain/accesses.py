@@ -78,6 +78,10 @@ def _programs(one: TensorAccess, by_rows: Container[int]) -> Hint | None:
             return one.hint(
                 f"{told} {one.distance(moved)}, whose rows lie {layout.across} = {layout.columns:,} apart.",
                 layout.text, "stride")
+        if one.words.sights.same_thread and not tile and moved == math.prod(access.tile) > 1:
+            return one.hint(
+                f"in {one.where} all {moved:,} lanes of a program use the same element of {layout.name}: the first of "
+                "its block.", one.words.sights.same_thread, "same thread")
         covered = " x ".join(f"{size:,}" for _, size in tile) or "one"
         return one.hint(
             f"{told} {one.distance(moved)}, where a tile covers {covered}.",
@@ -109,7 +113,7 @@ def _steps(one: TensorAccess) -> Hint | None:
         f"moves on by {access.step:,} elements, {layout.distance(access.step)},")
     return one.hint(
         f"In its loop {one.where} {what} in {layout.name} from one step to the next.",
-        f"The next block along {inner.pop()} begins {unit} on: {reckoned}{right:,} elements.", "loop step")
+        f"The next block along {inner.pop()} begins {unit} on: {reckoned}{plural(right, 'element')}.", "loop step")
 
 
 def beyond_rows(seen: Sequence[TensorAccess], accesses: Sequence[str]) -> Hint | None:
@@ -296,6 +300,9 @@ def _masked(one: TensorAccess, unwritten: Tensor) -> Hint:
         if first and bool(bad[first:].all()):
             ends.append(f"{unit} {one.named(first)} on" + (f", of {name} = {len(bad):,}" if name else ""))
     at = f", all from {' and from '.join(ends)}" if ends else ""
+    look, rest = _mask_of(one), layout.total % one.several
+    if one.words.sights.several and one.flat and int(unwritten.sum()) == rest:
+        look = one.words.sights.several.format(count=one.several, rest=plural(rest, "element"))
     return one.hint(
         f"the programs of the launch reach further in {layout.name}: it is the mask of {one.where} that leaves "
-        f"{int(unwritten.sum()):,} of {layout.total:,} elements out{at}.", _mask_of(one), "mask")
+        f"{int(unwritten.sum()):,} of {layout.total:,} elements out{at}.", look, "mask")

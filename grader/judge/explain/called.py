@@ -60,10 +60,10 @@ class Called:
         inputs = {name for p in self.assignment.parameters if isinstance(p, Input) for name in p.size_names}
         summed = frozenset(inputs - set(self.assignment.output.shape))
         known = self._layouts()
-        accesses = map(TensorAccess.of_threads, self.ran.accesses) if self.words.names.threads else self.ran.accesses
+        accesses = [TensorAccess.of_threads(one) if self.words.names.threads else (one, 1) for one in self.ran.accesses]
         return [TensorAccess(one, known[one.buffer], self.case.sizes, launches[one.kernel, one.grid].line,
-                     one.kernel in turning, summed, self.words)
-                for one in accesses
+                     one.kernel in turning, summed, self.words, several)
+                for one, several in accesses
                 if one.buffer in known and (one.kernel, one.grid) in launches and all(one.live)]
 
     def place(self, line: int) -> Place | None:
