@@ -34,6 +34,15 @@ static void host_access(Buffer *buffer, u64 address, int writes) {
     rec_fail(OUT_OF_MEMORY, "host code reads more of `%s` than there is memory for", name);
 }
 
+static void past_the_end(const Buffer *buffer, int writes) {
+    unsigned long long bytes = buffer->bytes;
+    if (buffer->given >= 0)
+        rec_fail(EXCEPTION, "host code %s past the end of `%s`, which has %llu bytes", writes ? "writes" : "reads",
+                 rec_name(buffer), bytes);
+    if (writes) rec_fail(EXCEPTION, WRITES_PAST, bytes);
+    rec_fail(EXCEPTION, "host code reads past the end of pinned memory, which has %llu bytes", bytes);
+}
+
 static void on_fault(int number, siginfo_t *info, void *context) {
     const greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
     u64 address = (u64)info->si_addr;
@@ -53,6 +62,7 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     if (ending++) _exit(5);
     rec_fault_address = registers[REG_RIP];
     if (buffer) host_access(buffer, address, writes);
+    if (number == SIGSEGV && (buffer = rec_behind(address))) past_the_end(buffer, writes);
     rec_fail(EXCEPTION, "host code crashes: %s (%s)", SIGNALS[number & 31], sigabbrev_np(number));
 }
 

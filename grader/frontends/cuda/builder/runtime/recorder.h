@@ -116,6 +116,8 @@ cudaError_t rec_error(cudaError_t error, u64 kernel, const Frames *frames, const
 extern Buffer *rec_buffers;
 extern int rec_buffer_count, rec_call_number;
 Buffer *rec_find(u64 address);
+Buffer *rec_behind(u64 address);
+#define WRITES_PAST "host code writes past the end of pinned memory, which has %llu bytes"
 Buffer *rec_take(enum place place, u64 bytes, int given);
 void rec_put_down(Buffer *buffer);
 const char *rec_name(const Buffer *buffer);
