@@ -137,6 +137,8 @@ class ThreadObserver:
         if known is not None:
             if len(known["firsts"]) < MOST_STEPS:
                 known["firsts"].append(first)
+            # An unrolled loop takes what is left over first, and threads that have more of it are then a round ahead.
+            known["apart"] |= any(now > before for now, before in zip(live, known["last"], strict=True))
             known["times"] += 1
             known["last"] = live
             return
@@ -152,10 +154,11 @@ class ThreadObserver:
             "programs": tuple(int(line[0]) if line.size else None for line in apart),
             "even": all((line == line[:1]).all() and bool(line.size or length == 1)
                         for line, length in zip(apart, self._launch.grid, strict=True)),
-            "firsts": [first], "times": 1, "live": live, "last": live}
+            "firsts": [first], "apart": False, "times": 1, "live": live, "last": live}
 
     def accesses(self) -> list[Access]:
-        return [Access(**{name: value for name, value in one.items() if name != "firsts"}, step=_step(one["firsts"]))
+        return [Access(**{name: value for name, value in one.items() if name not in ("firsts", "apart")},
+                       step=None if one["apart"] else _step(one["firsts"]))
                 for one in self._seen.values()]
 
     # What they move.

@@ -21,6 +21,8 @@ ROUNDED_DOWN = "grid rounded down"
 def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
     """Hint for the first access whose strides, programs or steps are not those of its tensor."""
     for one in seen:
+        if one.unsteady:
+            continue
         by_rows = {axis for other in seen for axis, moved in enumerate(other.access.programs)
                    if other.layout.is_matrix and not other.flat and moved and moved % other.layout.columns == 0}
         if (hint := _strides(one) or _programs(one, by_rows) or _steps(one)) is not None:
@@ -126,7 +128,8 @@ def beyond_rows(seen: Sequence[TensorAccess], accesses: Sequence[str]) -> Hint |
         step = access.step or 0
         moved = step * (access.times - 1) if 0 < step < layout.columns else 0
         for number, apart, _ in one.dimensions:
-            for first, live in ((access.first, access.live), (access.first + moved, access.last)):
+            last = [] if one.unsteady else [(access.first + moved, access.last)]
+            for first, live in ((access.first, access.live), *last):
                 row, column = divmod(first, layout.columns)
                 left, unit, name = (layout.columns - column, "columns", layout.across) if apart == 1 else (
                     layout.rows - row, "rows", layout.down)
@@ -176,7 +179,9 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
     `unwritten` marks the elements. None where a simulator did not see how far the programs reach.
     """
     stores = [one for one in seen if one.layout.is_output and one.access.access == "store"]
-    if len(stores) != 1 or not stores[0].access.even or any(apart is None for _, apart, _ in stores[0].dimensions):
+    if len(stores) != 1 or not stores[0].access.even or stores[0].unsteady or any(
+        apart is None for _, apart, _ in stores[0].dimensions
+    ):
         return None
     if bool(unwritten.flatten()[0]):
         # Too few programs, and a mask that ends too early, leave out ends. A beginning has another cause.

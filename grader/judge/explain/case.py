@@ -17,7 +17,7 @@ from grader.judge.explain.lines import spoken, spoken_mistake
 from grader.judge.explain.mistakes import known_mistakes
 from grader.judge.explain.runs import beside, explain_findings
 from grader.judge.explain.silence import explain_copies, explain_unwritten, read_too_early
-from grader.judge.explain.together import left_early, read_while_added
+from grader.judge.explain.together import left_early, not_filled, read_while_added
 from grader.judge.explain.where import ONE_LANE
 from grader.model.assignment import Inputs
 from grader.model.result import Detail
@@ -92,11 +92,9 @@ def _kind(comparison: Comparison) -> FailureKind:
 def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     """The best explanation of an answer: what a kernel was seen to do, else a mistake that is known to give this
     answer, else what the answer looks like."""
-    findings, accesses, comparison = called.ran.findings, called.accesses, evidence.comparison
+    accesses, comparison = called.accesses, evidence.comparison
     small = comparison.total <= MOST_EXPLAINED
-    early = (read_too_early(called, found) for found in findings if isinstance(found, Unwritten))
-    found_beside = (next(filter(None, early), None) or beside(findings, called.assignment.output, called.words)
-                    or read_while_added(called))
+    found_beside = _beside(called)
     if found_beside is not None and found_beside.sure:
         return found_beside
     placed = misplaced(accesses) or beyond_rows(accesses, ("store", "atomic"))
@@ -131,6 +129,13 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         return Hint("", SECOND_CALL, pattern="second call")
     alike = _alike(called, kind, evidence) if small else Hint("", "")
     return replace(alike, guess=alike.text if alike.pattern == UNKNOWN else alike.look)
+
+
+def _beside(called: Called) -> Hint | None:
+    findings = called.ran.findings
+    early = (read_too_early(called, found) for found in findings if isinstance(found, Unwritten))
+    return (next(filter(None, early), None) or not_filled(called)
+            or beside(findings, called.assignment.output, called.words) or read_while_added(called))
 
 
 def _uncovered(called: Called, comparison: Comparison) -> Hint | None:

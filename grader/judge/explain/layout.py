@@ -72,6 +72,11 @@ class TensorAccess:
                f"{self.access.line}"
 
     @property
+    def unsteady(self) -> bool:
+        """Whether it is not known how a loop moves on: of its reach nothing is known then."""
+        return self.access.times > 1 and self.access.step is None
+
+    @property
     def launched(self) -> str:
         """The grid, as a clause: "the launch in line 12 starts 3 x 2 programs"."""
         *sizes, last = self.access.grid

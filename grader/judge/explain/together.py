@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from grader import frontends
 from grader.frontends.phrases import Phrases
 from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import Hint
 from grader.judge.explain.lines import in_line, quoted
-from grader.plan.findings import Finding, Undefined
+from grader.plan.findings import Finding, Undefined, Unwritten
+
+
+def not_filled(called: Called) -> Hint | None:
+    """Hint for memory of a program that is read and never written, because lanes have left early."""
+    kernels = [called.plan.kernels[one.kernel] for one in called.launches]
+    passed = {name for kernel in kernels for name in frontends.of(kernel).argument_names(kernel)}
+    left = left_early(called.ran.findings, called.words)
+    read = any(isinstance(found, Unwritten) and found.tensor and found.tensor not in passed
+               for found in called.ran.findings)
+    return left if read else None
 
 
 def left_early(findings: Sequence[Finding], words: Phrases) -> Hint | None:

@@ -16,7 +16,9 @@ NAMES = Names(
         "where a tile has": "where a block has",
         "of its tile": "of its block",
         "along axis 0": "along x", "along axis 1": "along y", "along axis 2": "along z",
-        "one block": "one part",
+        "in steps of the block": "in steps of as many as a block takes",
+        "Is this tensor allocated for as many programs, rows or blocks as use it":
+            "Is it allocated for as many blocks, rows or parts as use it, in bytes (count * sizeof(float))",
         "the block that the grid is counted with must be the kernel's":
             "count the grid with as many elements as a block of the kernel has",
     },
@@ -56,8 +58,9 @@ SIGHTS = Sights(
     outside_shared="A shared array has as many elements as its declaration says, or the bytes of the launch's third "
                    "value: does the index count threadIdx.x and threadIdx.y with the right width, and is the array as "
                    "large as the block?",
-    left_early="Some threads of a block have left before the __syncthreads(){line}, and store nothing after it.",
-    left_early_look="After it a thread mostly stores another element than it has loaded: let no thread return before, "
+    left_early="Some threads of a block have left before the __syncthreads(){line}, and load and store nothing from "
+               "there on.",
+    left_early_look="What they should load for others, or store, is missing: let no thread return before a barrier, "
                     "and put an `if` around the loads and stores alone.",
     not_added_yet="The load in line {line} reads {tensor}, to which all blocks of this launch add in line {adds}: "
                   "others may not have added yet.",

@@ -1,6 +1,6 @@
 // Threads without an element to load return, and miss the one that they should store.
 // expect: have left before the __syncthreads() in line 17
-// expect: let no thread return before
+// expect: let no thread return before a barrier
 // never: Compare the index of the row
 #include <cuda_runtime.h>
 
