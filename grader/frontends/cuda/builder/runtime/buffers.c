@@ -7,7 +7,7 @@
 Buffer *rec_buffers;
 int rec_buffer_count, rec_call_number = -1;
 
-enum { MOST = 1 << 14, PAGE = 4096, LARGE = 64 << 20, BEHIND = 1 << 18 };
+enum { MOST = 1 << 14, LARGE = 64 << 20, BEHIND = 1 << 18 };
 // Far from where Linux puts programs, libraries, stacks and heaps. The low half is large: no small number beside the
 // high half of another pointer, which padding of a structure may hold, looks like an address.
 static u64 next_address = 0x200080000000ull;

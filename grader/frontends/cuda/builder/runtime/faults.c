@@ -2,6 +2,7 @@
 #include "recorder.h"
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
@@ -115,7 +116,7 @@ REFUSED_CALL(pid_t fork(void), "fork")
 REFUSED_CALL(pid_t vfork(void), "vfork")
 REFUSED_CALL(int clone(int (*run)(void *), void *stack, int flags, void *argument, ...), "clone")
 REFUSED_CALL(int system(const char *command), "system")
-REFUSED_CALL(void *popen(const char *command, const char *type), "popen")
+REFUSED_CALL(FILE *popen(const char *command, const char *type), "popen")
 REFUSED_CALL(int execve(const char *path, char *const *arguments, char *const *environment), "execve")
 REFUSED_CALL(int execv(const char *path, char *const *arguments), "execv")
 REFUSED_CALL(int execvp(const char *path, char *const *arguments), "execvp")
