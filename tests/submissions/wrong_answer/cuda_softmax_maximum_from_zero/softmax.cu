@@ -1,5 +1,5 @@
 // The maximum begins at 0.
-// expect: maximum begins at 0
+// expect: maximum not below 0
 // never: tl.
 #include <cuda_runtime.h>
 

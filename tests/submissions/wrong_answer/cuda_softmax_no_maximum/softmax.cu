@@ -1,5 +1,5 @@
 // No maximum is subtracted.
-// expect: exp overflows
+// expect: no maximum
 // never: tl.
 #include <cuda_runtime.h>
 

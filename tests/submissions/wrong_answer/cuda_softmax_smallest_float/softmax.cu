@@ -1,5 +1,5 @@
 // The maximum begins at FLT_MIN, the smallest number above 0.
-// expect: maximum begins at 0
+// expect: maximum not below 0
 // never: tl.
 #include <cfloat>
 
