@@ -6,6 +6,7 @@ hold. Honest submissions must also come out with full points and without a flag.
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from grader.model.submission import file_in
 from grader.model.verdicts import VERDICTS as ROWS
 from tests import members
 from tests.corpus import Got, Taking, name_of
+from tests.frontends.cuda.compiling import needs_nvcc
 from tests.graded import results, told, unfit
 
 HERE = Path(__file__).parent / "submissions"
@@ -35,10 +37,11 @@ MEMBERS = sorted(path for verdict in VERDICTS for path in verdict.iterdir()
 SLOW = {"rmsnorm_matrix_stages_that_fit", "rmsnorm_matrix_tile_of_rows"}
 REPEATED = SLOW.union(*(
     [path.name for path in MEMBERS if path.parent.name == verdict][FIRST:] for verdict in MISTAKES))
+AGAIN = members.repeated(MEMBERS)
 # The others that must be accepted are, whatever Triton is installed.
 CASES = [pytest.param(path, id=f"{path.parent.name}/{path.name}",
                       marks=[pytest.mark.newest] * (path.parent.name == "accepted" and path.name not in SLOW)
-                      + [pytest.mark.full] * (path.name in REPEATED)) for path in MEMBERS]
+                      + [pytest.mark.full] * (path.name in REPEATED or path in AGAIN)) for path in MEMBERS]
 LIMITS = LimitsTable(call_seconds=10, assignment_seconds=40, memory_mb=2048)
 # Endless loops are ended by the judge: no need to wait as long as for an honest student.
 BRIEF = LimitsTable(call_seconds=2, assignment_seconds=6, memory_mb=2048)
@@ -108,6 +111,14 @@ def test_the_references_get_full_marks(accused: list[str]) -> None:
     assert not accused
 
 
-def test_the_template_is_not_attempted_yet() -> None:
-    for name, result in results(ROOT / "student_template", LIMITS).items():
+@pytest.mark.parametrize("folder", [
+    "student_template", pytest.param("student_template/cuda", marks=needs_nvcc)])
+def test_the_template_is_not_attempted_yet(folder: str, tmp_path: Path) -> None:
+    for file in (ROOT / folder).iterdir():
+        if file.is_file():
+            shutil.copy(file, tmp_path)
+    found = results(tmp_path, LIMITS)
+    assert len(found) == len(assignments())
+    for name, result in found.items():
         assert (result.verdict, result.score) == ("missing", 0), (name, told(result))
+        assert "not_attempted" in {check.detail.kind for check in result.correctness.checks if check.detail}

@@ -39,9 +39,11 @@ def kernel(assignment: AssignmentResult, file: str, expected: str) -> Renderable
     check = findings.evidence(a) if not a.right else None
     detail = check.detail if check else None
     if detail and detail.kind == "not_attempted":
-        # One line, with the place of the `raise`, which may have been left in by mistake.
+        # One line, with the place of the stub's mark, which may have been left in by mistake.
         place = f"{file}:{detail.place.line}" if detail.place else file
-        return _head(a, place, "not written yet: it still raises NotImplementedError, as the template does")
+        raises = detail.place is None or "raise" in detail.place.text
+        return _head(a, place, "not written yet: it still raises NotImplementedError, as the template does" if raises
+                     else "not written yet: it still asks the GPU for nothing, as the template")
     head = _head(a, file, VERDICTS[a.verdict].words)
     if a.measured_max:
         head.append(f"  {points(a.score)} of {points(a.measured_max)} points", "dim")

@@ -138,6 +138,26 @@ def test_atomics_order_blocks() -> None:
     assert out.values("f4")[1] == 512
 
 
+def test_the_last_block_of_many_overwrites_what_the_others_told_it() -> None:
+    body = """    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        y[1 + blockIdx.x] = x[blockIdx.x];
+        __threadfence();
+        last = atomicAdd((int*)y, 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last && threadIdx.x == 0) {
+        float sum = 0;
+        for (int j = 0; j < gridDim.x; j++) sum += ((volatile float*)y)[1 + j];
+        y[1] = sum;
+    }
+"""
+    out = tensor(np.zeros(1024, "f4"), "y")
+    # More blocks than run at once.
+    assert _run(body, grid=100, out=out).findings == []
+    assert out.values("f4")[1] == 100
+
+
 def test_atomics_of_shared_memory_need_barriers_too() -> None:
     body = """    __shared__ int s[32];
     int t = threadIdx.x;

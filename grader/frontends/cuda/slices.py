@@ -28,15 +28,18 @@ _INTERNAL = re.compile(r"\(anonymous namespace\)::|_INTERNAL_\w+?::")
 _STATIC = re.compile(r"_*nv_static_\d+__\w*?_cu_\w{8,}?__?(?=[A-Za-z])")
 # Strings, the names of functions in assertions, and tables for sine and cosine.
 _MAY_STAY = ("$str", "__unnamed_", "__cudart_")
+# The functions of CUDA's own for memory within a kernel, and how the file may write them.
+_ALLOCATES = {"malloc": "malloc (or new)", "free": "free (or delete)"}
 _ITEMS = {8: "B", 16: "H", 32: "I", 64: "Q"}
 
 
 class Unplannable(Exception):
-    """Something of a file that no plan can have: what it is and what to do, with its line (0: not known)."""
+    """Something of a file that no plan can have: what it is and what to do, with its line (0: not known). `mistaken`:
+    no course asks for it, so that the file is wrong rather than beyond the grader."""
 
-    def __init__(self, message: str, line: int = 0) -> None:
+    def __init__(self, message: str, line: int = 0, *, mistaken: bool = False) -> None:
         super().__init__(message)
-        self.message, self.line = message, line
+        self.message, self.line, self.mistaken = message, line, mistaken
 
 
 @dataclass(frozen=True)
@@ -140,6 +143,10 @@ class _Slice:
 
     def _check_function(self, function: TextFunction, hidden: Sequence[TextVariable]) -> None:
         if function.body is None:
+            if function.name in _ALLOCATES:
+                raise Unplannable(
+                    f"This kernel calls {_ALLOCATES[function.name]}, which the grader does not take: allocate with "
+                    "cudaMalloc in host code, and pass the pointer", self._line_of_call(function.name), mistaken=True)
             if function.name not in CALLED:
                 raise Unplannable(
                     f"a kernel calls {readable(function.name)}, which is not defined in the file: kernels can call "

@@ -35,8 +35,19 @@ class KernelDeclaration:
 def outline(text: str) -> Outline:
     """The functions that a .cu file defines, and the assignments whose stub it still has: a stub holds a line
     `// silu: not written yet`."""
-    stubs = frozenset(first or second for first, second in _STUB.findall(text))
-    return Outline(frozenset(name for name, _, following in _functions(_words(text)) if following == "{"), stubs)
+    return Outline(frozenset(name for name, _, following in _functions(_words(text)) if following == "{"),
+                   frozenset(_stubs(text)))
+
+
+def stub_line(text: str, function: str) -> int:
+    """The line that says of a function that it is not written yet, 0 for none."""
+    at = _stubs(text).get(function)
+    return 0 if at is None else text.count("\n", 0, at) + 1
+
+
+def _stubs(text: str) -> dict[str, int]:
+    """The functions that are not written yet, with the place of the comment that says so."""
+    return {match[1] or match[2]: match.start() for match in _STUB.finditer(text)}
 
 
 def kernel_declarations(text: str) -> list[KernelDeclaration]:

@@ -60,7 +60,9 @@ class Called:
         inputs = {name for p in self.assignment.parameters if isinstance(p, Input) for name in p.size_names}
         summed = frozenset(inputs - set(self.assignment.output.shape))
         known = self._layouts()
-        accesses = [TensorAccess.of_threads(one) if self.words.names.threads else (one, 1) for one in self.ran.accesses]
+        # A thread's rounds need not be those of the file: a compiler makes several of them at once.
+        accesses = [TensorAccess.of_threads(one) for one in self.ran.accesses if one.times == 1 and one.line] if (
+            self.words.names.threads) else [(one, 1) for one in self.ran.accesses]
         return [TensorAccess(one, known[one.buffer], self.case.sizes, launches[one.kernel, one.grid].line,
                      one.kernel in turning, summed, self.words, several)
                 for one, several in accesses

@@ -89,6 +89,8 @@ def synchronise(m: ChunkState, mask: Array | None, release: bool, acquire: bool)
     mask = m.mask if mask is None else mask
     if mask is not None and mask.shape[0] > 1:
         numbers = numbers[mask.any(1)]
+    # What stands in front of it in the same step is earlier.
+    m.clock += 1
     m.spaces.races.synchronised(numbers, m.clock, release, acquire)
 
 

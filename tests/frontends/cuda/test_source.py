@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.frontends.cuda import FRONT_END
-from grader.frontends.cuda.source import KernelDeclaration, kernel_declarations, outline
+from grader.frontends.cuda.source import KernelDeclaration, kernel_declarations, outline, stub_line
 from grader.model import catalogue
 
 FILE = """#include <cuda_runtime.h>
@@ -34,6 +34,10 @@ def test_functions_and_stubs_of_a_file() -> None:
     found = outline(FILE)
     assert found.stubs == {"silu"}
     assert found.defined == {"sigmoid", "silu_kernel", "nothing", "silu"}
+
+
+def test_the_line_of_a_stub() -> None:
+    assert (stub_line(FILE, "silu"), stub_line(FILE, "gemm")) == (16, 0)
 
 
 def test_kernels_of_a_file_with_their_parameters() -> None:

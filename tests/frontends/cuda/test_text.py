@@ -90,7 +90,7 @@ def test_every_text_is_read_again_as_it_is(entries: dict[str, EntryText]) -> Non
     ("__device__ int t[2];\n__device__ int *p = t;\n__global__ void k(int *x) { x[0] = *p; }",
      "begins with an address", 0),
     ("__global__ void __cluster_dims__(2, 1, 1) k(int *x) {\n  x[0] = 1; }", "k has __cluster_dims__", 1),
-    ("__global__ void k(int **x) {\n  x[0] = (int *)malloc(4); }", "a kernel calls malloc", 2),
+    ("__global__ void k(int **x) {\n  x[0] = (int *)malloc(4); }", "This kernel calls malloc", 2),
 ])
 def test_what_no_plan_can_have_is_told(source: str, said: str, line: int, tmp_path: Path) -> None:
     with pytest.raises(Unplannable, match=said) as raised:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path, PurePath
+from typing import Literal
 
 from grader.frontends import serving
 from grader.frontends.cuda import toolkit as toolkits
@@ -67,13 +68,14 @@ def build(request: Build, source: bytes, folder: Path) -> bytes | Failed:
         return compiled
     text = source.decode(errors="replace")
     if _MANAGED.search(compiled.ptx):
-        return Failed(seq=request.seq, failure="unsupported", line=text[: text.find("__managed__")].count("\n") + 1,
-                      message="host code could read what a kernel writes to a __managed__ variable: "
-                              "declare it __device__")
+        return Failed(seq=request.seq, failure="compile_error", line=text[: text.find("__managed__")].count("\n") + 1,
+                      message="The grader takes no __managed__ variable, as host code could read what a kernel writes "
+                              "there: declare it __device__")
     try:
         entries = split(compiled.ptx, text)
     except Unplannable as error:
-        return Failed(seq=request.seq, failure="unsupported", message=error.message, line=error.line)
+        failure: Literal["compile_error", "unsupported"] = "compile_error" if error.mistaken else "unsupported"
+        return Failed(seq=request.seq, failure=failure, message=error.message, line=error.line)
     except Malformed as error:
         return Failed(seq=request.seq, failure="unsupported", message=f"its kernels cannot be read: {error}"[:2000])
     kernels = {entry.symbol for entry in entries}

@@ -27,8 +27,9 @@ LANGUAGE = "cuda"
 
 @dataclass(frozen=True)
 class RecordedCalls:
-    """Operations with the numbers of `memories`. `setup` are those that variables of modules begin with, and those of
-    loading. `asked` are kernels about whose resources host code asked and was told a guess."""
+    """Operations with the numbers of `memories`. `setup` are those that variables of modules begin with, those of
+    loading, and those of an earlier call that its own memory alone has to do with. `asked` are kernels about whose
+    resources host code asked and was told a guess."""
 
     setup: Sequence[Operation]
     first: Sequence[Operation]
@@ -111,7 +112,7 @@ class PlanAssembly:
         if number not in self._numbers:
             self._numbers[number] = len(self._buffers)
             self._buffers.append(Buffer(
-                bytes=memory.bytes, place=memory.place, line=memory.line, kept=memory.call == LOADING))
+                bytes=memory.bytes, place=memory.place, line=memory.line, kept=memory.is_kept))
         return self._numbers[number]
 
     def _kernel(self, index: int) -> int:

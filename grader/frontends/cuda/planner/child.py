@@ -13,6 +13,7 @@ from typing import Any
 
 from grader.frontends.cuda.built import BuiltEntry, Contents
 from grader.frontends.cuda.planner.kinds import PLACES, own_sizes
+from grader.frontends.cuda.planner.memories import EARLIER
 from grader.plan.device import Device
 from grader.plan.messages import Given, GivenScalar, Resources
 from grader.plan.plan import ITEM_BYTES
@@ -55,17 +56,25 @@ class _Settings(ctypes.Structure):
 @dataclass(frozen=True)
 class CallSession:
     """What a recording is made of. `library` is the descriptor of the builder's result. `resources` are those of the
-    entries that have been compiled, by their index."""
+    entries that have been compiled, by their index. `earlier` are the parameters of a call that comes first; without
+    any there is no such call."""
 
     library: int
     contents: Contents
     device: Device
     given: Sequence[Given]
     resources: dict[int, Resources]
+    earlier: Sequence[Given] = ()
+
+    @property
+    def calls(self) -> list[tuple[int, Sequence[Given]]]:
+        """Each call's number and parameters."""
+        first = [(EARLIER, self.earlier)] if self.earlier else []
+        return [*first, *((number, self.given) for number in range(CALLS))]
 
 
 def run(session: CallSession, seed: int, output: int, seconds: float) -> None:
-    """Calls the function twice; the records go to `output`. Never returns."""
+    """Makes the session's calls; the records go to `output`. Never returns."""
     status = 7
     try:
         null = os.open(os.devnull, os.O_RDWR)
@@ -96,15 +105,15 @@ def _call(session: CallSession, seed: int, output: int, seconds: float) -> None:
     library.rec_given.argtypes = (ctypes.c_int, ctypes.c_uint64, ctypes.c_int, ctypes.c_int)
     function = getattr(library, session.contents.symbol)
     function.restype = None
-    for call in range(CALLS):
-        library.rec_call(call)
-        function(*_arguments(session, library))
+    for number, given in session.calls:
+        library.rec_call(number)
+        function(*_arguments(session, given, library))
     library.rec_end()
 
 
-def _arguments(session: CallSession, library: ctypes.CDLL) -> list[object]:
+def _arguments(session: CallSession, given: Sequence[Given], library: ctypes.CDLL) -> list[object]:
     arguments: list[object] = []
-    for index, (one, parameter) in enumerate(zip(session.given, session.contents.parameters, strict=True)):
+    for index, (one, parameter) in enumerate(zip(given, session.contents.parameters, strict=True)):
         if isinstance(one, GivenScalar):
             kind: Any = _CTYPES[parameter.type]
             arguments.append(kind(one.value if parameter.type in ("float", "double") else int(one.value)))

@@ -10,17 +10,20 @@ import hashlib
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from grader.frontends import serving
 from grader.frontends.cuda.built import Contents, HostLines, read_built
-from grader.frontends.cuda.planner import agreement, outcomes
+from grader.frontends.cuda.planner import agreement, earlier, outcomes
 from grader.frontends.cuda.planner.assemble import PlanAssembly, RecordedCalls, kernel_of
-from grader.frontends.cuda.planner.child import CALLS, CallSession
+from grader.frontends.cuda.planner.child import CallSession
+from grader.frontends.cuda.planner.earlier import NeedsEarlier
 from grader.frontends.cuda.planner.memories import LOADING, Memories
 from grader.frontends.cuda.planner.operations import Phase
 from grader.frontends.cuda.planner.outcomes import NoPlan
 from grader.frontends.cuda.planner.recording import Recording, record
 from grader.frontends.cuda.planner.records import HostRecord
+from grader.frontends.cuda.source import stub_line
 from grader.plan.device import Device
 from grader.plan.frames import Channel
 from grader.plan.messages import (
@@ -52,7 +55,7 @@ def serve(channel: Channel) -> None:
         nonlocal planner
         if isinstance(request, Load):
             try:
-                planner = _HostPlanner(request, files[1])
+                planner = _HostPlanner(request, files[1], serving.contents(files[0]))
             except Malformed as error:
                 return Failed(seq=request.seq, failure="unsupported", message=str(error)[:2000])
             return Loaded(seq=request.seq)
@@ -65,11 +68,14 @@ def serve(channel: Channel) -> None:
 class _HostPlanner:
     """One submission: its object, and what is known of it."""
 
-    def __init__(self, request: Load, built: int) -> None:
+    def __init__(self, request: Load, built: int, source: bytes) -> None:
         self._lines: HostLines
         self._contents: Contents
         self._lines, self._contents = read_built(serving.contents(built))
         self._device: Device = request.device
+        # Memory that a call takes and keeps is seen where its sizes are not those of the call that is planned.
+        self._first = list(request.given)
+        self._stub_line = stub_line(source.decode(errors="replace"), request.function)
         # The request's own descriptor is closed when it is answered.
         self._library = os.dup(built)
         # Tokens are the same whenever a file is graded.
@@ -83,8 +89,7 @@ class _HostPlanner:
         recordings: list[Recording] = []
         resources = self._resources(request)
         try:
-            self._record(request, resources, recordings)
-            plan = self._assembled(request, recordings, resources)
+            plan = self._planned(request, resources, recordings)
             written = write_plan(plan)
             if len(written) > PLAN_BYTES:
                 raise outcomes.failed("too_large", f"a plan of {len(written):,} bytes; {PLAN_BYTES:,} at most")
@@ -95,13 +100,35 @@ class _HostPlanner:
             said = str(error) if isinstance(error, Malformed) else type(error).__name__
             return Failed(
                 seq=request.seq, failure="exception", message=f"host code disturbs its planning: {said}"[:2000])
+        if self._stub_line and not (plan.setup or plan.first or plan.steady):
+            return Failed(seq=request.seq, failure="not_attempted", line=self._stub_line,
+                          message="The function asks the GPU for nothing yet, as in the template.")
         os.pwrite(file, written, 0)
         return Planned(seq=request.seq, bytes=len(written))
 
-    def _record(self, request: PlanCall, resources: dict[int, Resources], recordings: list[Recording]) -> None:
-        """Raises NoPlan, Malformed."""
-        until = time.monotonic() + (request.seconds or _SECONDS)
+    def _planned(self, request: PlanCall, resources: dict[int, Resources], recordings: list[Recording]) -> Plan:
+        """The plan of calls after one with other sizes, if there is one. Raises NoPlan, Malformed."""
+        begin, seconds = time.monotonic(), request.seconds or _SECONDS
         session = CallSession(self._library, self._contents, self._device, request.given, resources)
+        stopped: NoPlan | None = None
+        if request.given != self._first:
+            after = replace(session, earlier=self._first)
+            try:
+                self._record(after, begin + seconds / 2, recordings)
+                return self._assembled(after, request.copies, recordings)
+            except NeedsEarlier:
+                pass
+            except NoPlan as error:
+                stopped = error if earlier.ended(recordings[-1]) else None
+        self._record(session, begin + seconds, recordings)
+        plan = self._assembled(session, request.copies, recordings)
+        if stopped is not None and isinstance(stopped.reply, Failed) and stopped.reply.failure == "exception":
+            raise outcomes.failed(
+                "exception", f"{stopped.reply.message}, after a call with other sizes", stopped.reply.line)
+        return plan
+
+    def _record(self, session: CallSession, until: float, recordings: list[Recording]) -> None:
+        """Raises NoPlan, Malformed."""
         found: HostRecord | None = None
         for _ in range(_ATTEMPTS):
             recordings.clear()
@@ -116,17 +143,18 @@ class _HostPlanner:
                 "truth", "if", "what host code asks for depends on values that it reads: it may depend on sizes alone",
                 self._lines.line(found.frames))
 
-    def _assembled(
-        self, request: PlanCall, recordings: Sequence[Recording], resources: dict[int, Resources]
-    ) -> Plan:
+    def _assembled(self, session: CallSession, copies: bool, recordings: Sequence[Recording]) -> Plan:
+        """Raises NoPlan, NeedsEarlier, Malformed."""
         memories = Memories()
-        phase = Phase(
-            self._contents, request.given, self._lines, memories, self._seeds, copies=request.copies)
-        phases = [phase.read([one.phases()[index] for one in recordings], call)
-                  for index, call in enumerate(range(LOADING, CALLS))]
-        asked = phase.asked - resources.keys()
-        recorded = RecordedCalls([*phase.initial, *phases[0]], phases[1], phases[2], memories.all, asked)
-        return PlanAssembly(recorded, self._contents.entries, request.given).plan()
+        phase = Phase(self._contents, session.given, self._lines, memories, self._seeds, copies=copies)
+        loading, *before, first, second = (
+            phase.read([one.phases()[index] for one in recordings], call)
+            for index, call in enumerate((LOADING, *(number for number, _ in session.calls))))
+        kept = [one for operations in before
+                for one in earlier.lasting(operations, [*first, *second], memories.all)]
+        recorded = RecordedCalls(
+            [*phase.initial, *loading, *kept], first, second, memories.all, phase.asked - session.resources.keys())
+        return PlanAssembly(recorded, self._contents.entries, session.given).plan()
 
     def _resources(self, request: PlanCall) -> dict[int, Resources]:
         """Those that are known of the entries, by their index."""

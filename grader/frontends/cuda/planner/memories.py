@@ -10,6 +10,8 @@ from grader.frontends.cuda.planner.records import HostRecord, Kind
 from grader.plan.plan import Malformed, Place
 
 LOADING = -1
+EARLIER = 2
+"""The number of a call that comes before calls 0 and 1, with other sizes."""
 # Behind a buffer nothing begins for at least so many bytes: an address there belongs to it, as one that is too large.
 _BEHIND = 1 << 20
 
@@ -28,6 +30,11 @@ class TakenMemory:
     line: int = 0
     variable: str = ""
     freed: bool = False
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it was there before the first of the calls that a plan is of."""
+        return not self.is_given and self.call in (LOADING, EARLIER)
 
     @property
     def is_given(self) -> bool:

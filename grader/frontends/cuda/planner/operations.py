@@ -14,17 +14,20 @@ from grader.frontends.cuda.planner.records import HostRecord, Kind
 from grader.frontends.cuda.planner.staging import (
     Computed,
     ConstantPiece,
+    CutOff,
     GatheredPiece,
+    PastTheEnd,
     Piece,
     TooManyPieces,
     pieces,
     size_of,
 )
-from grader.frontends.cuda.planner.tokens import TokenSource
+from grader.frontends.cuda.planner.tokens import WORD, TokenSource
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import (
     DATA_BYTES,
     INT64,
+    ITEM_BYTES,
     MOST_OPERATIONS,
     POINTER_BYTES,
     Argument,
@@ -185,12 +188,20 @@ class Phase:
         target, source = self._memories.at(target_at), self._memories.at(source_at)
         call = record.text.decode(errors="replace")
         self._written(target, call, line)
+        self._check_whole(source, call, width, line)
         to = views.Rows(target, target_at - target.base, target_pitch)
         made = views.copy(to, views.Rows(source, source_at - source.base, source_pitch), width, height, line)
         if not self._copies and (source.is_given or not views.is_whole(made.target, target)
                                  or not views.is_in_order(made.source)):
             raise outcomes.refused("copy", call, f"{call} does a kernel's work here: launch one that copies", line)
         return made
+
+    def _check_whole(self, source: TakenMemory, call: str, width: int, line: int) -> None:
+        one = self._given[source.given] if source.is_given else None
+        if isinstance(one, GivenTensor) and (item := ITEM_BYTES[one.dtype]) and width % item:
+            name = self._contents.parameters[source.given].name
+            raise outcomes.failed("exception", f"{call} copies {width} bytes of `{name}`, which ends within an element "
+                                               f"of {item} bytes", line)
 
     def _staged(self, record: HostRecord, texts: Sequence[bytes], line: int) -> None:
         """A copy from memory of the host code's own: filled as host code did, and copied from there."""
@@ -227,6 +238,13 @@ class Phase:
             sentence = (f"host code computes with values of {names}, and copies the results: compute in a kernel"
                         if names else "what host code copies to the GPU is not the same in every run")
             raise outcomes.refused("arithmetic", "cudaMemcpy", sentence, line) from None
+        except PastTheEnd as error:
+            name = self._contents.parameters[error.source.given].name
+            raise outcomes.failed("exception", f"host code reads past the end of `{name}`, which has "
+                                               f"{error.source.bytes} bytes", line) from None
+        except CutOff as error:
+            raise outcomes.failed("exception", f"host code copies {error.bytes} bytes, which ends within an element of "
+                                               f"{WORD} bytes", line) from None
         except TooManyPieces:
             raise outcomes.failed("too_large", _TOO_MANY, line) from None
 

@@ -62,9 +62,14 @@ def _error(records: Sequence[HostRecord]) -> HostRecord | None:
     for record in reversed(records):
         if record.kind == Kind.LAUNCH:
             launched_later.add(record.numbers[0] + 1)
-        elif record.kind == Kind.ERROR and record.numbers[0] < HARMLESS and record.numbers[0] not in launched_later:
+        elif is_error(record) and record.numbers[0] not in launched_later:
             found = record
     return found
+
+
+def is_error(record: HostRecord) -> bool:
+    """Whether it tells of an error of CUDA's that matters."""
+    return record.kind == Kind.ERROR and record.numbers[0] < HARMLESS
 
 
 def _told(error: HostRecord, lines: HostLines) -> NoPlan:

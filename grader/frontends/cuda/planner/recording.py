@@ -67,7 +67,7 @@ def record(session: child.CallSession, seed: int, until: float) -> Recording:
             break
         else:
             (found.calls[-1] if found.calls else found.loading).append(one)
-    if found.last is not None and found.last.kind == Kind.END and len(found.calls) != child.CALLS:
+    if found.last is not None and found.last.kind == Kind.END and len(found.calls) != len(session.calls):
         raise Malformed("it has ended before its calls")
     return found
 

@@ -44,6 +44,22 @@ class Computed(Exception):
     """Bytes that are neither of a host input nor constant."""
 
 
+class PastTheEnd(Exception):
+    """Host code has read behind the end of a host input, which it names."""
+
+    def __init__(self, source: TokenSource) -> None:
+        super().__init__(source)
+        self.source = source
+
+
+class CutOff(Exception):
+    """Bytes that end within an element; it names how many there are of them."""
+
+    def __init__(self, bytes: int) -> None:
+        super().__init__(bytes)
+        self.bytes = bytes
+
+
 class TooManyPieces(Exception):
     pass
 
@@ -55,7 +71,7 @@ def size_of(packed: bytes) -> int:
 
 def pieces(packed: Sequence[bytes], sources: Sequence[TokenSource], seeds: Sequence[int]) -> list[Piece]:
     """What the same bytes under each seed are, in order; they are packed as builder/runtime/tokens.c does it. Raises
-    Computed, TooManyPieces, Malformed."""
+    Computed, PastTheEnd, CutOff, TooManyPieces, Malformed."""
     found: list[Piece] = []
     runs: list[_TokenRun] = []
     at = 0
@@ -118,7 +134,7 @@ def _unpacked(packed: bytes) -> Iterator[_Packed]:
 def _run(numbers: tuple[int, int, int, int], sources: Sequence[TokenSource], at: int) -> _TokenRun:
     tag, first, step, count = numbers
     source = next((one for one in sources if (one.call + 1) << 16 | (one.given + 1) == tag), None)
-    if source is None or not count or first + (count - 1) * step >= source.bytes // WORD:
+    if source is None or not count or first + (count - 1) * step >= source.words:
         raise Malformed("tokens of no host input")
     return _TokenRun(at, source, first, step, count)
 
@@ -133,7 +149,7 @@ def _told(
         return
     whole = size // WORD * WORD
     if any(one[whole:] != made[0][whole:] for one in made):
-        raise Computed
+        raise CutOff(at + size)
     words = [numpy.frombuffer(one, "<u4", size // WORD) for one in made]
     owner, place = _owners(words, sources, seeds)
     for begin, end in _stretches(owner):
@@ -157,6 +173,8 @@ def _owners(words: Sequence[Words], sources: Sequence[TokenSource], seeds: Seque
         for one, seed in zip(words[1:], seeds[1:], strict=True):
             same &= source.places(one, seed) == first
         same &= owner == -2
+        if (first[same] >= source.words).any():
+            raise PastTheEnd(source)
         owner[same], place[same] = index, first[same]
     constant = numpy.logical_and.reduce([one == words[0] for one in words]) & (owner == -2)
     owner[constant] = -1

@@ -12,6 +12,7 @@ import numpy.typing
 
 WORD = 4
 _FIRST, _SECOND = 0x9E3779B1, 0x85EBCA6B
+_PAGE = 4096
 _MASK = (1 << 64) - 1
 Words = numpy.typing.NDArray[numpy.uint32]
 Places = numpy.typing.NDArray[numpy.int64]
@@ -33,8 +34,13 @@ class TokenSource:
     call: int
     bytes: int
 
+    @property
+    def words(self) -> int:
+        return self.bytes // WORD
+
     def places(self, words: Words, seed: int) -> Places:
-        """The index of the word that each token stands for; -1 for what is no token."""
+        """The index of the word that each token stands for; -1 for what is no token. The last page holds tokens behind
+        the input's end, too, of which the indices are `words` or more."""
         bits = 3
         while bits < 7 and self.bytes > WORD << (24 + bits):
             bits += 1
@@ -48,5 +54,5 @@ class TokenSource:
             x ^= x >> half
             x = (x - numpy.uint64(added & (size - 1))) * numpy.uint64(pow(factor, -1, size)) & mask
         found = x.astype(numpy.int64)
-        wrong = (exponent < 0) | (exponent >= 1 << bits) | (found >= self.bytes // WORD)
+        wrong = (exponent < 0) | (exponent >= 1 << bits) | (found >= -(-self.bytes // _PAGE) * _PAGE // WORD)
         return numpy.where(wrong, -1, found)

@@ -33,8 +33,16 @@ WANTED = "the assignment calls silu(float *x, float *out, int n)"
      "undefined reference to `other(int)'"),
     (RIGHT + 'extern "C" cudaError_t rec_end(void) { return cudaSuccess; }', "compile_error", 3,
      "multiple definition of `rec_end'"),
-    ("__managed__ float total;\n" + RIGHT + "__global__ void t() { total = 1; }", "unsupported", 1,
-     "host code could read what a kernel writes to a __managed__ variable: declare it __device__"),
+    ("__managed__ float total;\n" + RIGHT + "__global__ void t() { total = 1; }", "compile_error", 1,
+     "The grader takes no __managed__ variable, as host code could read what a kernel writes there: declare it "
+     "__device__"),
+    (RIGHT + "__global__ void t(float *x) {\n  float *a = (float *)malloc(4);\n  x[0] = *a;\n}", "compile_error", 4,
+     "This kernel calls malloc (or new), which the grader does not take: allocate with cudaMalloc in host code, and "
+     "pass the pointer"),
+    (RIGHT + "__global__ void t(float *x) {\n  float *a = new float[9];\n  a[threadIdx.x] = 1;\n  x[0] = *a;\n"
+     "  delete[] a;\n}", "compile_error", 4, "This kernel calls malloc (or new)"),
+    (RIGHT + "__global__ void t(float **x) {\n  free(x[0]);\n}", "compile_error", 4,
+     "This kernel calls free (or delete)"),
     (KERNEL + "\nvoid relu(float *input, float *output, int n) {}", "missing_function", 0, "no function silu"),
     ("__global__ void silu(float *input, float *output, int n) {}", "wrong_signature", 1,
      "silu is a kernel (__global__): the function that launches it has this name, and the kernel another"),

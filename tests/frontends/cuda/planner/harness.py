@@ -139,11 +139,11 @@ def with_function(built: bytes, symbol: str) -> bytes:
 
 def plan(
     built: bytes, *calls: Sequence[Given], copies: bool = False, seconds: float = 20, answers: Answers | None = None,
-    device: Device = DEVICE,
+    device: Device = DEVICE, text: str = "//",
 ) -> list[Plan | Refused | Failed | Absent]:
-    """Plans several calls in one planner."""
+    """Plans several calls in one planner, which is given `text` as the file's."""
     found: list[Plan | Refused | Failed | Absent] = []
-    source, library, result = _memory(b"//"), _memory(built), _memory(room=PLAN_BYTES)
+    source, library, result = _memory(text.encode()), _memory(built), _memory(room=PLAN_BYTES)
     try:
         with Served(planner.serve) as part:
             loaded = part.ask(Load(seq=0, file="silu.cu", function="silu", device=device, given=list(calls[0])),

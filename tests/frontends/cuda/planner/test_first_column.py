@@ -130,6 +130,38 @@ void past_the_end(float *h_A, float *d_A, int rows, int cols) {
     cudaMemcpy(d_A, h_A, (rows + 4) * sizeof(float), TO_DEVICE);
 }
 
+void reads_past(float *h_A, float *d_A, int rows, int cols) {
+    std::vector<float> v(rows);
+    for (int i = 0; i < rows; i++) v[i] = h_A[(size_t)rows * cols - 3 + i];
+    cudaMemcpy(d_A, v.data(), rows * sizeof(float), TO_DEVICE);
+}
+void reads_far_past(float *h_A, float *d_A, int rows, int cols) {
+    float v = h_A[(size_t)rows * cols + 5000];
+    cudaMemcpy(d_A, &v, sizeof v, TO_DEVICE);
+}
+void elements_for_bytes(float *h_A, float *d_A, int rows, int cols) {
+    std::vector<float> v(rows);
+    for (int i = 0; i < rows; i++) v[i] = h_A[(size_t)i * cols];
+    cudaMemcpy(d_A, v.data(), rows, TO_DEVICE);
+}
+void elements_from_the_input(float *h_A, float *d_A, int rows, int cols) { cudaMemcpy(d_A, h_A, rows, TO_DEVICE); }
+void more_than_it_holds(float *h_A, float *d_A, int rows, int cols) {
+    std::vector<float> v(rows);
+    for (int i = 0; i < rows; i++) v[i] = h_A[(size_t)i * cols];
+    cudaMemcpy(d_A + 2, v.data(), (size_t)rows * cols * sizeof(float), TO_DEVICE);
+}
+void pinned_too_small(float *h_A, float *d_A, int rows, int cols) {
+    float *p;
+    cudaMallocHost(&p, rows);
+    for (int i = 0; i < rows; i++) p[i] = h_A[(size_t)i * cols];
+    cudaMemcpy(d_A, p, rows * sizeof(float), TO_DEVICE);
+}
+void pinned_far_too_small(float *h_A, float *d_A, int rows, int cols) {
+    float *p;
+    cudaMallocHost(&p, 16);
+    for (int i = 0; i < 100 * rows; i++) p[i] = 1;
+}
+
 void computes(float *h_A, float *d_A, int rows, int cols) {
     std::vector<float> v(rows);
     for (int i = 0; i < rows; i++) v[i] = h_A[(size_t)i * cols] + 1;
@@ -301,6 +333,24 @@ def test_a_copy_in_the_wrong_direction_says_where_memory_is(built: bytes) -> Non
         "exception", "cudaMemcpy: its source `h_A` is host memory, and this copy reads from the GPU's")
 
 
+@needs_nvcc
+@pytest.mark.parametrize(("symbol", "rows", "at", "message"), [
+    ("reads_past", 5, "cudaMemcpy", "host code reads past the end of `h_A`, which has 60 bytes"),
+    ("reads_far_past", 5, "float v", "host code reads past the end of `h_A`, which has 60 bytes"),
+    ("elements_for_bytes", 5, "cudaMemcpy", "host code copies 5 bytes, which ends within an element of 4 bytes"),
+    ("elements_from_the_input", 5, "cudaMemcpy",
+     "cudaMemcpy copies 5 bytes of `h_A`, which ends within an element of 4 bytes"),
+    ("more_than_it_holds", 5, "cudaMemcpy", "cudaMemcpy copies 60 bytes to where `d_A` has 12 left"),
+    ("pinned_too_small", 5, "cudaMemcpy", "host code writes past the end of pinned memory, which has 5 bytes"),
+    ("pinned_far_too_small", 96, "for (", "host code writes past the end of pinned memory, which has 16 bytes"),
+])  # fmt: skip
+def test_mistakes_with_sizes_break_no_rule(built: bytes, symbol: str, rows: int, at: str, message: str) -> None:
+    found = outcome(built, symbol, rows, 3)
+    assert isinstance(found, Failed), found
+    begin = SOURCE.index(at, SOURCE.index(f"void {symbol}("))
+    assert (found.failure, found.message, found.line) == ("exception", message, SOURCE.count("\n", 0, begin) + 1)
+
+
 @pytest.mark.parametrize("size", [4, 1 << 20, 1 << 29, (1 << 31) + 4])
 def test_a_token_tells_its_place(size: int) -> None:
     numpy = pytest.importorskip("numpy")
@@ -308,4 +358,4 @@ def test_a_token_tells_its_place(size: int) -> None:
     words = numpy.array([0x3F800000, 0x7FC00000, 0, 0xFFFFFFFF], numpy.uint32)
     places = source.places(words, 1234)
     assert (places[1:] == -1).all()
-    assert -1 <= places[0] < size // 4
+    assert -1 <= places[0] < max(size // 4, 1024)

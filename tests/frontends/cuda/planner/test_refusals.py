@@ -185,3 +185,21 @@ def test_a_planner_goes_on_after_host_code_that_failed(built: bytes) -> None:
     assert isinstance(made, bytes)
     first, second = plan(made, elementwise(1), elementwise(2))
     assert isinstance(first, Failed) and isinstance(second, Plan) and not second.first
+
+
+@needs_nvcc
+@pytest.mark.parametrize(("body", "attempted"), [
+    ("\n    // not written yet: silu\n", False), ("\n    // silu: not written yet\n    int blocks = n / 256;\n", False),
+    ("\n    // not written yet: silu\n    k<<<1, 256>>>(x, y, n);\n", True), ("\n", True),
+    ("\n    // not written yet: gelu\n", True),
+])  # fmt: skip
+def test_a_stub_that_asks_for_nothing_is_not_attempted(body: str, attempted: bool) -> None:
+    source = f"__global__ void k(const float *x, float *y, int n) {{}}\nvoid silu(float *x, float *y, int n) {{{body}}}"
+    made = build(source, "silu", elementwise(100))
+    assert isinstance(made, bytes), made
+    (found,) = plan(made, elementwise(100), text=source)
+    if attempted:
+        assert isinstance(found, Plan), found
+    else:
+        assert isinstance(found, Failed), found
+        assert (found.failure, found.line) == ("not_attempted", 3)

@@ -7,7 +7,7 @@
 Buffer *rec_buffers;
 int rec_buffer_count, rec_call_number = -1;
 
-enum { MOST = 1 << 14, PAGE = 4096, LARGE = 64 << 20 };
+enum { MOST = 1 << 14, LARGE = 64 << 20, BEHIND = 1 << 18 };
 // Far from where Linux puts programs, libraries, stacks and heaps. The low half is large: no small number beside the
 // high half of another pointer, which padding of a structure may hold, looks like an address.
 static u64 next_address = 0x200080000000ull;
@@ -26,9 +26,23 @@ Buffer *rec_find(u64 address) {
 
 static u64 whole_pages(u64 bytes) { return (bytes + PAGE - 1) & -(u64)PAGE; }
 
+static u64 extent(u64 bytes) { return whole_pages(bytes + !bytes) + BEHIND; }
+
+// Behind it are pages that nobody may touch: whoever walks past the end is told so.
 static u64 map(u64 bytes, int protection) {
-    void *made = mmap(0, whole_pages(bytes + !bytes), protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return made == MAP_FAILED ? 0 : (u64)made;
+    void *made = mmap(0, extent(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (made == MAP_FAILED) return 0;
+    if (protection != PROT_NONE) mprotect(made, extent(bytes) - BEHIND, protection);
+    return (u64)made;
+}
+
+// The memory of the host behind whose end an address lies.
+Buffer *rec_behind(u64 address) {
+    for (int i = rec_buffer_count - 1; i >= 0; i--) {
+        Buffer *one = &rec_buffers[i];
+        if (one->place != DEVICE && !one->freed && address - one->base < extent(one->bytes)) return one;
+    }
+    return 0;
 }
 
 // Takes memory and writes that down. Returns 0 if there is none.
@@ -63,6 +77,8 @@ void rec_put_down(Buffer *buffer) {
     rec_lock();
     if (buffer->place == PINNED && buffer->given < 0 && buffer->dirty && buffer->bytes) {
         const unsigned char *now = (const unsigned char *)buffer->base;
+        for (u64 at = buffer->bytes; at < whole_pages(buffer->bytes); at++)
+            if (now[at]) rec_fail(EXCEPTION, WRITES_PAST, (unsigned long long)buffer->bytes);
         u64 low = 0, high = buffer->bytes;
         if (buffer->shadow) {
             while (low < high && now[low] == buffer->shadow[low]) low++;
@@ -93,7 +109,7 @@ EXPORTED void rec_call(int number) {
         Buffer *one = &rec_buffers[i];
         if (one->given < 0 || one->call == number || one->freed) continue;
         one->freed = 1;
-        if (one->place != DEVICE) munmap((void *)one->base, whole_pages(one->bytes + !one->bytes));
+        if (one->place != DEVICE) munmap((void *)one->base, extent(one->bytes));
         else device_bytes -= one->bytes;
     }
     rec_call_number = number;
@@ -133,7 +149,7 @@ static cudaError_t release(void *pointer, int device, const char *call) {
         one->freed = 1;
         EMIT(FREE, 0, 0, one->base);
         if (device) device_bytes -= one->bytes;
-        else munmap((void *)one->base, whole_pages(one->bytes + !one->bytes));
+        else munmap((void *)one->base, extent(one->bytes));
     }
     rec_unlock();
     return right

@@ -2,6 +2,7 @@
 #include "recorder.h"
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
@@ -34,6 +35,15 @@ static void host_access(Buffer *buffer, u64 address, int writes) {
     rec_fail(OUT_OF_MEMORY, "host code reads more of `%s` than there is memory for", name);
 }
 
+static void past_the_end(const Buffer *buffer, int writes) {
+    unsigned long long bytes = buffer->bytes;
+    if (buffer->given >= 0)
+        rec_fail(EXCEPTION, "host code %s past the end of `%s`, which has %llu bytes", writes ? "writes" : "reads",
+                 rec_name(buffer), bytes);
+    if (writes) rec_fail(EXCEPTION, WRITES_PAST, bytes);
+    rec_fail(EXCEPTION, "host code reads past the end of pinned memory, which has %llu bytes", bytes);
+}
+
 static void on_fault(int number, siginfo_t *info, void *context) {
     const greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
     u64 address = (u64)info->si_addr;
@@ -53,6 +63,7 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     if (ending++) _exit(5);
     rec_fault_address = registers[REG_RIP];
     if (buffer) host_access(buffer, address, writes);
+    if (number == SIGSEGV && (buffer = rec_behind(address))) past_the_end(buffer, writes);
     rec_fail(EXCEPTION, "host code crashes: %s (%s)", SIGNALS[number & 31], sigabbrev_np(number));
 }
 
@@ -105,7 +116,7 @@ REFUSED_CALL(pid_t fork(void), "fork")
 REFUSED_CALL(pid_t vfork(void), "vfork")
 REFUSED_CALL(int clone(int (*run)(void *), void *stack, int flags, void *argument, ...), "clone")
 REFUSED_CALL(int system(const char *command), "system")
-REFUSED_CALL(void *popen(const char *command, const char *type), "popen")
+REFUSED_CALL(FILE *popen(const char *command, const char *type), "popen")
 REFUSED_CALL(int execve(const char *path, char *const *arguments, char *const *environment), "execve")
 REFUSED_CALL(int execv(const char *path, char *const *arguments), "execv")
 REFUSED_CALL(int execvp(const char *path, char *const *arguments), "execvp")

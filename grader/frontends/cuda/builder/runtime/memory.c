@@ -45,9 +45,18 @@ static int is_known(const Transfer *copy, Buffer *source) {
     return 1;
 }
 
-static void stage(const Transfer *copy) {
+// Before host code's own memory is read, which may end sooner, too.
+static void check_room(const Transfer *copy, const Buffer *target, u64 bytes) {
+    const char *name = rec_name(target);
+    u64 room = copy->target - target->base < target->bytes ? target->bytes - (copy->target - target->base) : 0;
+    if (bytes / copy->height != copy->width || bytes > room)
+        rec_fail(EXCEPTION, "%s copies %llu bytes to where %s%s%s has %llu left", copy->call, (unsigned long long)bytes,
+                 *name ? "`" : "", *name ? name : "its target", *name ? "`" : "", (unsigned long long)room);
+}
+
+static void stage(const Transfer *copy, const Buffer *target) {
     u64 bytes = copy->width * copy->height;
-    if (bytes / copy->height != copy->width) rec_fail(EXCEPTION, "%s: more bytes than there are", copy->call);
+    check_room(copy, target, bytes);
     unsigned char *rows = copy->height == 1 ? (unsigned char *)copy->source : malloc(bytes);
     if (!rows) rec_fail(OUT_OF_MEMORY, "%s: there is no memory to plan it in", copy->call);
     for (u64 row = 0; row < copy->height && copy->height > 1; row++)
@@ -119,7 +128,7 @@ static cudaError_t transfer(Transfer copy) {
     }
     rec_lock();
     if (is_known(&copy, source)) hold(&copy);
-    else stage(&copy);
+    else stage(&copy, target);
     rec_unlock();
     return cudaSuccess;
 }

@@ -1,5 +1,6 @@
 // What the parts of the recording runtime share. It stands in for libcudart beside a submission's host code, in the
-// same shared object: it runs nothing, and writes down what host code asks for. Only `rec_` names leave the object.
+// same shared object: it runs nothing, and writes down what host code asks for. Only `rec_` names leave the object. The
+// C files are compiled as one, so that CUDA's headers are read once: a name at file level is that of all of them.
 #pragma once
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -9,6 +10,10 @@
 
 typedef uint64_t u64;
 #define EXPORTED __attribute__((visibility("default")))
+// Compiled without optimisation, which takes longer than anything here but loops over memory and buffers.
+#define FAST __attribute__((optimize("O2")))
+#define INLINED static inline __attribute__((always_inline, optimize("O2")))
+enum { PAGE = 4096 };
 
 // The kinds of records; planner/records.py reads them. A record is four numbers of 32 bits (kind, frames, numbers,
 // bytes of the text), the frames and the numbers, 64 bits each, and the text.
@@ -115,15 +120,17 @@ cudaError_t rec_error(cudaError_t error, u64 kernel, const Frames *frames, const
 // buffers.c
 extern Buffer *rec_buffers;
 extern int rec_buffer_count, rec_call_number;
-Buffer *rec_find(u64 address);
+FAST Buffer *rec_find(u64 address);
+Buffer *rec_behind(u64 address);
+#define WRITES_PAST "host code writes past the end of pinned memory, which has %llu bytes"
 Buffer *rec_take(enum place place, u64 bytes, int given);
-void rec_put_down(Buffer *buffer);
+FAST void rec_put_down(Buffer *buffer);
 const char *rec_name(const Buffer *buffer);
 
 // tokens.c
 void rec_give_tokens(Buffer *buffer);
-int rec_fill_page(Buffer *buffer, u64 address);
-void rec_emit_packed(enum kind kind, const u64 *numbers, unsigned count, const unsigned char *text, u64 bytes);
+FAST int rec_fill_page(Buffer *buffer, u64 address);
+FAST void rec_emit_packed(enum kind kind, const u64 *numbers, unsigned count, const unsigned char *text, u64 bytes);
 
 // memory.c
 void rec_write_copies(void);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, WORDS = PAGE / 4, MOST_PAGES = 64, MOST_FAULTS = 1 << 14 };
+enum { WORDS = PAGE / 4, MOST_PAGES = 64, MOST_FAULTS = 1 << 14 };
 static u64 faults, last_page;
 static unsigned pages = 1;
 
@@ -27,7 +27,7 @@ static unsigned exponent_bits(u64 bytes) {
 }
 
 // All is modulo 2^(24 + bits), at most 2^31.
-static inline uint32_t token(uint32_t x, u64 key, unsigned bits) {
+INLINED uint32_t token(uint32_t x, u64 key, unsigned bits) {
     uint32_t mask = (1u << (24 + bits)) - 1;
     unsigned half = (25 + bits) / 2;
     x = (x * 0x9E3779B1u + (uint32_t)key) & mask;
@@ -74,7 +74,7 @@ typedef struct {
 } Source;
 
 // The place that a token stands for; the largest number for what is no token.
-static inline u64 place_of(uint32_t word, const Source *source) {
+INLINED u64 place_of(uint32_t word, const Source *source) {
     uint32_t mask = (1u << (24 + source->bits)) - 1;
     unsigned half = (25 + source->bits) / 2;
     uint32_t exponent = (word >> 23 & 0xff) - (127 - (1u << (source->bits - 1)));
@@ -116,7 +116,7 @@ static void other_bytes(Sink *sink, const unsigned char *bytes, u64 count) {
 }
 
 // How many words from here on are a run of a source's tokens.
-static u64 run_of(const uint32_t *words, u64 count, const Source *source, u64 *first, u64 *step) {
+FAST static u64 run_of(const uint32_t *words, u64 count, const Source *source, u64 *first, u64 *step) {
     if (count < SHORTEST || (*first = place_of(words[0], source)) == (u64)-1) return 0;
     u64 next = place_of(words[1], source), length = 1;
     if (next == (u64)-1 || next <= *first) return 0;

@@ -1,6 +1,5 @@
 // Becomes another program.
-// verdict: runtime_error
-// expect: refused
+// verdict: policy_violation, runtime_error
 #include <stdexcept>
 #include <unistd.h>
 

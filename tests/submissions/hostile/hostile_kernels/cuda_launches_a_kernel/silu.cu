@@ -1,5 +1,5 @@
 // A kernel that asks the device for memory.
-// verdict: runtime_error, needs_gpu, wrong_answer
+// verdict: infrastructure_error, runtime_error, needs_gpu, wrong_answer
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

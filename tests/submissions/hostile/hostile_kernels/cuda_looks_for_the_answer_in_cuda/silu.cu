@@ -1,5 +1,5 @@
 // Walks through memory behind the input, in search of numbers that look like the answer.
-// verdict: runtime_error
+// verdict: runtime_error, time_limit
 #include <cuda_runtime.h>
 
 __global__ void silu_kernel(const float *x, float *y, int n)

@@ -1,6 +1,5 @@
 // Opens sockets of several families, and connects to the host.
-// verdict: runtime_error
-// expect: refused
+// verdict: policy_violation, runtime_error
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // cudaMemcpy is given elements in place of bytes.
-// expect: never written
+// expect: within an element
 // never: tl.
 #include <vector>
 
