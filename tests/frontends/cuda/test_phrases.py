@@ -20,6 +20,10 @@ SILU = catalogue.assignments()["silu"].model_copy(update={"suffix": ".cu"})
 
 OTHERS = r"\btl\.|torch|[Tt]riton|num_warps|BLOCK"
 COMPILED = [
+    ("silu.cu(3): error: expression must have integral or unscoped enum type", "x[i] = x[i] ^ 2;", "not a power"),
+    ("silu.cu(3): error: expression must have integral or unscoped enum type", "float r = v % 2.0f;", "fmodf(x, y)"),
+    ("silu.cu(9): error: expression must have integral or unscoped enum type", "k<<1, 256>>(input);",
+     "three angle brackets"),
     # What nvcc 13.0 and g++ say, the line, and what tells what to do.
     ('silu.cu(3): error: identifier "j" is undefined', "x[j] = 1;", "is it spelt as it is declared"),
     ('silu.cu(3): error: identifier "blockIDx" is undefined', "x[blockIDx.x] = 1;", "blockIdx, blockDim, threadIdx"),

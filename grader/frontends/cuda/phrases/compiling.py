@@ -134,6 +134,8 @@ CLUES = (
     _of("An index is a whole number: divide with integers, or convert with (int).",
         r"expression must have integral", r".*\["),
     _of("% takes whole numbers: for floats there is fmodf(x, y).", r"expression must have integral", r".*%"),
+    _of("A launch is written with three angle brackets on each side: kernel<<<blocks, threads>>>(arguments).",
+        r"expression must have integral", r".*\w\s*<<[^<].*>>\s*\("),
     _of("Operators on bits (<<, >>, &, |, ~) take whole numbers: && and || are and and or.",
         r"expression must have integral", r".*(?:<<|>>|&|\||~)"),
     _of("Put a * or [index] behind the pointer to get at a value: x[i], not x.",
