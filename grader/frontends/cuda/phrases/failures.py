@@ -56,6 +56,9 @@ MESSAGES = (
      "around beyond 2147483647."),
     (r"is no __device__ or __constant__ variable|is no __device__ variable",
      "Name the variable itself, as in cudaMemcpyToSymbol(weights, source, bytes), without & and quotes."),
+    (r"copies \d+ bytes (?:to|from) where",
+     "Is the number of bytes count * sizeof(element)? sizeof of a pointer is 8, whatever it points to. In cudaMemcpy2D "
+     "each side has a pitch of its own: that of elements which lie side by side is sizeof(element)."),
     (r"the variable has \d+ bytes", "Copy no more bytes than the variable has: sizeof(variable)."),
     (r"pitch is less than the width", "The pitch is the distance of two rows in bytes: cols * sizeof(float) at least."),
     (r"there is one GPU", "Leave cudaSetDevice out, or pass 0."),
