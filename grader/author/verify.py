@@ -163,7 +163,7 @@ def _stub(subject: Subject) -> Iterator[str]:
         yield problem
     for other in subject.assignment.in_languages()[1:]:
         path = catalogue.stub(other, subject.root)
-        if other.name not in _outline(other, path).stubs:
+        if other.function not in _outline(other, path).stubs:
             yield f"{path}: not a stub; mark the place to be written as the other stubs do"
 
 

@@ -160,7 +160,9 @@ class Names:
     """What stands in the judge's sentences. `program_ids` are along x, y and z, `program_id` any of them;
     `blocks` is how many blocks of {block} elements hold {count}; `launch_opens` is what stands between the grid and the
     arguments of a launch. `terms` are the language's own for those of the judge, one for one: "program", "lane",
-    "mask", "block" (a part of a tensor that a program works on), "//". `threads`: each lane works out its own
+    "mask", "block" (a part of a tensor that a program works on), "//", and phrases of which the language has another.
+    `mistakes` are such phrases of the hints that assignments give for known mistakes. `own_named` and `own_unnamed` are
+    a tensor that is no parameter: {tensor} is its name in the kernel. `threads`: each lane works out its own
     addresses."""
 
     program_id: str
@@ -171,6 +173,9 @@ class Names:
     atomic: str
     launch_opens: str
     terms: Mapping[str, str] = field(default_factory=dict)
+    mistakes: Mapping[str, str] = field(default_factory=dict)
+    own_named: str = "the submission's own {tensor}"
+    own_unnamed: str = "a tensor of the submission's own"
     threads: bool = False
 
 
@@ -183,8 +188,12 @@ class Sights:
     store, {sizes} is what a mask has to compare (`flat_sizes` if there are no rows), and {other} is `unmasked_load` for
     a load and nothing for a store; a file with `block_pointer` in it has `block_pointer_look` in its place. `recast` is
     for a pointer that is taken as one to elements of another size, `turned` for a mask whose rows and columns are
-    exchanged in a turned tile. `misaligned` and `outside_shared` are for languages whose threads address memory
-    themselves: an access at no multiple of its bytes, and one outside an array of a program's shared memory."""
+    exchanged in a turned tile. The others are for languages whose threads address memory themselves: `misaligned` is
+    for an access at no multiple of its bytes, `outside_shared` for one outside an array of a program's shared memory.
+    `left_early` says that threads ended before the barrier{line}, `not_added_yet` that a kernel loads {tensor} in
+    `line` to which its programs add in line {adds}; `same_thread` is for an index without the thread's number,
+    `several` for threads that move {count} elements at once, and leave out the rest, {rest}; `one_lane` for elements of
+    which every 32nd is right, `copied_bytes` for copies of too few bytes."""
 
     masked: str
     masked_look: str
@@ -207,6 +216,14 @@ class Sights:
     block_pointer_look: str = ""
     misaligned: str = ""
     outside_shared: str = ""
+    left_early: str = ""
+    left_early_look: str = ""
+    not_added_yet: str = ""
+    not_added_yet_look: str = ""
+    same_thread: str = ""
+    several: str = ""
+    one_lane: str = ""
+    copied_bytes: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from grader import frontends
-from grader.model.forms import function_of, in_any_language, written_files
+from grader.model.forms import SUFFIX, file_of, function_of, in_any_language, written_files
 from grader.model.submission import HandedIn, Source, file_in, printable, read_source_file
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".7z", ".rar")
@@ -166,8 +167,15 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
     others = {name: found.of[name] for name in asked if name not in here}
     instead = {name: paths[0] for name, paths in others.items()
                if len(paths) == 1 and paths[0].suffix.casefold() in frontends.suffixes()}
-    missing = [file for name, file in asked.items() if name not in here and not others[name]]
+    # In the language of most files that are there.
+    suffixes = Counter(path.suffix for path in here.values())
+    suffix = suffixes.most_common(1)[0][0] if suffixes else SUFFIX
+    missing = [file_of(name, suffix) for name in asked if name not in here and not others[name]]
     if not here and not any(others.values()):
+        for name in known.keys() - asked.keys():
+            if (beside := folder / file_in(folder, known[name])).exists():
+                raise DeskError(f"{folder}: holds {beside.name}, which is not among the files asked for; check it with "
+                                f"--only {name}")
         raise DeskError(f"{folder}: holds none of {', '.join(asked.values())}; name the folder that holds your files")
     lines = [f"Would be handed in: {', '.join(path.name for path in here.values())}." if here else
              "Nothing would be handed in."]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Literal
 
+from grader import frontends
 from grader.model.forms import file_of, in_any_language, written_files
 
 
@@ -176,7 +177,9 @@ def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
         raise SubmissionError(f"{path}: {error.strerror}; make the folder readable") from None
     folders = [Path(entry.path) for entry in entries if _is_folder(entry) and not _is_litter(entry, known)]
     if stray := [entry.name for entry in entries if entry.name in known]:
-        if students := [folder for folder in folders if _holds(folder, known)]:
+        # Beside files, a folder that is called after a language holds what else the same person wrote.
+        if students := [folder for folder in folders
+                        if _holds(folder, known) and folder.name not in frontends.front_ends()]:
             raise SubmissionError(
                 f"{path}: holds {stray[0]} beside {len(students)} folders with submissions ({students[0].name}, …); "
                 "name a folder of one student's files, or of students' folders")

@@ -117,7 +117,11 @@ class Sightings:
         self, spot: Spot, what: Undefinable, named: Named | None = None, *, element: int = 0,
         numbers: Sequence[int] = (), certain: bool = True,
     ) -> None:
-        self._add(("undefined", what, spot.kernel, spot.line), lambda: Undefined(
+        key = ("undefined", what, spot.kernel, spot.line)
+        known = self._known.get(key)
+        if isinstance(known, Undefined) and certain and not known.certain:
+            del self._known[key]
+        self._add(key, lambda: Undefined(
             what=what, kernel=spot.kernel, line=spot.line, tensor="" if named is None else named.name[:200],
             given="" if named is None else named.given, element=element,
             programs=[spot.program(number) for number in numbers][:2], certain=certain))

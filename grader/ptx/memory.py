@@ -39,7 +39,8 @@ class SharedSpace:
         self.rows = np.zeros((1, 1), np.int64)
 
     def begin(self, blocks: int, checked: bool) -> None:
-        raw = np.zeros(blocks * self.bytes, np.uint8)
+        # What no thread has stored is NaN as a number: a GPU has anything there.
+        raw = np.full(blocks * self.bytes, 0xFF, np.uint8)
         written = np.zeros(raw.size, np.uint8) if checked else None
         self.region = Region(raw, SHARED, Named("", shared=True), written)
         self.rows = np.arange(blocks, dtype=np.int64)[:, None] * self.bytes

@@ -17,7 +17,7 @@ from grader.ptx.types import Array
 
 # Threads of the blocks that are counted: more tell nothing new, and take long to sort.
 LANES = 1 << 15
-MOST_LAUNCHES, MOST_LINES, MOST_TOUCHED, MOST_RUNS, MOST_PLACES = 8, 32, 32, 256, 16
+MOST_LAUNCHES, MOST_LINES, MOST_TOUCHED, MOST_RUNS, MOST_PLACES, MOST_STEPS = 8, 32, 32, 256, 16, 64
 NAME = 80
 _GOLDEN = 0.6180339887498949
 
@@ -135,8 +135,10 @@ class ThreadObserver:
         if not any(live):
             return
         if known is not None:
-            if known["times"] == 1:
-                known["step"] = first - known["first"]
+            if len(known["firsts"]) < MOST_STEPS:
+                known["firsts"].append(first)
+            # An unrolled loop takes what is left over first, and threads that have more of it are then a round ahead.
+            known["apart"] |= any(now > before for now, before in zip(live, known["last"], strict=True))
             known["times"] += 1
             known["last"] = live
             return
@@ -152,10 +154,12 @@ class ThreadObserver:
             "programs": tuple(int(line[0]) if line.size else None for line in apart),
             "even": all((line == line[:1]).all() and bool(line.size or length == 1)
                         for line, length in zip(apart, self._launch.grid, strict=True)),
-            "step": None, "times": 1, "live": live, "last": live}
+            "firsts": [first], "apart": False, "times": 1, "live": live, "last": live}
 
     def accesses(self) -> list[Access]:
-        return [Access(**one) for one in self._seen.values()]
+        return [Access(**{name: value for name, value in one.items() if name not in ("firsts", "apart")},
+                       step=None if one["apart"] else _step(one["firsts"]))
+                for one in self._seen.values()]
 
     # What they move.
 
@@ -272,6 +276,17 @@ def _apart(starts: Array, here: Array, threads: int, tile: list[int], count: int
         apart = np.diff(wide, axis=axis)[both]
         distances.append(0 if not apart.size else int(apart[0]) if (apart == apart[0]).all() else None)
     return distances
+
+
+def _step(firsts: list[int]) -> int | None:
+    """How far a loop moves on, by where its rounds begin; None if they do not lie evenly. The copies of a line that an
+    unrolled loop has may be out of order."""
+    if len(firsts) < 2:
+        return None
+    steps = np.diff(firsts)
+    if (steps != steps[0]).any():
+        steps = np.diff(sorted(firsts, reverse=bool(firsts[-1] < firsts[0])))
+    return int(steps[0]) if (steps == steps[0]).all() else None
 
 
 def _distinct(keys: Array) -> Array:

@@ -235,21 +235,23 @@ class Races:
     def _tell(
         self, m: Threads, region: Region, words: Array, stamps: Array, clash: Array, different: bool
     ) -> None:
-        """Notes the first clash between blocks, and the first one within one. `different`: both store, other values."""
+        """Notes the first clash between blocks, between warps of a block, and within a warp. `different`: both store,
+        other values."""
         words, stamps, owners = (
             np.broadcast_to(one, m.shape).reshape(-1)[clash] for one in (words, stamps, self._owners))
         theirs, ours = (stamps & WHO) - 1, owners - 1
         same = theirs // self.threads == ours // self.threads
-        for within in (False, True):
-            here = np.flatnonzero(same == within)
+        in_warp = same & (theirs % self.threads // WARP == ours % self.threads // WARP)
+        for among, which in (("blocks", ~same), ("warps", same & ~in_warp), ("lanes", in_warp)):
+            here = np.flatnonzero(which)
             if not here.size:
                 continue
             one, other = int(theirs[here[0]]), int(ours[here[0]])
             named, element = self.place(region, int(words[here[0]]) << self.unit, 1 << self.unit)
             blocks = one // self.threads, other // self.threads
-            if not within:
+            if among == "blocks":
                 m.findings.race(m.spot(), named, element, blocks, different)
-            elif one % self.threads // WARP == other % self.threads // WARP:
+            elif among == "lanes":
                 # Lanes of a warp mostly run in step, so the answer may well be right.
                 m.findings.undefined(
                     m.spot(), "warp", named, element=element, numbers=blocks[:1], certain=False)

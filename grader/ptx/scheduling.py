@@ -76,7 +76,7 @@ class Scheduling(ChunkState):
         assert self.running is not None
         value = self.running.regs[slot]
         if value is None:
-            value = np.zeros((1, 1), DTYPES[self.running.code.kinds[slot]])
+            value = _unset(DTYPES[self.running.code.kinds[slot]])
         elif not self.frame.full:
             value = self.frame.inside(value)
         self.regs[slot] = value
@@ -121,7 +121,8 @@ class Scheduling(ChunkState):
             value, old = self.regs[slot], self.running.regs[slot]
             assert value is not None
             whole = np.empty(self.whole, value.dtype)
-            whole[...] = 0 if old is None else old if old.dtype == value.dtype else old.view(value.dtype)
+            before = _unset(value.dtype) if old is None else old
+            whole[...] = before if before.dtype == value.dtype else before.view(value.dtype)
             self.frame.outside(value, whole)
             self.running.regs[slot] = whole
         self.dirty = set()
@@ -223,3 +224,9 @@ class Scheduling(ChunkState):
         """The first block that has threads in a mask of the whole chunk: its place in this part."""
         inside = mask if self.frame.full else self.frame.inside(mask)
         return int(np.argmax(inside.any(1))) if inside.shape[0] > 1 else 0
+
+
+def _unset(dtype: np.dtype[np.generic]) -> Array:
+    """A register that nothing has written: a GPU has anything there. NaN as a number, so that a sum that begins with it
+    shows; a predicate is false."""
+    return np.zeros((1, 1), dtype) if dtype.kind == "b" else np.full(dtype.itemsize, 0xFF, np.uint8).view(dtype)[None]

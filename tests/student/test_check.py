@@ -294,6 +294,12 @@ def test_other_peoples_code_is_not_looked_at(tmp_path: Path) -> None:
     assert desk.find(tmp_path, files(), TAUGHT, named=False).files == {"silu": tmp_path / "a" / "silu.py"}
 
 
+def test_what_is_missing_is_named_in_the_language_of_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "silu.cu").touch()
+    lines = desk.find(tmp_path, files(), ["silu", "rmsnorm_matrix"], named=False).lines
+    assert lines == ["Would be handed in: silu.cu.", "Missing: rms_norm_matrix.cu."]
+
+
 def test_where_nothing_can_be_checked_nothing_is_started(tmp_path: Path) -> None:
     for name in ("silu (1).py", "silu (2).py"):
         (tmp_path / name).write_text(SILU)
@@ -309,6 +315,8 @@ USAGE = {
     "another name": (
         ("silu.py",), "silu.py: no such file, but there is SiLU.py; name a folder, or a file such as silu.py"),
     "nothing known": (("empty",), "empty: holds none of "),
+    "not in the course": (
+        ("other",), "other: holds gelu.cu, which is not among the files asked for; check it with --only gelu"),
     "assignment": (("SiLU.py", "--only", "slu"), "--only: 'slu' is no assignment"),
     "device": (("SiLU.py", "--device", "tpu"), "--device: 'tpu'"),
     "speed of nothing": (("SiLU.py", "--device", "cpu", "--speed"), "--speed: needs a GPU; remove --device cpu"),
@@ -318,7 +326,9 @@ USAGE = {
 
 @pytest.mark.parametrize(("arguments", "says"), USAGE.values(), ids=USAGE)
 def test_a_usage_error_is_one_line_and_status_2(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
-    (tmp_path / "empty").mkdir()
+    for name in ("empty", "other"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "other" / "gelu.cu").touch()
     (tmp_path / "SiLU.py").write_text(SILU)
     done = kernelmark("check", *arguments, cwd=tmp_path)
     assert done.returncode == 2 and done.stderr.startswith(f"kernelmark: {says}"), done

@@ -54,7 +54,7 @@ def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
     if [one.entry for one in entry.parameters] != kernel.signature:
         raise Malformed(f"the entry of {kernel.symbol[:100]} takes other arguments than its signature says")
     found = _LIBRARY.match(kernel.symbol)
-    return (Foreign("function", str(found.lastgroup)),) if found else ()
+    return (Foreign("library", str(found.lastgroup)),) if found else ()
 
 
 def argument_names(kernel: Kernel) -> list[str]:

@@ -21,6 +21,8 @@ ROUNDED_DOWN = "grid rounded down"
 def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
     """Hint for the first access whose strides, programs or steps are not those of its tensor."""
     for one in seen:
+        if one.unsteady:
+            continue
         by_rows = {axis for other in seen for axis, moved in enumerate(other.access.programs)
                    if other.layout.is_matrix and not other.flat and moved and moved % other.layout.columns == 0}
         if (hint := _strides(one) or _programs(one, by_rows) or _steps(one)) is not None:
@@ -78,6 +80,10 @@ def _programs(one: TensorAccess, by_rows: Container[int]) -> Hint | None:
             return one.hint(
                 f"{told} {one.distance(moved)}, whose rows lie {layout.across} = {layout.columns:,} apart.",
                 layout.text, "stride")
+        if one.words.sights.same_thread and not tile and moved == math.prod(access.tile) > 1:
+            return one.hint(
+                f"in {one.where} all {moved:,} lanes of a program use the same element of {layout.name}: the first of "
+                "its block.", one.words.sights.same_thread, "same thread")
         covered = " x ".join(f"{size:,}" for _, size in tile) or "one"
         return one.hint(
             f"{told} {one.distance(moved)}, where a tile covers {covered}.",
@@ -109,7 +115,7 @@ def _steps(one: TensorAccess) -> Hint | None:
         f"moves on by {access.step:,} elements, {layout.distance(access.step)},")
     return one.hint(
         f"In its loop {one.where} {what} in {layout.name} from one step to the next.",
-        f"The next block along {inner.pop()} begins {unit} on: {reckoned}{right:,} elements.", "loop step")
+        f"The next block along {inner.pop()} begins {unit} on: {reckoned}{plural(right, 'element')}.", "loop step")
 
 
 def beyond_rows(seen: Sequence[TensorAccess], accesses: Sequence[str]) -> Hint | None:
@@ -122,7 +128,8 @@ def beyond_rows(seen: Sequence[TensorAccess], accesses: Sequence[str]) -> Hint |
         step = access.step or 0
         moved = step * (access.times - 1) if 0 < step < layout.columns else 0
         for number, apart, _ in one.dimensions:
-            for first, live in ((access.first, access.live), (access.first + moved, access.last)):
+            last = [] if one.unsteady else [(access.first + moved, access.last)]
+            for first, live in ((access.first, access.live), *last):
                 row, column = divmod(first, layout.columns)
                 left, unit, name = (layout.columns - column, "columns", layout.across) if apart == 1 else (
                     layout.rows - row, "rows", layout.down)
@@ -172,7 +179,9 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
     `unwritten` marks the elements. None where a simulator did not see how far the programs reach.
     """
     stores = [one for one in seen if one.layout.is_output and one.access.access == "store"]
-    if len(stores) != 1 or not stores[0].access.even or any(apart is None for _, apart, _ in stores[0].dimensions):
+    if len(stores) != 1 or not stores[0].access.even or stores[0].unsteady or any(
+        apart is None for _, apart, _ in stores[0].dimensions
+    ):
         return None
     if bool(unwritten.flatten()[0]):
         # Too few programs, and a mask that ends too early, leave out ends. A beginning has another cause.
@@ -296,6 +305,9 @@ def _masked(one: TensorAccess, unwritten: Tensor) -> Hint:
         if first and bool(bad[first:].all()):
             ends.append(f"{unit} {one.named(first)} on" + (f", of {name} = {len(bad):,}" if name else ""))
     at = f", all from {' and from '.join(ends)}" if ends else ""
+    look, rest = _mask_of(one), layout.total % one.several
+    if one.words.sights.several and one.flat and int(unwritten.sum()) == rest:
+        look = one.words.sights.several.format(count=one.several, rest=plural(rest, "element"))
     return one.hint(
         f"the programs of the launch reach further in {layout.name}: it is the mask of {one.where} that leaves "
-        f"{int(unwritten.sum()):,} of {layout.total:,} elements out{at}.", _mask_of(one), "mask")
+        f"{int(unwritten.sum()):,} of {layout.total:,} elements out{at}.", look, "mask")

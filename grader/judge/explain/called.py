@@ -60,10 +60,12 @@ class Called:
         inputs = {name for p in self.assignment.parameters if isinstance(p, Input) for name in p.size_names}
         summed = frozenset(inputs - set(self.assignment.output.shape))
         known = self._layouts()
-        accesses = map(TensorAccess.of_threads, self.ran.accesses) if self.words.names.threads else self.ran.accesses
+        # A thread's rounds need not be those of the file: a compiler makes several of them at once.
+        accesses = [TensorAccess.of_threads(one) for one in self.ran.accesses if one.times == 1 and one.line] if (
+            self.words.names.threads) else [(one, 1) for one in self.ran.accesses]
         return [TensorAccess(one, known[one.buffer], self.case.sizes, launches[one.kernel, one.grid].line,
-                     one.kernel in turning, summed, self.words)
-                for one in accesses
+                     one.kernel in turning, summed, self.words, several)
+                for one, several in accesses
                 if one.buffer in known and (one.kernel, one.grid) in launches and all(one.live)]
 
     def place(self, line: int) -> Place | None:

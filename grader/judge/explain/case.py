@@ -13,10 +13,12 @@ from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
 from grader.judge.explain.exchanged import exchanged
 from grader.judge.explain.facts import explain_values
-from grader.judge.explain.lines import spoken
+from grader.judge.explain.lines import spoken, spoken_mistake
 from grader.judge.explain.mistakes import known_mistakes
 from grader.judge.explain.runs import beside, explain_findings
 from grader.judge.explain.silence import explain_copies, explain_unwritten, read_too_early
+from grader.judge.explain.together import left_early, not_filled, read_while_added
+from grader.judge.explain.where import ONE_LANE
 from grader.model.assignment import Inputs
 from grader.model.result import Detail
 from grader.model.verdicts import FailureKind
@@ -90,25 +92,26 @@ def _kind(comparison: Comparison) -> FailureKind:
 def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     """The best explanation of an answer: what a kernel was seen to do, else a mistake that is known to give this
     answer, else what the answer looks like."""
-    findings, accesses, comparison = called.ran.findings, called.accesses, evidence.comparison
+    accesses, comparison = called.accesses, evidence.comparison
     small = comparison.total <= MOST_EXPLAINED
-    early = (read_too_early(called, found) for found in findings if isinstance(found, Unwritten))
-    found_beside = next(filter(None, early), None) or beside(findings, called.assignment.output, called.words)
+    found_beside = _beside(called)
     if found_beside is not None and found_beside.sure:
         return found_beside
     placed = misplaced(accesses) or beyond_rows(accesses, ("store", "atomic"))
     if kind == "unwritten":
-        placed = (same_elements(accesses) or placed or uncovered(accesses, comparison.unwritten)
+        placed = (same_elements(accesses) or placed or _uncovered(called, comparison)
                   or explain_copies(called, comparison.total))
         second = called.words.names.program_ids[1]
         if placed is not None and placed.pattern == "one block" and second in called.source:
             placed = replace(
                 placed, look=f"{placed.look} The kernel takes {second}: has the grid a second size for it?")
+    elif not called.launches:
+        placed = explain_copies(called, comparison.total)
     fitting = known_mistakes(called.assignment, evidence) if small else []
     if len(fitting) == 1:
         # What was seen is certain, and the mistake says what comes of it.
         known = placed or found_beside or Hint("", "")
-        return replace(known, look=fitting[0].hint, pattern=f"mistake: {fitting[0].name}")
+        return replace(known, look=spoken_mistake(fitting[0].hint, called.words), pattern=f"mistake: {fitting[0].name}")
     if placed is not None:
         # What the accesses should be is not known: a kernel may take several blocks, or columns first.
         return replace(placed, guess=placed.look)
@@ -128,6 +131,20 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     return replace(alike, guess=alike.text if alike.pattern == UNKNOWN else alike.look)
 
 
+def _beside(called: Called) -> Hint | None:
+    findings = called.ran.findings
+    early = (read_too_early(called, found) for found in findings if isinstance(found, Unwritten))
+    return (next(filter(None, early), None) or not_filled(called)
+            or beside(findings, called.assignment.output, called.words) or read_while_added(called))
+
+
+def _uncovered(called: Called, comparison: Comparison) -> Hint | None:
+    found = uncovered(called.accesses, comparison.unwritten)
+    # Lanes that are not there store nothing, whatever the mask says.
+    left = left_early(called.ran.findings, called.words)
+    return left if left is not None and (found is None or found.pattern == "mask") else found
+
+
 def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     """What the output looks like, or where to begin if it looks like nothing known."""
     comparison = evidence.comparison
@@ -137,7 +154,10 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         return Hint("", spoken(
             "Which program, and which of its elements, should store the first of them? Work it out by hand: from the "
             "program's number to the offsets of the store and its mask.", called.words), pattern=UNKNOWN)
-    if (like := explain_values(evidence)) is not None:
+    like = explain_values(evidence)
+    if like is not None and like.pattern == ONE_LANE and called.words.sights.one_lane:
+        return replace(like, look=called.words.sights.one_lane)
+    if like is not None:
         return replace(like, seen=spoken(like.seen, called.words), look=spoken(like.look, called.words))
     first = index_of(int(comparison.wrong.flatten().int().argmax()), tuple(comparison.got.shape))
     return Hint(

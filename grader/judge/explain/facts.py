@@ -29,6 +29,8 @@ ROUNDED_FROM, ROUNDED_TO = 2.0**-18, 2.0**-8
 LEVELS = 8
 DIGITS = {torch.float32: 6, torch.float16: 3, torch.uint8: 2}
 
+BYTES = ("What is kept in a byte loses what lies beyond 255, and its fraction: are sums and products in a larger type, "
+         "and numbers between 0 and 1 multiplied by 255?")
 MINUS = "Is a minus missing, or one too many?"
 UNSIGNED = "Where is an absolute value taken, a square, or a root of one?"
 WHOLE = "Is something converted to an integer on the way, or divided with //?"
@@ -58,6 +60,8 @@ OF_RIGHT: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
 WITH_INPUT: Sequence[tuple[str, str, Callable[[Tensor, Tensor], Tensor]]] = (
     ("{} itself", "Does the kernel store the value that it loaded, in place of the one that it computed?",
      lambda right, x: x.expand_as(right)),
+    ("half of {}", "Is a part of the formula 0, as 1 // 2 is in whole numbers, or a term lost?",
+     lambda right, x: x.expand_as(right) / 2),
     ("the right one times {}", "Is {} multiplied once too often, or a division by it missing?",
      lambda right, x: right * x),
     ("the right one divided by {}", "Does {} take part as a factor, or is a division by it one too many?",
@@ -115,6 +119,8 @@ def _values(evidence: Evidence) -> Hint | None:
         if not bool(evidence.expected[evidence.wrong].any()):
             return Hint(f"{every} where -0 is right.", "Is something added to it? 0 + -0 is 0.",
                         pattern="sign of zero")
+        if evidence.dtype == torch.uint8:
+            return Hint(f"{every}.", BYTES, pattern="zero")
         return Hint(
             f"{every}.",
             "Does the kernel store the result that it computed? A load whose mask is false gives 0, and so do an "

@@ -54,7 +54,8 @@ class Layout:
 @dataclass(frozen=True)
 class TensorAccess:
     """A load or store, the tensor that it goes to, and the words of its kernel's language. `launch` is the line of the
-    launch, `turned` marks a kernel that transposes tiles, `summed` are the sizes that the assignment sums over."""
+    launch, `turned` marks a kernel that transposes tiles, `summed` are the sizes that the assignment sums over.
+    `several` is the number of elements that a thread takes at once."""
 
     access: Access
     layout: Layout
@@ -63,11 +64,17 @@ class TensorAccess:
     turned: bool
     summed: frozenset[str]
     words: Phrases
+    several: int = 1
 
     @property
     def where(self) -> str:
         return f"the {'atomic operation' if self.access.access == 'atomic' else self.access.access} in line " \
                f"{self.access.line}"
+
+    @property
+    def unsteady(self) -> bool:
+        """Whether it is not known how a loop moves on: of its reach nothing is known then."""
+        return self.access.times > 1 and self.access.step is None
 
     @property
     def launched(self) -> str:
@@ -106,17 +113,18 @@ class TensorAccess:
         return next((size for _, step, size in self.dimensions if step == apart), 1)
 
     @classmethod
-    def of_threads(cls, access: Access) -> Access:
+    def of_threads(cls, access: Access) -> tuple[Access, int]:
         """A load or store in which each thread takes a few elements at once, one beside the other, as that of all of
-        them in a row."""
+        them in a row; and how many each takes."""
         *tile, several = access.tile
         *lanes, apart = access.lanes
-        if not tile or several not in SHARES or apart != 1 or lanes[-1] != several:
-            return access
+        # How far threads lie apart is not known where one takes part.
+        if not tile or several not in SHARES or apart != 1 or (lanes[-1] != several and access.live[-2] != 1):
+            return access, 1
         return access.model_copy(update={
             "tile": [*tile[:-1], tile[-1] * several], "lanes": [*lanes[:-1], 1],
             "live": [*access.live[:-2], access.live[-2] * several],
-            "last": [*access.last[:-2], access.last[-2] * several]})
+            "last": [*access.last[:-2], access.last[-2] * several]}), several
 
     @property
     def shares(self) -> list[int]:

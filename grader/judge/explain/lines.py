@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from functools import cache
 
 from grader import frontends
 from grader.frontends.phrases import Phrases
@@ -34,27 +36,55 @@ def quoted(name: str) -> str:
     return f"`{name.replace('`', '')[:NAME_CHARACTERS]}`"
 
 
-def tensor_name(tensor: str, given: str) -> str:
+def tensor_name(tensor: str, given: str, words: Phrases) -> str:
     """A tensor by its parameter and the kernel's name for it: "x (`x_ptr` in the kernel)"."""
     if given:
         return given if tensor in ("", given) else f"{given} ({quoted(tensor)} in the kernel)"
-    return f"the submission's own {quoted(tensor)}" if tensor else "a tensor of the submission's own"
-
-
-_TERM = re.compile(r"\b([Pp]rogram|[Ll]ane|[Mm]ask|[Bb]lock)(?=s?\b)(?! size)|//")
+    return words.names.own_named.format(tensor=quoted(tensor)) if tensor else words.names.own_unnamed
 
 
 def spoken(text: str, words: Phrases) -> str:
     """A sentence of the judge's in the terms of a language: "block 3" of a kernel for "program 3". What is quoted as
     code stays."""
-    terms = words.names.terms
+    return _with_terms(text, words.names.terms)
+
+
+def spoken_mistake(text: str, words: Phrases) -> str:
+    """The hint of an assignment's mistake in the terms of a language. A block is what the language takes it for."""
+    return _with_terms(text, {**words.names.terms, **words.names.mistakes, "block": "block"})
+
+
+def _with_terms(text: str, terms: Mapping[str, str]) -> str:
+    if not terms:
+        return text
 
     def term(found: re.Match[str]) -> str:
-        own = terms.get(found[0].lower(), found[0].lower())
-        return own.capitalize() if found[0][0].isupper() else own
+        if found[0] in terms:
+            return terms[found[0]]
+        own = terms[found[0][:1].lower() + found[0][1:]]
+        return own[:1].upper() + own[1:]
 
+    pattern = _pattern(tuple(terms))
     parts = text.split("`")
-    return "`".join(part if at % 2 else _TERM.sub(term, part) for at, part in enumerate(parts)) if terms else text
+    return "`".join(part if at % 2 else pattern.sub(term, part) for at, part in enumerate(parts))
+
+
+@cache
+def _pattern(terms: Sequence[str]) -> re.Pattern[str]:
+    """What finds any of these terms, the longest first: words with an s behind them, or with a capital, too."""
+    found = []
+    for term in sorted(terms, key=len, reverse=True):
+        first = f"[{term[0].upper()}{term[0]}]" if term[0].islower() else re.escape(term[0])
+        word = r"(?=s?\b)" if term[-1].isalpha() else ""
+        # A block size is the language's own.
+        size = "(?! size)" if term == "block" else ""
+        found.append((r"\b" if term[0].isalpha() else "") + first + re.escape(term[1:]) + word + size)
+    return re.compile("|".join(found))
+
+
+def written_name(assignment: Assignment, name: str) -> str:
+    """A parameter by the name that the function has for it in the file's language; "" for none."""
+    return next((one.name for one in assignment.takes if one.of[:1] == (name,)), name)
 
 
 def in_line(line: int) -> str:

@@ -20,6 +20,9 @@ def known_mistakes(assignment: Assignment, evidence: Evidence) -> list[Mistake]:
     """
     if evidence.count == 0 or evidence.got.numel() == 1:
         return []
+    if evidence.dtype == torch.uint8 and not bool(evidence.got[evidence.wrong].any()):
+        # Bytes are 0 for many reasons.
+        return []
     agreement = EXACT_AGREEMENT if evidence.dtype == torch.float32 and not evidence.exact else AGREEMENT
     fitting: dict[str, Mistake] = {}
     for mistake in assignment.mistakes:

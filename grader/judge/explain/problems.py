@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.frontends.phrases import Phrases
-from grader.judge.explain.lines import in_line, phrases_of, place, quoted, spoken
+from grader.judge.explain.lines import in_line, phrases_of, place, quoted, spoken, written_name
 from grader.judge.rules import (
     BeyondBuffer,
     GridTooLarge,
@@ -17,20 +17,19 @@ from grader.judge.rules import (
 from grader.model.assignment import Assignment
 from grader.model.result import Detail
 
-OWN = "a tensor of the submission's own"
-
 
 def explain_problem(assignment: Assignment, source: str, problem: Problem) -> Detail:
     """What is asked for, what there is, and what to do instead. `source` is the student's file."""
     words = phrases_of(assignment)
-    message, hint = _told(problem, words)
+    given = written_name(assignment, problem.given) if isinstance(problem, BeyondBuffer | HostMemory) else ""
+    message, hint = _told(problem, words, given)
     return Detail(
         kind="out_of_memory" if problem.failure == "memory_limit" else "exception", message=message, hint=hint,
         place=place(assignment, source, problem.line))
 
 
-def _told(problem: Problem, phrases: Phrases) -> tuple[str, str]:
-    line, words = in_line(problem.line), phrases.calls
+def _told(problem: Problem, phrases: Phrases, given: str) -> tuple[str, str]:
+    line, words, own = in_line(problem.line), phrases.calls, phrases.names.own_unnamed
     match problem:
         case GridTooLarge(kernel=kernel, axis=axis, programs=programs, most=most):
             swap = "" if axis == "x" else f", or let the grid's first size count what {axis} counts: it may be larger"
@@ -49,16 +48,16 @@ def _told(problem: Problem, phrases: Phrases) -> tuple[str, str]:
                 f"The call allocates {_size(size)}, but {has}; the largest tensor is made"
                 f"{line or ' in an unknown line'}.",
                 "Allocate no more than the sizes of the inputs need.")
-        case BeyondBuffer(given=given, beyond=beyond, kernel=kernel):
+        case BeyondBuffer(beyond=beyond, kernel=kernel):
             taken = f", as the launch of {quoted(kernel)} takes it," if kernel else ""
-            view = f"A view of {given or OWN}{line}{taken} ends {beyond:,} bytes after its memory."
+            view = f"A view of {given or own}{line}{taken} ends {beyond:,} bytes after its memory."
             if phrases.names.threads and not kernel:
                 # Pointers have no views: this is a copy, or cudaMemset.
-                view = f"The copy or fill{line} goes on for {beyond:,} bytes after the end of {given or OWN}."
+                view = f"The copy or fill{line} goes on for {beyond:,} bytes after the end of {given or own}."
             return view, words.beyond_buffer
-        case HostMemory(kernel=kernel, given=given):
+        case HostMemory(kernel=kernel):
             return (
-                f"The launch of {quoted(kernel)}{line} takes {given or OWN}, which lies in host memory: kernels reach "
+                f"The launch of {quoted(kernel)}{line} takes {given or own}, which lies in host memory: kernels reach "
                 "the GPU's memory alone.",
                 words.host_given if given else words.host_own)
         case NothingToCopy():

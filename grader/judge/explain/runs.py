@@ -75,7 +75,7 @@ def _told(found: seen.Finding, output: Output, words: Phrases) -> Hint:
         case seen.EmptyGrid():
             return empty_grid(found.line, found.grid, words)
         case seen.Recast():
-            name = tensor_name(found.tensor, found.given)
+            name = tensor_name(found.tensor, found.given, words)
             return Hint(
                 f"Line {found.line} takes the pointer to {name}, of {found.before}, as one to {found.after}: offsets "
                 "count elements of that size then, and bits are taken as such numbers.",
@@ -129,14 +129,14 @@ def _out_of_bounds(
             beyond_rows(here, tuple(ACCESS)) if found.masked else None) or Hint(
                 "", _why_outside(found, here, source, words))
     return Detail(
-        kind="out_of_bounds", message=spoken(_reaches(found), words), hint=told.text, pattern=told.pattern,
+        kind="out_of_bounds", message=spoken(_reaches(found, words), words), hint=told.text, pattern=told.pattern,
         place=place(assignment, source, found.line))
 
 
 def _outside_shared(assignment: Assignment, source: str, found: seen.OutOfBounds, words: Phrases) -> Detail:
     return Detail(
         kind="out_of_bounds", message=spoken(_reaches(
-            found, f"the shared array {quoted(found.tensor)}" if found.tensor else "the shared memory"), words),
+            found, words, f"the shared array {quoted(found.tensor)}" if found.tensor else "the shared memory"), words),
         hint=words.sights.outside_shared, pattern="outside shared memory", place=place(assignment, source, found.line))
 
 
@@ -145,7 +145,7 @@ def _misaligned(assignment: Assignment, source: str, found: seen.Misaligned, wor
         kind="exception",
         message=spoken(
             f"The {ACCESS[found.access]}{in_line(found.line)} moves {found.bytes} bytes at once, and begins "
-            f"{found.offset:,} bytes into {tensor_name(found.tensor, found.given)} in program "
+            f"{found.offset:,} bytes into {tensor_name(found.tensor, found.given, words)} in program "
             f"{program(found.program)}: no multiple of {found.bytes}.", words),
         hint=words.sights.misaligned, pattern="misaligned", place=place(assignment, source, found.line))
 
@@ -155,10 +155,10 @@ def _sides(found: seen.OutOfBounds) -> tuple[int, int]:
     return max(0, found.highest - found.elements + 1), max(0, -found.lowest)
 
 
-def _reaches(found: seen.OutOfBounds, name: str = "") -> str:
+def _reaches(found: seen.OutOfBounds, words: Phrases, name: str = "") -> str:
     """ "The load in line 10 reaches up to 19 elements past the end of x, which has 45; …"."""
     past, before = _sides(found)
-    name = name or tensor_name(found.tensor, found.given)
+    name = name or tensor_name(found.tensor, found.given, words)
     sides = []
     if past:
         sides.append(f"up to {plural(past, 'element')} past the end")
@@ -242,7 +242,7 @@ def _unwritten(found: seen.Unwritten, output: Output, words: Phrases) -> Hint:
         )
     return Hint(
         f"The {'load' if found.kernel else 'copy'}{in_line(found.line)} reads {plural(found.lanes, 'element')} of "
-        f"{tensor_name(found.tensor, found.given)} that nothing has written.",
+        f"{tensor_name(found.tensor, found.given, words)} that nothing has written.",
         words.sights.unwritten, pattern="reads unwritten memory",
     )
 
@@ -276,7 +276,7 @@ def overflowed(found: seen.Overflow, words: Phrases) -> Hint:
 
 def race(found: seen.Race, words: Phrases) -> Hint:
     first, second = (program(one, *found.programs) for one in found.programs)
-    name = tensor_name(found.tensor, found.given)
+    name = tensor_name(found.tensor, found.given, words)
     if found.certain:
         return Hint(
             spoken(f"Programs {first} and {second} store different values to element {found.element:,} of {name}"

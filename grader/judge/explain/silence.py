@@ -12,7 +12,7 @@ from grader.judge.explain.lines import in_line, quoted, spoken
 from grader.judge.explain.runs import empty_grid
 from grader.model.result import Detail
 from grader.plan.findings import Unwritten
-from grader.plan.plan import Copy, Launch, Pointer, named
+from grader.plan.plan import ITEM_BYTES, Copy, Launch, Pointer, named
 
 
 def explain_unwritten(called: Called) -> Detail | None:
@@ -75,6 +75,12 @@ def explain_copies(called: Called, elements: int) -> Hint | None:
         return None
     starts = {one.target.offset for one in copies}
     total = sum(math.prod(one.target.shape) for one in copies)
+    moved = sum(math.prod(one.target.shape) * ITEM_BYTES[one.target.dtype] for one in copies)
+    room = max(called.plan.buffers[number].bytes for number in called.outputs)
+    if called.words.sights.copied_bytes and moved < room:
+        return Hint(
+            f"The copy{in_line(copies[0].line)} writes {moved:,} of the {room:,} bytes of {called.output}.",
+            called.words.sights.copied_bytes, pattern="copies", line=copies[0].line)
     seen = f"The copies{in_line(copies[0].line)} write {plural(len(copies), 'part')} of {called.output}"
     if len(starts) < len(copies):
         seen += ", and more than one of them begins at the same element."

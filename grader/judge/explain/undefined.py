@@ -18,7 +18,7 @@ def undefined(found: Undefined, words: Phrases) -> Hint:
     chance = words.chances[found.what]
     first, other = (program(one, *found.programs) for one in [*found.programs, (0, 0, 0), (0, 0, 0)][:2])
     # Shared memory is a program's own.
-    tensor = quoted(found.tensor) if found.what == "shared" else tensor_name(found.tensor, found.given)
+    tensor = quoted(found.tensor) if found.what == "shared" else tensor_name(found.tensor, found.given, words)
     known = {"line": in_line(found.line), "element": found.element, "tensor": tensor,
              "kernel": quoted(found.kernel), "program": first, "other": other}
     return Hint(

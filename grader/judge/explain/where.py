@@ -24,6 +24,9 @@ WITHIN = "Which statement treats these in another way than the others?"
 STEP = "What has this length: a block, a tile, a stride, a step of a loop?"
 OFFSETS = "Compute the offsets of the load and of the store by hand for one of them: do both mean the same element?"
 
+WARP = 32
+ONE_LANE = "one lane"
+
 LOOKED_UP = 256
 """Elements that are looked up among the right answers."""
 FOUND, BY_CHANCE = 0.95, 0.2
@@ -49,8 +52,17 @@ def where(evidence: Evidence) -> Hint | None:
             return hint
     # A few right ones among very many wrong ones are so by chance.
     if int(right.sum()) < max(ENOUGH, (1 - COVERAGE) * right.numel()):
-        return None
+        return _one_lane(state, wrong, right)
     return _placed(state, wrong)
+
+
+def _one_lane(state: str, wrong: Tensor, right: Tensor) -> Hint | None:
+    """Hint for an answer that is right in every 32nd place of its rows alone, where each warp has its first lane."""
+    turn = torch.arange(wrong.shape[-1], device=wrong.device) % WARP == 0
+    if int(turn.sum()) < 2 or int(right.sum()) < ENOUGH or bool((right != turn.expand_as(right)).any()):
+        return None
+    unit = "element" if wrong.ndim == 1 else "column"
+    return Hint(f"{state} in all {unit}s but every {WARP}nd, from {unit} 0 on.", STEP, pattern=ONE_LANE)
 
 
 def _features(evidence: Evidence, wrong: Tensor) -> Iterator[tuple[str, Tensor]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from grader.frontends.cuda.phrases import PHRASES
 from grader.frontends.cuda.phrases.compiling import unwrap
 from grader.judge.explain import explain_failure
+from grader.judge.explain.lines import spoken_mistake
 from grader.judge.explain.refusals import explain_refusal
 from grader.model import catalogue
 from grader.model.verdicts import FailureKind
@@ -16,7 +18,12 @@ from grader.plan.messages import Refused
 
 SILU = catalogue.assignments()["silu"].model_copy(update={"suffix": ".cu"})
 
+OTHERS = r"\btl\.|torch|[Tt]riton|num_warps|BLOCK"
 COMPILED = [
+    ("silu.cu(3): error: expression must have integral or unscoped enum type", "x[i] = x[i] ^ 2;", "not a power"),
+    ("silu.cu(3): error: expression must have integral or unscoped enum type", "float r = v % 2.0f;", "fmodf(x, y)"),
+    ("silu.cu(9): error: expression must have integral or unscoped enum type", "k<<1, 256>>(input);",
+     "three angle brackets"),
     # What nvcc 13.0 and g++ say, the line, and what tells what to do.
     ('silu.cu(3): error: identifier "j" is undefined', "x[j] = 1;", "is it spelt as it is declared"),
     ('silu.cu(3): error: identifier "blockIDx" is undefined', "x[blockIDx.x] = 1;", "blockIdx, blockDim, threadIdx"),
@@ -155,5 +162,14 @@ def test_a_refusal_is_a_sentence_of_cuda() -> None:
 
 
 def test_no_sentence_speaks_of_another_language() -> None:
-    said = repr((PHRASES.refusals, PHRASES.chances, PHRASES.names, PHRASES.sights, PHRASES.answers, PHRASES.calls))
-    assert not re.findall(r"\btl\.|torch|[Tt]riton|num_warps|BLOCK", said)
+    names, mistakes = replace(PHRASES.names, mistakes={}), list(PHRASES.names.mistakes.values())
+    said = repr((PHRASES.refusals, PHRASES.chances, names, mistakes, PHRASES.sights, PHRASES.answers, PHRASES.calls))
+    assert not re.findall(OTHERS, said)
+
+
+def test_no_mistake_of_an_assignment_is_told_in_another_language() -> None:
+    hints = {mistake.hint for assignment in catalogue.assignments().values() if "cuda" in assignment.forms
+             for mistake in assignment.mistakes}
+    told = {hint: spoken_mistake(hint, PHRASES) for hint in hints}
+    others = rf"{OTHERS}|other=|float\('|program|\blanes?\b|masked?\b|axis"
+    assert {hint: said for hint, said in told.items() if re.search(others, said)} == {}

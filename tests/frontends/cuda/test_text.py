@@ -207,7 +207,7 @@ def test_a_hostile_text_is_read_in_little_time(text: str, capsys: pytest.Capture
 ])
 def test_a_library_is_told_by_its_kernels_names(symbol: str, found: str) -> None:
     kernel = _kernel(symbol=symbol, text=ENTRY.format(body="", module="").replace("entry k", f"entry {symbol}"))
-    assert read_kernel(kernel) == ((Foreign("function", found),) if found else ())
+    assert read_kernel(kernel) == ((Foreign("library", found),) if found else ())
 
 
 POINTER = Pointer(buffer=0)

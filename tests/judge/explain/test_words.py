@@ -83,6 +83,8 @@ def test_what_stops_a_call() -> None:
 @pytest.mark.parametrize(("tile", "lanes", "live", "joined"), [
     # A float4 of each thread is one tile of all.
     ([256, 4], [4, 1], [64, 4], ([1024], [1], [256])),
+    # Of one thread that takes part it is not known how far it is from the next.
+    ([256, 4], [0, 1], [1, 4], ([1024], [1], [4])),
     ([8, 32, 2], [64, 2, 1], [8, 32, 2], ([8, 64], [64, 1], [8, 64])),
     # Rows of a matrix are not.
     ([16, 16], [16, 1], [16, 16], ([16, 16], [16, 1], [16, 16])),
@@ -95,7 +97,8 @@ def test_what_a_thread_takes_at_once_lies_in_a_row(
     access = Access(
         access="load", kernel="k", line=2, tensor="input", buffer=0, grid=(2, 1, 1), tile=tile, first=0,
         lanes=list(lanes), programs=(1024, None, None), even=True, step=None, times=1, live=live, last=live)
-    found = TensorAccess.of_threads(access)
+    found, several = TensorAccess.of_threads(access)
+    assert several == (1 if found.tile == tile else tile[-1])
     assert (found.tile, found.lanes, found.live) == joined
 
 
@@ -111,7 +114,7 @@ def test_a_thread_may_have_a_part_for_itself(lanes: list[int], step: int | None,
     layout = Layout(name="weight", is_output=False, down="", across="cols", rows=1, columns=4099)
     seen = TensorAccess(access, layout, {"cols": 4099}, 5, False, frozenset(), frontends.by_suffix(".cu").phrases)
     found = misplaced([seen])
-    assert (found is not None and "neighbours" in found.seen) == told
+    assert (found is not None and "neighbour" in found.seen) == told
 
 
 def test_a_loop_over_a_tile_of_unknown_shape_is_not_judged() -> None:
@@ -134,5 +137,5 @@ def test_memory_without_room_for_one_element() -> None:
 
 def test_copies_past_the_end_in_words_of_pointers() -> None:
     found = explain_stop(CUDA, "", BeyondBuffer("out", 10, 128))
-    assert found.message == "The copy or fill in line 10 goes on for 128 bytes after the end of out."
+    assert found.message == "The copy or fill in line 10 goes on for 128 bytes after the end of output."
     assert "a pitch of its own" in found.hint

@@ -127,8 +127,17 @@ CLUES = (
     _of("All `extern __shared__` arrays of a file begin at the same place, and so have one type: give each its own "
         "name, "
         "or cast: float *tile = (float *)memory.", r"declaration is incompatible with previous", r".*__shared__"),
+    _of("A launch has three brackets on each side: kernel<<<blocks, threads>>>(…).",
+        r"expression must have", r"\s*\w+(?:<[^<>]*>)?\s*<<[^<].*>>\s*\("),
+    _of("^ is an exclusive or, not a power: write x * x * x, or powf(x, 3).",
+        r"expression must have integral", r".*\^"),
     _of("An index is a whole number: divide with integers, or convert with (int).",
         r"expression must have integral", r".*\["),
+    _of("% takes whole numbers: for floats there is fmodf(x, y).", r"expression must have integral", r".*%"),
+    _of("A launch is written with three angle brackets on each side: kernel<<<blocks, threads>>>(arguments).",
+        r"expression must have integral", r".*\w\s*<<[^<].*>>\s*\("),
+    _of("Operators on bits (<<, >>, &, |, ~) take whole numbers: && and || are and and or.",
+        r"expression must have integral", r".*(?:<<|>>|&|\||~)"),
     _of("Put a * or [index] behind the pointer to get at a value: x[i], not x.",
         r"expression must have (?:arithmetic|integral|class type but it has type \"[^\"]*\*)"),
     _of("Only structures and vectors such as float4 and dim3 have parts with a dot.",

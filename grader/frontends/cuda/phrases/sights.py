@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from grader.frontends.cuda.phrases.mistakes import MISTAKES
 from grader.frontends.phrases import AnswerPhrases, Calls, Names, Sights
 
 NAMES = Names(
     program_id="blockIdx", program_ids=("blockIdx.x", "blockIdx.y", "blockIdx.z"),
     blocks="({count} + {block} - 1) / {block}", load="load", store="store", atomic="atomic operation",
     launch_opens=">>>(",
-    terms={"program": "block", "lane": "thread", "mask": "condition", "block": "part", "//": "/"},
+    terms={
+        "program": "block", "lane": "thread", "mask": "condition", "block": "part", "//": "/",
+        "neighbours in the tile lie": "elements of neighbouring threads lie",
+        "where a tile covers": "where the threads of a block cover",
+        "where a tile has": "where a block has",
+        "of its tile": "of its block",
+        "along axis 0": "along x", "along axis 1": "along y", "along axis 2": "along z",
+        "in steps of the block": "in steps of as many as a block takes",
+        "Is this tensor allocated for as many programs, rows or blocks as use it":
+            "Is it allocated for as many blocks, rows or parts as use it, in bytes (count * sizeof(float))",
+        "the block that the grid is counted with must be the kernel's":
+            "count the grid with as many elements as a block of the kernel has",
+    },
+    mistakes=MISTAKES,
+    own_named="your own array {tensor}", own_unnamed="memory of your own",
     threads=True,
 )
 
@@ -23,8 +38,8 @@ SIGHTS = Sights(
     unmasked="The last block has threads past the end: put this {call} into an `if` {sizes}.",
     unmasked_load="",
     flat_sizes="such as if (i < n), with the names of this line",
-    unwritten="cudaMalloc and __shared__ leave in memory what was there before, in floats NaN: use cudaMemset, or "
-              "store every element before it is read.",
+    unwritten="Neither cudaMalloc nor __shared__ clears memory, which may hold anything: use cudaMemset, or store "
+              "every element before it is read.",
     no_program="A size divided with / rounds down, to 0 where it is smaller than the block: use (n + threads - 1) / "
                "threads.",
     overflow="An int holds up to 2147483647: convert a factor of the product first, as in (size_t)row * cols.",
@@ -43,6 +58,20 @@ SIGHTS = Sights(
     outside_shared="A shared array has as many elements as its declaration says, or the bytes of the launch's third "
                    "value: does the index count threadIdx.x and threadIdx.y with the right width, and is the array as "
                    "large as the block?",
+    left_early="Some threads of a block have left before the __syncthreads(){line}, and load and store nothing from "
+               "there on.",
+    left_early_look="What they should load for others, or store, is missing: let no thread return before a barrier, "
+                    "and put an `if` around the loads and stores alone.",
+    not_added_yet="The load in line {line} reads {tensor}, to which all blocks of this launch add in line {adds}: "
+                  "others may not have added yet.",
+    not_added_yet_look="Blocks do not wait for each other, and __syncthreads() is for the threads of one block: read "
+                       "the sum in a second launch.",
+    same_thread="Is threadIdx missing from the index, as in blockIdx.x * blockDim.x + threadIdx.x?",
+    several="Each thread moves {count} elements at once, and the last {rest} are no whole group: copy those one by "
+            "one, by some threads more.",
+    one_lane="A warp has 32 threads: __shfl_down_sync leaves the whole sum or maximum in its first thread alone. Give "
+             "it to the others with __shfl_sync(0xffffffff, value, 0), or use __shfl_xor_sync.",
+    copied_bytes="Sizes, widths and pitches of copies count bytes: elements times sizeof(element).",
 )
 
 ANSWERS = AnswerPhrases(

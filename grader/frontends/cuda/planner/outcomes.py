@@ -33,7 +33,7 @@ def failed(failure: str, message: str, line: int = 0) -> NoPlan:
     known = failure if failure in _FAILURES else "exception"
     return NoPlan(Failed(
         seq=0, failure=known, message=_cut(message, _MESSAGE), line=_line(line),  # type: ignore[arg-type]
-        traceback=_said(line, message)))
+        traceback=_said(line, message) if line else ""))
 
 
 def ending(recording: Recording, lines: HostLines) -> NoPlan | None:

@@ -115,7 +115,7 @@ def line_of(symbol: str, text: str) -> int:
     ("from_symbol", "read_values", "cudaMemcpyFromSymbol", ""),
     ("managed", "read_values", "cudaMallocManaged", ""),
     ("reads", "read_values", "x", "printf"),
-    ("reads_temporary", "read_values", "cudaMalloc", ""),
+    ("reads_temporary", "read_values", "memory of cudaMalloc", ""),
     ("copies", "copy", "cudaMemcpy", ""),
     ("writes_input", "input_written", "cudaMemset", ""),
     ("library", "library", "cublasCreate_v2", ""),

@@ -1,5 +1,5 @@
 // Source and target of the copy are exchanged.
-// expect: its source `d_A` is GPU memory
+// expect: `d_A` lies in GPU memory already
 // never: tl.
 #include <vector>
 

@@ -1,6 +1,5 @@
 // The loop that gathers takes a step too many in each row.
-// expect: line 13
-// expect: h_A
+// expect: reads past the end of `h_A`
 // never: tl.
 #include <vector>
 

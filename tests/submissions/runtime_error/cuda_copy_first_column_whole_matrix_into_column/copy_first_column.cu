@@ -1,6 +1,6 @@
 // The whole matrix is copied to where its column should go.
 // expect: in line 9
-// expect: bytes after its memory
+// expect: bytes after the end of d_A
 // never: tl.
 #include <cuda_runtime.h>
 

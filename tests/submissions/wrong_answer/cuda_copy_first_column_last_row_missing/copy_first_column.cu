@@ -1,5 +1,5 @@
 // The loop ends one row too early.
-// expect: output
+// expect: 1 of 5 elements is wrong
 // never: tl.
 #include <vector>
 

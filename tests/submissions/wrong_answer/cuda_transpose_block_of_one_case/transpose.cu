@@ -1,6 +1,6 @@
 // Blocks of 16×16 threads for tiles of 32×32.
 // expect: never written
-// expect: covers 16 x 16
+// expect: cover 16 x 16
 // never: tl.
 #include <cuda_runtime.h>
 

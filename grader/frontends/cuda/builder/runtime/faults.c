@@ -25,7 +25,7 @@ static void host_access(Buffer *buffer, u64 address, int writes) {
         rec_refuse(READ_VALUES, name, "host code %s `%s`, which is in GPU memory: launch a kernel that does", what,
                    name);
     if (buffer->place == DEVICE)
-        rec_refuse(READ_VALUES, "cudaMalloc",
+        rec_refuse(READ_VALUES, "memory of cudaMalloc",
                    "host code %s memory of cudaMalloc, which is in GPU memory: launch a kernel "
                    "that does",
                    what);

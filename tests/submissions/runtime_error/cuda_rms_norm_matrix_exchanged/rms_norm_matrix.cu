@@ -1,5 +1,5 @@
 // The launch exchanges rows and columns.
-// expect: rows
+// expect: past the end of weight
 // never: tl.
 #include <cuda_runtime.h>
 
