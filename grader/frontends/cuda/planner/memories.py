@@ -32,6 +32,10 @@ class TakenMemory:
     freed: bool = False
 
     @property
+    def end(self) -> int:
+        return self.base + self.bytes
+
+    @property
     def is_kept(self) -> bool:
         """Whether it was there before the first of the calls that a plan is of."""
         return not self.is_given and self.call in (LOADING, EARLIER)
@@ -51,9 +55,15 @@ class Memories:
 
     def take(self, memory: TakenMemory) -> None:
         self.all.append(memory)
-        index = bisect_right(self._bases, memory.base)
-        self._bases.insert(index, memory.base)
-        self._by_base.insert(index, memory)
+        # Addresses of host memory that is gone are used again, from another place on.
+        begin = end = bisect_right(self._bases, memory.base)
+        while begin and self._by_base[begin - 1].end > memory.base:
+            begin -= 1
+        while end < len(self._bases) and self._bases[end] < memory.end:
+            end += 1
+        del self._bases[begin:end], self._by_base[begin:end]
+        self._bases.insert(begin, memory.base)
+        self._by_base.insert(begin, memory)
 
     def new(self, bytes: int, place: Place, call: int, line: int = 0, variable: str = "") -> TakenMemory:
         """Memory that a plan has beside what host code has taken; it has no address."""

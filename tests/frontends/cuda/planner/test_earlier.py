@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.frontends.cuda.planner.memories import Memories, TakenMemory
 from grader.judge.rules import check
 from grader.plan.messages import Failed
 from grader.plan.plan import Plan
@@ -171,3 +172,11 @@ def test_what_host_code_keeps_of_inputs_is_planned_without_an_earlier_call(
     _, found = plan(with_function(built_for_columns, symbol), column(SMALL, 3), column(LARGE, 3), copies=True)
     (alone,) = plan(with_function(built_for_columns, symbol), column(LARGE, 3), copies=True)
     assert isinstance(found, Plan) and found == alone
+
+
+def test_addresses_are_those_of_the_newest_memory_there() -> None:
+    memories = Memories()
+    for base, size in ((0x7000, 0x1000), (0x9000, 0x1000), (0x5000, 0x2800), (0xC000, 0)):
+        memories.take(TakenMemory(len(memories.all), base, size, "host"))
+    found = [memories.find(address) for address in (0x5000, 0x7000, 0x77FF, 0x7900, 0x9000, 0xC000)]
+    assert [one and one.number for one in found] == [2, 2, 2, None, 1, 3]
