@@ -54,5 +54,5 @@ def test_an_assignment_is_in_a_language_that_there_is() -> None:
     silu = assignments()["silu"]
     assert (silu.file, silu.signature) == ("silu.py", "silu(x, out)")
     assert silu.written("silu.f90").file == "silu.py"
-    with pytest.raises(ValidationError, match=r"suffix: expected one of \.py, got '\.f90'"):
+    with pytest.raises(ValidationError, match=r"suffix: expected one of \.cu, \.py, got '\.f90'"):
         Assignment(**{**dict(silu), "suffix": ".f90"})

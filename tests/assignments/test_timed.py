@@ -188,7 +188,7 @@ def test_what_is_renewed_in_place_lies_on_the_host_and_what_is_timed_there_is_re
     Assignment(**silu)
     with pytest.raises(ValueError, match="renew: x is on the device"):
         Assignment(**{**silu, "renew": lambda inputs, generator: None})
-    column = {name: getattr(ASSIGNMENTS["copy_first_column"], name) for name in Assignment.model_fields}
+    column = {name: getattr(ASSIGNMENTS["copy_first_column"], name) for name in Assignment.model_fields} | {"forms": {}}
     Assignment(**column)
     with pytest.raises(ValueError, match="renew: missing; timed cases with inputs on the host need it"):
         Assignment(**{**column, "renew": None})

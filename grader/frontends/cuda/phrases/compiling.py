@@ -127,8 +127,6 @@ CLUES = (
     _of("All `extern __shared__` arrays of a file begin at the same place, and so have one type: give each its own "
         "name, "
         "or cast: float *tile = (float *)memory.", r"declaration is incompatible with previous", r".*__shared__"),
-    _of("A launch has three brackets on each side: kernel<<<blocks, threads>>>(…).",
-        r"expression must have", r"\s*\w+(?:<[^<>]*>)?\s*<<[^<].*>>\s*\("),
     _of("^ is an exclusive or, not a power: write x * x * x, or powf(x, 3).",
         r"expression must have integral", r".*\^"),
     _of("An index is a whole number: divide with integers, or convert with (int).",

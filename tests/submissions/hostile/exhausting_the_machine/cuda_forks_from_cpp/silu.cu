@@ -1,5 +1,5 @@
 // Forks without end.
-// verdict: time_limit, runtime_error
+// verdict: time_limit, runtime_error, policy_violation
 #include <unistd.h>
 
 #include <cuda_runtime.h>
