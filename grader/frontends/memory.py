@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from grader.plan.frames import FRAME_BYTES
+from grader.plan.limits import LaunchStopped, Limit
 from grader.plan.messages import CannotSimulate, Exhausted, Simulated
 from grader.plan.plan import ITEM_BYTES, Buffer, Copy, Data, DType, Fill, Plan, View
 from grader.ptx.allocation import zeros
@@ -65,6 +66,16 @@ class BufferMemory:
                 return int(marks.size)
         self.written = None
         return int(marks.size)
+
+
+def stopped_at(error: LaunchStopped) -> CannotSimulate | Exhausted:
+    """The answer about a launch that did not end."""
+    if isinstance(error.cause, Limit):
+        return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line,
+                         resident=error.cause.resident, rounds=error.cause.rounds)
+    if isinstance(error.cause, MemoryError):
+        return Exhausted(seq=0, what="memory", kernel=error.kernel, line=error.line)
+    return CannotSimulate(seq=0, operation=str(error)[:200], kernel=error.kernel, line=error.line)
 
 
 def given_of(plan: Plan) -> list[int]:

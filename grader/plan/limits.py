@@ -21,6 +21,14 @@ class Limit(Exception):
         self.resident = self.rounds = 0
 
 
+class LaunchStopped(Exception):
+    """A launch that could not be run to its end, and the line where it stopped."""
+
+    def __init__(self, kernel: str, line: int, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.kernel, self.line, self.cause = kernel, line, cause
+
+
 class Budget:
     """The element operations that are left for all launches of a plan, and the time of `monotonic` when they end."""
 
@@ -31,3 +39,11 @@ class Budget:
     @property
     def used(self) -> int:
         return min(self.operations, self.operations - self.left)
+
+    def charge(self, operations: int) -> None:
+        """Takes operations. Raises Limit where none are left, or the time is over."""
+        self.left -= operations
+        if self.left < 0:
+            raise Limit("operations")
+        if monotonic() > self.until:
+            raise Limit("time")

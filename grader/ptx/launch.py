@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.plan.device import Device, occupancy
 from grader.plan.findings import EmptyGrid
-from grader.plan.limits import Budget, Limit
+from grader.plan.limits import Budget, LaunchStopped, Limit
 from grader.plan.plan import Descriptor, Float, Integer, Kernel, Launch, Malformed, Pointer, Structure
 from grader.ptx.code import KernelCode, kernel_code
 from grader.ptx.findings import Named, Sightings
@@ -38,14 +38,6 @@ MOST_BLOCKS = 1 << 26
 WORKSPACE = TABLES - 1
 """The number of the region for barriers of the whole grid."""
 _PARAMETER = re.compile(r"^param_\d+_(\w*)$")
-
-
-class LaunchStopped(Exception):
-    """A launch that could not be run to its end, and the line where it stopped."""
-
-    def __init__(self, kernel: str, line: int, cause: Exception) -> None:
-        super().__init__(str(cause))
-        self.kernel, self.line, self.cause = kernel, line, cause
 
 
 class Watching(Observer, Protocol):

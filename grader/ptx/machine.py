@@ -85,7 +85,7 @@ class ThreadMachine(Scheduling):
         self._enter(path, entry)
         block = entry.activation.code.blocks[entry.number]
         lanes = self.shape[0] * self.shape[1]
-        self.charge((len(block.steps) + 1) * (FLOOR + lanes))
+        self.budget.charge((len(block.steps) + 1) * (FLOOR + lanes))
         for step in block.steps:
             self.step = step
             step.run(self)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from grader.plan.limits import Limit
-from grader.ptx.findings import Named, Way
+from grader.plan.traffic import Kind
+from grader.ptx.findings import Named
 from grader.ptx.lanes import Frame
 from grader.ptx.races import Races
 from grader.ptx.regions import APART, LOCAL, PARAM, SHARED, Reached, Region
@@ -115,7 +116,7 @@ class Spaces:
 
     # Finding the memory behind addresses.
 
-    def reach(self, m: Threads, space: str, address: Array, size: int, way: Way, item: int) -> list[Reached]:
+    def reach(self, m: Threads, space: str, address: Array, size: int, way: Kind, item: int) -> list[Reached]:
         """The memory behind the addresses of an access of `size` bytes, in elements of `item`, as far as there is any.
         Notes what lies outside."""
         if not space:
@@ -128,7 +129,7 @@ class Spaces:
             return self._inside(m, self.parameters, address, size, way)
         return self._global(m, address, size, way, item)
 
-    def _generic(self, m: Threads, address: Array, size: int, way: Way, item: int) -> list[Reached]:
+    def _generic(self, m: Threads, address: Array, size: int, way: Kind, item: int) -> list[Reached]:
         low, high = int(address.min()), int(address.max())
         if high < SHARED:
             return self._global(m, address, size, way, item)
@@ -146,7 +147,7 @@ class Spaces:
                                for piece in self.reach(m, space, address - np.uint64(begin), size, way, item)]
         return pieces
 
-    def _global(self, m: Threads, address: Array, size: int, way: Way, item: int) -> list[Reached]:
+    def _global(self, m: Threads, address: Array, size: int, way: Kind, item: int) -> list[Reached]:
         if m.mask is not None and address.shape == m.mask.shape:
             # Threads that take no part may be anywhere: let them be where the first is that does.
             first = int(m.mask.argmax())
@@ -160,7 +161,7 @@ class Spaces:
                 return [Reached(region, offsets, m.mask)]
         return self._global_slowly(m, address, size, way, item)
 
-    def _global_slowly(self, m: Threads, address: Array, size: int, way: Way, item: int) -> list[Reached]:
+    def _global_slowly(self, m: Threads, address: Array, size: int, way: Kind, item: int) -> list[Reached]:
         """The same for addresses in several buffers, or outside of them, or of threads that do not take part."""
         wide = np.broadcast_to(address, m.shape)
         mask = np.ones(m.shape, bool) if m.mask is None else np.broadcast_to(m.mask, m.shape)
@@ -186,7 +187,7 @@ class Spaces:
                 pieces.append(Reached(region, offsets, here, part))
         return pieces
 
-    def _aligned(self, m: Threads, region: Region, offsets: Array, here: Array, size: int, way: Way) -> Array:
+    def _aligned(self, m: Threads, region: Region, offsets: Array, here: Array, size: int, way: Kind) -> Array:
         crooked = here & ((offsets & (size - 1)) != 0)
         if crooked.any():
             first = int(np.argmax(crooked.any(1)))
@@ -194,7 +195,7 @@ class Spaces:
             offsets = offsets & ~np.int64(size - 1)
         return offsets
 
-    def _inside(self, m: Threads, region: Region, address: Array, size: int, way: Way) -> list[Reached]:
+    def _inside(self, m: Threads, region: Region, address: Array, size: int, way: Kind) -> list[Reached]:
         """An access to memory of which a kernel of a compiler's knows the bounds."""
         offsets = address.view(np.int64)
         if m.mask is not None:
@@ -204,7 +205,7 @@ class Spaces:
             raise Unsupported(f"a {way} outside of {region.named.name}")
         return [Reached(region, offsets, m.mask)]
 
-    def _shared(self, m: Threads, address: Array, size: int, way: Way, item: int) -> list[Reached]:
+    def _shared(self, m: Threads, address: Array, size: int, way: Kind, item: int) -> list[Reached]:
         offsets = address.view(np.int64)
         low, high = int(offsets.min()), int(offsets.max())
         space, mask = self.shared, m.mask
@@ -237,7 +238,7 @@ class Spaces:
                     (self.shared.valid[offsets] & self.shared.valid[offsets + size - 1]).all())
         return False
 
-    def _local(self, m: Threads, address: Array, size: int, way: Way) -> list[Reached]:
+    def _local(self, m: Threads, address: Array, size: int, way: Kind) -> list[Reached]:
         offsets = address.view(np.int64)
         if m.mask is not None:
             offsets = np.where(m.mask, offsets, 0)

@@ -2,60 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from grader.plan.findings import MOST_ACCESSES, Access
+from grader.plan.metering import Meter
 from grader.plan.plan import Launch
-from grader.plan.traffic import SECTOR, AccessTraffic, Kind, LaunchTraffic, Stored, Touched, Watch
-from grader.ptx.findings import Spot
+from grader.plan.traffic import Kind, Watch
 from grader.ptx.regions import TABLES, Region
 from grader.ptx.threads import Threads
 from grader.ptx.types import Array
 
-# Threads of the blocks that are counted: more tell nothing new, and take long to sort.
-LANES = 1 << 15
-MOST_LAUNCHES, MOST_LINES, MOST_TOUCHED, MOST_RUNS, MOST_PLACES, MOST_STEPS = 8, 32, 32, 256, 16, 64
-NAME = 80
-_GOLDEN = 0.6180339887498949
-
-Key = tuple[Kind, int, str]
+MOST_STEPS = 64
 
 
-@dataclass
-class _Sum:
-    given: str
-    size: int
-    lanes: int = 0
-    masked: int = 0
-    needed: int = 0
-    moved: int = 0
-
-
-@dataclass
-class _Counted:
-    """A launch that is counted. `asked` are the blocks whose bytes are wanted."""
-
-    launch: Launch
-    programs: int
-    asked: list[int]
-    cut: bool = False
-    sums: dict[Key, _Sum] = field(default_factory=dict)
-    touched: dict[tuple[Key, int], list[Array]] = field(default_factory=dict)
-
-
-class ThreadObserver:
+class ThreadObserver(Meter):
     """Collects the accesses of a run's first blocks, and what a `Watch` asks for. `output` is the output's name."""
 
-    def __init__(self, watch: Watch | None, output: str) -> None:
-        self._watch, self._output = watch or Watch(), output
-        self._stores = np.array(self._watch.stores, np.int64)
-        self._lines = np.zeros(self._stores.size, np.int64)
-        self._owners = np.full(self._stores.size, -1, np.int64)
-        self._places: dict[int, Spot] = {}
-        self._launches: list[_Counted] = []
+    def __init__(self, watch: Watch, output: str) -> None:
+        super().__init__(watch, output)
         self._launch: Launch | None = None
         self._first = 0
         self._seen: dict[Any, dict[str, Any]] = {}
@@ -65,31 +31,8 @@ class ThreadObserver:
         """Whether only some blocks run."""
         return bool(self._watch.chosen) or self._watch.programs > 0
 
-    @property
-    def _counts(self) -> bool:
-        return self._watch.programs > 0 or bool(self._watch.touched)
-
-    def forget(self) -> None:
-        """Begins anew for another call, which has other memory."""
-        self.__init__(self._watch, self._output)  # type: ignore[misc]
-
-    def begin(self, launch: Launch, total: int, threads: int, waits: bool) -> Array | None:
-        """Begins a launch. Returns the blocks to run, ascending; None for all, also if they may wait for each other.
-        A launch that is begun twice counts once."""
-        if self._launches and self._launches[-1].launch is launch:
-            self._launches.pop()
-        chosen: Array | None = None
-        here = len(self._launches)
-        asked = self._watch.chosen[here] if here < len(self._watch.chosen) else []
-        if waits:
-            pass
-        elif self._watch.chosen:
-            chosen = np.array([number for number in asked if number < total], np.int64)
-        elif 0 < self._watch.programs < total:
-            wanted = min(self._watch.programs, max(1, LANES // threads))
-            # Steps of the golden ratio: even steps could all fall into one column of a grid of two dimensions.
-            chosen = np.unique(((np.arange(wanted) + 0.5) * _GOLDEN % 1 * total).astype(np.int64))
-        self._launches.append(_Counted(launch, total if chosen is None else chosen.size, asked))
+    def begin(self, launch: Launch, total: int, lanes: int, waits: bool) -> Array | None:
+        chosen = super().begin(launch, total, lanes, waits)
         self._launch = launch
         self._first = 0 if chosen is None or not chosen.size else int(chosen[0])
         return chosen
@@ -102,18 +45,17 @@ class ThreadObserver:
         if m.numbers[0] == self._first:
             self._note(m, way, region, offsets, mask, size, count)
         to_output = way != "load" and region.named.given == self._output
-        if not self._counts and not (to_output and self._stores.size):
-            return
         if self._watch.touched == "output" and not to_output:
             return
+        if not self.counts and not (to_output and self._stores.size):
+            return
         begins, owners = _flat(m, offsets, mask)
-        if to_output and self._stores.size:
+        if to_output:
             for number in range(count):
-                self._remember(m, begins + number * size, owners)
-        if self._counts:
-            self._count(m, way, region, begins, owners, size * count)
-
-    # Where accesses go.
+                self.remember(m.spot, begins + number * size, owners)
+        if self.counts:
+            named, lanes = region.named, m.shape[0] * m.shape[1]
+            self.count(way, m.line(), named.name, named.given, begins, owners, size * count, lanes)
 
     def _note(
         self, m: Threads, way: Kind, region: Region, offsets: Array, mask: Array | None, size: int, count: int
@@ -160,77 +102,6 @@ class ThreadObserver:
         return [Access(**{name: value for name, value in one.items() if name not in ("firsts", "apart")},
                        step=None if one["apart"] else _step(one["firsts"]))
                 for one in self._seen.values()]
-
-    # What they move.
-
-    def _count(self, m: Threads, way: Kind, region: Region, begins: Array, owners: Array, size: int) -> None:
-        now = self._launches[-1]
-        key = (way, m.line(), region.named.name[:NAME])
-        if self._watch.touched:
-            for program in now.asked:
-                now.touched.setdefault((key, program), []).append(_distinct(begins[owners == program]))
-        if key not in now.sums:
-            if len(now.sums) >= MOST_LINES:
-                return
-            now.sums[key] = _Sum(region.named.given, size)
-        if not self._watch.programs:
-            return
-        sums = now.sums[key]
-        lanes = m.shape[0] * m.shape[1]
-        sums.lanes += lanes
-        sums.masked += lanes - begins.size
-        owned = owners << 38
-        sums.needed += _distinct(owned + begins).size * size
-        first, last = begins // SECTOR, (begins + size - 1) // SECTOR
-        sectors = np.concatenate([owned + first, owned + last]) if (first != last).any() else owned + first
-        sums.moved += _distinct(sectors).size * SECTOR
-
-    def _remember(self, m: Threads, begins: Array, owners: Array) -> None:
-        at: Array = np.searchsorted(self._stores, begins)
-        at[at == self._stores.size] = 0
-        hit = self._stores[at] == begins
-        if not hit.any():
-            return
-        spot = m.spot()
-        self._lines[at[hit]], self._owners[at[hit]] = spot.line, owners[hit]
-        self._places[spot.line] = spot
-
-    def stored(self) -> list[Stored]:
-        stored = []
-        for line, spot in self._places.items():
-            own = np.flatnonzero((self._lines == line) & (self._owners >= 0))
-            if own.size:
-                stored.append(Stored(
-                    line=line, elements=own.size, byte=int(self._stores[own[0]]),
-                    program=spot.program(int(self._owners[own[0]])), last=spot.program(int(self._owners[own[-1]]))))
-        return stored[:MOST_PLACES]
-
-    def cut(self) -> bool:
-        """Ends the count in the middle of a launch; False if nothing is counted."""
-        if self._watch.programs and self._launches:
-            self._launches[-1].cut = True
-            return True
-        return False
-
-    def launched(self) -> list[LaunchTraffic]:
-        return [LaunchTraffic(
-            kernel=run.launch.kernel, line=run.launch.line, grid=run.launch.grid, threads=run.launch.threads,
-            programs=run.programs, cut=run.cut,
-            accesses=[AccessTraffic(access=way, line=line, tensor=tensor, given=sums.given[:NAME], lanes=sums.lanes,
-                                    masked=sums.masked, needed=sums.needed, moved=sums.moved)
-                      for (way, line, tensor), sums in run.sums.items()])
-                for run in (self._launches[:MOST_LAUNCHES] if self._watch.programs else ())]
-
-    def touched(self) -> list[Touched]:
-        keys = [(number, run, key) for number, run in enumerate(self._launches) for key in run.touched]
-        touched = []
-        for number, run, (key, program) in keys[:MOST_TOUCHED]:
-            if key in run.sums:
-                runs = _runs(_distinct(np.concatenate(run.touched[key, program])), run.sums[key].size)
-                touched.append(Touched(
-                    launch=number, program=program, access=key[0], tensor=key[2], given=run.sums[key].given[:NAME],
-                    runs=runs[:MOST_RUNS], all=len(runs) <= MOST_RUNS))
-        return touched
 
 
 def _flat(m: Threads, offsets: Array, mask: Array | None) -> tuple[Array, Array]:
@@ -287,24 +158,3 @@ def _step(firsts: list[int]) -> int | None:
     if (steps != steps[0]).any():
         steps = np.diff(sorted(firsts, reverse=bool(firsts[-1] < firsts[0])))
     return int(steps[0]) if (steps == steps[0]).all() else None
-
-
-def _distinct(keys: Array) -> Array:
-    """The distinct keys, ascending. They mostly ascend already, which `np.unique` does not exploit."""
-    if (keys[1:] < keys[:-1]).any():
-        keys = np.sort(keys)
-    return keys[np.append(True, keys[1:] != keys[:-1])] if keys.size else keys
-
-
-def _runs(begins: Array, size: int) -> list[tuple[int, int, int, int]]:
-    """The ascending first bytes of elements of this size, as series of runs: see `Touched.runs`."""
-    first = np.flatnonzero(np.diff(begins, prepend=-2 * size) != size)
-    lengths = (np.append(first[1:], begins.size) - first) * size
-    series: list[tuple[int, int, int, int]] = []
-    for begin, length in zip(begins[first].tolist(), lengths.tolist(), strict=True):
-        start, before, step, count = series[-1] if series else (0, 0, 0, 0)
-        if length == before and (count == 1 or begin == start + count * step):
-            series[-1] = (start, length, begin - start if count == 1 else step, count + 1)
-        else:
-            series.append((begin, length, 0, 1))
-    return series

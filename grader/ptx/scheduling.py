@@ -8,9 +8,10 @@ from typing import Protocol
 
 import numpy as np
 
+from grader.plan.collected import Site
 from grader.plan.limits import Budget, Limit
 from grader.ptx.decode import Decoded
-from grader.ptx.findings import Sightings, Spot
+from grader.ptx.findings import Sightings
 from grader.ptx.flow import FunctionCode
 from grader.ptx.memory import Spaces
 from grader.ptx.program import ThreadFunction, ThreadInstruction
@@ -216,9 +217,9 @@ class Scheduling(ChunkState):
     def place(self) -> int:
         return id(self.step)
 
-    def spot_of(self, instruction: ThreadInstruction) -> Spot:
+    def spot_of(self, instruction: ThreadInstruction) -> Site:
         """The place of an instruction, for all blocks of the chunk."""
-        return Spot(self.kernel, instruction.line or self.line(), self.numbers, self.grid.blocks)
+        return Site(self.kernel, instruction.line or self.line(), self.numbers, self.grid.blocks)
 
     def first(self, mask: Array) -> int:
         """The first block that has threads in a mask of the whole chunk: its place in this part."""

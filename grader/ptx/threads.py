@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import Any, Protocol
 
 import numpy as np
 
-from grader.plan.limits import Budget, Limit
-from grader.ptx.findings import Sightings, Spot, Way
+from grader.plan.collected import Site
+from grader.plan.limits import Budget
+from grader.plan.traffic import Kind
+from grader.ptx.findings import Sightings
 from grader.ptx.lanes import Frame
 from grader.ptx.regions import Region
 from grader.ptx.types import Array
@@ -18,7 +19,7 @@ class Observer(Protocol):
     """Is told of each access: `offsets` in bytes, of `count` elements of `size` bytes; `mask` as in `Reached`."""
 
     def access(
-        self, m: Threads, way: Way, region: Region, offsets: Array, mask: Array | None, size: int, count: int
+        self, m: Threads, way: Kind, region: Region, offsets: Array, mask: Array | None, size: int, count: int
     ) -> None: ...
 
 
@@ -73,13 +74,6 @@ class Threads:
         """Runs what is inside for the threads of `mask` alone; the others keep everything as it was."""
         return _Under(self, mask)
 
-    def charge(self, operations: int) -> None:
-        self.budget.left -= operations
-        if self.budget.left < 0:
-            raise Limit("operations")
-        if monotonic() > self.budget.until:
-            raise Limit("time")
-
     def out(self, mask: Array) -> Array:
         """A mask of this part as one of the whole chunk."""
         if self.frame.full:
@@ -88,10 +82,10 @@ class Threads:
         self.frame.outside(mask, whole)
         return whole
 
-    def spot(self) -> Spot:
+    def spot(self) -> Site:
         """This place, for the blocks that run."""
         numbers = self.numbers if self.frame.rows is None else self.numbers[self.frame.rows]
-        return Spot(self.kernel, self.line(), numbers, self.blocks)
+        return Site(self.kernel, self.line(), numbers, self.blocks)
 
 
 class _Under:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.plan.limits import Limit, Unsupported
+from grader.plan.limits import LaunchStopped, Limit, Unsupported
 from grader.plan.plan import Malformed
-from grader.ptx.launch import LaunchStopped
 from grader.ptx.reader import read_module
 from tests.ptx.launching import HEAD, empty, run, tensor
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.plan.findings import Assertion, Undefined
-from grader.ptx.launch import LaunchStopped
+from grader.plan.limits import LaunchStopped
 from grader.ptx.types import Unsupported
 from tests.ptx.language.running import COUNT, launch, quiet
 from tests.ptx.launching import needs_nvcc

@@ -180,7 +180,7 @@ def _swapped(m: ChunkState, view: Array, index: Array, expected: Array, new: Arr
     found = np.empty(ordered.shape, view.dtype)
     left = np.arange(ordered.size)
     while left.size:
-        m.charge(_CHEAP * left.size)
+        m.budget.charge(_CHEAP * left.size)
         places = ordered[left]
         there = view[places]
         found[left] = there
@@ -203,7 +203,7 @@ def _in_rounds(m: ChunkState, view: Array, index: Array, values: list[Array], fu
     old = np.empty(index.shape, view.dtype)
     left = np.arange(index.size)
     while left.size:
-        m.charge(_CHEAP * left.size)
+        m.budget.charge(_CHEAP * left.size)
         _, first = np.unique(index[left], return_index=True)
         now = left[first]
         there = view[index[now]]

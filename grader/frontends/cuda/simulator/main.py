@@ -23,17 +23,18 @@ from grader.frontends.memory import (
     mapped,
     run_on_host,
     stop_at_once,
+    stopped_at,
     temporary,
 )
 from grader.plan.device import Device
 from grader.plan.frames import Channel
-from grader.plan.limits import Budget, Limit
+from grader.plan.limits import Budget, LaunchStopped, Limit
 from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated
 from grader.plan.plan import Launch, Malformed, Plan, read_plan
 from grader.plan.traffic import Watch
 from grader.ptx.allocation import keep_freed_memory, zeros
 from grader.ptx.findings import Sightings
-from grader.ptx.launch import LaunchStopped, Setting, run_launch
+from grader.ptx.launch import Setting, run_launch
 from grader.ptx.observing import ThreadObserver
 
 SUFFIX = ".cu"
@@ -58,7 +59,7 @@ def run(
     temporaries hold. A `watch` concerns the last call and the first of `outputs`.
     """
     budget, findings = budget or Budget(1 << 40), Sightings()
-    observer = ThreadObserver(watch, next(iter(outputs), ""))
+    observer = ThreadObserver(watch or Watch(), next(iter(outputs), ""))
     setting = Setting(SUFFIX, variable_name, device, observer)
     try:
         if (stopped := stop_at_once(plan, memories)) is not None:
@@ -89,7 +90,7 @@ def run(
     except LaunchStopped as error:
         if isinstance(error.cause, Limit) and error.cause.what == "operations" and observer.cut():
             return _simulated(findings, budget, observer)
-        return _stopped(error)
+        return stopped_at(error)
     except Limit as limit:
         return Exhausted(seq=0, what=limit.what)
     except (LookupError, ValueError) as error:
@@ -108,15 +109,6 @@ def variable_name(symbol: str) -> str:
         if len(name) == int(match[0]) and name.isidentifier():
             found = name
     return found
-
-
-def _stopped(error: LaunchStopped) -> CannotSimulate | Exhausted:
-    if isinstance(error.cause, Limit):
-        return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line,
-                         resident=error.cause.resident, rounds=error.cause.rounds)
-    if isinstance(error.cause, MemoryError):
-        return Exhausted(seq=0, what="memory", kernel=error.kernel, line=error.line)
-    return CannotSimulate(seq=0, operation=str(error)[:200], kernel=error.kernel, line=error.line)
 
 
 def _simulated(findings: Sightings, budget: Budget, observer: ThreadObserver) -> Simulated:

@@ -117,7 +117,7 @@ def _apply(
         data[index] = new
         machine.version += bool((bits(stored) != bits(new)).any())
         return old
-    machine.charge(200 * index.size)
+    machine.budget.charge(200 * index.size)
     old = np.zeros(index.size, KEPT[element] if not kind.startswith("u") else data.dtype)
     for lane, target in enumerate(index.tolist()):
         place = data[target : target + 1]

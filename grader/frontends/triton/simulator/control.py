@@ -13,7 +13,6 @@ import numpy as np
 
 from grader.frontends.triton.simulator.arithmetic import BINARY
 from grader.frontends.triton.simulator.atomics import atomic, compare_and_swap, reduce_block
-from grader.frontends.triton.simulator.findings import PRINTED
 from grader.frontends.triton.simulator.machine import FLOOR, Env, Machine
 from grader.frontends.triton.simulator.memory import advance, load, load_block, make_block, store, store_block
 from grader.frontends.triton.simulator.orders import any_order
@@ -22,6 +21,7 @@ from grader.frontends.triton.simulator.pointers import Value, merge
 from grader.frontends.triton.simulator.tensors import full
 from grader.frontends.triton.simulator.text import BasicBlock, Op, callee
 from grader.frontends.triton.simulator.types import KEPT, Array
+from grader.plan.collected import PRINTED
 from grader.plan.limits import Limit, Unsupported
 from grader.plan.messages import INLINE_ASSEMBLY
 
@@ -93,7 +93,7 @@ def _for(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | 
     for number in range(most):
         inner = active if number < least or rounds.size == 1 else rounds > number
         machine.rounds += 1
-        machine.charge(2 * FLOOR)
+        machine.budget.charge(2 * FLOOR)
         if pipeline is not None:
             pipeline.begin()
         env[body.arguments[0]] = (low + number * wide).astype(low.dtype)
@@ -116,7 +116,7 @@ def _while(machine: Machine, op: Op, values: list[Any], env: Env, active: Array 
     version, rounds = machine.version, 0
     while True:
         machine.rounds += 1
-        machine.charge(4 * (FLOOR + sum(each.size for each in carried)))
+        machine.budget.charge(4 * (FLOOR + sum(each.size for each in carried)))
         env.update(zip(before.arguments, carried, strict=True))
         ended = machine.block(before, env, None if active.all() else active)[1]
         going: Any = ended[0]
@@ -199,7 +199,7 @@ def _last(op: Op, values: list[Any]) -> tuple[int, list[Array]]:
 
 
 def _reduce(machine: Machine, op: Op, values: list[Any], env: Env, _: Array | None) -> list[Value]:
-    machine.charge(sum(each.size for each in op.inputs) * max(len(each) for each in values))
+    machine.budget.charge(sum(each.size for each in op.inputs) * max(len(each) for each in values))
     axis, tensors = _last(op, values)
     function = _reducer(machine, op.regions[0][0])
     if function is not None and len(tensors) == 1:
@@ -225,7 +225,7 @@ def _turned(machine: Machine, op: Op) -> bool:
 
 
 def _scan(machine: Machine, op: Op, values: list[Any], env: Env, _: Array | None) -> list[Value]:
-    machine.charge(sum(each.size for each in op.inputs) * max(len(each) for each in values))
+    machine.budget.charge(sum(each.size for each in op.inputs) * max(len(each) for each in values))
     axis, tensors = _last(op, values)
     backwards = op.attribute("reverse", "false") == "true"
     if backwards:
@@ -276,7 +276,7 @@ def _print(machine: Machine, op: Op, values: list[Any], _: Env, active: Array | 
         if room <= 0:
             break
     findings.printed += "".join(lines)
-    machine.charge(FLOOR * len(lines))
+    machine.budget.charge(FLOOR * len(lines))
 
 
 def _printed(machine: Machine, op: Op, values: list[Any], prefix: str, active: Array | None) -> Iterator[str]:

@@ -10,14 +10,14 @@ from grader.frontends.triton.options import options_of
 from grader.frontends.triton.simulator.code import Code
 from grader.frontends.triton.simulator.findings import Findings
 from grader.frontends.triton.simulator.machine import EarlierLaunches, Machine
-from grader.frontends.triton.simulator.meter import Meter
+from grader.frontends.triton.simulator.meter import TileMeter
 from grader.frontends.triton.simulator.pointers import BlockPointer, Origin, Pointers, Storage, Value
 from grader.frontends.triton.simulator.preparing import Located, prepare_code
 from grader.frontends.triton.simulator.state import Mode
 from grader.frontends.triton.simulator.types import KEPT, STORED, Array, Type, rounding
 from grader.plan.device import occupancy
 from grader.plan.findings import EmptyGrid
-from grader.plan.limits import Budget, Limit, Unsupported
+from grader.plan.limits import Budget, LaunchStopped, Limit, Unsupported
 from grader.plan.plan import ITEM_BYTES, Descriptor, Float, Integer, Kernel, Launch, Pointer, Structure
 
 LANES = 1 << 16
@@ -33,20 +33,12 @@ PIECES = 8
 """Parts of a grid that run one after another, the last part first, if another order is asked for."""
 
 
-class LaunchFailed(Exception):
-    """A launch that could not be run to its end, and the line where it stopped."""
-
-    def __init__(self, kernel: str, line: int, cause: Exception) -> None:
-        super().__init__(str(cause))
-        self.kernel, self.line, self.cause = kernel, line, cause
-
-
 def run_launch(
     launch: Launch, kernel: Kernel, buffers: list[Storage], budget: Budget, findings: Findings, mode: Mode,
-    meter: Meter | None = None, earlier: EarlierLaunches | None = None,
+    meter: TileMeter | None = None, earlier: EarlierLaunches | None = None,
 ) -> None:
     """Runs a launch. `earlier` are the earlier launches of the same call; this one is added to them. Raises
-    LaunchFailed if it could not begin or stopped before its end."""
+    LaunchStopped if it could not begin or stopped before its end."""
     if prod(launch.grid) == 0:
         findings.empty(EmptyGrid(kernel=kernel.name, line=launch.line, grid=launch.grid))
         return
@@ -54,7 +46,7 @@ def run_launch(
         code = prepare_code(kernel, counting=meter is not None and meter.counts_alone(kernel))
         run = _LaunchRun(launch, kernel, code, buffers, budget, mode, meter)
     except Located as error:
-        raise LaunchFailed(kernel.name, error.line, error) from None
+        raise LaunchStopped(kernel.name, error.line, error) from None
     try:
         waits = earlier if launch.programmatic and mode.generation and mode.generation.clusters else None
         machine = run.run(waits)
@@ -62,11 +54,11 @@ def run_launch(
         if earlier is not None:
             earlier.followed_by(machine)
     except (Limit, Unsupported, MemoryError) as error:
-        raise LaunchFailed(kernel.name, run.line(), error) from None
+        raise LaunchStopped(kernel.name, run.line(), error) from None
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         # Only a text that Triton did not write leads here: text is read line by line, not verified.
         cause = Unsupported(f"text that is no kernel ({type(error).__name__})")
-        raise LaunchFailed(kernel.name, run.line(), cause) from error
+        raise LaunchStopped(kernel.name, run.line(), cause) from error
     # If only some programs run, unwritten elements are expected.
     for index in run.stored if run.chosen is None else ():
         budget.left -= buffers[index].settle()
@@ -78,7 +70,7 @@ class _LaunchRun:
 
     def __init__(
         self, launch: Launch, kernel: Kernel, code: Code, buffers: list[Storage], budget: Budget, mode: Mode,
-        meter: Meter | None,
+        meter: TileMeter | None,
     ) -> None:
         self.launch, self.kernel, self.code, self.options = launch, kernel, code, options_of(kernel)
         self.buffers, self.budget, self.mode, self.meter = buffers, budget, mode, meter
@@ -141,9 +133,11 @@ class _LaunchRun:
             self.code, self.kernel.name, launch.grid, self.stored, self.budget, self.mode, self.meter, waits)
         machine.shared = self.stored & self.loaded
         machine.warps, machine.stages = self.options.num_warps, self.options.num_stages
-        chosen = self.chosen = None if self.meter is None else self.meter.begin(launch, self.total, self.code)
+        if self.meter is not None:
+            self.chosen = self.meter.begin(launch, self.total, self.code.largest, self.code.spins)
+        chosen = self.chosen
         count = self.total if chosen is None else chosen.size
-        numbers = np.arange(count, dtype=np.int32) if chosen is None else chosen
+        numbers = np.arange(count, dtype=np.int32) if chosen is None else chosen.astype(np.int32)
         machine.first = 0 if chosen is None or not count else int(chosen[0])
         if turned:
             numbers = numbers[::-1]

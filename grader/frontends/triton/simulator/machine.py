@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.frontends.triton.simulator.accesses import Accesses
 from grader.frontends.triton.simulator.code import Code
-from grader.frontends.triton.simulator.meter import Meter
+from grader.frontends.triton.simulator.meter import TileMeter
 from grader.frontends.triton.simulator.pipeline import Pipeline
 from grader.frontends.triton.simulator.pointers import Value, merge
 from grader.frontends.triton.simulator.races import Shadow
@@ -49,7 +49,7 @@ class Machine(State):
 
     def __init__(
         self, code: Code, kernel: str, grid: tuple[int, int, int], stored: set[int], budget: Budget, mode: Mode,
-        meter: Meter | None = None, earlier: EarlierLaunches | None = None,
+        meter: TileMeter | None = None, earlier: EarlierLaunches | None = None,
     ) -> None:
         super().__init__(code, kernel, grid, stored, budget, mode)
         self.meter = meter
@@ -120,7 +120,7 @@ class Machine(State):
         while waiting:
             number = min(waiting)
             here = waiting.pop(number)
-            self.charge(4 * FLOOR)
+            self.budget.charge(4 * FLOOR)
             op, values = self.block(blocks[number], env, None if here.all() else here)
             if op is None:
                 raise Unsupported("a block without an end")

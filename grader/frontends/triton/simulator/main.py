@@ -20,17 +20,18 @@ from grader.frontends.memory import (
     mapped,
     run_on_host,
     stop_at_once,
+    stopped_at,
     temporary,
 )
 from grader.frontends.triton.simulator.arithmetic import warm_up
 from grader.frontends.triton.simulator.findings import Findings
-from grader.frontends.triton.simulator.launch import LaunchFailed, run_launch
+from grader.frontends.triton.simulator.launch import run_launch
 from grader.frontends.triton.simulator.machine import EarlierLaunches
-from grader.frontends.triton.simulator.meter import Meter
+from grader.frontends.triton.simulator.meter import TileMeter
 from grader.frontends.triton.simulator.pointers import Storage
 from grader.frontends.triton.simulator.state import AS_WRITTEN, Mode
 from grader.plan.frames import Channel
-from grader.plan.limits import Budget, Limit
+from grader.plan.limits import Budget, LaunchStopped, Limit
 from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated
 from grader.plan.plan import Launch, Malformed, Plan, read_plan
 from grader.plan.traffic import Watch
@@ -55,7 +56,7 @@ def run(
     """
     budget = Budget(operations, seconds)
     findings = Findings()
-    meter = None if watch is None else Meter(watch, next(iter(outputs), ""))
+    meter = None if watch is None else TileMeter(watch, next(iter(outputs), ""))
     try:
         if (stopped := stop_at_once(plan, memories)) is not None:
             return stopped
@@ -85,10 +86,10 @@ def run(
                     budget.left -= run_on_host(operation, buffers, findings.copied)
                     earlier = EarlierLaunches()
         return _simulated(findings, budget, meter)
-    except LaunchFailed as error:
+    except LaunchStopped as error:
         if isinstance(error.cause, Limit) and error.cause.what == "operations" and meter is not None and meter.cut():
             return _simulated(findings, budget, meter)
-        return _stopped(error)
+        return stopped_at(error)
     except Limit as limit:
         return Exhausted(seq=0, what=limit.what)
     except (LookupError, ValueError) as error:
@@ -97,16 +98,7 @@ def run(
         return Exhausted(seq=0, what="memory")
 
 
-def _stopped(error: LaunchFailed) -> CannotSimulate | Exhausted:
-    if isinstance(error.cause, Limit):
-        return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line,
-                         resident=error.cause.resident, rounds=error.cause.rounds)
-    if isinstance(error.cause, MemoryError):
-        return Exhausted(seq=0, what="memory", kernel=error.kernel, line=error.line)
-    return CannotSimulate(seq=0, operation=str(error)[:200], kernel=error.kernel, line=error.line)
-
-
-def _simulated(findings: Findings, budget: Budget, meter: Meter | None) -> Simulated:
+def _simulated(findings: Findings, budget: Budget, meter: TileMeter | None) -> Simulated:
     return Simulated(
         seq=0, findings=findings.list(), accesses=findings.accesses, operations=budget.used,
         printed=findings.printed, stored=[] if meter is None else meter.stored(),

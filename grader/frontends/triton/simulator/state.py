@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import PurePath
-from time import monotonic
 
 import numpy as np
 
 from grader.frontends.triton.simulator.clocks import MOST_PROGRAMS, Clocks
 from grader.frontends.triton.simulator.code import Code
-from grader.frontends.triton.simulator.findings import Findings, Site
+from grader.frontends.triton.simulator.findings import Findings
 from grader.frontends.triton.simulator.text import Op
 from grader.frontends.triton.simulator.types import Array
+from grader.plan.collected import Site
 from grader.plan.device import Device, Generation
-from grader.plan.limits import Budget, Limit
+from grader.plan.limits import Budget
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,6 @@ class State:
         # The programs of the chunk, numbered from 0 and from 1.
         self.numbers = self.owners = np.zeros(0, np.int32)
         self.count = 0
-
-    def charge(self, operations: int) -> None:
-        self.budget.left -= operations
-        if self.budget.left < 0:
-            raise Limit("operations")
-        if monotonic() > self.budget.until:
-            raise Limit("time")
 
     @property
     def masked_is_nan(self) -> bool:
