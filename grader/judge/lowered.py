@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import base64
 import re
-import struct
 from collections.abc import Mapping, Sequence
 
-import torch
-
 from grader import frontends
+from grader.engine.executor.driver import descriptor_part, float_bytes
 from grader.plan.compiled import Binary, DescriptorPart, Operand, Plain, ScratchAddress, Zeros
 from grader.plan.messages import kernel_key
 from grader.plan.plan import (
@@ -32,7 +30,6 @@ from grader.plan.plan import (
     Structure,
 )
 
-_FLOATS = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32, "fp64": torch.float64}
 # How a scratch buffer's launches are told apart does not matter: each has its own.
 _MOST_SCRATCH = 64 << 20
 
@@ -90,14 +87,12 @@ def _argument(operand: Operand, launch: Launch, buffers: list[Buffer]) -> Argume
         return _address(len(buffers) - 1, 0)
     argument = launch.arguments[operand.argument]
     if isinstance(operand, Plain):
-        return _bytes(_float(argument)) if isinstance(argument, Float) else argument
+        return _bytes(float_bytes(argument)) if isinstance(argument, Float) else argument
     if isinstance(operand, DescriptorPart) and isinstance(argument, Descriptor):
         view = argument.view
         if operand.of == "address":
             return _address(view.buffer, view.offset)
-        value = {"size": view.shape, "stride": view.strides}[operand.of][operand.axis] if operand.of != "nan" else (
-            argument.padding == "nan")
-        return Integer(type="u1" if operand.type == "i1" else operand.type, value=int(value))
+        return Integer(type=operand.type, value=descriptor_part(operand, argument, view.offset))
     raise CannotLower("a tensor map")
 
 
@@ -108,9 +103,3 @@ def _bytes(contents: bytes) -> Structure:
 def _address(buffer: int, offset: int) -> Structure:
     return Structure(contents=base64.b64encode(bytes(POINTER_BYTES)).decode(),
                      pointers=[InnerPointer(at=0, buffer=buffer, offset=offset)])
-
-
-def _float(argument: Float) -> bytes:
-    if argument.type == "fp32":
-        return struct.pack("<f", argument.value)
-    return bytes(torch.tensor([argument.value], dtype=_FLOATS[argument.type]).view(torch.uint8).tolist())

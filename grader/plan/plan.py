@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Callable
 from math import prod
 from typing import Annotated, Literal
 
@@ -162,6 +163,15 @@ class Structure(Shaped):
     kind: Literal["structure"] = "structure"
     contents: Annotated[str, Field(max_length=4 * (ARGUMENT_BYTES // 3 + 1)), AfterValidator(_base64)]
     pointers: Annotated[list[InnerPointer], Field(max_length=64)] = []
+
+    def filled(self, address: Callable[[InnerPointer], int]) -> bytes:
+        """The contents with the addresses of its pointers. Raises Malformed for a pointer beyond them."""
+        raw = bytearray(base64.b64decode(self.contents))
+        for inner in self.pointers:
+            if inner.at + POINTER_BYTES > len(raw):
+                raise Malformed("a pointer beyond its structure")
+            raw[inner.at : inner.at + POINTER_BYTES] = address(inner).to_bytes(POINTER_BYTES, "little")
+        return bytes(raw)
 
 
 Argument = Annotated[Pointer | Integer | Float | Descriptor | Structure, Field(discriminator="kind")]

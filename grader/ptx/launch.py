@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import re
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -15,7 +13,17 @@ import numpy as np
 from grader.plan.device import Device, occupancy
 from grader.plan.findings import EmptyGrid
 from grader.plan.limits import Budget, LaunchStopped, Limit
-from grader.plan.plan import Descriptor, Float, Integer, Kernel, Launch, Malformed, Pointer, Structure
+from grader.plan.plan import (
+    POINTER_BYTES,
+    Descriptor,
+    Float,
+    Integer,
+    Kernel,
+    Launch,
+    Malformed,
+    Pointer,
+    Structure,
+)
 from grader.ptx.code import KernelCode, kernel_code
 from grader.ptx.findings import Named, Sightings
 from grader.ptx.machine import ThreadMachine
@@ -192,7 +200,7 @@ def title(parameter: str) -> str:
 def _contents(argument: Pointer | Integer | Float | Descriptor | Structure, size: int, buffers: int) -> bytes:
     """An argument as the bytes that a kernel sees."""
     if isinstance(argument, Pointer):
-        return _address(argument.buffer, argument.offset, buffers)
+        return _address(argument.buffer, argument.offset, buffers).to_bytes(POINTER_BYTES, "little")
     if isinstance(argument, Integer):
         return (argument.value % (1 << 8 * size)).to_bytes(size, "little")
     if isinstance(argument, Float):
@@ -201,16 +209,11 @@ def _contents(argument: Pointer | Integer | Float | Descriptor | Structure, size
             raise Malformed(f"a number of {size} bytes")
         return np.array(argument.value).astype(form).tobytes()
     if isinstance(argument, Structure):
-        raw = bytearray(base64.b64decode(argument.contents))
-        for inner in argument.pointers:
-            if inner.at + 8 > len(raw):
-                raise Malformed("a pointer beyond its structure")
-            raw[inner.at : inner.at + 8] = _address(inner.buffer, inner.offset, buffers)
-        return bytes(raw)
+        return argument.filled(lambda inner: _address(inner.buffer, inner.offset, buffers))
     raise Unsupported("a tensor descriptor")
 
 
-def _address(buffer: int, offset: int, buffers: int) -> bytes:
+def _address(buffer: int, offset: int, buffers: int) -> int:
     if buffer >= buffers or offset >= 1 << (APART - 1):
         raise Malformed("a pointer into no buffer")
-    return struct.pack("<Q", ((buffer + 1) << APART) + offset)
+    return ((buffer + 1) << APART) + offset

@@ -13,7 +13,7 @@ import torch
 
 from grader.engine.executor.messages import FaultKind
 from grader.plan.compiled import Binary, DescriptorPart, Operand, Plain, ScratchAddress, TensorMap, Zeros
-from grader.plan.plan import POINTER_BYTES, Argument, Descriptor, Float, Integer, Kernel, Launch, Pointer, Structure
+from grader.plan.plan import Argument, Descriptor, Float, Integer, Kernel, Launch, Pointer, Structure
 
 # Shared memory that a kernel has without asking.
 STATIC_SHARED = 48 << 10
@@ -108,17 +108,18 @@ def _value(
         if isinstance(argument, Integer):
             return _integer(argument.type, argument.value)
         if isinstance(argument, Float):
-            return _float(argument)
+            return float_bytes(argument)
         if isinstance(argument, Structure):
-            return _structure(argument, addresses)
+            return argument.filled(lambda inner: addresses[inner.buffer] + inner.offset)
     elif isinstance(argument, Descriptor) and (operand.kind == "map" or operand.axis < len(argument.view.shape)):
         address = addresses[argument.view.buffer] + argument.view.offset
         return encode(address, argument, operand) if isinstance(operand, TensorMap) else _integer(
-            operand.type, _part(operand, argument, address))
+            operand.type, descriptor_part(operand, argument, address))
     raise DriverError("other", _OTHERS)
 
 
-def _part(part: DescriptorPart, descriptor: Descriptor, address: int) -> int:
+def descriptor_part(part: DescriptorPart, descriptor: Descriptor, address: int) -> int:
+    """A number that a kernel takes of a tensor descriptor whose tensor begins at `address`."""
     view = descriptor.view
     return {"address": address, "size": view.shape[part.axis], "stride": view.strides[part.axis],
             "nan": descriptor.padding == "nan"}[part.of]
@@ -263,14 +264,8 @@ def _integer(kind: str, value: int) -> bytes:
     return bytes(_INTEGERS[kind](value))
 
 
-def _structure(argument: Structure, addresses: Sequence[int]) -> bytes:
-    contents = bytearray(base64.b64decode(argument.contents))
-    for inner in argument.pointers:
-        contents[inner.at : inner.at + POINTER_BYTES] = _integer("u64", addresses[inner.buffer] + inner.offset)
-    return bytes(contents)
-
-
-def _float(argument: Float) -> bytes:
+def float_bytes(argument: Float) -> bytes:
+    """A number as a kernel takes it."""
     return bytes(torch.tensor([argument.value], dtype=_FLOATS[argument.type]).view(torch.uint8).tolist())
 
 

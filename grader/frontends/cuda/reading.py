@@ -14,6 +14,7 @@ from grader.frontends.cuda.grammar import (
     TextStatement,
     TextVariable,
 )
+from grader.frontends.tokens import cut_tokens
 from grader.plan.plan import Malformed
 
 MOST_DEPTH = 64
@@ -53,21 +54,7 @@ _CLUSTERS = (".reqnctapercluster", ".maxclusterrank", ".blocksareclusters")
 
 def read_module(text: str) -> TextModule:
     """Raises Malformed for a text that NVIDIA's compiler does not write."""
-    return _TextReader(_tokens(text)).module()
-
-
-def _tokens(text: str) -> list[str]:
-    found = []
-    end = 0
-    for match in _TOKEN.finditer(text):
-        if match.start() != end:
-            break
-        end = match.end()
-        if match.lastgroup != "space":
-            found.append(match.group())
-    if end != len(text):
-        raise Malformed(f"a kernel whose text the compiler does not write: {text[end : end + 20]!a}")
-    return found
+    return _TextReader([match.group() for match in cut_tokens(text, _TOKEN, "the compiler")]).module()
 
 
 class _TextReader:

@@ -13,6 +13,7 @@ from importlib import metadata
 from itertools import accumulate
 
 from grader.frontends import Foreign
+from grader.frontends.tokens import cut_tokens
 from grader.frontends.triton.options import options_of
 from grader.plan.plan import (
     ITEM_BYTES,
@@ -95,7 +96,7 @@ def argument_names(kernel: Kernel) -> list[str]:
 
 @lru_cache(maxsize=MOST_KERNELS)
 def read_text(text: str) -> Reading:
-    tokens = _tokens(text)
+    tokens = [(str(match.lastgroup), match.group()) for match in cut_tokens(text, _TOKEN, "Triton's front end")]
     symbol = ""
     names: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
@@ -132,21 +133,6 @@ def read_text(text: str) -> Reading:
         raise Malformed("too much foreign code in one kernel")
     own = {Foreign("assembly", assembly) for assembly in _OWN}
     return Reading(symbol, names, parameters, tuple(one for one in foreign if one not in own))
-
-
-def _tokens(text: str) -> list[tuple[str, str]]:
-    """Kind and text of each token, without white space and comments."""
-    found = []
-    end = 0
-    for match in _TOKEN.finditer(text):
-        if match.start() != end:
-            break
-        end = match.end()
-        if match.lastgroup != "space":
-            found.append((str(match.lastgroup), match.group()))
-    if end != len(text):
-        raise Malformed(f"a kernel whose text Triton's front end does not write: {text[end : end + 20]!a}")
-    return found
 
 
 def _check_word(word: str, following: str) -> None:

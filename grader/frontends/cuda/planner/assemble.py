@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from grader.frontends.cuda.built import BuiltEntry
 from grader.frontends.cuda.planner import outcomes
 from grader.frontends.cuda.planner.memories import LOADING, TakenMemory
+from grader.plan.assembling import counted, needed, renumbered
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import (
     MOST_BUFFERS,
     MOST_KERNELS,
     MOST_OPERATIONS,
-    Argument,
     Buffer,
     Kernel,
     Operation,
     Plan,
-    View,
     named,
 )  # fmt: skip
 
@@ -63,7 +62,7 @@ class PlanAssembly:
         recorded = self._recorded
         first, second = recorded.first, recorded.second
         used = {number for operation in (*first, *second) for number in named(operation)}
-        setup = _needed(recorded.setup, used)
+        setup = needed(recorded.setup, used)
         same = not self._lasting(second) and self._shape(first) == self._shape(second)
         if {number for operation in setup for number in named(operation)} & used:
             same = False
@@ -94,15 +93,12 @@ class PlanAssembly:
 
     def _shape(self, operations: Sequence[Operation]) -> tuple[list[Operation], list[tuple[int, str, int]]]:
         """Operations with buffers counted as they come, and what each is: equal for calls that do the same."""
-        seen: dict[int, int] = {}
-        counted = [
-            _with_buffers(operation, lambda number: seen.setdefault(number, len(seen)), lambda kernel: kernel)
-            for operation in operations]
+        made, seen = counted(operations)
         memories = self._recorded.memories
-        return counted, [(memories[n].bytes, memories[n].place, memories[n].given) for n in seen]
+        return made, [(memories[n].bytes, memories[n].place, memories[n].given) for n in seen]
 
     def _renumbered(self, operation: Operation, call: int) -> Operation:
-        return _with_buffers(operation, lambda number: self._buffer(number, call), self._kernel)
+        return renumbered(operation, lambda number: self._buffer(number, call), self._kernel)
 
     def _buffer(self, number: int, call: int) -> int:
         memory = self._recorded.memories[number]
@@ -117,40 +113,3 @@ class PlanAssembly:
 
     def _kernel(self, index: int) -> int:
         return self._kernels.setdefault(index, len(self._kernels))
-
-
-def _needed(setup: Sequence[Operation], used: set[int]) -> list[Operation]:
-    """The operations of loading that the calls' buffers come from."""
-    wanted, kept = set(used), []
-    for operation in reversed(setup):
-        names = named(operation)
-        if wanted & ({operation.target.buffer} if operation.op == "copy" else names):
-            wanted |= names
-            kept.append(operation)
-    return kept[::-1]
-
-
-def _with_buffers(
-    operation: Operation, buffer: Callable[[int], int], kernel: Callable[[int], int]
-) -> Operation:
-    """The operation with its memories and its kernel numbered otherwise."""
-
-    def view(view: View) -> View:
-        return view.model_copy(update={"buffer": buffer(view.buffer)})
-
-    def argument(argument: Argument) -> Argument:
-        if argument.kind == "pointer":
-            return argument.model_copy(update={"buffer": buffer(argument.buffer)})
-        if argument.kind == "structure":
-            return argument.model_copy(update={"pointers": [
-                inner.model_copy(update={"buffer": buffer(inner.buffer)}) for inner in argument.pointers]})
-        return argument
-
-    if operation.op == "fill":
-        return operation.model_copy(update={"target": view(operation.target)})
-    if operation.op == "data":
-        return operation.model_copy(update={"buffer": buffer(operation.buffer)})
-    if operation.op == "copy":
-        return operation.model_copy(update={"source": view(operation.source), "target": view(operation.target)})
-    return operation.model_copy(update={
-        "kernel": kernel(operation.kernel), "arguments": [argument(one) for one in operation.arguments]})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Literal
 
 from grader.frontends.triton.planner.launches import CompiledKernel
 from grader.frontends.triton.planner.record import Memory, Session, TooLargeError
-from grader.plan.plan import MOST_BUFFERS, MOST_KERNELS, Argument, Buffer, Operation, Plan, Tuner, View, named
+from grader.plan.assembling import counted, needed, renumbered
+from grader.plan.plan import MOST_BUFFERS, MOST_KERNELS, Buffer, Operation, Plan, Tuner, named
 
 
 def is_earlier(session: Session, calls: Iterable[list[Operation]]) -> bool:
@@ -50,8 +51,9 @@ class Assembly:
         if not stale and self._shape(_without_initial(self._session, first)) == self._shape(second):
             self._session.repeatable |= {self._session.call - 1, self._session.call}
         used = {n for operation in (*first, *second) for n in named(operation)}
-        needed = _needed(setup, used) + self._refilled(used)
-        made_setup = [self._renumbered(operation) for operation in needed]
+        kept = needed(setup, used)
+        used |= {number for operation in kept for number in named(operation)}
+        made_setup = [self._renumbered(operation) for operation in kept + self._refilled(used)]
         made_first = [self._renumbered(operation) for operation in first]
         same = not survivors and not stale and self._shape(first) == self._shape(second)
         made_second = None
@@ -91,19 +93,16 @@ class Assembly:
         return self._numbers[number]
 
     def _renumbered(self, operation: Operation) -> Operation:
-        return _with_buffers(operation, self._buffer, self._kernel)
+        return renumbered(operation, self._buffer, self._kernel)
 
     def _kernel(self, index: int) -> int:
         return self._kernels.setdefault(index, len(self._kernels))
 
     def _shape(self, operations: list[Operation]) -> tuple[list[Operation], list[tuple[int, str, str]]]:
         """Operations with buffers counted as they come, and what each is: equal for calls that do the same."""
-        seen: dict[int, int] = {}
-        counted = [
-            _with_buffers(operation, lambda number: seen.setdefault(number, len(seen)), lambda kernel: kernel)
-            for operation in operations]
+        made, seen = counted(operations)
         named = self._session.named
-        return counted, [(named[n].bytes, named[n].place, named[n].given) for n in seen]
+        return made, [(named[n].bytes, named[n].place, named[n].given) for n in seen]
 
 
 def _without_initial(session: Session, operations: list[Operation]) -> list[Operation]:
@@ -112,40 +111,3 @@ def _without_initial(session: Session, operations: list[Operation]) -> list[Oper
         id(operation) for memory in session.named if session.call in memory.calls and memory.born != session.call
         for _, operation in memory.initial}
     return [operation for operation in operations if id(operation) not in kept]
-
-
-def _needed(setup: list[Operation], wanted: set[int]) -> list[Operation]:
-    """The operations of the import that the calls' buffers come from, whatever they do in between."""
-    kept = []
-    for operation in reversed(setup):
-        names = named(operation)
-        written = {operation.target.buffer} if operation.op == "copy" else names
-        if wanted & written:
-            wanted |= names
-            kept.append(operation)
-    return kept[::-1]
-
-
-def _with_buffers(
-    operation: Operation, buffer: Callable[[int], int], kernel: Callable[[int], int]
-) -> Operation:
-    """The operation with its memories and its kernel numbered otherwise."""
-
-    def view(view: View) -> View:
-        return view.model_copy(update={"buffer": buffer(view.buffer)})
-
-    def argument(argument: Argument) -> Argument:
-        if argument.kind == "pointer":
-            return argument.model_copy(update={"buffer": buffer(argument.buffer)})
-        if argument.kind == "descriptor":
-            return argument.model_copy(update={"view": view(argument.view)})
-        return argument
-
-    if operation.op == "fill":
-        return operation.model_copy(update={"target": view(operation.target)})
-    if operation.op == "data":
-        return operation.model_copy(update={"buffer": buffer(operation.buffer)})
-    if operation.op == "copy":
-        return operation.model_copy(update={"source": view(operation.source), "target": view(operation.target)})
-    return operation.model_copy(update={
-        "kernel": kernel(operation.kernel), "arguments": [argument(one) for one in operation.arguments]})

@@ -1,0 +1,22 @@
+"""Cuts the text of a kernel into tokens, of which nothing may be left over: it may be hostile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from grader.plan.plan import Malformed
+
+
+def cut_tokens(text: str, pattern: re.Pattern[str], writer: str) -> Iterator[re.Match[str]]:
+    """The matches of `pattern`, one after another, without those of its group `space`. Raises Malformed for a text that
+    `writer`, which writes such kernels, does not write."""
+    end = 0
+    for match in pattern.finditer(text):
+        if match.start() != end:
+            break
+        end = match.end()
+        if match.lastgroup != "space":
+            yield match
+    if end != len(text):
+        raise Malformed(f"a kernel whose text {writer} does not write: {text[end : end + 20]!a}")

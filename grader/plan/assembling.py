@@ -1,0 +1,52 @@
+"""What planners do with operations that they recorded: which of them a call needs, and buffers numbered anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from grader.plan.plan import Argument, Operation, View, named
+
+
+def needed(setup: Sequence[Operation], used: Collection[int]) -> list[Operation]:
+    """The operations of loading a file that the `used` buffers come from, whatever calls do in between."""
+    wanted, kept = set(used), []
+    for operation in reversed(setup):
+        names = named(operation)
+        if wanted & ({operation.target.buffer} if operation.op == "copy" else names):
+            wanted |= names
+            kept.append(operation)
+    return kept[::-1]
+
+
+def counted(operations: Sequence[Operation]) -> tuple[list[Operation], list[int]]:
+    """Operations with buffers numbered as they come, and the numbers that those had."""
+    seen: dict[int, int] = {}
+    return [
+        renumbered(operation, lambda number: seen.setdefault(number, len(seen)), lambda kernel: kernel)
+        for operation in operations], list(seen)
+
+
+def renumbered(operation: Operation, buffer: Callable[[int], int], kernel: Callable[[int], int]) -> Operation:
+    """The operation with its buffers and its kernel numbered otherwise."""
+
+    def view(view: View) -> View:
+        return view.model_copy(update={"buffer": buffer(view.buffer)})
+
+    def argument(argument: Argument) -> Argument:
+        if argument.kind == "pointer":
+            return argument.model_copy(update={"buffer": buffer(argument.buffer)})
+        if argument.kind == "descriptor":
+            return argument.model_copy(update={"view": view(argument.view)})
+        if argument.kind == "structure":
+            return argument.model_copy(update={"pointers": [
+                inner.model_copy(update={"buffer": buffer(inner.buffer)}) for inner in argument.pointers]})
+        return argument
+
+    if operation.op == "fill":
+        return operation.model_copy(update={"target": view(operation.target)})
+    if operation.op == "data":
+        return operation.model_copy(update={"buffer": buffer(operation.buffer)})
+    if operation.op == "copy":
+        return operation.model_copy(update={"source": view(operation.source), "target": view(operation.target)})
+    return operation.model_copy(update={
+        "kernel": kernel(operation.kernel), "arguments": [argument(one) for one in operation.arguments]})
