@@ -116,7 +116,9 @@ def built() -> bytes:
 ])  # fmt: skip
 def test_a_planner_answers_and_goes_on(built: bytes, symbol: str, answers: tuple[type, ...]) -> None:
     before = time.monotonic()
-    first, second = plan(with_function(built, symbol), elementwise(100), elementwise(7), seconds=2)
+    # What ends by itself has time on a busy machine, though less than a process lives that it leaves.
+    seconds = 2 if answers == (Failed,) else 5
+    first, second = plan(with_function(built, symbol), elementwise(100), elementwise(7), seconds=seconds)
     assert isinstance(first, answers), first
     assert isinstance(second, answers), second
     assert time.monotonic() - before < 30
