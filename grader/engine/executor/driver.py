@@ -122,7 +122,7 @@ def descriptor_part(part: DescriptorPart, descriptor: Descriptor, address: int) 
     """A number that a kernel takes of a tensor descriptor whose tensor begins at `address`."""
     view = descriptor.view
     return {"address": address, "size": view.shape[part.axis], "stride": view.strides[part.axis],
-            "nan": descriptor.padding == "nan"}[part.of]
+            "nan": int(descriptor.padding == "nan")}[part.of]
 
 
 def encode(address: int, descriptor: Descriptor, compiled: TensorMap) -> bytes:
