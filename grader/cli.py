@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from grader import frontends
 from grader.bench import command as bench_command
-from grader.console import AUTHORS, INFRASTRUCTURE_ERROR, STUDENTS, TAS, console, errors, names_in
+from grader.console import AGAIN, AUTHORS, INFRASTRUCTURE_ERROR, STUDENTS, TAS, console, errors, names_in
 from grader.console import usage as _usage
 from grader.exports import command as exports
 from grader.intake import command as intake
@@ -48,8 +48,8 @@ app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command("inspect", rich_help_panel=STUDENTS)(inspect_command.inspect)
 app.command(rich_help_panel=STUDENTS)(bench_command.bench)
-app.command(rich_help_panel=TAS)(grade_command.grade)
-app.command(rich_help_panel=TAS)(grade_command.regrade)
+app.command(rich_help_panel=TAS, epilog=AGAIN)(grade_command.grade)
+app.command(rich_help_panel=TAS, epilog=AGAIN)(grade_command.regrade)
 app.command(rich_help_panel=TAS)(intake.intake)
 app.command(rich_help_panel=TAS)(calibrate_command.calibrate)
 app.add_typer(exports.app, name="export", rich_help_panel=TAS)

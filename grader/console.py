@@ -9,6 +9,7 @@ from rich.console import Console
 
 # The groups of commands in `kernelmark --help`.
 STUDENTS, TAS, AUTHORS = "For students", "For TAs", "For authors of assignments"
+AGAIN = 'When to use grade --force, regrade, rescore and apply: the table in docs/grading.md, "Grading again".'
 USAGE_ERROR = 2
 INFRASTRUCTURE_ERROR = 3
 

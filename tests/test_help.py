@@ -5,6 +5,7 @@ from __future__ import annotations
 from typer.testing import CliRunner
 
 from grader.cli import ORDER, app
+from grader.model.catalogue import ROOT
 
 
 def test_every_verb_is_listed_in_the_order_in_which_it_is_needed() -> None:
@@ -14,3 +15,10 @@ def test_every_verb_is_listed_in_the_order_in_which_it_is_needed() -> None:
     assert [word for word in first if not word.startswith("-")] == list(ORDER)
     assert [done.output.index(panel) for panel in ("For students", "For TAs", "For authors")] == sorted(
         done.output.index(panel) for panel in ("For students", "For TAs", "For authors"))
+
+
+def test_what_grades_again_points_to_the_table_that_says_when() -> None:
+    table = (ROOT / "docs" / "grading.md").read_text().partition("\n## Grading again\n")[2].partition("\n## ")[0]
+    for command in ("grade", "regrade", "rescore", "diff", "apply"):
+        done = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"})
+        assert 'docs/grading.md, "Grading again"' in done.output and f"| `kernelmark {command}" in table, command

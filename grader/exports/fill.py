@@ -156,8 +156,8 @@ def _filled(target: _Column, class_: Class, keys: Callable[[Member], Iterator[Ke
         sheet.rows[row][target.column] = new.replace(".", ",") if comma else new
         done.rows.add(row)
         part += total.part
-        if total.most < total.course:
-            done.lines.append(f"{total.folder}: {member.id}: {new} of {points(total.most)} points, and the rest "
+        if total.excused:
+            done.lines.append(f"{total.folder}: {member.id}: {new} of {points(total.max_score)} points, and the rest "
                               "excused: points are not scaled")
     if not met and done.lines:
         raise ExportError(f"{target.path}: none of {len(done.lines)} grades has a row there ({done.lines[0]}); give "
@@ -166,7 +166,7 @@ def _filled(target: _Column, class_: Class, keys: Callable[[Member], Iterator[Ke
         done.lines.append(f"no grade here for {len(blank)} {'row' if len(blank) == 1 else 'rows'} of the sheet: "
                           f"{some(blank)}")
     if part:
-        done.lines.append(f"{part} of these are out of fewer points than the course has: speed needs a GPU")
+        done.lines.append(f"in {part} of these not all points were measured: speed needs a GPU")
     if changed:
         done.lines.append(f"{changed} of these had another grade in the sheet")
     return done
@@ -213,7 +213,7 @@ def _column(path: Path, sheet: Sheet, asked: str, offered: Sequence[str]) -> int
 
 
 def _compare(done: _Done, class_: Class, cell: str, title: str) -> None:
-    """Adds a line if the platform has another maximum. Points are never scaled: a person has to decide."""
+    """Adds a line if the platform gives other points in all. They are never scaled: a person has to decide."""
     ours = max((submission.result.max_score for submission in class_.graded), default=0)
     theirs = cell.strip().replace(",", ".")
     if _NUMBER.fullmatch(theirs) and float(theirs) != ours:

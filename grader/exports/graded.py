@@ -43,10 +43,10 @@ class GradedSubmission:
         grade = self.grades.get(member.id.casefold())
         return None if grade is None or any(line.open for line in grade.lines) else grade.points
 
-    def most(self, member: Member) -> float:
-        """The maximum of the member's total: less than the result's if a part is excused."""
+    def max_score(self, member: Member) -> float:
+        """The points that the course gives the member in all: less than in the result if a part is excused."""
         grade = (self.grades or {}).get(member.id.casefold())
-        return self.result.max_score if grade is None else grade.maximum
+        return self.result.max_score if grade is None else grade.max_score
 
     @property
     def shown(self) -> Result:
@@ -60,14 +60,14 @@ class GradedSubmission:
 
 @dataclass(frozen=True)
 class Total:
-    """A member's points out of `most`, which is less than the `course` has if a part is excused. `part`: not all of
-    them were measured."""
+    """A member's points of the `max_score` that the course gives the member. `excused`: a part is, so that this is less
+    than others get. `part`: fewer than these were measured."""
 
     folder: str
     member: Member
     points: float
-    most: float
-    course: float
+    max_score: float
+    excused: bool = False
     part: bool = False
 
 
@@ -87,11 +87,12 @@ class Class:
         for submission in self.graded:
             for member in submission.members:
                 if (total := submission.total(member)) is not None:
-                    yield Total(submission.folder, member, total, submission.most(member), submission.result.max_score,
-                                submission.result.measured_max < submission.result.max_score)
+                    most, result = submission.max_score(member), submission.result
+                    yield Total(submission.folder, member, total, most, most < result.max_score,
+                                result.measured_max < result.max_score)
         for member in self.missing:
             if (grade := self.given.get(member.id)) is not None:
-                yield Total(member.id, member, grade.points, grade.maximum, grade.maximum)
+                yield Total(member.id, member, grade.points, grade.max_score)
 
 
 def read_class(

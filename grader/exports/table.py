@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 
 from grader.exports.graded import Class
 from grader.intake.manifest import ManifestEntry, Member
@@ -12,17 +13,17 @@ from grader.report.load import Entry
 from grader.report.text import points
 
 PERSON = ("id", "name", "email", "section", "folder", "submitted_at", "late", "problems", "grade",
-          "grade_max")
+          "max_score")
 
 
 def table(class_: Class) -> str:
-    """CSV text. `grade` out of `grade_max` follows the course's policy; `score` is the graded result. People who handed
-    in nothing have a row, too, whose grade is blank unless a person gave one."""
+    """CSV text. `grade` of `max_score` follows the course's policy; `score` of `measured_max` is the graded result.
+    People who handed in nothing have a row, too, whose grade is blank unless a person gave one."""
     head, *graded = rows([Entry(submission.folder, submission.result) for submission in class_.graded])
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    # The gradebook's first column is the student's name, which PERSON replaces.
-    writer.writerow([*PERSON, *head[1:]])
+    # PERSON replaces the student's name, and has the points in all of the person, not of the result.
+    writer.writerow([*PERSON, *_result(head)])
     for submission, row in zip(class_.graded, graded, strict=True):
         when = ["", "", ""]
         if hand_in := submission.hand_in:
@@ -30,13 +31,18 @@ def table(class_: Class) -> str:
                     cell("; ".join(_problems(hand_in)))]
         for member in submission.members:
             total = submission.total(member)
-            grade = ["", ""] if total is None else [points(total), points(submission.most(member))]
-            writer.writerow([*_person(member), cell(submission.folder), *when, *grade, *row[1:]])
+            grade = ["" if total is None else points(total), points(submission.max_score(member))]
+            writer.writerow([*_person(member), cell(submission.folder), *when, *grade, *_result(row)])
     for member in class_.missing:
         given = class_.given.get(member.id)
-        grade = ["", ""] if given is None else [points(given.points), points(given.maximum)]
-        writer.writerow([*_person(member), *[""] * (len(PERSON) - 6), *grade, *[""] * (len(head) - 1)])
+        grade = ["", ""] if given is None else [points(given.points), points(given.max_score)]
+        writer.writerow([*_person(member), *[""] * (len(PERSON) - 6), *grade, *[""] * len(_result(head))])
     return sheet.getvalue()
+
+
+def _result(row: Sequence[str | float]) -> list[str | float]:
+    """A gradebook's row without the student and the points in all."""
+    return [row[1], *row[3:]]
 
 
 def _problems(hand_in: ManifestEntry) -> list[str]:

@@ -32,14 +32,14 @@ class Step:
 
 @dataclass(frozen=True)
 class GradeLine:
-    """A student's grade in an assignment. `points` is None if it was not handed in, not judged, or excused. `maximum`
+    """A student's grade in an assignment. `points` is None if it was not handed in, not judged, or excused. `max_score`
     is 0 if it was excused, or if nobody has a grade in it yet. `open`: handed in, but not judged yet. `other_course`:
     graded under another course file than the newest grades of the class, so not comparable with them. `attempt` is
     the one that counts, if one does."""
 
     assignment: str
     points: float | None
-    maximum: float
+    max_score: float
     steps: tuple[Step, ...]
     grace_days: int = 0
     open: bool = False
@@ -60,8 +60,8 @@ class Grade:
         return round(sum(line.points or 0 for line in self.lines), 2)
 
     @property
-    def maximum(self) -> float:
-        return sum(line.maximum for line in self.lines)
+    def max_score(self) -> float:
+        return sum(line.max_score for line in self.lines)
 
     @property
     def grace_days(self) -> int:
@@ -138,8 +138,8 @@ def grade(
             lines.append(GradeLine(name, option.hundredths / 100, attempt.max_score, option.steps, option.days,
                                    other_course=attempt.book != books.get(name, attempt.book), attempt=attempt))
         elif name in work:
-            maximum = max(hand_in.attempt.max_score for hand_in in work[name])
-            lines.append(GradeLine(name, None, maximum, (Step("handed in, and not judged yet", None),), open=True))
+            most = max(hand_in.attempt.max_score for hand_in in work[name])
+            lines.append(GradeLine(name, None, most, (Step("handed in, and not judged yet", None),), open=True))
         else:
             text = "nothing handed in, or not graded yet" if work else "nothing handed in"
             lines.append(GradeLine(name, None, assignments.get(name, 0) if name in books else 0, (Step(text, None),)))
@@ -149,13 +149,14 @@ def grade(
 def _decided(student: str, name: str, work: Sequence[Standing], late: Late, most: float) -> GradeLine | None:
     """The grade that a person decided, if one did. `most` are the course's points, for an assignment without a grading.
     """
-    maximum = max((hand_in.attempt.max_score for hand_in in work), default=most)
+    max_score = max((hand_in.attempt.max_score for hand_in in work), default=most)
     for excused in late.excused:
         if (excused.student.casefold(), excused.assignment) == (student.casefold(), name):
             return GradeLine(name, None, 0, (Step(f"excused by {excused.by}: {excused.reason}", None),))
     for given in late.overrides:
         if (given.student.casefold(), given.assignment) == (student.casefold(), name):
-            return GradeLine(name, given.points, maximum, (Step(f"given by {given.by}: {given.reason}", given.points),))
+            step = Step(f"given by {given.by}: {given.reason}", given.points)
+            return GradeLine(name, given.points, max_score, (step,))
     return None
 
 
@@ -184,9 +185,9 @@ def _seconds_late(attempt: Attempt, deadline: datetime.datetime | None) -> float
 def _counted(
     attempt: Attempt, many: int, deadline: datetime.datetime | None, seconds: float, days: int, late: Late
 ) -> _Option:
-    points, maximum = attempt.score, attempt.max_score
+    points, max_score = attempt.score, attempt.max_score
     which = f", the {'last' if late.count == 'latest' else 'best'} of {many} hand-ins" if many > 1 else ""
-    steps = [Step(f"{points:g} of {maximum:g} points, {attempt.verdict.replace('_', ' ')}{which}"
+    steps = [Step(f"{points:g} of {max_score:g} points, {attempt.verdict.replace('_', ' ')}{which}"
                   f" ({attempt.submitted_at or 'time of submission unknown'})", points)]
     if deadline is not None and attempt.submitted_at is None:
         steps.append(Step("in time as far as is known" + (
@@ -202,9 +203,9 @@ def _counted(
         points *= 1 - percent / 100
         steps.append(Step(f"{percent:g} % off: {count:.4g} {'day' if count == 1 else 'days'} at {late.percent:g} % each"
                           + (f", at most {late.most:g} %" if percent < late.percent * count else ""), points))
-        if points > (most := maximum * late.cap / 100):
+        if points > (most := max_score * late.cap / 100):
             points = most
-            steps.append(Step(f"late work gets at most {late.cap:g} % of {maximum:g}", points))
+            steps.append(Step(f"late work gets at most {late.cap:g} % of {max_score:g}", points))
     return _Option(attempt, days, round(points * 100), tuple(steps))
 
 

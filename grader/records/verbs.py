@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from grader.console import INFRASTRUCTURE_ERROR, TAS, errors, names_in, say
+from grader.console import AGAIN, INFRASTRUCTURE_ERROR, TAS, errors, names_in, say
 from grader.console import usage as _usage
 from grader.intake.manifest import ManifestError, read_manifest
 from grader.model import catalogue
@@ -37,7 +37,7 @@ WHO = "name a folder of results, or an id in the roster or in intake.json"
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to the command line."""
     for name, command in (("rescore", rescore), ("diff", diff), ("apply", apply), ("explain-grade", explain_grade)):
-        app.command(name, rich_help_panel=TAS)(command)
+        app.command(name, rich_help_panel=TAS, epilog=AGAIN)(command)
 
 
 def rescore(out: Out = Path("results"), course: CourseFile = catalogue.COURSE) -> None:
@@ -197,7 +197,7 @@ def _total(grade: Grade, folder: str) -> str:
     blank = [line.assignment for line in grade.lines if line.open]
     other = [line.assignment for line in grade.lines if line.other_course]
     who = grade.student if folder == grade.student else f"{grade.student} ({folder})"
-    return (f"{who}: {grade.points:g} of {grade.maximum:g}{of}"
+    return (f"{who}: {grade.points:g} of {grade.max_score:g}{of}"
             + (f"; not judged yet: {', '.join(blank)}" if blank else "")
             + (f"; under another course file: {', '.join(other)}" if other else ""))
 

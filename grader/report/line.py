@@ -40,7 +40,7 @@ class Cell:
     verdict: Verdict
     status: Status
     score: float
-    maximum: float
+    measured_max: float
     seconds: float
     message: str
     hint: str
@@ -64,7 +64,7 @@ class Line:
     folder: str
     student: str
     score: float
-    maximum: float
+    measured_max: float
     cells: dict[str, Cell]
     unread: tuple[str, ...]
     graded_at: str
@@ -100,10 +100,10 @@ def marked(lines: Sequence[Line], others: Collection[tuple[str, str]] | None) ->
 
 
 def comparable(lines: Sequence[Line]) -> list[Line]:
-    """The lines whose points are comparable: of one course file, and with the most common maximum."""
+    """The lines whose points are comparable: of one course file, and with as many points measured as most."""
     alike = [line_ for line_ in lines if not line_.other]
-    most = Counter(line_.maximum for line_ in alike).most_common(1)
-    return [line_ for line_ in alike if line_.maximum == most[0][0]] if most else []
+    most = Counter(line_.measured_max for line_ in alike).most_common(1)
+    return [line_ for line_ in alike if line_.measured_max == most[0][0]] if most else []
 
 
 def devices(lines: Sequence[Line]) -> list[str]:

@@ -38,7 +38,7 @@ class Column:
     title: str
     verdicts: list[tuple[Verdict, int]]
     scores: Counter[float]
-    maximum: float
+    measured_max: float
     checks: list[tuple[str, int]]
 
     @property
@@ -113,7 +113,7 @@ def columns(lines: Sequence[Line]) -> list[Column]:
         Counter(cell.verdict for cell in cells).items(),
         key=lambda item: (item[0] != ACCEPTED, item[0] in UNJUDGED, -item[1], order.index(item[0]))),
         Counter(cell.score for cell in cells if cell.verdict not in UNJUDGED and not cell.other),
-        max(cell.maximum for cell in cells),
+        max(cell.measured_max for cell in cells),
         sorted(Counter(check for cell in cells if cell.verdict not in UNTRIED for check in set(cell.failed)).items(),
                key=lambda item: (-item[1], item[0]))[:MOST_CHECKS])
         for name, cells in _grouped((name, cell) for line in lines for name, cell in line.cells.items()).items()]
@@ -128,7 +128,7 @@ def summary(lines: Sequence[Line]) -> str:
     text = count
     if alike:
         whose = "the median is" if len(alike) == len(lines) else f"the median of the {len(alike)} graded alike is"
-        text += f"; {whose} {points(median(line.score for line in alike))} of {points(alike[0].maximum)} points"
+        text += f"; {whose} {points(median(line.score for line in alike))} of {points(alike[0].measured_max)} points"
     hardest = min((c for c in columns(lines) if c.judged), key=lambda c: c.passed / c.judged, default=None)
     if hardest and hardest.passed < hardest.judged:
         text += f"; {hardest.title} is the hardest, right in {hardest.passed} of {hardest.judged}"
@@ -166,9 +166,9 @@ def picked(lines: Sequence[Line], which: Callable[[Cell], bool]) -> list[LineCel
     return [(line, cell) for line in lines for cell in line.cells.values() if which(cell)]
 
 
-def distribution(scores: Iterable[float], maximum: float) -> list[Bar]:
-    """A histogram of points, in ten equal steps from 0 to `maximum`."""
-    top = maximum if maximum > 0 else 1.0
+def distribution(scores: Iterable[float], measured_max: float) -> list[Bar]:
+    """A histogram of points, in ten equal steps from 0 to `measured_max`."""
+    top = measured_max if measured_max > 0 else 1.0
     counts = Counter(min(max(int(score / top * BINS), 0), BINS - 1) for score in scores)
     most = max(counts.values(), default=1)
     return [Bar(i * top / BINS, (i + 1) * top / BINS, counts[i], round(100 * counts[i] / most, 1)) for i in range(BINS)]

@@ -13,7 +13,7 @@ from rich.text import Text
 from grader.model.result import AssignmentResult, CheckResult, ErrorMap, Result, Worst
 from grader.model.verdicts import VERDICTS
 from grader.report import error_map, findings, source, speed, stages
-from grader.report.text import clean_model, points
+from grader.report.text import clean_model, of_points, points
 from grader.report.touched import factor
 
 # Cells of a map, each two characters wide and one high, so about square.
@@ -46,7 +46,7 @@ def kernel(assignment: AssignmentResult, file: str, expected: str) -> Renderable
                      else "not written yet: it still asks the GPU for nothing, as the template")
     head = _head(a, file, VERDICTS[a.verdict].words)
     if a.measured_max:
-        head.append(f"  {points(a.score)} of {points(a.measured_max)} points", "dim")
+        head.append(f"  {of_points(a.score, a.measured_max, a.max_score)}", "dim")
     if PurePath(file).name != expected:
         head.append(f"  as {expected}", "dim")
     margin = findings.margin(a) if a.right else ""
@@ -97,8 +97,8 @@ def closing(result: Result) -> RenderableType:
     result = clean_model(result)
     lines = []
     if len(result.assignments) > 1:
-        total = f" {points(result.score)} of {points(result.measured_max)} points." if result.measured_max else ""
-        lines.append(Text(findings.headline(result) + total, "bold"))
+        total = of_points(result.score, result.measured_max, result.max_score) if result.measured_max else ""
+        lines.append(Text(f"{findings.headline(result)}{f' {total}.' if total else ''}", "bold"))
     reasons: dict[str, float] = {}
     for p in (a.performance for a in result.assignments.values() if a.right):
         if p.status == "not_measured" and p.max_points:

@@ -31,6 +31,11 @@ def points(value: float) -> str:
     return _trim(f"{value:.2f}") if math.isfinite(value) else "?"
 
 
+def of_points(score: float, measured_max: float, max_score: float) -> str:
+    """`60 of 100 points`, or `60 of 60 points measured` where a grading could not give all."""
+    return f"{points(score)} of {points(measured_max)} points" + " measured" * (measured_max < max_score)
+
+
 def figure(value: float | None) -> str:
     """A number with three significant digits: `0.0123`, `1.5`, `4.2e+07`; a dash for None."""
     if value is None:

@@ -21,7 +21,7 @@ from grader.records.store import Store, StoreError
 from grader.report.line import Line, line, marked
 from grader.report.load import Failure, load_entry, load_results
 from grader.report.pages import Progress, Running, write_lines
-from grader.report.text import seconds
+from grader.report.text import of_points, seconds
 from grader.run.lanes import At
 
 # The least seconds between two writings of the class page, and the least multiple of the time that a writing takes.
@@ -110,7 +110,7 @@ def _line(graded: Graded) -> str:
     if result is None:
         return f"{graded.submission.student}: not graded"
     right = sum(a.right for a in result.assignments.values())
-    return (f"{result.student}: {result.score:g} of {result.measured_max:g} points, {right} of "
+    return (f"{result.student}: {of_points(result.score, result.measured_max, result.max_score)}, {right} of "
             f"{len(result.assignments)} right, {result.seconds:.1f} s")
 
 

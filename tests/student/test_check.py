@@ -58,7 +58,7 @@ def test_a_right_kernel_is_status_0_and_says_by_what_margin(tmp_path: Path) -> N
     (tmp_path / "silu.py").write_text(SILU)
     status, said = checked(tmp_path / "silu.py")
     assert status == RIGHT
-    assert words(said).startswith(f"● {tmp_path}/silu.py passed 60 of 60 points Right in all ")
+    assert words(said).startswith(f"● {tmp_path}/silu.py passed 60 of 60 points measured Right in all ")
     assert re.search(r"Right in all \d+ cases. The worst error is \d+ % of what is allowed.", words(said))
     assert "Speed (40 points): Graded without a GPU" in words(said)
 
@@ -69,7 +69,7 @@ def test_a_wrong_kernel_shows_the_line_and_where_and_what_to_try() -> None:
     number = next(number for number, text in enumerate(path.read_text().splitlines(), 1) if text.strip() == line)
     status, said = checked(path, width=120)
     assert status == NOT_RIGHT
-    assert "examples/class/carol/transpose.py  run-time error  0 of 60 points\n" in said
+    assert "examples/class/carol/transpose.py  run-time error  0 of 60 points measured\n" in said
     assert f"  examples/class/carol/transpose.py:{number}\n" in said and line in said
     assert "Try: This tl.load has no mask" in said and "● 64x64" in said and "■ 1x37" in said
 
@@ -191,7 +191,7 @@ def test_a_folder_says_what_is_handed_in_missing_and_misnamed(tmp_path: Path) ->
     assert f"Report: {page}/report.html" in lines
     assert all(f'id="kernel-{name}"' in (page / "report.html").read_text() for name in ("silu", "transpose"))
     # What has another name is right, and is not handed in.
-    assert any(line.endswith("hw1/SiLU.py  passed  60 of 60 points  as silu.py") for line in lines)
+    assert any(line.endswith("hw1/SiLU.py  passed  60 of 60 points measured  as silu.py") for line in lines)
     status, said = checked(tmp_path, "gemm", "silu", width=200)
     assert status == NOT_RIGHT and "Would not be handed in: utils.py (" in said
     assert checked(tmp_path, "transpose")[0] == RIGHT
