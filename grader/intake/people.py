@@ -42,6 +42,7 @@ class Register:
         self._students = students
         self._groups = groups
         self._ids = {student.id.casefold(): student for student in students}
+        self._others = _single((other.casefold(), student) for student in students for other in student.others)
         self._mails = _single((student.email.casefold(), student) for student in students if student.email)
         self._names = _single((name, student) for student in students for name in names(student.name))
         self._group_of = {member.casefold(): name for name, members in groups.items() for member in members}
@@ -68,9 +69,10 @@ class Register:
                 for student in self._students if student.id not in self._seen]
 
     def _of(self, member: Member) -> Student | None:
-        for key in (member.id, member.source_id):
-            if key.casefold() in self._ids:
-                return self._ids[key.casefold()]
+        for ids in (self._ids, self._others):
+            for key in (member.id, member.source_id):
+                if key.casefold() in ids:
+                    return ids[key.casefold()]
         for key in (member.email, member.id):
             if (student := self._mails.get(key.casefold())) is not None:
                 return student

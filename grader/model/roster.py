@@ -1,14 +1,37 @@
-"""`roster.csv`, the students of the course, one in each row. Classroom 50's roster is read as well."""
+"""The students of the course, one in each row: `roster.csv` in the course's own form, or as a platform gives it."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.model.sheet import SheetError, read_sheet
+from grader.model.sheet import Sheet, SheetError, read_sheet
 
 COLUMNS = ("id", "name", "email", "section", "late_days")
 CLASSROOM50 = ("username", "first_name", "last_name", "email", "section", "github_id")
+CANVAS_IDS = ("SIS Login ID", "SIS User ID", "ID")
+FORMS = (f"the headings {', '.join(COLUMNS)}, or give the file as Canvas exports its gradebook, Moodle its participants "
+         "or Classroom 50 its roster")
+
+
+def _folded(text: str) -> str:
+    """A heading without case and accents."""
+    apart = unicodedata.normalize("NFKD", text.strip().casefold())
+    return "".join(sign for sign in apart if not unicodedata.combining(sign))
+
+
+# Moodle's headings in its languages. E-mail addresses are known by their sign.
+GROUPS = frozenset(map(_folded, (
+    "group", "groups", "Gruppe", "Gruppen", "groupe", "groupes", "grupo", "grupos", "gruppo", "gruppi", "groep",
+    "groepen", "grupa", "grupy", "skupina", "skupiny", "grupper", "grupp", "ryhmät", "grup", "gruplar", "группы",
+    "グループ", "组", "小组", "群组", "群組")))
+NUMBERS = frozenset(map(_folded, (
+    "ID number", "ID-Nummer", "Matrikelnummer", "numéro d'identification", "número de ID", "número de identificación",
+    "número de identificação", "codice identificativo", "numero ID", "numer ID", "identifikační číslo", "tunnistenumero",
+    "ID numarası", "индивидуальный номер", "IDナンバー", "学号", "學號")))
 
 
 class RosterError(Exception):
@@ -18,13 +41,14 @@ class RosterError(Exception):
 @dataclass(frozen=True)
 class Student:
     """A student. `id` is unique even ignoring case. `late_days` are the student's grace days; None: as many as the
-    course gives."""
+    course gives. `others` are ids of the student's in the platform that gave the roster."""
 
     id: str
     name: str = ""
     email: str = ""
     section: str = ""
     late_days: int | None = None
+    others: tuple[str, ...] = ()
 
 
 def read_roster(path: Path) -> list[Student]:
@@ -33,35 +57,97 @@ def read_roster(path: Path) -> list[Student]:
         sheet = read_sheet(path)
     except SheetError as error:
         raise RosterError(str(error)) from None
+    students: list[Student] = []
+    lines: dict[str, int] = {}
+    for number, what, student in _students(path, sheet):
+        if not student.id:
+            raise RosterError(f"{path}, row {number}: no {what}; give each student one")
+        if earlier := lines.get(student.id.casefold()):
+            raise RosterError(f"{path}, row {number}: {student.id!r} is in row {earlier}, too; list each {what} once")
+        lines[student.id.casefold()] = number
+        students.append(student)
+    if not students:
+        raise RosterError(f"{path}: no student; add a row for each")
+    return students
+
+
+def _students(path: Path, sheet: Sheet) -> Iterator[tuple[int, str, Student]]:
+    """Each row's number, what its id is called, and its student."""
     headings = [heading.strip().casefold() for heading in sheet.header]
+    if {"student", "id"} <= set(headings):
+        return _canvas(path, sheet)
+    if not {"id", "username"} & set(headings) and (mail := _mails(sheet)) is not None:
+        return _moodle(path, sheet, mail)
+    return _own(path, sheet, headings)
+
+
+def _own(path: Path, sheet: Sheet, headings: Sequence[str]) -> Iterator[tuple[int, str, Student]]:
     known = CLASSROOM50 if "username" in headings else COLUMNS
     key = known[0]
     for number, heading in enumerate(headings):
         if heading not in known or heading in headings[:number]:
-            raise RosterError(f"{path}, row 1: {heading!r}; use the headings {', '.join(known)}, each once")
+            raise RosterError(f"{path}, row 1: {heading!r}; use each once of {FORMS}")
     if key not in headings:
-        raise RosterError(f"{path}, row 1: no {key!r}; use the headings {', '.join(known)}")
-    students: list[Student] = []
-    lines: dict[str, int] = {}
+        raise RosterError(f"{path}, row 1: no {key!r}; use {FORMS}")
+    for number, row in _rows(path, sheet):
+        value = dict(zip(headings, row, strict=True))
+        name = value.get("name") or " ".join(filter(None, (value.get("first_name"), value.get("last_name"))))
+        yield number, key, Student(value[key], name, value.get("email", ""), value.get("section", ""),
+                                   _days(value.get("late_days", ""), f"{path}, row {number}"))
+
+
+def _canvas(path: Path, sheet: Sheet) -> Iterator[tuple[int, str, Student]]:
+    """The gradebook as Canvas exports it. A login is the id, since people know it, or else Canvas's number."""
+    columns = {name: at for name in ("Student", "Section", *CANVAS_IDS) if (at := sheet.column(name)) is not None}
+    for number, row in _rows(path, sheet):
+        value: Mapping[str, str] = {name: row[at] for name, at in columns.items()}
+        # Rows above the students have no number, and Canvas lists a student of its own for trials.
+        if not value["ID"] or value["Student"] in ("Student, Test", "Test Student"):
+            continue
+        first, *others = (value[name] for name in CANVAS_IDS if value.get(name))
+        yield number, "ID", Student(first, value["Student"], first if "@" in first else "", value.get("Section", ""),
+                                    others=tuple(others))
+
+
+def _moodle(path: Path, sheet: Sheet, mail: int) -> Iterator[tuple[int, str, Student]]:
+    """The participants, or a grading worksheet, as Moodle in any language exports them: names come before the e-mail
+    address. An ID number is the id where all have one, or else the address."""
+    headings = [_folded(heading) for heading in sheet.header]
+    rows = list(_rows(path, sheet))
+    groups = next((at for at, heading in enumerate(headings) if heading in GROUPS), None)
+    ident = next((at for at, heading in enumerate(headings) if heading in NUMBERS), None)
+    # A worksheet begins with "Participant 123456", the number that Moodle's download gives.
+    participant = 0 if all(re.fullmatch(r"\D{4,}\d+", row[0]) for _, row in rows) else None
+    if ident is None:
+        ident = next((at for at in range(mail) if at != participant
+                      and all(re.fullmatch(r"[A-Za-z]*\d[\w-]*", row[at]) for _, row in rows)), None)
+    name = [at for at in range(mail) if at not in (groups, ident, participant)][:2]
+    numbered = ident is not None and all(row[ident] for _, row in rows)
+    for number, row in rows:
+        key = row[ident] if numbered and ident is not None else row[mail]
+        others = [] if participant is None else re.findall(r"\d+$", row[participant])
+        yield number, sheet.header[ident if numbered and ident is not None else mail], Student(
+            key, " ".join(filter(None, (row[at] for at in name))), row[mail],
+            "" if groups is None else row[groups], others=tuple(others))
+
+
+def _rows(path: Path, sheet: Sheet) -> Iterator[tuple[int, list[str]]]:
+    """The rows below the headings, with their numbers, but for empty ones."""
     for number, row in enumerate(sheet.rows[1:], start=2):
         if not any(value.strip() for value in row):
             continue
-        where = f"{path}, row {number}"
-        if len(row) != len(headings):
-            raise RosterError(f"{where}: {len(row)} values; give {len(headings)}, one for each heading")
-        value = dict(zip(headings, (text.strip() for text in row), strict=True))
-        if not value[key]:
-            raise RosterError(f"{where}: no {key}; give each student one")
-        if earlier := lines.get(value[key].casefold()):
-            raise RosterError(f"{where}: {value[key]!r} is in row {earlier}, too; list each {key} once")
-        lines[value[key].casefold()] = number
-        name = value.get("name") or " ".join(
-            text for text in (value.get("first_name"), value.get("last_name")) if text)
-        students.append(Student(value[key], name, value.get("email", ""), value.get("section", ""),
-                                _days(value.get("late_days", ""), where)))
-    if not students:
-        raise RosterError(f"{path}: no student; add a row for each")
-    return students
+        if len(row) != len(sheet.header):
+            raise RosterError(f"{path}, row {number}: {len(row)} values; give {len(sheet.header)}, one for each heading")
+        yield number, [value.strip() for value in row]
+
+
+def _mails(sheet: Sheet) -> int | None:
+    """The column of e-mail addresses: each that is given is one, and at least every second row has one."""
+    for at in range(len(sheet.header)):
+        given = [row[at].strip() for row in sheet.rows[1:] if at < len(row) and row[at].strip()]
+        if given and 2 * len(given) >= len(sheet.rows) - 1 and all(re.fullmatch(r"[^@\s]+@[^@\s]+", text) for text in given):
+            return at
+    return None
 
 
 def _days(text: str, where: str) -> int | None:

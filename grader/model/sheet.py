@@ -1,8 +1,9 @@
-"""Reads and writes CSV tables of spreadsheets and learning platforms: commas, semicolons or tabs, with or without BOM.
-"""
+"""Reads and writes CSV tables of spreadsheets and learning platforms: commas, semicolons or tabs, with or without BOM,
+in UTF-8, UTF-16 or the Latin-1 of older systems. They are written in UTF-8."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from dataclasses import dataclass
@@ -45,11 +46,12 @@ def read_sheet(path: Path) -> Sheet:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise SheetError(f"{path}: more than {MAX_BYTES >> 20} MiB; give the table of a class")
-        text = path.read_bytes().decode()
+        text = _decoded(path.read_bytes())
     except OSError as error:
         raise SheetError(f"{path}: {error.strerror}; name a CSV file") from None
     except UnicodeDecodeError:
-        raise SheetError(f"{path}: not UTF-8; save it as CSV in UTF-8 (in Excel: CSV UTF-8)") from None
+        raise SheetError(f"{path}: not text in UTF-8, UTF-16 or Latin-1; save it as CSV in UTF-8 (in Excel: CSV UTF-8)"
+                         ) from None
     bom, text = text.startswith(BOM), text.removeprefix(BOM)
     first = text.partition("\n")[0]
     try:
@@ -61,3 +63,18 @@ def read_sheet(path: Path) -> Sheet:
     if not rows or not any(rows[0]):
         raise SheetError(f"{path}: empty; add a row of headings")
     return Sheet(rows, delimiter, "\r\n" if first.endswith("\r") else "\n", bom)
+
+
+def _decoded(content: bytes) -> str:
+    """The text, with its byte order mark if it begins with one. Raises UnicodeDecodeError."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return BOM + content.decode("utf-16")
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        # What Windows calls Latin-1; unlike Latin-1 itself it lacks some signs, so that not everything is a text.
+        text = content.decode("cp1252")
+    if "\0" in text:
+        # UTF-16 without its mark, or no text at all.
+        return content.decode("utf-16-be" if content.startswith(b"\0") else "utf-16-le")
+    return text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 
 import pytest
@@ -27,18 +29,60 @@ def test_a_roster_of_classroom_50(tmp_path: Path) -> None:
     assert read_roster(path) == [Student("adab", "Ada Byron", "ada@x.edu", "B")]
 
 
+CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Kernels (4711),Final Score
+,,,,,Manual Posting,
+    Points Possible,,,,,600,(read only)
+"Müller, Jörg",101,u1,jmueller,Tutorial A,EX,
+"O'Neill, Zoë",102,,,"Tutorial A and Tutorial B",,
+"Student, Test",103,,f00,Tutorial A,,
+"""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_a_gradebook_of_canvas(tmp_path: Path, encoding: str, delimiter: str) -> None:
+    path = tmp_path / "gradebook.csv"
+    content = io.StringIO()
+    csv.writer(content, delimiter=delimiter).writerows(csv.reader(io.StringIO(CANVAS)))
+    path.write_bytes(content.getvalue().encode(encoding))
+    assert read_roster(path) == [
+        Student("jmueller", "Müller, Jörg", section="Tutorial A", others=("u1", "101")),
+        Student("102", "O'Neill, Zoë", section="Tutorial A and Tutorial B")]
+
+
+@pytest.mark.parametrize(("text", "expected"), {
+    "First name,Last name,Email address\nJörg,Müller,jm@x.edu\n": Student("jm@x.edu", "Jörg Müller", "jm@x.edu"),
+    "Vorname;Nachname;ID-Nummer;E-Mail-Adresse;Gruppen\nJörg;Müller;0815;jm@x.edu;A, B\n":
+        Student("0815", "Jörg Müller", "jm@x.edu", "A, B"),
+    "Prénom,Nom de famille,Numéro d'identification,Adresse de courriel,Groupes\nJörg,Müller,,jm@x.edu,A\n":
+        Student("jm@x.edu", "Jörg Müller", "jm@x.edu", "A"),
+    "姓,名,メールアドレス,グループ\n李,雷,lei@x.edu,A\n": Student("lei@x.edu", "李 雷", "lei@x.edu", "A"),
+    "Teilnehmer/in,Vollständiger Name,E-Mail-Adresse,Status\nTeilnehmer/in4711,Jörg Müller,jm@x.edu,Abgegeben\n":
+        Student("jm@x.edu", "Jörg Müller", "jm@x.edu", others=("4711",)),
+    "Név,Azonosító,Cím\nKis Éva,s0815,eva@x.hu\n": Student("s0815", "Kis Éva", "eva@x.hu"),
+}.items())
+def test_participants_of_moodle_in_any_language(tmp_path: Path, text: str, expected: Student) -> None:
+    path = tmp_path / "participants.csv"
+    path.write_text(text)
+    assert read_roster(path) == [expected]
+
+
 @pytest.mark.parametrize(("content", "says"), {
     b"": "empty; add a row of headings",
     b"name,email\nAda,\n": "row 1: no 'id'; use the headings id, name,",
-    b"id,emial\nada,\n": "row 1: 'emial'; use the headings id, name,",
-    b"id,name,name\nada,A,B\n": "row 1: 'name'; use the headings id, name, email, section, late_days, each once",
+    b"id,emial\nada,\n": "row 1: 'emial'; use each once of the headings id, name,",
+    b"id,name,name\nada,A,B\n": "row 1: 'name'; use each once of the headings id, name, email, section, late_days",
     b"id,name\n": "no student; add a row for each",
     b"id,name\n,Ada\n": "row 2: no id",
     b"id,name\nada,A\nADA,B\n": "row 3: 'ADA' is in row 2, too",
     b"id,name\nada,Byron,Ada\n": "row 2: 3 values; give 2",
     b"id,late_days\nada,-1\n": "row 2: late_days: '-1'; give a whole number from 0 to 999",
     b'id,name\nada,"Byron\n': "save it as CSV",
-    "id,name\nada,Zoë\n".encode("latin-1"): "not UTF-8; save it as CSV",
+    b"id,name\nada,Zo\x81\n": "not text in UTF-8, UTF-16 or Latin-1; save it as CSV",
+    b"id,name\nada,A\0\n": "not text in UTF-8, UTF-16 or Latin-1; save it as CSV",
+    b"Student,ID\nAda,1\nLin,1\n": "row 3: '1' is in row 2, too; list each ID once",
+    b"Vorname,Mail\nAda,a@x.edu\nLin,\n": "row 3: no Mail; give each student one",
+    b"Vorname,Mail\nAda,a@x.edu\nLin\n": "row 3: 1 values; give 2",
     b"x" * (128 << 10) + b"x\n": "field larger than field limit (131072); save it as CSV",
 }.items())
 def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, content: bytes, says: str) -> None:
