@@ -15,6 +15,7 @@ from grader import frontends
 from grader.model import catalogue
 from grader.model.late import Late
 from grader.model.record import Table
+from grader.model.roster import Names
 from grader.model.submission import Languages
 from grader.plan.device import DEFAULT_TARGET, TARGETS
 
@@ -110,6 +111,12 @@ class HintsTable(Table):
     tries: Annotated[int, Field(ge=1, le=4096, strict=True)] = 300
 
 
+class PageTable(Table):
+    """How `names` are shown on the class page and in the gradebook."""
+
+    names: Names = "real"
+
+
 class Course(Table):
     """`assignments` are the names of the course's assignments, in any order; None for all assignments. `languages` are
     those that count, all without any; `both` as of `grader.model.submission.Languages`."""
@@ -124,6 +131,7 @@ class Course(Table):
     policy: Policy = Policy()
     hints: HintsTable = HintsTable()
     isolation: IsolationTable = IsolationTable()
+    page: PageTable = PageTable()
     late: Late = Late()
     sha256: str = ""
 

@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from grader.model.sheet import Sheet, SheetError, read_sheet
+from grader.model.text import folded
 
 COLUMNS = ("id", "name", "email", "section", "late_days")
 CLASSROOM50 = ("username", "first_name", "last_name", "email", "section", "github_id")
 CANVAS_IDS = ("SIS Login ID", "SIS User ID", "ID")
-FORMS = (f"the headings {', '.join(COLUMNS)}, or give the file as Canvas exports its gradebook, Moodle its participants "
-         "or Classroom 50 its roster")
-
-
-def _folded(text: str) -> str:
-    """A heading without case and accents."""
-    apart = unicodedata.normalize("NFKD", text.strip().casefold())
-    return "".join(sign for sign in apart if not unicodedata.combining(sign))
+FORMS = (f"the headings {', '.join(COLUMNS)}, or give the file as Canvas exports its gradebook, Moodle its "
+         "participants or Classroom 50 its roster")
 
 
 # Moodle's headings in its languages. E-mail addresses are known by their sign.
-GROUPS = frozenset(map(_folded, (
+GROUPS = frozenset(map(folded, (
     "group", "groups", "Gruppe", "Gruppen", "groupe", "groupes", "grupo", "grupos", "gruppo", "gruppi", "groep",
     "groepen", "grupa", "grupy", "skupina", "skupiny", "grupper", "grupp", "ryhmät", "grup", "gruplar", "группы",
     "グループ", "组", "小组", "群组", "群組")))
-NUMBERS = frozenset(map(_folded, (
+NUMBERS = frozenset(map(folded, (
     "ID number", "ID-Nummer", "Matrikelnummer", "numéro d'identification", "número de ID", "número de identificación",
-    "número de identificação", "codice identificativo", "numero ID", "numer ID", "identifikační číslo", "tunnistenumero",
-    "ID numarası", "индивидуальный номер", "IDナンバー", "学号", "學號")))
+    "número de identificação", "codice identificativo", "numero ID", "numer ID", "identifikační číslo",
+    "tunnistenumero", "ID numarası", "индивидуальный номер", "IDナンバー", "学号", "學號")))
+
+
+Names = Literal["real", "pseudonyms"]
+"""How pages show students."""
 
 
 class RosterError(Exception):
@@ -112,7 +111,7 @@ def _canvas(path: Path, sheet: Sheet) -> Iterator[tuple[int, str, Student]]:
 def _moodle(path: Path, sheet: Sheet, mail: int) -> Iterator[tuple[int, str, Student]]:
     """The participants, or a grading worksheet, as Moodle in any language exports them: names come before the e-mail
     address. An ID number is the id where all have one, or else the address."""
-    headings = [_folded(heading) for heading in sheet.header]
+    headings = [folded(heading) for heading in sheet.header]
     rows = list(_rows(path, sheet))
     groups = next((at for at, heading in enumerate(headings) if heading in GROUPS), None)
     ident = next((at for at, heading in enumerate(headings) if heading in NUMBERS), None)
@@ -137,7 +136,8 @@ def _rows(path: Path, sheet: Sheet) -> Iterator[tuple[int, list[str]]]:
         if not any(value.strip() for value in row):
             continue
         if len(row) != len(sheet.header):
-            raise RosterError(f"{path}, row {number}: {len(row)} values; give {len(sheet.header)}, one for each heading")
+            raise RosterError(f"{path}, row {number}: {len(row)} values; give {len(sheet.header)}, one for each "
+                              "heading")
         yield number, [value.strip() for value in row]
 
 
@@ -145,7 +145,8 @@ def _mails(sheet: Sheet) -> int | None:
     """The column of e-mail addresses: each that is given is one, and at least every second row has one."""
     for at in range(len(sheet.header)):
         given = [row[at].strip() for row in sheet.rows[1:] if at < len(row) and row[at].strip()]
-        if given and 2 * len(given) >= len(sheet.rows) - 1 and all(re.fullmatch(r"[^@\s]+@[^@\s]+", text) for text in given):
+        many = given and 2 * len(given) >= len(sheet.rows) - 1
+        if many and all(re.fullmatch(r"[^@\s]+@[^@\s]+", text) for text in given):
             return at
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -33,6 +34,12 @@ def clean(text: str, limit: int = FIELD_BYTES) -> str:
     if len(raw) <= limit:
         return shown
     return _cut(raw, limit).decode(errors="ignore")
+
+
+def folded(text: str) -> str:
+    """A name or heading without case and accents, by which it is compared and sorted."""
+    apart = unicodedata.normalize("NFKD", text.strip().casefold())
+    return "".join(sign for sign in apart if not unicodedata.combining(sign))
 
 
 def some(names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from grader.intake.manifest import FILE, ManifestEntry, read_manifest
+from grader.intake.manifest import FILE, ManifestEntry, Member, read_manifest
 from grader.model import catalogue, desk
 from grader.model.course import Course
 from grader.model.submission import HandedIn, Submission, read_sources
@@ -24,10 +24,14 @@ class Delivery:
     """What the intake recorded about a submission: its members, when it was handed in, whether it was late, and
     problems with reading it."""
 
-    members: tuple[str, ...] = ()
+    people: tuple[Member, ...] = ()
     submitted_at: str | None = None
     late: bool | None = None
     problems: tuple[str, ...] = ()
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        return tuple(member.id for member in self.people)
 
 
 @dataclass
@@ -67,7 +71,7 @@ def deliveries(submissions: Sequence[Submission]) -> dict[Submission, Delivery]:
                 entry.folder: entry for entry in read_manifest(folder.parent).submissions} if written else {}
         known = entries[folder.parent].get(folder.name)
         delivered[submission] = Delivery() if known is None else Delivery(
-            tuple(member.id for member in known.members), known.submitted_at, known.late, tuple(known.problems))
+            tuple(known.members), known.submitted_at, known.late, tuple(known.problems))
     return delivered
 
 

@@ -13,7 +13,8 @@ from grader.model.text import some
 from grader.records.attempt import Attempt, hash_of_rules
 from grader.records.standing import by_assignment, latest, newest, newest_books, pending, standing
 from grader.records.store import Store
-from grader.report.leaderboard import key_of, pseudonym
+from grader.report.leaderboard import key_of
+from grader.report.people import pseudonym
 
 RESULT = "result.json"
 LOG = "checks.log"

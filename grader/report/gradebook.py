@@ -30,7 +30,8 @@ def gradebook(
 def rows(
     entries: Sequence[Entry], others: Collection[tuple[str, str]] = (), pseudonyms: Mapping[str, str] | None = None
 ) -> Iterator[list[str | float]]:
-    """The header, then for each entry: student, score, max_score, measured_max, points and verdict of each assignment.
+    """The header, then for each entry: student, name and section if any is known, score, max_score, measured_max,
+    points and verdict of each assignment.
 
     An assignment that could not be judged is blank, and so is the total: people ask about a blank, but believe a zero.
     An assignment with any measured speed has two more columns, the ratio to the baseline's speed and its points. If
@@ -38,16 +39,18 @@ def rows(
     those of a leaderboard, by folder.
     """
     names = list(dict.fromkeys(name for entry in entries for name in entry.result.assignments))
+    known = [what for what in ("name", "section") if any(getattr(entry.owner, what) for entry in entries)]
     timed = {name for entry in entries for name, a in entry.result.assignments.items() if measured(a)}
-    yield ["student", "score", "max_score", "measured_max",
+    yield ["student", *known, "score", "max_score", "measured_max",
            *(cell(f"{name}_{what}") for name in names
              for what in ("points", "verdict", *(SPEED_COLUMNS if name in timed else ()))),
            *(["other_course_file"] if others else []), *(["pseudonym"] if pseudonyms else [])]
     for entry in entries:
         result = entry.result
         unjudged = any(not a.judged for a in result.assignments.values())
-        row: list[str | float] = [cell(result.student), "" if unjudged else number(result.score),
-                                  number(result.max_score), number(result.measured_max)]
+        row: list[str | float] = [
+            cell(entry.owner.pseudonym or result.student), *(cell(getattr(entry.owner, what)) for what in known),
+            "" if unjudged else number(result.score), number(result.max_score), number(result.measured_max)]
         for name in names:
             assignment = result.assignments.get(name)
             if assignment is None:

@@ -59,10 +59,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """A student's line; `folder` is where its link leads. `environment` has no seed."""
+    """A student's line; `folder` is where its link leads, and `student` the name by which the folder is graded.
+    `environment` has no seed. If the owner is `hidden`, `student` is a pseudonym."""
 
     folder: str
     student: str
+    name: str
+    section: str
+    hidden: bool
     score: float
     measured_max: float
     cells: dict[str, Cell]
@@ -70,6 +74,11 @@ class Line:
     graded_at: str
     reproduce: str
     environment: Environment
+
+    @property
+    def shown(self) -> str:
+        """The name to show."""
+        return self.name or self.student
 
     @property
     def other(self) -> bool:
@@ -81,11 +90,12 @@ class Line:
 
 
 def line(entry: Entry) -> Line:
-    result = entry.result
+    result, owner = entry.result, entry.owner
     return Line(
-        entry.folder, _short(result.student), result.score, result.measured_max,
+        entry.folder, owner.pseudonym or _short(result.student), _short(owner.name), _short(owner.section),
+        bool(owner.pseudonym), result.score, result.measured_max,
         {name: _cell(a) for name, a in result.assignments.items()}, tuple(map(_short, result.unread)),
-        result.graded_at, clean(result.reproduce, 1000),
+        result.graded_at, "" if owner.pseudonym else clean(result.reproduce, 1000),
         clean_model(result.environment.model_copy(update={"seed": ""}), TEXT_BYTES))
 
 

@@ -11,17 +11,21 @@ from pydantic import ValidationError
 from grader.model.hidden import staff
 from grader.model.result import SCHEMA, Result
 from grader.model.text import clean
+from grader.report.people import Owner, People, read_people
 
+NOBODY = Owner()
 MAX_BYTES = 64 * 1024 * 1024
 MESSAGE_BYTES = 400
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A result and the name of its folder. Links use the folder, whose name may differ from the student's id."""
+    """A result and the name of its folder, with its owner as pages show people. Links use the folder, whose name may
+    differ from the student's id."""
 
     folder: str
     result: Result
+    owner: Owner = NOBODY
 
 
 @dataclass(frozen=True)
@@ -45,19 +49,24 @@ def load_results(out: Path) -> LoadedResults:
     unreadable or of another version is a failure."""
     entries: list[Entry] = []
     failures: list[Failure] = []
+    try:
+        people = read_people(out)
+    except (OSError, ValueError) as error:
+        people = People()
+        failures.append(Failure("", f"names are not shown: {_reason(error)}"))
     for folder in sorted(path for path in out.iterdir() if _is_folder(path) and not path.name.startswith(".")):
         try:
-            entries.append(load_entry(folder))
+            entries.append(load_entry(folder, people))
         except (OSError, ValueError) as error:
             failures.append(Failure(folder.name, _reason(error)))
     entries.sort(key=lambda entry: (entry.result.student.casefold(), entry.folder))
     return LoadedResults(entries, failures)
 
 
-def load_entry(folder: Path) -> Entry:
+def load_entry(folder: Path, people: People) -> Entry:
     """The result of the student whose files are in `folder`. Raises OSError and ValueError."""
     whole = staff(folder) / "result.json"
-    return Entry(folder.name, _read(whole if whole.exists() else folder / "result.json"))
+    return Entry(folder.name, _read(whole if whole.exists() else folder / "result.json"), people.owner(folder.name))
 
 
 def _is_folder(path: Path) -> bool:

@@ -17,7 +17,7 @@ from grader.model.files import replace
 from grader.model.hidden import for_student
 from grader.model.result import AssignmentResult, CheckResult, Result
 from grader.model.result import Environment as Graded
-from grader.model.text import FIELD_BYTES, clean
+from grader.model.text import FIELD_BYTES, clean, folded
 from grader.model.verdicts import GRADERS_FAULT, UNJUDGED, VERDICTS
 from grader.report import charts, error_map, findings, leaderboard, margins, ptx, source, speed, stages, tally, text
 from grader.report.curve import chart, sentences
@@ -25,7 +25,9 @@ from grader.report.gradebook import gradebook
 from grader.report.inspected import InspectedFile
 from grader.report.line import MOST_FLAGS, Line, comparable, devices, line, marked
 from grader.report.load import Entry, Failure, load_results
+from grader.report.people import People, pseudonym, read_people
 
+NOBODY = People()
 Others = Collection[tuple[str, str]] | None
 TEMPLATES = Path(__file__).parent / "templates"
 STUDENT_PAGE_BYTES = 1_000_000
@@ -91,7 +93,7 @@ def write_class(
     lines = marked([line(entry) for entry in entries], others)
     write_lines(lines, out, failures, progress)
     key = leaderboard.key_of(out)
-    pseudonyms = {} if key is None else {one.folder: leaderboard.pseudonym(key, one.folder) for one in lines}
+    pseudonyms = {} if key is None else {one.folder: pseudonym(key, one.folder) for one in lines if not one.hidden}
     other = {(one.folder, name) for one in lines for name, cell in one.cells.items() if cell.other}
     replace(out / "gradebook.csv", gradebook(entries, other, pseudonyms).encode())
     if key is not None:
@@ -104,7 +106,12 @@ def write_class(
 
 def write_lines(lines: Sequence[Line], out: Path, failures: Sequence[Failure], progress: Progress | None) -> None:
     """Writes `out/index.html` from lines that are marked already."""
-    replace(out / "index.html", class_page_of(lines, failures, progress).encode())
+    try:
+        people = read_people(out)
+    except ValueError:
+        # A failure of those that were loaded says so.
+        people = People()
+    replace(out / "index.html", class_page_of(lines, failures, progress, people).encode())
 
 
 def write_all(out: Path) -> Path:
@@ -142,20 +149,29 @@ def class_page(entries: Sequence[Entry], failures: Sequence[Failure] = ()) -> st
     return class_page_of(marked([line(entry) for entry in entries], None), failures)
 
 
-def class_page_of(lines: Sequence[Line], failures: Sequence[Failure], progress: Progress | None = None) -> str:
+def class_page_of(
+    lines: Sequence[Line], failures: Sequence[Failure], progress: Progress | None = None, people: People = NOBODY,
+) -> str:
     """The HTML of the class page of lines that are marked, by student, while a run is on or after it."""
-    lines = sorted(lines, key=lambda line_: (line_.student.casefold(), line_.folder))
+    lines = sorted(lines, key=lambda line_: (folded(line_.shown), line_.folder))
     ours = {line_.folder for line_ in lines if any(c.verdict in GRADERS_FAULT for c in line_.cells.values())}
     # Those have a place of their own, where the same words are said once.
-    broken = [(Failure(f.folder, clean(f.message, FAILURE_BYTES)), clean(f.folder))
-              for f in failures if f.folder not in ours]
+    broken = [_failure(failure, people) for failure in failures if failure.folder not in ours]
     environments: dict[str, tuple[Graded, list[str]]] = {}
     for line_ in lines:
         key = line_.environment.model_dump_json()
-        environments.setdefault(key, (line_.environment, []))[1].append(line_.student)
+        environments.setdefault(key, (line_.environment, []))[1].append(line_.shown)
     return _environment().get_template("class.html.j2").render(
         lines=lines, failures=broken, columns=tally.columns(lines), alike=comparable(lines), devices=devices(lines),
-        environments=list(environments.values()), progress=progress)
+        environments=list(environments.values()), progress=progress, hidden=people.hidden)
+
+
+def _failure(failure: Failure, people: People) -> tuple[str, str]:
+    """Whose failure it is, and what it is. With pseudonyms the message, which has names in it, is left out."""
+    if people.hidden:
+        return (people.owner(failure.folder).pseudonym if failure.folder else "The grading",
+                "the message, in which names stand, is where it was graded.")
+    return clean(failure.folder), clean(failure.message, FAILURE_BYTES)
 
 
 def link(folder: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from grader.model.catalogue import COURSE
 from grader.model.course import Course
+from grader.model.roster import Names
 
 if TYPE_CHECKING:
     from grader.records.choice import Kind
@@ -23,7 +24,8 @@ class Asked:
     `minimum` is the least isolation level, by default the course's; `allow_degraded` accepts a weaker one. `gpus` are
     the numbers of GPUs to grade on, by default all. `jobs` is how many submissions are graded side by side; 0: as many
     as possible. `sweep` also times right kernels at many sizes. `as_json` reports on standard output, one JSON object a
-    line; `leaderboard` also writes that page.
+    line; `leaderboard` also writes that page. `roster` names the students on the class page, and `names` says how they
+    are shown there, by default as the course says.
     """
 
     out: Path
@@ -41,6 +43,8 @@ class Asked:
     force: bool = False
     as_json: bool = False
     leaderboard: bool = False
+    roster: Path | None = None
+    names: Names | None = None
 
     def level(self, course: Course) -> int:
         """The least isolation level for grading."""

@@ -13,6 +13,7 @@ from grader.intake import command as intake
 from grader.model import catalogue, desk
 from grader.model.catalogue import COURSE
 from grader.model.course import Course, CourseError, read_course
+from grader.model.roster import Names
 from grader.model.submission import Submission, SubmissionError, chosen, find_submissions
 from grader.records.store import FILE, FOLDER, StoreError
 from grader.run.asked import Asked
@@ -49,6 +50,11 @@ AsJson = Annotated[bool, typer.Option(
 Address = Annotated[str, typer.Option(
     "--lanes", help="Grade on the lanes of this scheduler, such as tls://host:8786; see docs/cluster.md.")]
 Key = Annotated[Path | None, typer.Option(help="The key of that scheduler's cluster.")]
+Roster = Annotated[Path | None, typer.Option(
+    help="The students' names and sections for the class page: roster.csv, or as Canvas, Moodle or Classroom 50 gives "
+         "it. Default: those of kernelmark intake.")]
+NamesShown = Annotated[Names | None, typer.Option(
+    "--names", help="How the class page and the gradebook show students. Default: the course's [page] names.")]
 Force = Annotated[bool, typer.Option(
     "--force", help="Grade everything again, also what would be skipped as unchanged.")]
 
@@ -64,6 +70,7 @@ def grade(
     as_json: AsJson = False,
     leaderboard: Annotated[bool, typer.Option(
         "--leaderboard", help="Also write leaderboard.html: points under pseudonyms, fit to be published.")] = False,
+    roster: Roster = None, names: NamesShown = None,
 ) -> None:
     """Grade submissions and write a report for each student, a class page and a gradebook.
 
@@ -76,7 +83,8 @@ def grade(
     asked = Asked(
         out, only=names_in(only), device=device, gpus=gpus, speed=speed, sweep=sweep, jobs=jobs, seed=seed,
         course_file=course, minimum=min_isolation, allow_degraded=allow_degraded, kind="failed" if failed else "grade",
-        force=force, as_json=as_json, leaderboard=leaderboard)
+        force=force, as_json=as_json, leaderboard=leaderboard,
+        roster=roster, names=names)
     _grade(asked, submissions, student or (), context.obj, lanes, key)
 
 
@@ -85,7 +93,7 @@ def regrade(
     student: Student = None, device: Device = "auto", speed: Speed = True, jobs: Jobs = 0, gpus: Gpus = "",
     seed: Seed = None, course: CourseFile = COURSE, min_isolation: MinIsolation = None,
     allow_degraded: AllowDegraded = False, force: Force = False, lanes: Address = "", key: Key = None,
-    sweep: Sweep = False, as_json: AsJson = False,
+    sweep: Sweep = False, as_json: AsJson = False, roster: Roster = None, names: NamesShown = None,
 ) -> None:
     """Grade graded submissions again, for example after a case was fixed, or on another GPU.
 
@@ -95,7 +103,7 @@ def regrade(
     asked = Asked(
         out, only=names_in(only), device=device, gpus=gpus, speed=speed, sweep=sweep, jobs=jobs, seed=seed,
         course_file=course, minimum=min_isolation, allow_degraded=allow_degraded, kind="regrade",
-        force=force, as_json=as_json)
+        force=force, as_json=as_json, roster=roster, names=names)
     _grade(asked, submissions, student or (), context.obj, lanes, key)
 
 

@@ -21,6 +21,7 @@ from grader.records.store import Store, StoreError
 from grader.report.line import Line, line, marked
 from grader.report.load import Failure, load_entry, load_results
 from grader.report.pages import Progress, Running, write_lines
+from grader.report.people import read_people
 from grader.report.text import of_points, seconds
 from grader.run.lanes import At
 
@@ -137,7 +138,7 @@ class LivePage:
     def add(self, graded: Graded, failures: Sequence[Failure]) -> None:
         folder = self._out / graded.submission.slug
         with contextlib.suppress(OSError, ValueError):
-            self._lines[folder.name] = line(load_entry(folder))
+            self._lines[folder.name] = line(load_entry(folder, read_people(self._out)))
         self._failures.extend(failures)
 
     def beat(self) -> None:

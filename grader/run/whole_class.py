@@ -17,13 +17,16 @@ from rich.console import Console
 from grader.engine.forkserver import isolation
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.engine.forkserver.isolation import Isolation
-from grader.intake.manifest import ManifestError
+from grader.intake.manifest import ManifestError, Member
+from grader.intake.people import Register
+from grader.intake.source import RawSubmission
 from grader.judge.lane import on_interruption
 from grader.model import calibration, catalogue
 from grader.model.calibration import Calibration, CalibrationError
 from grader.model.course import Course
 from grader.model.job import Graded, Job, draw_seed
 from grader.model.result import Environment
+from grader.model.roster import RosterError, read_roster
 from grader.model.submission import Submission, named
 from grader.records.attempt import hash_of_environment
 from grader.records.choice import Choice, Delivery, choose, deliveries
@@ -35,6 +38,7 @@ from grader.records.store import FOLDER, Store, StoreError
 from grader.report import leaderboard
 from grader.report.load import Failure, load_results
 from grader.report.pages import write_class
+from grader.report.people import Person, write_people
 from grader.run import preflight
 from grader.run.asked import Asked
 from grader.run.gpus import GpuCard, unlike
@@ -47,7 +51,7 @@ from grader.run.progress import LivePage, RunState, shown, tell_end
 @dataclass(frozen=True)
 class GradingPlan:
     """What will be graded, and how. `started` is when the command began (time.monotonic). `isolation` is None for lanes
-    on other machines, which have their own."""
+    on other machines, which have their own. `owners` are the people of each folder of results."""
 
     started: float
     asked: Asked
@@ -58,6 +62,7 @@ class GradingPlan:
     isolation: Isolation | None
     store: Store
     choice: Choice
+    owners: Mapping[str, Sequence[Person]]
 
 
 @contextlib.contextmanager
@@ -86,6 +91,7 @@ def planned(
         submissions = named([submission.folder for submission in submissions],
                             dict.fromkeys((submission.student, submission.slug) for submission in recorded))
         delivered = _delivered(submissions)
+        owners = _owners(delivered, asked.roster)
         side_by_side = min(asked.jobs or (len(submissions) if far else len(os.sched_getaffinity(0))), len(submissions))
         cards = cards[:min(asked.jobs or len(cards), len(submissions))]
         lanes = open_.enter_context(
@@ -99,7 +105,7 @@ def planned(
         here = hash_of_environment(environment, asked.speed and device == "cuda")
         choice = choose(delivered, names, course, here, recorded, stands, kind=asked.kind, force=asked.force)
         jobs = _jobs(delivered, course, asked, device, choice, store, stands)
-        yield GradingPlan(started, asked, jobs, lanes, side_by_side, course, measured, store, choice)
+        yield GradingPlan(started, asked, jobs, lanes, side_by_side, course, measured, store, choice, owners)
 
 
 def _looked_at(
@@ -137,6 +143,22 @@ def _delivered(submissions: Sequence[Submission]) -> dict[Submission, Delivery]:
         return deliveries(submissions)
     except ManifestError as error:
         raise PlanError(str(error)) from None
+
+
+def _owners(delivered: Mapping[Submission, Delivery], roster: Path | None) -> dict[str, list[Person]]:
+    """The people of each folder of results, as the roster or else the download names them. Raises PlanError."""
+    try:
+        register = Register(read_roster(roster) if roster else (), {})
+    except RosterError as error:
+        raise PlanError(f"--roster {error}") from None
+    owners = {}
+    for submission, delivery in delivered.items():
+        owner = RawSubmission(submission.slug, list(delivery.people) or [
+            Member(id=submission.student, source_id=submission.student)])
+        register.enter(owner)
+        owners[submission.slug] = [Person(id=member.id, name=member.name, section=member.section)
+                                   for member in owner.members]
+    return owners
 
 
 def _jobs(
@@ -282,10 +304,12 @@ class _ClassRun:
             self.failed(str(error))
 
     def begin(self) -> None:
-        if self.plan.asked.leaderboard:
-            # Before the first report, which shows its student the pseudonym.
-            with contextlib.suppress(OSError):  # writing the class page reports it
-                leaderboard.begin(self.plan.asked.out)
+        asked = self.plan.asked
+        with contextlib.suppress(OSError):  # writing the class page reports it
+            write_people(asked.out, asked.names or self.plan.course.page.names, self.plan.owners)
+            if asked.leaderboard:
+                # Before the first report, which shows its student the pseudonym.
+                leaderboard.begin(asked.out)
         store, again = self.plan.store, self.plan.choice.again
         with self._reporting():
             if again:

@@ -172,7 +172,7 @@ def test_hashes_follow_what_they_are_of(tmp_path: Path) -> None:
     # A table that is new decides checks or points, or is one of these.
     assert set(Course.model_fields) == {
         "points", "thresholds", "limits", "gpu", "policy", "assignments", "languages", "both", "isolation", "late",
-        "hints", "sha256"}
+        "hints", "page", "sha256"}
     assert hash_of_environment(HERE, False) != hash_of_environment(HERE, True)
     other = HERE.model_copy(update={"seed": "1", "platform": "Linux 7", "course": "2"})
     assert hash_of_environment(other, False) == hash_of_environment(HERE, False)
@@ -222,7 +222,7 @@ def test_whose_a_folder_is_and_when_it_came_is_what_the_intake_says(tmp_path: Pa
     manifest = Manifest(kind="canvas", source="download.zip", submissions=[ManifestEntry(
         folder="ada", members=[Member(id="17"), Member(id="18")], submitted_at=ONCE, late=True, origin=["x"])])
     (tmp_path / "intake.json").write_text(manifest.model_dump_json(by_alias=True))
-    assert deliveries([ada, bob]) == {ada: Delivery(("17", "18"), ONCE, True), bob: Delivery()}
+    assert deliveries([ada, bob]) == {ada: Delivery((Member(id="17"), Member(id="18")), ONCE, True), bob: Delivery()}
     (tmp_path / "intake.json").write_text("{")
     with pytest.raises(ManifestError, match=r"intake\.json"):
         deliveries([ada])

@@ -7,6 +7,7 @@ import random
 from grader.model.result import REFERENCE, Rung
 from grader.model.verdicts import Verdict
 from grader.report.load import Entry, Failure
+from grader.report.people import Owner
 from tests.report import samples, speeds
 
 PATTERNS = ("mistake: last block missing", "stride", "grid", "not finite", "race")
@@ -46,6 +47,25 @@ def entries(count: int, *, speed: bool = False, seed: int = 7) -> list[Entry]:
             result.environment = samples.environment("NVIDIA H200")
         made.append(Entry(folder, result))
     return made
+
+
+PEOPLE = (
+    "Jörg Müller", "Siobhán O’Neill", "李雷", "محمد الفارسي", "Łukasz Żółkiewski", "Nguyễn Thị Minh Khai", "דוד כהן",
+    "Anne-Sophie d'Arcy de la Tour", "Ólafur Þórðarson", "山田 太郎", "Σοφία Παπαδοπούλου", "김민준", "Strauß, Björn",
+    "Øystein Ångström", "Maximiliane-Friederike von und zu Hohenlohe-Schillingsfürst-Wittgenstein", "Zoë N'Diaye",
+    "สมชาย ใจดี", "Иван Петров", "Ada Byron", "Wolfeschlegelsteinhausenbergerdorffwelchevoralternwaren")
+"""Names as rosters have them, all invented: long ones, with accents and apostrophes, from right to left."""
+SECTIONS = ("Tutorial A", "Tutorial B", "Übung am Dienstag", "")
+
+
+def named(entries: list[Entry]) -> list[Entry]:
+    """The same class with names and sections as a roster gives them, each name once, and then with a number; and with
+    ids that are numbers."""
+    for at, entry in enumerate(entries):
+        entry.result.student = f"{70_000 + at}"
+    return [Entry(entry.folder, entry.result, Owner(
+        PEOPLE[at % len(PEOPLE)] + (f" {at // len(PEOPLE) + 1}" if at >= len(PEOPLE) else ""),
+        SECTIONS[at % len(SECTIONS)])) for at, entry in enumerate(entries)]
 
 
 FAILURES = (Failure("torn", "There is no result.json: the grading did not finish."),)

@@ -11,8 +11,9 @@ import pytest
 from grader.report.gradebook import gradebook
 from grader.report.leaderboard import places
 from grader.report.line import Line, comparable, line, marked
-from grader.report.load import Entry
+from grader.report.load import Entry, Failure, load_results
 from grader.report.pages import Progress, Running, class_page_of, write_class
+from grader.report.people import Person, write_people
 from grader.report.tally import distribution, least_repeatable, mistakes, slowest, speed, summary
 from tests.report import desk, samples
 from tests.report.elements import Elements
@@ -169,6 +170,61 @@ def test_words_find_what_is_shown(page: Page) -> None:
         page.locator("#filter").fill(typed)
         assert sorted(shown(page)) == sorted(having(*expected)), typed
         assert 0 < len(shown(page)) < SIZE
+
+
+@pytest.fixture
+def named(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    write_class(desk.named(desk.entries(len(desk.PEOPLE))), tmp_path)
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=False)
+    found = context.new_page()
+    found.goto((tmp_path / "index.html").as_uri())
+    yield found
+    context.close()
+
+
+def test_a_name_is_found_without_its_accents_and_so_is_a_section(named: Page) -> None:
+    for typed, expected in {
+        "muller": "Jörg Müller", "MUELLER": "Jörg Müller", "müller jörg": "Jörg Müller", "oneill": "Siobhán O’Neill",
+        "O'Neill": "Siobhán O’Neill", "lukasz zolk": "Łukasz Żółkiewski", "strauss": "Strauß, Björn", "雷": "李雷",
+        "thordarson": "Ólafur Þórðarson", "oystein angstrom": "Øystein Ångström", "الفارسي": "محمد الفارسي",
+        "nguyen thi": "Nguyễn Thị Minh Khai", "σοφια": "Σοφία Παπαδοπούλου", "김": "김민준",
+    }.items():
+        named.locator("#filter").fill(typed)
+        assert named.locator("#students tbody th:visible a").all_text_contents() == [expected], typed
+    tuesday = desk.SECTIONS.index("Übung am Dienstag")
+    expected_names = sorted(desk.PEOPLE[tuesday::len(desk.SECTIONS)])
+    named.locator("#filter").fill("ubung")
+    assert sorted(named.locator("#students tbody th:visible a").all_text_contents()) == expected_names
+    named.locator("#clear").click()
+    named.get_by_label("Show only, section").select_option("Übung am Dienstag")
+    assert sorted(named.locator("#students tbody th:visible a").all_text_contents()) == expected_names
+    named.reload()
+    assert sorted(named.locator("#students tbody th:visible a").all_text_contents()) == expected_names
+
+
+def test_pseudonyms_tell_nobody(tmp_path: Path) -> None:
+    made = desk.entries(20)
+    for entry in made:
+        # As folders are called after their students.
+        entry.result.student = f"{entry.folder}-surname"
+        entry.result.reproduce = f"kernelmark grade class/{entry.result.student}"
+        (tmp_path / entry.folder).mkdir()
+        (tmp_path / entry.folder / "result.json").write_text(entry.result.model_dump_json(by_alias=True))
+    write_people(tmp_path, "pseudonyms", {
+        entry.folder: [Person(id=entry.folder, name=f"{entry.folder}-surname", section="B")] for entry in made})
+    loaded = load_results(tmp_path)
+    write_class(loaded.entries, tmp_path, failures=[Failure(made[0].folder, f"{made[0].folder}: not graded")])
+    for file in ("index.html", "gradebook.csv"):
+        text = (tmp_path / file).read_text()
+        assert not [entry.folder for entry in made if entry.folder in text], file
+        assert sum(one.owner.pseudonym in text for one in loaded.entries) == len(made)
+    assert (tmp_path / ".staff" / ".people.json").stat().st_mode & 0o777 == 0o600
+    # The next grading asks for none.
+    write_people(tmp_path, "real", {made[0].folder: [Person(id=made[0].folder)]})
+    loaded = load_results(tmp_path)
+    assert {entry.owner.name for entry in loaded.entries} == {f"{entry.folder}-surname" for entry in made}
+    rows = gradebook(loaded.entries).splitlines()
+    assert rows[0].startswith('"student","name","section","score"') and '-surname","B",' in rows[1]
 
 
 def test_the_name_of_an_assignment_finds_those_who_fail_it_and_no_flags(page: Page) -> None:

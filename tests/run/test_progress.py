@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from grader.model.catalogue import ROOT
-from grader.report.leaderboard import begin, key_of, pseudonym
+from grader.report.leaderboard import begin, key_of
 from grader.report.pages import write_all
+from grader.report.people import pseudonym
 from tests.command import SECONDS, SILU, hand_in, kernelmark, load
 
 SLOW = "import time\ntime.sleep(60)\n" + SILU

@@ -19,9 +19,16 @@ document.addEventListener("DOMContentLoaded", function () {
   const body = table.tBodies[0];
   const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
-  // "run-time error", "runtime_error" and "Runtime error" are the same.
+  // Letters that stay when accents are taken off, in letters that every keyboard has.
+  const letters = { ß: "ss", ø: "o", æ: "ae", œ: "oe", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i" };
+  // "run-time error", "runtime_error" and "Runtime error" are the same, and so are "Müller" and "muller".
   function plain(text) {
-    return text.toLowerCase().replace(/[-'’“”"]/g, "").replace(/_/g, " ");
+    return text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "").replace(/[ßøæœłđðþı]/g, (one) => letters[one])
+      .replace(/[-'’‘ʼʻ`´“”"]/g, "").replace(/_/g, " ");
+  }
+  // As German writes umlauts where there are none: "mueller".
+  function spelt(text) {
+    return plain(text.toLowerCase().normalize("NFC").replace(/[äöü]/g, (one) => one.normalize("NFD")[0] + "e"));
   }
   const verdicts = {};
   for (const one of document.querySelectorAll("[data-verdict]")) {
@@ -32,26 +39,35 @@ document.addEventListener("DOMContentLoaded", function () {
     const name = head.dataset.name;
     return { head, name, column: head.cellIndex, words: plain(head.textContent + " " + name).match(/\w{3,}/gu) || [] };
   });
+  const section = heads.find((head) => head.dataset.name === "section");
   const rows = Array.from(body.rows).map(function (row) {
+    const of = section ? row.cells[section.cellIndex].textContent.trim() : "";
+    const said = row.cells[0].textContent + " " + of;
     return {
-      row, name: plain(row.cells[0].textContent), flags: Number(row.lastElementChild.dataset.v) > 0,
+      row, section: of, name: plain(said) + " " + spelt(said), flags: Number(row.lastElementChild.dataset.v) > 0,
       got: kernels.map((kernel) => row.cells[kernel.column].className),
       mended: kernels.map((kernel) => Boolean(row.cells[kernel.column].querySelector(".mended"))),
     };
   });
 
-  function choice(kernel) {
+  // What a column has, each with how many have it.
+  function choice(head, value, words) {
     const select = document.createElement("select");
-    select.setAttribute("aria-label", "Show only, " + kernel.head.textContent);
+    select.setAttribute("aria-label", "Show only, " + head.textContent);
     select.append(new Option("all", ""));
-    for (const [verdict, { said }] of Object.entries(verdicts)) {
-      const count = rows.filter((one) => one.got[kernels.indexOf(kernel)] === verdict).length;
-      if (count) select.append(new Option(said + " (" + count + ")", verdict));
+    for (const [key, said] of words) {
+      const count = rows.filter((one) => value(one) === key).length;
+      if (count) select.append(new Option(said + " (" + count + ")", key));
     }
     select.addEventListener("change", keep);
-    return select;
+    return { head, name: head.dataset.name, value, select };
   }
-  for (const kernel of kernels) kernel.select = choice(kernel);
+  const spokenVerdicts = Object.entries(verdicts).map(([verdict, { said }]) => [verdict, said]);
+  const choices = kernels.map((kernel, i) => choice(kernel.head, (one) => one.got[i], spokenVerdicts));
+  if (section) {
+    const all = Array.from(new Set(rows.map((one) => one.section).filter(Boolean))).sort(collator.compare);
+    choices.push(choice(section, (one) => one.section, all.map((one) => [one, one])));
+  }
 
   const mended = "mended";
   const spoken = Object.values(verdicts).flatMap(({ words }) => words).concat(mended);
@@ -77,7 +93,7 @@ document.addEventListener("DOMContentLoaded", function () {
     const fits = words.length ? wanted(words) : () => true;
     let count = 0;
     for (const one of rows) {
-      const picked = kernels.every(({ select }, i) => !select.value || one.got[i] === select.value);
+      const picked = choices.every(({ select, value }) => !select.value || value(one) === select.value);
       one.row.hidden = !(picked && fits(one));
       count += one.row.hidden ? 0 : 1;
     }
@@ -107,7 +123,7 @@ document.addEventListener("DOMContentLoaded", function () {
   function keep() {
     const state = new URLSearchParams();
     if (input.value.trim()) state.set("find", input.value.trim());
-    for (const { name, select } of kernels) if (select.value) state.set(name, select.value);
+    for (const { name, select } of choices) if (select.value) state.set(name, select.value);
     const by = table.tHead.querySelector("[aria-sort]");
     const way = by.getAttribute("aria-sort");
     if (by !== heads[0] || way !== "ascending") state.set("sort", by.dataset.name + " " + way);
@@ -117,7 +133,7 @@ document.addEventListener("DOMContentLoaded", function () {
   function restore() {
     const state = new URLSearchParams(location.hash.slice(1));
     input.value = state.get("find") || "";
-    for (const { name, select } of kernels) {
+    for (const { name, select } of choices) {
       select.value = state.get(name) || "";
       if (select.selectedIndex < 0) select.value = "";
     }
@@ -129,7 +145,7 @@ document.addEventListener("DOMContentLoaded", function () {
   }
   function clear() {
     input.value = "";
-    for (const { select } of kernels) select.value = "";
+    for (const { select } of choices) select.value = "";
     keep();
   }
 
@@ -144,7 +160,7 @@ document.addEventListener("DOMContentLoaded", function () {
       keep();
     });
   }
-  for (const { head, select } of kernels) head.append(select);
+  for (const { head, select } of choices) head.append(select);
   input.addEventListener("input", keep);
   document.getElementById("clear").addEventListener("click", clear);
   document.addEventListener("keydown", function (event) {

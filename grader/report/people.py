@@ -1,0 +1,117 @@
+"""Whose folder is whose, for the class page and the gradebook: names and sections of the roster, or pseudonyms.
+
+They lie in `.staff/.people.json` of the folder of results, which a grading writes, so that every command that draws the
+page anew shows the same. A pseudonym is a hash of the student's folder with the key `.staff/leaderboard.key`. It stays
+the same as long as that file is kept, and cannot be traced back.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from grader.model.files import replace
+from grader.model.hidden import staff
+from grader.model.record import Record
+from grader.model.roster import Names
+
+KEY = "leaderboard.key"
+# No student's folder begins with a dot.
+FILE = ".people.json"
+KEY_BYTES = 32
+# Six syllables of six bits: in a class of a thousand, two students share one once in a hundred thousand classes.
+CONSONANTS, VOWELS, SYLLABLES = "bdfghjklmnprstvz", "aeio", 6
+
+
+class Person(Record):
+    id: str
+    name: str = ""
+    section: str = ""
+
+
+@dataclass(frozen=True)
+class Owner:
+    """How a folder's owner is shown. With a `pseudonym` nothing else may tell who it is."""
+
+    name: str = ""
+    section: str = ""
+    pseudonym: str = ""
+
+
+class People(Record):
+    """The members of each folder, and whether pages show their `names`. `key` makes the pseudonyms."""
+
+    names: Names = "real"
+    folders: dict[str, list[Person]] = {}
+    key: bytes = b""
+
+    @property
+    def hidden(self) -> bool:
+        return self.names == "pseudonyms"
+
+    def owner(self, folder: str) -> Owner:
+        members = self.folders.get(folder, [])
+        section = ", ".join(dict.fromkeys(member.section for member in members if member.section))
+        if self.hidden:
+            return Owner("", section, pseudonym(self.key, folder))
+        named = any(member.name for member in members)
+        return Owner(", ".join(member.name or member.id for member in members) if named else "", section)
+
+
+def read_people(out: Path) -> People:
+    """The people of a folder of results; nobody is known without the file. Raises OSError and ValueError."""
+    path = staff(out / FILE)
+    if not path.is_file():
+        return People()
+    try:
+        people = People.model_validate_json(path.read_bytes())
+    except ValidationError:
+        raise ValueError(f"{path} cannot be read; grade again with --roster, which writes it anew") from None
+    return people.model_copy(update={"key": made_key(out)}) if people.hidden else people
+
+
+def write_people(out: Path, names: Names, folders: Mapping[str, Sequence[Person]]) -> None:
+    """Keeps how people are shown, and the members of these folders beside those known before. A folder whose members
+    have neither name nor section now keeps those that it had. Raises OSError."""
+    try:
+        known = read_people(out).folders
+    except ValueError:
+        known = {}
+    told = {folder: list(members) for folder, members in folders.items()
+            if folder not in known or any(member.name or member.section for member in members)}
+    path = staff(out / FILE)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    replace(path, People(names=names, folders=known | told).model_dump_json(exclude={"key"}, indent=1).encode(), 0o600)
+
+
+def key_of(out: Path) -> bytes:
+    """The key of `out`; b"" if it has none. Raises OSError."""
+    path = staff(out / KEY)
+    key = path.read_bytes() if path.is_file() else b""
+    # With an empty key, everybody could compute pseudonyms.
+    return key if len(key) == KEY_BYTES else b""
+
+
+def made_key(out: Path) -> bytes:
+    """The key of `out`, which is made if there is none. Raises OSError."""
+    if key := key_of(out):
+        return key
+    path = staff(out / KEY)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    replace(path, key := secrets.token_bytes(KEY_BYTES), 0o600)
+    return key
+
+
+def pseudonym(key: bytes, folder: str) -> str:
+    number = int.from_bytes(hmac.digest(key, os.fsencode(folder), "sha256"), "big")
+    syllables = []
+    for _ in range(SYLLABLES):
+        syllables.append(CONSONANTS[number & 15] + VOWELS[number >> 4 & 3])
+        number >>= 6
+    return "".join(syllables[:3]) + "-" + "".join(syllables[3:])
