@@ -6,6 +6,7 @@ PYTHON ?= $(shell for p in python3.12 python3.11 python3 python; do \
 SUBMISSIONS ?= examples/class
 OUT ?= results
 ONLY ?=
+ROSTER ?=
 COURSE ?= course.toml
 DEVICE ?= auto
 JOBS ?= 0
@@ -29,13 +30,13 @@ NEWEST_TOOLS := $(NEWEST)/.test-tools
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
-	@echo "  make grade SUBMISSIONS=dir OUT=dir ONLY=silu,gemm COURSE=course.toml JOBS=2"
+	@echo "  make grade SUBMISSIONS=dir OUT=dir ONLY=silu,gemm COURSE=course.toml JOBS=2 ROSTER=roster.csv"
 
 setup: $(SETUP) ## install into .venv what grading needs
 
 grade: $(SETUP) ## grade SUBMISSIONS (default: the sample class) and write reports to OUT
 	exec $(BIN)/kernelmark grade "$(SUBMISSIONS)" --out "$(OUT)" --only "$(ONLY)" --course "$(COURSE)" --device "$(DEVICE)" \
-		--jobs "$(JOBS)" $(ISOLATION)
+		--jobs "$(JOBS)" $(if $(ROSTER),--roster "$(ROSTER)") $(ISOLATION)
 
 sample: ## grade the sample class and write its pages to docs/sample
 	rm -rf docs/sample/.attempts

@@ -42,7 +42,8 @@ app = typer.Typer(help="Write grades and reports as Canvas, Moodle, Gradescope a
 Results = Annotated[Path, typer.Argument(help="The folder of results that kernelmark grade wrote.")]
 Intake = Annotated[Path | None, typer.Option(
     help="The folder that kernelmark intake wrote, which names the owners of results.")]
-Roster = Annotated[Path | None, typer.Option(help="roster.csv: id, name, email, section, late_days.")]
+Roster = Annotated[Path | None, typer.Option(
+    help="roster.csv: id, name, email, section, late_days; or as Canvas, Moodle or Classroom 50 gives it.")]
 Out = Annotated[Path, typer.Option(help="The file to write.")]
 Sheet = Annotated[Path, typer.Option(help="The sheet that you downloaded, which is not changed.")]
 Students = Annotated[list[str] | None, typer.Option("--student", help="Only this student; may be given again.")]

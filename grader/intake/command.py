@@ -32,7 +32,8 @@ def intake(
     into: Annotated[Path | None, typer.Option(help="The folder to make, with a folder for each submission.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be taken, and write nothing.")] = False,
     roster: Annotated[Path | None, typer.Option(
-        help="roster.csv: id, name, email, section, late_days. Reports who is missing and who is unknown.")] = None,
+        help="roster.csv: id, name, email, section, late_days; or as Canvas, Moodle or Classroom 50 gives it. Reports "
+             "who is missing and who is unknown.")] = None,
     groups: Annotated[Path | None, typer.Option(
         help="A CSV file with the columns group and id, if SOURCE names only one member of each group.")] = None,
     deadline: Annotated[str | None, typer.Option(

@@ -98,11 +98,13 @@ def test_a_leaderboard_is_there_where_it_was_asked_for_and_says_no_name(tmp_path
     hand_in(tmp_path / "class", "alice-liddell")
     hand_in(tmp_path / "class", "bob-builder", "def silu(x, out):\n    pass\n")
     out = tmp_path / "out"
+    (tmp_path / "roster.csv").write_text("id,name,section\nalice-liddell,Alice Liddell,B\n")
     asked = ("grade", tmp_path / "class", "--out", out, "--only", "silu", "--leaderboard")
-    assert kernelmark(*asked).returncode == 0
+    assert kernelmark(*asked, "--roster", tmp_path / "roster.csv").returncode == 0
     page = (out / "leaderboard.html").read_text()
+    assert '"alice-liddell","Alice Liddell","B",60' in (out / "gradebook.csv").read_text()
     assert (out / ".staff" / "leaderboard.key").stat().st_mode & 0o777 == 0o600
-    assert "alice" not in page and "bob" not in page and "1 with points" in page
+    assert "alice" not in page.casefold() and "bob" not in page and "1 with points" in page
     name = (out / "gradebook.csv").read_text().splitlines()[1].rsplit(",", 1)[1].strip('"')
     assert re.fullmatch(r"[a-z]{6}-[a-z]{6}", name) and name in page
     report, other = ((out / who / "report.html").read_text() for who in ("alice-liddell", "bob-builder"))
@@ -112,7 +114,9 @@ def test_a_leaderboard_is_there_where_it_was_asked_for_and_says_no_name(tmp_path
     (out / "leaderboard.html").unlink()
     write_all(out)
     assert not (out / "leaderboard.html").exists() and "pseudonym" not in (out / "gradebook.csv").read_text()
-    assert kernelmark(*asked[:-1]).returncode == 0
+    assert kernelmark(*asked[:-1], "--names", "pseudonyms").returncode == 0
+    # The key is the same, so that the pseudonyms are.
+    assert f'"{name}","B",60' in (out / "gradebook.csv").read_text() and "Alice" not in (out / "index.html").read_text()
     assert "leaderboard" not in (out / "alice-liddell" / "report.html").read_text()
 
 
