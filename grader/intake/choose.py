@@ -1,4 +1,5 @@
-"""Gathers the files of a submission into one folder, unpacks its archives, and chooses which files are graded."""
+"""Gathers the files of a submission into one folder, opens its archives and notebooks, and chooses which files are
+graded."""
 
 from __future__ import annotations
 
@@ -14,22 +15,30 @@ from pathlib import Path, PurePath
 from grader.intake.archive import PATH_BYTES, STUDENT, TOO_LONG, BrokenArchive, unpack
 from grader.intake.manifest import Left
 from grader.intake.source import LITTER, OTHER, RawPart, RawSubmission, below, is_archive, is_litter
-from grader.model.desk import strays, suffixes
+from grader.model.desk import is_stub, strays, suffixes
 from grader.model.forms import in_any_language, written_files
+from grader.model.notebooks import NOTEBOOK, NotebookError, read_notebook
 from grader.model.submission import file_in, printable, read_source_file
 
 MOST_NAMED = 3
+# Of one submission: archives in its archives, and notebooks.
+MOST_INNER = 16
+MOST_NOTEBOOKS = 50
+# An archive, a notebook, and the folders around them.
+DEPTH = 12
+NO_CELL = "none of its cells defines the function"
 
 
 @dataclass
 class Chosen:
     """`taken` are the files to grade, by name; `beside` are other files that seem to be meant for missing ones, which a
-    grading reports. All lie below `root`."""
+    grading reports. All lie below `root`. `notes` say of what a file was made."""
 
     root: Path
     taken: dict[str, Path] = field(default_factory=dict)
     beside: list[Path] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 class Tree:
@@ -39,7 +48,10 @@ class Tree:
         self._folder = folder
         self._shown: dict[str, str] = {}
         self._broken: set[Path] = set()
-        self._files = 0
+        self._files = self._opened = 0
+        # By path, the cells that a file is made of, and why there is none of a notebook.
+        self._cells: dict[Path, str] = {}
+        self._celled: dict[Path, str] = {}
         # The limits hold for all archives of a submission together.
         self._room, self._until = STUDENT.total, time.monotonic() + STUDENT.seconds
         self.left = list(submission.left)
@@ -61,19 +73,26 @@ class Tree:
         """Chooses a file for each of the course's files `known`: the file of that name at the top, in any language, or
         else the one source that seems to be meant for it. Of several with the right name, the least deep one is chosen.
         """
+        self._open_notebooks(known)
         root = self._inner()
-        candidates = strays(root, known)
+        candidates = strays(root, known, DEPTH)
         chosen = Chosen(root)
         why: dict[Path, str] = {}
         wanted: dict[Path, list[str]] = {}
         # Missing files first: a notebook may be meant for one of them, but for no file that is there.
         for name, file in sorted(known.items(), key=lambda item: (root / file_in(root, item[1])).is_file()):
             meant, names = candidates.of[name], {PurePath(other).suffix: other for other in in_any_language(file)}
-            if there := [other for other in names.values() if (root / other).is_file()]:
-                chosen.taken |= {other: root / other for other in there}
-                why = dict.fromkeys(meant, f"{there[0]} lies there under its own name") | why
-                continue
             sources = [path for path in meant if path.suffix.casefold() in names]
+            there = [root / other for other in names.values() if (root / other).is_file()]
+            # What somebody has written counts before a stub, wherever it lies.
+            stubs = [path for path in (*there, *sources) if is_stub(path, name)]
+            if len(stubs) < len(there) + len(sources):
+                why |= dict.fromkeys(stubs, f"a stub; a file for {file} lies beside it")
+                there, sources = ([path for path in paths if path not in stubs] for paths in (there, sources))
+            if there:
+                chosen.taken |= {path.name: path for path in there}
+                why = dict.fromkeys(meant, f"{there[0].name} lies there under its own name") | why
+                continue
             exact = [path for path in sources if path.name in names.values()]
             depth = min((len(path.parts) for path in exact), default=0)
             best = [path for path in exact if len(path.parts) == depth] or sources
@@ -84,14 +103,23 @@ class Tree:
                 continue
             for path in meant:
                 reason = f"one of {len(sources)} that seem to be meant for {file}" if path in sources else (
-                    "not unpacked" if is_archive(path.name) else "no Python file")
+                    "not unpacked" if is_archive(path.name) else self._celled.get(path, "no Python file"))
                 wanted.setdefault(path, []).append(file)
                 files = [*wanted[path][:MOST_NAMED], *["…"] * (len(wanted[path]) > MOST_NAMED)]
                 why[path] = f"{reason}; {', '.join(files)} expected"
             chosen.beside += [path for path in meant if path not in chosen.beside]
         if not chosen.taken:
             chosen.beside += [path for path in candidates.others if path not in chosen.beside]
-        chosen.taken = {file: chosen.taken[file] for file in written_files([*known.values()]) if file in chosen.taken}
+        self._settle(chosen, known, why, wanted)
+        return chosen
+
+    def _settle(
+        self, chosen: Chosen, known: Mapping[str, str], why: Mapping[Path, str], wanted: Mapping[Path, Sequence[str]]
+    ) -> None:
+        """Puts what is taken into the course's order, and says of the rest why it is left."""
+        chosen.taken = {file: chosen.taken[file] for file in written_files(known.values()) if file in chosen.taken}
+        chosen.notes = [f"{file} is {self._cells[path]} of {self.shown(path.parent)}."
+                        for file, path in chosen.taken.items() if path in self._cells]
         taken_from = set(chosen.taken.values())
         for path, is_folder in below(self._folder):
             # Problems already say what is wrong with a broken archive.
@@ -99,10 +127,11 @@ class Tree:
                 self._leave(self.shown(path) + "/" * is_folder, LITTER if is_folder or is_litter(path.name)
                             else why.get(path, OTHER), wanted.get(path, ()))
         chosen.left = self.left
-        return chosen
 
     def shown(self, path: Path) -> str:
         """The name that a file of this folder has in the source."""
+        if path in self._cells:
+            return f"{self.shown(path.parent)}, {self._cells[path]}"
         first, *rest = path.relative_to(self._folder).parts
         return printable("/".join((self._shown.get(first, first), *rest)))
 
@@ -138,20 +167,80 @@ class Tree:
         if source.content is None:
             self._leave(shown, source.problem.message if source.problem else "is gone")
             return
-        if is_archive(name):
-            try:
-                left = unpack(path, target, dataclasses.replace(
-                    STUDENT, total=self._room, seconds=max(0, self._until - time.monotonic())))
-                self._room -= sum(file.lstat().st_size for file, _ in below(target))
-                self.left += [Left(name=f"{printable(shown)}/{entry.name}", why=entry.why) for entry in left]
-                if not left and next(below(target), None) is None:
-                    self._leave(shown, "an archive that holds no file")
-                return
-            except BrokenArchive as error:
-                self.problems.append(f"{printable(shown)}: {error}")
-                self._broken.add(target)
+        if is_archive(name) and self._unpacked(path, target, shown):
+            for inner in self._archives_in(target, shown):
+                self._open(inner, f"{shown}/{inner.relative_to(target)}")
+            return
         # Broken archives are copied, too: where a file is missing, grading names them.
         target.write_bytes(source.content)
+
+    def _unpacked(self, packed: Path, target: Path, shown: str) -> bool:
+        """Unpacks an archive into the new folder `target`, or notes why that fails."""
+        try:
+            left = unpack(packed, target, dataclasses.replace(
+                STUDENT, total=self._room, seconds=max(0, self._until - time.monotonic()),
+                entries=max(0, STUDENT.entries - self._files)))
+        except BrokenArchive as error:
+            self.problems.append(f"{printable(shown)}: {error}")
+            self._broken.add(target)
+            return False
+        files = [file for file, _ in below(target)]
+        self._files += len(files)
+        self._room -= sum(file.lstat().st_size for file in files)
+        self.left += [Left(name=f"{printable(shown)}/{entry.name}", why=entry.why) for entry in left]
+        if not left and not files:
+            self._leave(shown, "an archive that holds no file")
+        return True
+
+    def _archives_in(self, folder: Path, shown: str) -> list[Path]:
+        """The archives in an unpacked one, as many as may be opened."""
+        archives = [path for path, is_folder in below(folder) if not is_folder and is_archive(path.name)
+                    and not is_litter(path.name)]
+        most = max(0, MOST_INNER - self._opened)
+        self._opened += len(archives[:most])
+        self._closed(archives[most:], folder, f"{shown}: holds more than {MOST_INNER} archives", "the others")
+        return archives[:most]
+
+    def _open(self, inner: Path, shown: str) -> None:
+        """Unpacks an archive that came out of another one in its own place. Archives in it stay closed."""
+        # A hidden name that nothing here has: what is hidden is not gathered.
+        packed = inner.rename(self._folder / ".packed")
+        self._files -= 1
+        if self._unpacked(packed, inner, shown):
+            packed.unlink()
+            deep = [path for path, is_folder in below(inner) if not is_folder and is_archive(path.name)]
+            self._closed(deep, inner, f"{printable(shown)}: holds archives", "they")
+        else:
+            packed.rename(inner)
+            self._files += 1
+
+    def _closed(self, archives: Sequence[Path], folder: Path, what: str, which: str) -> None:
+        """Notes archives that are not opened, in one line."""
+        if archives:
+            names = [printable(str(path.relative_to(folder))) for path in archives[:MOST_NAMED]]
+            names += ["…"] * (len(archives) > MOST_NAMED)
+            self.problems.append(f"{what}; {which} are not opened ({', '.join(names)}): pack files, or archives of "
+                                 "files")
+            self._broken |= {*archives}
+
+    def _open_notebooks(self, known: Mapping[str, str]) -> None:
+        """Puts a folder with the files that its cells hold in the place of each notebook that holds any."""
+        notebooks = [path for path, is_folder in below(self._folder)
+                     if not is_folder and path.suffix.casefold() == NOTEBOOK and not is_litter(path.name)]
+        for path in notebooks[:MOST_NOTEBOOKS]:
+            try:
+                files = read_notebook(path.read_bytes(), known)
+            except NotebookError as error:
+                self._celled[path] = str(error)
+                continue
+            if not files:
+                self._celled[path] = NO_CELL
+                continue
+            path.unlink()
+            path.mkdir()
+            for name, file in files.items():
+                (path / name).write_text(file.text, encoding="utf-8")
+                self._cells[path / name] = file.origin
 
     def _inner(self) -> Path:
         """The folder to look in: descends as long as a folder holds one folder and nothing else."""

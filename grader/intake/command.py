@@ -23,6 +23,9 @@ from grader.model.forms import in_any_language, written_files
 from grader.model.roster import RosterError, Student, read_roster
 from grader.model.submission import file_in, printable
 
+# Lines of one kind; of more submissions one line tells.
+MOST_LINES = 3
+
 if TYPE_CHECKING:
     from grader.intake.main import IntakeOptions
 
@@ -161,7 +164,7 @@ def _table(manifest: Manifest, known: Mapping[str, str]) -> Table:
 def _handed_in(entry: ManifestEntry, origin: str, kind: Kind, known: Mapping[str, str]) -> str:
     """The name of a taken file as its student knows it, without the platform's prefix."""
     if kind == "canvas":
-        return kinds.uploaded(origin, written_files([*known.values()]))
+        return kinds.uploaded(origin, written_files(known.values()))
     if kind == "git":
         # The first part is the commit.
         return origin.partition("/")[2] or origin
@@ -189,11 +192,12 @@ def _said(manifest: Manifest, options: IntakeOptions, twice: Sequence[str]) -> l
              f"{f' of {people} people' if people != count else ''}{f', {late} late' if late else ''}."]
     for entry in manifest.submissions:
         if entry.taken:
-            meant = _why(left for left in entry.left if left.meant)
-            lines += [printable(f"{entry.folder}: {problem}") for problem in (*entry.problems, *meant)]
+            lines += [printable(f"{entry.folder}: {problem}") for problem in entry.problems]
         else:
             why = "; ".join([*entry.problems, *_why(entry.left)])
             lines.append(printable(f"{entry.folder}: nothing to grade: {why or 'no file'}"))
+    lines += _of_notebooks(manifest)
+    lines += _may_be_meant(manifest)
     if nobody := _nobodys(manifest, options.known):
         lines.append(f"Handed in by nobody: {', '.join(nobody)}")
     if manifest.left:
@@ -214,6 +218,33 @@ def _said(manifest: Manifest, options: IntakeOptions, twice: Sequence[str]) -> l
         lines.append(printable(f"Not in the roster: {', '.join(unknown) or 'nobody'}"))
         lines += either
     return lines
+
+
+def _of_notebooks(manifest: Manifest) -> list[str]:
+    """A line for each submission with files from a notebook; for many one line."""
+    made = [entry for entry in manifest.submissions if entry.notes]
+    if len(made) > MOST_LINES:
+        return [printable(f"From notebooks: {_some(entry.folder for entry in made)}; {FILE} and each report say which "
+                          "cells")]
+    return [printable(f"{entry.folder}: {' '.join(entry.notes)}") for entry in made]
+
+
+def _may_be_meant(manifest: Manifest) -> list[str]:
+    """A line for each submission with files that may be meant for missing ones, and why they are left; for many one
+    line."""
+    meant = {entry.folder: [left for left in entry.left if left.meant] for entry in manifest.submissions if entry.taken}
+    found = {folder: left for folder, left in meant.items() if left}
+    if len(found) > MOST_LINES:
+        said = (f"{folder} ({_some(item.name for item in left)})" for folder, left in found.items())
+        return [printable(f"Perhaps meant for missing files, and left: {_some(said)}; {FILE} says why")]
+    return [printable(f"{folder}: {why}") for folder, left in found.items() for why in _why(left)]
+
+
+def _some(names: Iterable[str]) -> str:
+    """`ann, bo, cy and 39 more`."""
+    listed = [*names]
+    few = listed if len(listed) <= MOST_LINES + 1 else listed[:MOST_LINES]
+    return ", ".join(few) + (f" and {len(listed) - len(few)} more" if few is not listed else "")
 
 
 def _stranger(entry: ManifestEntry, roster: Sequence[Student]) -> str:

@@ -184,7 +184,7 @@ def _read(folder: Path, options: IntakeOptions, work: Path) -> tuple[Kind, RawSo
     if kind is None:
         raise IntakeError(f"{folder.name}: {NO_KIND}")
     (work / "made").mkdir()
-    files = written_files([*options.known.values()])
+    files = written_files(options.known.values())
     return kind, kinds.read(kind, folder, files, work=work / "made", deadline=options.deadline)
 
 
@@ -196,7 +196,8 @@ def _entry(
         late = datetime.datetime.fromisoformat(raw.submitted_at) > deadline
     return ManifestEntry(
         folder=slug, members=raw.members, submitted_at=raw.submitted_at, late=late, origin=raw.origin,
-        taken={file: tree.shown(path) for file, path in chosen.taken.items()}, left=chosen.left, problems=tree.problems)
+        taken={file: tree.shown(path) for file, path in chosen.taken.items()}, left=chosen.left, notes=chosen.notes,
+        problems=tree.problems)
 
 
 def twice(manifest: Manifest) -> list[str]:

@@ -63,6 +63,7 @@ class ManifestEntry(ManifestRecord):
     origin: list[Text] = Field(description="its folders or files in the source")
     taken: dict[str, Text] = Field(default={}, description="files written, each with its name in the source")
     left: list[Left] = []
+    notes: list[Text] = Field(default=[], description="of what a file was made, in words that the student may see")
     problems: list[Text] = Field(default=[], description="what could not be read, in words that the student may see")
 
     @field_validator("submitted_at")

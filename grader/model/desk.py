@@ -103,11 +103,12 @@ class Strays:
     others: list[Path]
 
 
-def strays(folder: Path, known: Mapping[str, str]) -> Strays:
-    """The strays in and below `folder`. Files are read with limits, and nothing is run or unpacked."""
+def strays(folder: Path, known: Mapping[str, str], depth: int = DEPTH) -> Strays:
+    """The strays in and below `folder`, as many folders deep as `depth`. Files are read with limits, and nothing is run
+    or unpacked."""
     found, others, whole = Strays({name: [] for name in known}, []), list[Path](), list[Path]()
-    left, expected = MOST_READ, {folder / name for name in written_files([*known.values()])}
-    for path in _below(folder):
+    left, expected = MOST_READ, {folder / name for name in written_files(known.values())}
+    for path in _below(folder, depth):
         words = _words(path.name)
         if not words or path in expected:
             continue
@@ -210,6 +211,11 @@ def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
     return Desk(path.parent, {name: path}, [path], [found_instead([path.name], known[name])], complete=False)
 
 
+def is_stub(path: Path, name: str) -> bool:
+    """Whether a file still holds the stub of the assignment `name`."""
+    return name in _defined(path, {name: file_of(name)})[1]
+
+
 def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """The assignments whose functions a file defines, and those of which it holds only the stub. In a notebook the
     functions are in the text of its cells."""
@@ -226,8 +232,8 @@ def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]
     return [name for name in defined if name not in left], left
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    """The files in and below `folder`, without hidden folders and installed packages."""
+def _below(folder: Path, most: int) -> Iterator[Path]:
+    """The files in and below `folder`, at most so many folders deep, without hidden folders and installed packages."""
     waiting, left = [(folder, 0)], MOST_ENTRIES
     while waiting:
         at, depth = waiting.pop(0)
@@ -243,7 +249,7 @@ def _below(folder: Path) -> Iterator[Path]:
             if left < 0:
                 return
             if entry.is_dir(follow_symlinks=False):
-                if depth < DEPTH and not entry.name.startswith((".", "__")):
+                if depth < most and not entry.name.startswith((".", "__")):
                     waiting.append((Path(entry.path), depth + 1))
             else:
                 yield Path(entry.path)

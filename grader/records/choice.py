@@ -21,13 +21,14 @@ Kind = Literal["grade", "failed", "regrade"]
 
 @dataclass(frozen=True)
 class Delivery:
-    """What the intake recorded about a submission: its members, when it was handed in, whether it was late, and
-    problems with reading it."""
+    """What the intake recorded about a submission: its members, when it was handed in, whether it was late, problems
+    with reading it, and notes of what its files were made."""
 
     people: tuple[Member, ...] = ()
     submitted_at: str | None = None
     late: bool | None = None
     problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -71,7 +72,7 @@ def deliveries(submissions: Sequence[Submission]) -> dict[Submission, Delivery]:
                 entry.folder: entry for entry in read_manifest(folder.parent).submissions} if written else {}
         known = entries[folder.parent].get(folder.name)
         delivered[submission] = Delivery() if known is None else Delivery(
-            tuple(known.members), known.submitted_at, known.late, tuple(known.problems))
+            tuple(known.members), known.submitted_at, known.late, tuple(known.problems), tuple(known.notes))
     return delivered
 
 

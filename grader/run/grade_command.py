@@ -151,13 +151,14 @@ def _read(asked: Asked, folder: Path, names: Sequence[str]) -> tuple[list[Submis
         if asked.out.resolve().is_relative_to(folder.resolve()):
             usage(f"--out {asked.out}: lies in {folder}, where results and submissions could be mixed up; choose a "
                   "folder beside it")
+        course = read_course(asked.course_file, frozenset(known))
         students = find_submissions(folder, known.values())
         if left := desk.beside(folder, [student.folder for student in students]):
             errors.print(f"kernelmark: {', '.join(left)}: in no student's folder, so not graded", markup=False)
         students = chosen(students, intake.folders(folder, names))
         for line in intake.remembered(folder, {student.folder.name for student in students}):
             errors.print(f"kernelmark: {line}", markup=False)
-        return students, read_course(asked.course_file, frozenset(known))
+        return students, course
     except (SubmissionError, CourseError) as error:
         usage(str(error))
     except OSError as error:

@@ -177,7 +177,8 @@ def _jobs(
         jobs.append(Job(
             submission, choice.handed_in[submission.slug], course, tuple(drafts), device, speed, seed,
             asked.again(submission.folder, device, seed), calibrations,
-            earlier(store, stands, drafts) if speed else {}, delivery.problems, sweep=asked.sweep and speed))
+            earlier(store, stands, drafts) if speed else {}, delivery.problems + delivery.notes,
+            sweep=asked.sweep and speed))
     return jobs
 
 

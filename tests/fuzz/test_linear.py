@@ -35,6 +35,7 @@ from grader.judge.explain.lines import line_text
 from grader.judge.rules import check
 from grader.model.catalogue import assignments, files
 from grader.model.desk import SOURCE_BYTES, meant, strays
+from grader.model.notebooks import CODE_CHARACTERS, read_notebook
 from grader.model.submission import printable
 from grader.model.text import FIELD_BYTES, clean
 from grader.plan.compiled import PTX_CHARACTERS, Problem
@@ -61,6 +62,7 @@ from grader.plan.plan import (
 from grader.ptx.facts import read_facts
 from grader.report.ptx import instructions
 from grader.report.text import prose
+from tests.intake.made import notebook
 
 MOST = 3.0
 """Times as long for twice the input: a busy machine makes 2.8 of what is linear, and what is quadratic takes 4."""
@@ -85,6 +87,10 @@ def _many(part: str, before: str = "", behind: str = "") -> Text:
 
 def _lines(of: Callable[[int], str], length: int) -> Text:
     return lambda size: _in_kernel("".join(of(number) for number in range(size // length)))
+
+
+def _in_a_cell(text: Text) -> Text:
+    return lambda size: [f"def silu(x, out): a\n{text(size)}"]
 
 
 def _kernel(part: str, before: str = "", behind: str = "") -> Text:
@@ -176,6 +182,15 @@ SOURCES: dict[str, Text] = {
     "a long name": _many("a", "def "),
     "stubs": _many("raise NotImplementedError('silu: not written yet"), "returns": _many("\r"),
     "quotes": _many('"'),
+}
+# Of a notebook, as its cells.
+NOTEBOOKS: dict[str, Text] = {
+    "cells that need each other": lambda size: [
+        *(f"def f{n}(): f{n + 1}" for n in range(min(size // 20, 1_900))), "def silu(x, out): f0"],
+    "cells that need everything": lambda size: [
+        *(f"from m{n} import *\nb{n}" for n in range(min(size // 20, 1_900))), "def silu(x, out): f0"],
+    "functions of one name": lambda size: ["def silu(x, out): a"] * min(size // 20, 1_900),
+    "names": lambda size: ["".join(f"a{n} = b{n}\n" for n in range(size // 20)), "def silu(x, out): a0"],
 }
 FIELDS: dict[str, Text] = {
     "sequences that stay open": _many("\x1b["), "commands that stay open": _many("\x1b]0;"),
@@ -328,6 +343,9 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "model.text, whole": (lambda text: clean(text, LONG), LONG, FIELDS),
     "model.desk, a file": (_stray, SOURCE_BYTES, SOURCES),
     "model.desk, a name": (lambda text: meant(f"{text}.py", files()), NAME_BYTES, FIELDS),
+    "model.notebooks": (lambda cells: read_notebook(notebook(*cells).encode(), files()), 9 * CODE_CHARACTERS // 10, {
+        **NOTEBOOKS, **{f"{name} in a cell": _in_a_cell(text) for name, text in {
+            **SOURCES, "magics": _many(" %"), "values": _many("= ")}.items()}}),
     "model.submission": (printable, LONG, {name: of for name, of in FIELDS.items() if name != "surrogates"}),
     "intake.people": (names, FIELD_BYTES, FIELDS),
     "intake.archive": (_unpacked, 3_000 << 10, PACKED),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import zipfile
 from collections.abc import Mapping
@@ -18,6 +19,14 @@ GIT = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@x.edu", "-c", "init.d
 
 def source_of(name: str, mark: str = "") -> str:
     return f"def {name}(x, out):\n    ...  # {mark}\n"
+
+
+def notebook(*cells: str) -> str:
+    """A notebook of these code cells, as Jupyter and Colab write it, behind a cell of text."""
+    code: list[dict[str, object]] = [{"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [],
+             "source": cell.splitlines(keepends=True)} for cell in cells]
+    return json.dumps({"cells": [{"cell_type": "markdown", "metadata": {}, "source": "# Work"}, *code],
+                       "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
 
 
 def laid_out(folder: Path, files: Files) -> Path:

@@ -185,6 +185,35 @@ def test_archives_of_a_hand_in_share_their_room(tmp_path: Path) -> None:
     assert [problem.partition(":")[0] for problem in hand_in.problems] == ["2.zip"]
 
 
+def test_an_archive_in_an_archive_is_opened_and_none_in_that(tmp_path: Path) -> None:
+    deep = a_zip(tmp_path / "deep.zip", ("gemm.py", GOOD)).read_bytes()
+    inner = a_tar(tmp_path / "inner.tgz", ("hw/silu.py", GOOD), ("old/deep.zip", deep)).read_bytes()
+    a_zip(tmp_path / "all" / "ada" / "hw.zip", ("task 1/inner.tgz", inner), ("half.zip", b"PK\3\4"))
+    with taken_in(tmp_path / "all", IntakeOptions({"silu": "silu.py", "gemm": "gemm.py"})) as (manifest, _):
+        (hand_in,) = manifest.submissions
+    assert hand_in.taken == {"silu.py": "hw.zip/task 1/inner.tgz/hw/silu.py"}
+    broken, closed = sorted(hand_in.problems)
+    assert broken.startswith("hw.zip/half.zip: is damaged")
+    assert closed == ("hw.zip/task 1/inner.tgz: holds archives; they are not opened (old/deep.zip): pack files, or "
+                      "archives of files")
+
+
+def test_archives_in_an_archive_share_its_room_and_are_few(tmp_path: Path) -> None:
+    large = a_zip(tmp_path / "large.zip", ("a.bin", os.urandom(13 << 20))).read_bytes()
+    many = a_zip(tmp_path / "many.zip", *((f"{one}.txt", b"") for one in range(1_000))).read_bytes()
+    a_zip(tmp_path / "all" / "ada" / "hw.zip", *((f"{number}.zip", large) for number in range(3)))
+    a_zip(tmp_path / "all" / "bo" / "hw.zip", *((f"{number}.zip", many) for number in range(4)))
+    a_zip(tmp_path / "all" / "cy" / "hw.zip", *(
+        (f"{number:02}.zip", a_zip(tmp_path / "one.zip", (f"{number}.txt", b"")).read_bytes()) for number in range(20)))
+    with taken_in(tmp_path / "all", IntakeOptions({"silu": "silu.py"})) as (manifest, _):
+        ada, bo, cy = (one.problems for one in manifest.submissions)
+    assert [problem.partition(":")[0] for problem in ada] == ["hw.zip/1.zip", "hw.zip/2.zip"]
+    # The archives themselves count, too.
+    assert bo == [f"hw.zip/{number}.zip: has more than 998 entries" for number in (2, 3)]
+    assert cy == ["hw.zip: holds more than 16 archives; the others are not opened (16.zip, 17.zip, 18.zip, …): pack "
+                  "files, or archives of files"]
+
+
 def test_what_is_just_below_the_limits_is_taken(tmp_path: Path) -> None:
     limits = ArchiveLimits(entries=3, file=1 << 20, total=2 << 20)
     entries = [("a.py", bytes(1 << 20)), ("b.py", bytes(1 << 20)), ("c.py", b"")]

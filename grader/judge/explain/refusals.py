@@ -36,7 +36,9 @@ def explain_missing(assignment: Assignment, elsewhere: Sequence[str]) -> Detail:
         return explain_failure(assignment, "missing_file", f"{file} is not in the submission.")
     first = elsewhere[0].casefold()
     if first.endswith(".ipynb"):
-        hint = f"A notebook is not looked into: put the kernel and its function into {file}, and hand that in."
+        hint = (f"Put the kernel and its function into {file}, and hand that in. Of a notebook a cell that begins with "
+                f"%%kernelmark {assignment.name} is taken, and the cell that defines the function, where your course "
+                "takes in notebooks.")
     elif first.endswith(ARCHIVES):
         hint = f"An archive is not unpacked: hand in {file} itself."
     else:

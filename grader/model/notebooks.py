@@ -1,0 +1,228 @@
+"""Finds the assignments' files in the cells of a Jupyter notebook. Nothing of a notebook is run.
+
+A file is, in this order: the cell of `%%kernelmark silu`, which is checked alone in the notebook, too; the cell that
+`%%writefile silu.cu` writes; a cell of another magic, such as `%%cuda`, that defines the function in a language with
+compiled files; the Python cell that defines the function, with the cells that it needs: those that bind a global name
+which it uses. Of several the last counts, as if the notebook had been run from top to bottom. A stub is none of them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import re
+import symtable
+import warnings
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from grader import frontends
+from grader.frontends import FrontEnd
+from grader.model.forms import SUFFIX, file_of, function_of
+
+NOTEBOOK = ".ipynb"
+# Of the code in all cells: a submitted file may have a quarter of it.
+CODE_CHARACTERS = 512 << 10
+MOST_CELLS = 2_000
+# Magics whose cell is Python all the same.
+_PYTHON = frozenset({"time", "timeit", "capture", "prun"})
+_FUTURE = re.compile(r"^from[ \t]++__future__[ \t][^\n]*+$", re.MULTILINE)
+_STAR = re.compile(r"^from[ \t]++[\w.]++[ \t]++import[ \t]*+\*", re.MULTILINE)
+
+
+class NotebookError(Exception):
+    """A notebook cannot be read; the text says why, in a clause without the notebook's name."""
+
+
+@dataclass(frozen=True)
+class NotebookFile:
+    """A file as the cells of a notebook hold it, and these cells, numbered from 1 among the code cells."""
+
+    text: str
+    cells: tuple[int, ...]
+
+    @property
+    def origin(self) -> str:
+        """`code cells 1, 2 and 5`."""
+        *first, last = map(str, self.cells)
+        return f"code cells {', '.join(first)} and {last}" if first else f"code cell {last}"
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A code cell: the words of its magic, and its text, where the magic's line is empty."""
+
+    number: int
+    magic: tuple[str, ...]
+    text: str
+
+    @property
+    def verb(self) -> str:
+        return self.magic[0] if self.magic else ""
+
+
+@dataclass(frozen=True)
+class _Python:
+    """A cell as Python alone, and its names: what it binds and which of that are functions, and the globals that it
+    uses. Of a cell that is not Python, only what looks like a function is known."""
+
+    text: str
+    binds: frozenset[str] = frozenset()
+    functions: frozenset[str] = frozenset()
+    uses: frozenset[str] = frozenset()
+
+
+def read_notebook(content: bytes, known: Mapping[str, str]) -> dict[str, NotebookFile]:
+    """The files of the assignments `known` that a notebook holds, by the names of the files. Raises NotebookError."""
+    cells = _cells(content)
+    written = _written(cells)
+    plain = _Plain([cell for cell in cells if not cell.magic or cell.verb in _PYTHON])
+    found: dict[str, NotebookFile] = {}
+    for name in known:
+        for front_end in frontends.front_ends().values():
+            function = function_of(name, front_end.suffix)
+            ranks = [_checked(cells, name) if front_end.suffix == SUFFIX else [],
+                     [file for path, file in written if path.name == file_of(name, front_end.suffix)],
+                     [file for path, file in written if path.suffix == front_end.suffix
+                      and function in front_end.outline(file.text).defined],
+                     plain.defining(function) if front_end.suffix == SUFFIX else _foreign(cells, front_end, function)]
+            filled = [file for files in ranks for file in files[-1:]
+                      if function not in front_end.outline(file.text).stubs]
+            if filled:
+                found[file_of(name, front_end.suffix)] = filled[0]
+    return found
+
+
+def _cells(content: bytes) -> list[_Cell]:
+    try:
+        cells = json.loads(content)["cells"]
+        sources = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+        texts = ["".join(source) if isinstance(source, list) else str(source) for source in sources]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise NotebookError("cannot be read as a notebook") from None
+    if len(texts) > MOST_CELLS or sum(map(len, texts)) > CODE_CHARACTERS:
+        raise NotebookError(f"holds more than {MOST_CELLS:,} code cells or {CODE_CHARACTERS >> 10} KiB of code")
+    return [_cell(number, text) for number, text in enumerate(texts, start=1)]
+
+
+def _cell(number: int, text: str) -> _Cell:
+    # A lone surrogate is JSON, and can be written to no file.
+    text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n")
+    first, _, rest = text.partition("\n")
+    if text.startswith("%%") and (words := first.removeprefix("%%").split()):
+        return _Cell(number, tuple(words), f"\n{rest}")
+    return _Cell(number, (), text)
+
+
+def _alone(cell: _Cell, mark: str = "#") -> NotebookFile:
+    """A cell as a file. A comment stands in the magic's line, so that the other lines keep their numbers."""
+    return NotebookFile(f"{mark} code cell {cell.number}{cell.text}", (cell.number,))
+
+
+def _checked(cells: Sequence[_Cell], name: str) -> list[NotebookFile]:
+    return [_alone(cell) for cell in cells if cell.magic[:2] == ("kernelmark", name)]
+
+
+def _written(cells: Sequence[_Cell]) -> list[tuple[PurePosixPath, NotebookFile]]:
+    """The files that a notebook writes with %%writefile, in the order of their last writing."""
+    files: dict[str, NotebookFile] = {}
+    for cell in cells:
+        if cell.verb not in ("writefile", "file") or len(cell.magic) < 2:
+            continue
+        path = cell.magic[-1].strip("\"'")
+        one = _alone(cell, "#" if path.endswith(SUFFIX) else "//")
+        before = files.pop(path, None) if {"-a", "--append"} & {*cell.magic[1:-1]} else None
+        files.pop(path, None)
+        files[path] = one if before is None else NotebookFile(
+            f"{before.text.rstrip()}\n{one.text}", before.cells + one.cells)
+    return [(PurePosixPath(path), file) for path, file in files.items()]
+
+
+def _foreign(cells: Sequence[_Cell], front_end: FrontEnd, function: str) -> list[NotebookFile]:
+    """Cells of any other magic that define a function in a language with files of its own."""
+    return [_alone(cell, "//") for cell in cells
+            if cell.magic and cell.verb not in ("kernelmark", "writefile", "file", *_PYTHON)
+            and function in front_end.outline(cell.text).defined]
+
+
+@dataclass
+class _Plain:
+    """The cells that run as Python in the notebook itself."""
+
+    cells: Sequence[_Cell]
+    _read: list[_Python] = field(init=False)
+    _binders: dict[str, list[int]] = field(init=False)
+    _stars: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._read = [_python(cell.text) for cell in self.cells]
+        self._stars = [at for at, one in enumerate(self._read) if _STAR.search(one.text)]
+        self._binders = {}
+        for at, one in enumerate(self._read):
+            for name in one.binds:
+                self._binders.setdefault(name, []).append(at)
+
+    def defining(self, function: str) -> list[NotebookFile]:
+        """A file for the last cell that defines a function, with the cells that this one needs."""
+        defining = [at for at, one in enumerate(self._read) if function in one.functions]
+        return [self._joined(sorted(self._needed(defining[-1])))] if defining else []
+
+    def _needed(self, first: int) -> set[int]:
+        """A cell and those that bind what it uses, and so on: the last one before it, or else the first one behind it.
+        A name that nothing binds may come from any `from m import *`."""
+        needed, waiting, stars = {first}, [first], self._stars
+        while waiting:
+            at = waiting.pop()
+            places: list[int] = []
+            for name in self._read[at].uses - self._read[at].binds:
+                if name in self._binders:
+                    places.append(self._binders[name][max(bisect_left(self._binders[name], at) - 1, 0)])
+                elif not hasattr(builtins, name):
+                    places, stars = [*places, *stars], []
+            fresh = {*places} - needed
+            needed |= fresh
+            waiting += fresh
+        return needed
+
+    def _joined(self, places: Sequence[int]) -> NotebookFile:
+        texts = [f"# code cell {self.cells[place].number}\n{self._read[place].text.strip(chr(10))}" for place in places]
+        # Python takes these lines at the beginning of a file alone.
+        future = list(dict.fromkeys(line for text in texts for line in _FUTURE.findall(text)))
+        return NotebookFile("".join(f"{text}\n" for text in (*future, *(_FUTURE.sub("", text) for text in texts))),
+                            tuple(self.cells[place].number for place in places))
+
+
+def _python(text: str) -> _Python:
+    """A cell with its shell commands and magics left out, if it is not Python as it is."""
+    for said in (text, "\n".join(map(_unmagic, text.split("\n")))):
+        try:
+            with warnings.catch_warnings():
+                # A student's "\d" is no warning of ours.
+                warnings.simplefilter("ignore")
+                top = symtable.symtable(said, "cell", "exec")
+        # The last two: nested too deeply.
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        uses, waiting = set[str](), [top]
+        while waiting:
+            table = waiting.pop()
+            waiting += table.get_children()
+            uses |= {symbol.get_name() for symbol in table.get_symbols()
+                     if symbol.is_referenced() and symbol.is_global()}
+        binds = frozenset(symbol.get_name() for symbol in top.get_symbols()
+                          if symbol.is_assigned() or symbol.is_imported())
+        functions = frozenset(inner.get_name() for inner in top.get_children() if inner.get_type() == "function")
+        return _Python(said, binds, functions & binds, frozenset(uses))
+    return _Python(text, functions=frontends.by_suffix(SUFFIX).outline(text).defined)
+
+
+def _unmagic(line: str) -> str:
+    """A line of a cell, or a statement in its place that does nothing if it is a shell command, a magic or a question:
+    `!pip install triton`, `files = !ls`, `%matplotlib inline`, `torch.sum?`."""
+    said = line.strip()
+    value = said.partition("=")[2].lstrip()
+    if said.startswith(("!", "%", "?")) or said.endswith("?") or value.startswith(("!", "%")):
+        return f"{line[:len(line) - len(line.lstrip())]}pass"
+    return line
