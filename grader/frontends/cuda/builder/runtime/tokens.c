@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { WORDS = PAGE / 4, MOST_PAGES = 64, MOST_FAULTS = 1 << 14 };
-static u64 faults, last_page;
+enum { WORDS = PAGE / 4, MOST_PAGES = 64, MOST_FAULTS = 1 << 14, NEAR = 4 };
+static u64 faults, last_page, distance;
 static unsigned pages = 1;
 
 static u64 mixed(u64 x) { // splitmix64, Steele, Lea and Flood 2014
@@ -37,22 +37,34 @@ INLINED uint32_t token(uint32_t x, u64 key, unsigned bits) {
     return (x >> 23 & 1) << 31 | (127 - (1u << (bits - 1)) + (x >> 24)) << 23 | (x & 0x7fffff);
 }
 
-// Fills the page that host code has touched, and some after it where it walks on or has touched very many. Another
-// thread never sees half a page: filled ones are moved into their place. Returns 0 if the buffer has no such page.
+// Fills the page that host code has touched, and the next ones of a walk: at one distance, as rows of a matrix are whose
+// first column is read, or side by side where it is short or very many have been touched. A fault, or a move, takes
+// longer than filling a page. Another thread never sees half a page: filled ones are moved into their place. Returns 0
+// if the buffer has no such page.
 int rec_fill_page(Buffer *buffer, u64 address) {
     u64 page = address & -(u64)PAGE, end = buffer->base + ((buffer->bytes + PAGE - 1) & -(u64)PAGE);
     if (!buffer->key || page < buffer->base || page >= end) return 0;
-    pages = page != last_page ? (faults > MOST_FAULTS ? MOST_PAGES : 1) : pages < MOST_PAGES ? 2 * pages : pages;
-    u64 count = pages < (end - page) / PAGE ? pages : (end - page) / PAGE;
-    uint32_t *made = mmap(0, count * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    u64 step = page - last_page;
+    int near = step <= NEAR * PAGE, many = faults > MOST_FAULTS;
+    pages = !near && step != distance ? (many ? MOST_PAGES : 1) : pages < MOST_PAGES ? 2 * pages : pages;
+    distance = near || many ? PAGE : step;
+    u64 count = 1;
+    while (count < pages && page + count * distance - buffer->base < end - buffer->base) count++;
+    char *made = mmap(0, count * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (made == MAP_FAILED) return 0;
     unsigned bits = exponent_bits(buffer->bytes);
-    u64 first = (page - buffer->base) / 4;
-    for (u64 i = 0; i < count * WORDS; i++) made[i] = token(first + i, buffer->key, bits);
+    for (u64 i = 0; i < count; i++) {
+        uint32_t *words = (uint32_t *)(made + i * PAGE), first = (page + i * distance - buffer->base) / 4;
+        for (unsigned word = 0; word < WORDS; word++) words[word] = token(first + word, buffer->key, bits);
+    }
     mprotect(made, count * PAGE, PROT_READ);
-    if (mremap(made, count * PAGE, count * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)page) == MAP_FAILED) return 0;
+    u64 piece = distance == PAGE ? count * PAGE : PAGE;
+    for (u64 i = 0; i * piece < count * PAGE; i++)
+        if (mremap(made + i * piece, piece, piece, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(page + i * distance)) ==
+            MAP_FAILED)
+            return 0;
     faults++;
-    last_page = page + count * PAGE;
+    last_page = page + (count - 1) * distance;
     return 1;
 }
 
