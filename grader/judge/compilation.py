@@ -3,14 +3,13 @@ this machine."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from grader.engine.forkserver.conversation import Conversation, Lost
-from grader.judge.buffers import memory_file
+from grader.engine.forkserver.conversation import Lost
+from grader.judge.exchange import Start, exchange
 from grader.plan import messages
 from grader.plan.compiled import RESULT_BYTES, Binaries, Binary, Fits, Problem
 from grader.plan.plan import TEXT_CHARACTERS, Kernel
@@ -18,15 +17,14 @@ from grader.plan.plan import TEXT_CHARACTERS, Kernel
 # Share of a request's time that is kept for its answer.
 ANSWER_SECONDS = 10.0
 
-Start = Callable[[], Conversation]
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
 def canonical_texts(start: Start, texts: Sequence[str], target: str, *, seconds: float) -> list[str] | Lost:
     """Kernels' texts as their compiler prints what it has parsed; "" for a text that it rejects, or that is too long
     for a plan. The compiler has ended when this returns. Raises InfrastructureError."""
-    found = _asked(start, messages.Texts(texts=list(texts)), lambda seq, size: messages.Canonicalise(
-        seq=seq, bytes=size, target=target), messages.Texts, seconds)
+    found = _asked(start, messages.Texts(texts=list(texts)), lambda size: messages.Canonicalise(
+        seq=0, bytes=size, target=target), messages.Texts, seconds)
     if isinstance(found, Lost):
         return found
     if len(found.texts) != len(texts):
@@ -41,8 +39,8 @@ def compile_kernels(
     """One outcome for each kernel, in order; then, for each of `fitting`, whether the target can start it. Kernels that
     are not done within `seconds` of wall time are too slow. The compiler has ended when this returns. Raises
     InfrastructureError."""
-    found = _asked(start, messages.Kernels(kernels=list(kernels), fitting=list(fitting)), lambda seq, size: (
-        messages.Compile(seq=seq, bytes=size, target=target, ptx=ptx, in_all=max(1.0, seconds - ANSWER_SECONDS))),
+    found = _asked(start, messages.Kernels(kernels=list(kernels), fitting=list(fitting)), lambda size: (
+        messages.Compile(seq=0, bytes=size, target=target, ptx=ptx, in_all=max(1.0, seconds - ANSWER_SECONDS))),
         Binaries, seconds)
     if isinstance(found, Lost):
         return found
@@ -52,26 +50,15 @@ def compile_kernels(
 
 
 def _asked(
-    start: Start, question: BaseModel, request: Callable[[int, int], messages.Compile | messages.Canonicalise],
+    start: Start, question: BaseModel, request: Callable[[int], messages.Compile | messages.Canonicalise],
     shape: type[Answer], seconds: float,
 ) -> Answer | Lost:
-    """A compiler's answer. `request` makes the message from its number and the size of the question in bytes."""
+    """A compiler's answer. `request` makes the message from the size of the question in bytes."""
     text = question.model_dump_json().encode()
-    source, result = memory_file(contents=text), memory_file(RESULT_BYTES)
+    reply, answer = exchange(start, request(len(text)), messages.COMPILER_REPLY, [text], RESULT_BYTES, seconds=seconds)
+    if isinstance(reply, Lost):
+        return reply
     try:
-        compiler = start()
-        try:
-            reply = compiler.ask(
-                request(compiler.next_seq(), len(text)), messages.COMPILER_REPLY, seconds=seconds,
-                descriptors=[source, result])
-        finally:
-            compiler.end()
-        if isinstance(reply, Lost):
-            return reply
-        try:
-            return shape.model_validate_json(os.pread(result, min(reply.bytes, RESULT_BYTES), 0))
-        except ValidationError as error:
-            return Lost("protocol", f"the compiler's answer does not hold: {error.errors()[0]['msg']}")
-    finally:
-        os.close(source)
-        os.close(result)
+        return shape.model_validate_json(answer)
+    except ValidationError as error:
+        return Lost("protocol", f"the compiler's answer does not hold: {error.errors()[0]['msg']}")

@@ -31,6 +31,7 @@ from grader.engine.forkserver.isolation import Isolation
 from grader.plan import languages, wire
 
 if TYPE_CHECKING:
+    from grader.judge.builders import Builders
     from grader.judge.execution import Executors
     from grader.judge.timing.baselines import Baselines
 
@@ -47,6 +48,7 @@ AHEAD = ThreadPoolExecutor(max_workers=1)
 
 _zygotes: list[Zygote] = []
 _conversations: list[Conversation] = []
+_builders: list[Builders] = []
 _executors: list[Executors] = []
 _baselines: list[Baselines] = []
 _isolations: list[Isolation] = []
@@ -72,11 +74,7 @@ def open_lane(measured: Isolation | None = None) -> None:
     with at_work():
         processes.adopt_orphans()
         if measured is not None:
-            layers = measured.layers
-            if layers.uid is not None:
-                # The system counts a user's processes together, so each lane has its own user.
-                layers = layers.model_copy(update={"uid": isolation.spare_uid()})
-            _isolations[:] = [replace(measured, layers=layers)]
+            _isolations[:] = [replace(measured, layers=isolation.of_its_own(measured.layers))]
         lane_zygote()
         # Objects that an import makes stay: collecting garbage among them takes a fifth of the time.
         gc.disable()
@@ -151,7 +149,7 @@ def lane_zygote() -> Zygote:
             _prepare()
             measured = lane_isolation()
             _zygotes.append(Zygote(
-                languages.parts(), layers=measured.layers,
+                languages.parts("planner", "simulator", "compiler"), layers=measured.layers,
                 cgroup=create(OWN_MB, OWN_TASKS) if measured.cgroup else None))
         return _zygotes[0]
 
@@ -169,6 +167,17 @@ def hang_up() -> None:
     with TURN:
         while _conversations:
             _conversations.pop().end()
+
+
+def lane_builders() -> Builders:
+    """This process's builders: started on first use, kept for all submissions."""
+    # Late: a lane starts from a light module.
+    from grader.judge.builders import Builders
+
+    if not _builders:
+        _prepare()
+        _builders.append(Builders(lane_isolation()))
+    return _builders[0]
 
 
 def lane_executors() -> Executors:
@@ -198,7 +207,7 @@ def close_lane() -> None:
     _isolations.clear()
     with TURN, contextlib.ExitStack() as stack:
         stack.callback(hang_up)
-        for owners in (_zygotes, _executors, _baselines):
+        for owners in (_zygotes, _builders, _executors, _baselines):
             while owners:
                 stack.callback(owners.pop().close)
 

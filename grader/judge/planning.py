@@ -82,29 +82,6 @@ def given_tensor(parameter: Input | Output, case: Case) -> GivenTensor:
         place=parameter.place if parameter.kind == "input" else "device", output=parameter.kind == "output")
 
 
-def build(
-    start: Callable[[], Conversation], assignment: Assignment, source: bytes, given: Sequence[Given], device: Device,
-    *, seconds: float,
-) -> bytes | Failed | Lost:
-    """What a builder makes of the file for planners, or why it makes nothing. Raises InfrastructureError."""
-    text, result = memory_file(contents=source), memory_file(messages.BUILT_BYTES)
-    try:
-        builder = start()
-        try:
-            reply = builder.ask(
-                messages.Build(seq=builder.next_seq(), file=assignment.file, function=assignment.function,
-                               device=device, given=list(given)),
-                messages.BUILDER_REPLY, seconds=seconds, descriptors=[text, result])
-        finally:
-            builder.end()
-        if not isinstance(reply, messages.Built):
-            return reply
-        return os.pread(result, min(reply.bytes, messages.BUILT_BYTES), 0)
-    finally:
-        os.close(text)
-        os.close(result)
-
-
 def plan_calls(
     start: Callable[[], Conversation], assignment: Assignment, contents: Sequence[bytes], wanted: Sequence[Wanted],
     device: Device, printed: Callable[[Sequence[str]], Sequence[str] | Lost], *, call_seconds: float, until: float,

@@ -132,6 +132,12 @@ class Prepared:
         self.look = Once(self._look)
         """What a simulator sees in the first timed case."""
 
+    def build(self) -> None:
+        """Begins to build the file, where its language needs that."""
+        if self.task.source.content is not None:
+            case = self.task.assignment.cases[0]
+            self.preparing.build(Wanted(case, self.draws.scalars(case)))
+
     def ahead(self) -> None:
         """Makes what the checks need later. Raises the errors that they would meet."""
         if self.plan().trouble is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Container, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from math import inf
 
@@ -12,14 +13,14 @@ from grader.engine.forkserver.handle import InfrastructureError
 from grader.frontends import by_suffix
 from grader.judge.allowance import USED_UP, Allowance
 from grader.judge.compilation import canonical_texts, compile_kernels
-from grader.judge.lane import TURN, converse
-from grader.judge.planning import Planning, Unplanned, Wanted, build, given_of, plan_calls
+from grader.judge.lane import TURN, converse, lane_builders
+from grader.judge.planning import Planning, Unplanned, Wanted, given_of, plan_calls
 from grader.model.assignment import Assignment
 from grader.model.course import LimitsTable
 from grader.plan import languages, wire
 from grader.plan.compiled import Binary, Fits, Problem
 from grader.plan.device import Device
-from grader.plan.messages import Failed, Resources, kernel_key
+from grader.plan.messages import Build, Failed, Resources, kernel_key
 from grader.plan.plan import MOST_KERNELS, Kernel, Plan
 
 # Most configurations of an autotuner that are tried.
@@ -30,8 +31,6 @@ PASSED_OVER = ("shared_memory", "assembler")
 MOST_ROUNDS = 3
 # Time to compile as many kernels as a plan may have. An honest tile of 4 rows of 32768 elements takes 30 alone.
 COMPILE_SECONDS = 120.0
-# Time to build a file: one that includes large template libraries takes 10 on a free processor.
-BUILD_SECONDS = 60.0
 # Time to parse and print the kernels of plans: milliseconds, unless the machine is busy or a text hostile.
 CANONICAL_SECONDS = 30.0
 
@@ -49,8 +48,8 @@ class Preparing:
     ) -> None:
         self._assignment = assignment
         self._language = by_suffix(assignment.suffix).name
-        self._builds = f"{self._language}/builder" in languages.parts()
-        self._built: bytes | Failed | Lost | None = None
+        self._builder = f"{self._language}/builder"
+        self._built: Future[bytes | Failed | Lost] | None = None
         self._source = source
         self._limits = limits
         self.device = device
@@ -60,6 +59,14 @@ class Preparing:
         self._fitting: dict[str, Fits] = {}
         self._canonical: dict[str, str] = {}
         self._lost: Lost | None = None
+
+    def build(self, wanted: Wanted) -> None:
+        """Begins to build the file, if its language has a builder. `wanted` is one of the calls."""
+        if self._built is None and self._builder in languages.parts("builder"):
+            request = Build(seq=0, file=self._assignment.file, function=self._assignment.function, device=self.device,
+                            given=given_of(self._assignment, wanted))
+            self._built = lane_builders().submit(
+                self._builder, request, self._source, self._bounds(), self._allowance)
 
     @property
     def target(self) -> str:
@@ -141,18 +148,28 @@ class Preparing:
     def start(self, part: wire.Part, language: str = "") -> Conversation:
         """Forks a confined process of the file's front end, or that of another `language`, with the course's limits.
         Raises InfrastructureError."""
+        return converse(f"{language or self._language}/{part}", self._bounds())
+
+    def _bounds(self) -> wire.Limits:
         limits = self._limits
-        return converse(f"{language or self._language}/{part}", wire.Limits(
+        return wire.Limits(
             memory_mb=limits.memory_mb, file_mb=limits.file_mb, processes=limits.processes,
-            cpu_seconds=int(limits.assignment_seconds + COMPILE_SECONDS)))
+            cpu_seconds=int(limits.assignment_seconds + COMPILE_SECONDS))
 
     def _plan(self, wanted: Sequence[Wanted]) -> Planning:
         if missing := by_suffix(self._assignment.suffix).problem():
             # Whoever asks for a grading is told beforehand; on another machine the tools may be gone.
             raise InfrastructureError(f"{self._assignment.file} cannot be judged here: {missing}")
         contents = [self._source]
-        if self._builds and wanted:
-            built = self._build(wanted[0])
+        if wanted:
+            self.build(wanted[0])
+        if self._built is not None:
+            try:
+                built = self._built.result()
+            except InfrastructureError:
+                # The next check tries again.
+                self._built = None
+                raise
             if not isinstance(built, bytes):
                 return Planning(outcomes=[built for _ in wanted], asked=[{} for _ in wanted], loading=built)
             contents.append(built)
@@ -160,15 +177,6 @@ class Preparing:
             return plan_calls(
                 lambda: self.start("planner"), self._assignment, contents, wanted, self.device, self._printed,
                 call_seconds=self._limits.call_seconds, until=time.monotonic() + seconds)
-
-    def _build(self, wanted: Wanted) -> bytes | Failed | Lost:
-        """What a builder makes of the file, or why it makes nothing; it is asked once."""
-        if self._built is None:
-            with TURN, self._allowance.spend(BUILD_SECONDS) as seconds:
-                self._built = build(
-                    lambda: self.start("builder"), self._assignment, self._source, given_of(self._assignment, wanted),
-                    self.device, seconds=seconds)
-        return self._built
 
     def _printed(self, texts: Sequence[str]) -> list[str] | Lost:
         """Kernels' texts in canonical form; each is asked for once."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from grader.plan.wire import Part
+
 ELSEWHERE = "KERNELMARK_FRONT_ENDS"
 """The variable that names more folders with front ends, as PATH does. Their code runs with the grader's own rights."""
 
@@ -28,10 +30,11 @@ def problem() -> str:
     return ""
 
 
-def parts() -> list[str]:
-    """The parts of all front ends that a process runs, as `<front end>/<part>`, in order. Imports none."""
+def parts(*which: Part) -> list[str]:
+    """These parts of all front ends, as `<front end>/<part>`, in order. Imports none."""
     return [f"{name}/{part}" for name, part in sorted(
-        {(path.parent.parent.name, path.parent.name) for home in homes() for path in Path(home).glob("*/*/main.py")})]
+        {(path.parent.parent.name, path.parent.name) for home in homes() for path in Path(home).glob("*/*/main.py")})
+        if part in which]
 
 
 def names() -> list[str]:

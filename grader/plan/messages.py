@@ -72,9 +72,15 @@ class Answers(Shaped):
     resources: dict[Name, Resources] = {}
 
 
+class MakeShared(Message):
+    """Make what is part of every file that is built. Descriptor 0 takes it."""
+
+    op: Literal["shared"] = "shared"
+
+
 class Build(Message):
-    """Build the submission's file, where its language needs that. Descriptor 0 holds its source, descriptor 1 takes
-    what a planner needs of it. `device` is what it is built for."""
+    """Build the submission's file, where its language needs that. Descriptor 0 holds its source, descriptor 1 what
+    `MakeShared` has made, descriptor 2 takes what a planner needs of the file. `device` is what it is built for."""
 
     op: Literal["build"] = "build"
     file: Name
@@ -358,7 +364,8 @@ class Compiled(Message):
     bytes: Size
 
 
-BUILDER_REQUEST: TypeAdapter[Build] = TypeAdapter(Build)
+BUILDER_REQUEST: TypeAdapter[MakeShared | Build] = TypeAdapter(
+    Annotated[MakeShared | Build, Field(discriminator="op")])
 BUILDER_REPLY: TypeAdapter[Built | Failed] = TypeAdapter(Annotated[Built | Failed, Field(discriminator="op")])
 PLANNER_REQUEST: TypeAdapter[Load | PlanCall] = TypeAdapter(Annotated[Load | PlanCall, Field(discriminator="op")])
 EDITING_REQUEST: TypeAdapter[Load | PlanCall | ListEdits | PlanEdited] = TypeAdapter(

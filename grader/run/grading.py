@@ -67,6 +67,8 @@ def grade(job: Job, begun: Callable[[str], object] = lambda assignment: None) ->
     prepared = [
         Prepared(Task(known[name], job.handed_in.sources[name], job.course, seed_bytes(job.seed), job.device))
         for name in catalogue.select(known, job.only)]
+    for task in prepared:
+        task.build()
     # While the GPU works, processors are idle.
     ready = prepare_ahead(prepared) if job.device == "cuda" else lambda: None
     judgements = [Judgement(task, speed=speed, quiet=ready) for task in prepared]

@@ -184,6 +184,11 @@ def spare_uid() -> int | None:
     return NOBODY if mapped > NOBODY else None
 
 
+def of_its_own(layers: wire.Layers) -> wire.Layers:
+    """The layers with a user of a zygote's own, since the system counts a user's processes together."""
+    return layers if layers.uid is None else layers.model_copy(update={"uid": spare_uid()})
+
+
 def name_of(layers: wire.Layers) -> str:
     """The layers in a few words."""
     parts = [name for name, in_force in (

@@ -29,6 +29,8 @@ from grader.plan import frames, wire
 
 # A process with work on a GPU ends only when that work is stopped, which takes seconds where others share the GPU.
 REAP_SECONDS = 12.0
+LIBRARIES = ("numpy", "torch", "triton")
+"""Builders need the first alone."""
 # Allocations between two collections of garbage: at Python's own 700, collecting took a fifth of planning.
 MOST_UNCOLLECTED = 50_000
 # madvise(2).
@@ -63,14 +65,14 @@ def main(settings: wire.Settings) -> None:
     os.environ.pop("PWD", None)
     channel = frames.Channel(socket.socket(fileno=settings.control))
     gc.disable()
-    torch = triton = numpy = trouble = ""
+    versions, trouble = dict.fromkeys(LIBRARIES, ""), ""
     try:
         if settings.roles:
-            torch, triton, numpy = _import(settings)
+            versions |= _import(settings)
     except Exception as error:
         # The traceback goes to the log; the judge reports one line.
         traceback.print_exc()
-        torch, triton, numpy = map(_installed, ("torch", "triton", "numpy"))
+        versions = {name: _installed(name) for name in LIBRARIES}
         trouble = " ".join(f"{type(error).__name__}: {error}".split())
     gc.enable()
     gc.collect()
@@ -79,7 +81,8 @@ def main(settings: wire.Settings) -> None:
     gc.freeze()
     gc.set_threshold(MOST_UNCOLLECTED)
     ready = wire.Ready(
-        seq=0, python=platform.python_version(), torch=torch, triton=triton, numpy=numpy, trouble=trouble)
+        seq=0, python=platform.python_version(), torch=versions["torch"], triton=versions["triton"],
+        numpy=versions["numpy"], trouble=trouble)
     _send_with_pidfd(channel, ready, os.getpid())
     if trouble:
         os._exit(1)
@@ -108,30 +111,28 @@ def main(settings: wire.Settings) -> None:
     os._exit(0)
 
 
-def _import(settings: wire.Settings) -> tuple[str, str, str]:
-    """Imports the modules that workers need. Returns the versions of torch, triton and numpy."""
+def _import(settings: wire.Settings) -> dict[str, str]:
+    """Imports the modules that workers need. Returns the versions of the libraries among them."""
     # Here because a zygote without roles, which only probes, starts in a tenth of the time without them.
-    import numpy
-    import torch
-    import triton
-
     from grader import frontends
 
+    needed = LIBRARIES[:1] if all(role.endswith("/builder") for role in settings.roles) else LIBRARIES
+    libraries = {name: importlib.import_module(name) for name in needed}
     # The environment that names them is the judge's.
     frontends.__path__[:] = settings.front_ends
-    if "executor" not in settings.roles:
+    if "torch" in libraries and "executor" not in settings.roles:
         # A lane is one core.
-        torch.set_num_threads(1)
+        libraries["torch"].set_num_threads(1)
     # Each part is imported and warmed up here, so that no worker pays for it.
     for role in settings.roles:
         prepare = getattr(_module(role), "prepare", None)
         if prepare is not None:
             prepare()
     # Student code must not import the course's own modules, the oracles among them.
-    packages = {str(Path(module.__file__ or "").resolve().parent.parent) for module in (torch, triton, numpy)}
+    packages = {str(Path(module.__file__ or "").resolve().parent.parent) for module in libraries.values()}
     standard = (sys.base_prefix, sys.prefix)
     sys.path[:] = [entry for entry in sys.path if entry in packages or entry.startswith(standard)]
-    return torch.__version__, triton.__version__, numpy.__version__
+    return {name: module.__version__ for name, module in libraries.items()}
 
 
 def _installed(name: str) -> str:

@@ -22,7 +22,7 @@ from grader.frontends.cuda.builder import functions, lines, objects
 from grader.frontends.cuda.builder.programs import TooSlow
 from grader.frontends.cuda.built import MOST_ENTRIES, BuiltEntry, BuiltVariable, Contents, write_built
 from grader.frontends.cuda.text import EntryText, Unplannable, split
-from grader.plan.messages import BUILDER_REQUEST, BUILT_BYTES, Build, Built, Failed
+from grader.plan.messages import BUILDER_REQUEST, BUILT_BYTES, Build, Built, Failed, MakeShared
 from grader.plan.plan import MOST_ARGUMENTS, Malformed
 
 STARTS_PROGRAMS = True
@@ -37,30 +37,40 @@ _FILE = re.compile(r"(?<=_)[0-9a-f]{8}(?=_\d+_[A-Za-z0-9_]{1,100}?_cu_)")
 _MANAGED = re.compile(r"^\.(?:visible |extern |weak )*\.?global \.attribute\(\.managed\)", re.MULTILINE)
 
 
-def _answer(request: Build, files: Sequence[int]) -> Built | Failed:
-    source = serving.contents(files[0])
+def _answer(request: MakeShared | Build, files: Sequence[int]) -> Built | Failed:
+    if isinstance(request, MakeShared):
+        found = toolkits.toolkit()
+        if found is None:
+            return _no_toolkit(request.seq)
+        made = objects.compile_runtime(found, time.monotonic() + SECONDS)
+        return Built(seq=request.seq, bytes=os.pwrite(files[0], made, 0))
+    source, runtime = serving.contents(files[0]), objects.Runtime.model_validate_json(serving.contents(files[1]))
     if len(source) > SOURCE_BYTES:
         return Failed(seq=request.seq, failure="unreadable_source",
                       message=f"a file of {len(source):,} bytes; {SOURCE_BYTES:,} at most")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
-            made = build(request, source, Path(folder).resolve())
+            built = build(request, source, runtime, Path(folder).resolve())
         except TooSlow:
             return Failed(seq=request.seq, failure="time_out",
                           message=f"Compiling the file takes more than {SECONDS:.0f} seconds.")
-    if isinstance(made, Failed):
-        return made
-    if len(made) > BUILT_BYTES:
+    if isinstance(built, Failed):
+        return built
+    if len(built) > BUILT_BYTES:
         return Failed(seq=request.seq, failure="too_large",
-                      message=f"the file compiles to {len(made):,} bytes; {BUILT_BYTES:,} at most")
-    return Built(seq=request.seq, bytes=os.pwrite(files[1], made, 0))
+                      message=f"the file compiles to {len(built):,} bytes; {BUILT_BYTES:,} at most")
+    return Built(seq=request.seq, bytes=os.pwrite(files[2], built, 0))
 
 
-def build(request: Build, source: bytes, folder: Path) -> bytes | Failed:
+def _no_toolkit(seq: int) -> Failed:
+    return Failed(seq=seq, failure="unsupported", message=f"No CUDA compiler: {toolkits.problem()}")
+
+
+def build(request: Build, source: bytes, runtime: objects.Runtime, folder: Path) -> bytes | Failed:
     """What a planner needs of a file, in the form that `built.py` describes. `folder` is empty. Raises TooSlow."""
     found = toolkits.toolkit()
     if found is None:
-        return Failed(seq=request.seq, failure="unsupported", message=f"No CUDA compiler: {toolkits.problem()}")
+        return _no_toolkit(request.seq)
     until = time.monotonic() + SECONDS
     file = PurePath(request.file).name
     compiled = objects.compile_file(folder, file, source, request.device, found, request.seq, until)
@@ -84,7 +94,7 @@ def build(request: Build, source: bytes, folder: Path) -> bytes | Failed:
     if isinstance(function, functions.NotFound):
         return Failed(seq=request.seq, failure="missing_function" if function.missing else "wrong_signature",
                       message=function.message[:2000], line=function.line)
-    failed = objects.link(folder, file, source, compiled, found, request.seq, until)
+    failed = objects.link(folder, file, source, compiled, runtime, found, request.seq, until)
     if failed is not None:
         return failed
     if (many := _too_many(entries)) is not None:

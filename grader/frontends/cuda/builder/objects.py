@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import re
-from contextlib import ExitStack
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from grader.frontends.cuda.builder import said
-from grader.frontends.cuda.builder.programs import RunningProgram, output, run
+from grader.frontends.cuda.builder.programs import output, run
 from grader.frontends.cuda.toolkit import Toolkit
 from grader.plan.device import Device
 from grader.plan.messages import Failed
@@ -21,6 +24,7 @@ _OF_ALL = "kernels.h"
 _HEADER = "#pragma once\n#include <cuda_fp16.h>\n"
 _OBJECT = "file.o"
 _STUBS = "stubs"
+_OURS = "runtime"
 # A call at the end of a function stays a call, or the line that made it would be lost; lines are all that is needed of
 # the debug information of host code.
 _HOST_FLAGS = ("-fPIC", "-fno-optimize-sibling-calls", "-g1")
@@ -31,6 +35,7 @@ _RUNTIME_FLAGS = ("-c", "-fPIC", "-fvisibility=hidden", "-w")
 _THEIRS = re.compile(r"_*(?:cuda|cu[A-Z]|cublas|cudnn|curand|cufft|cusparse|cusolver|cutensor|nccl|nvtx|nvrtc|nvml|"
                      r"nvjpeg|npp|nvshmem|nvPTX|nvJit)\w*")
 _ALL = "all.c"
+_DEFINED = re.compile(r" [A-Z] (\S+)$", re.MULTILINE)
 _UNDEFINED = re.compile(r"^\s+U (\S+)$", re.MULTILINE)
 _OPENMP = re.compile(rb"#\s*pragma\s+omp|<omp\.h>")
 
@@ -47,7 +52,7 @@ class CompiledObjects:
 def compile_file(
     folder: Path, file: str, source: bytes, device: Device, toolkit: Toolkit, seq: int, until: float
 ) -> CompiledObjects | Failed:
-    """nvcc's object of the file beside the runtime's, which another compiler makes meanwhile. Raises TooSlow."""
+    """nvcc's object of the file, and its kernels' text. Raises TooSlow."""
     (folder / file).write_bytes(source)
     for header in (f"{Path(file).stem}.h", f"{Path(file).stem}.cuh", _OF_ALL):
         (folder / header).write_text(_HEADER)
@@ -56,54 +61,62 @@ def compile_file(
         toolkit.nvcc, f"-gencode=arch=compute_{device.target[3:]},code=compute_{device.target[3:]}", "-lineinfo", "-O2",
         "-std=c++17", f"-Xcompiler={','.join(_HOST_FLAGS)}", *parallel, "--keep", "--keep-dir", ".", f"-I{folder}",
         "-w", "-c", file, "-o", _OBJECT]
-    with ExitStack() as stack:
-        compiler = RunningProgram(command, folder)
-        stack.callback(compiler.end)
-        runtimes = _start_runtime(folder, toolkit)
-        for one in runtimes:
-            stack.callback(one.end)
-        ended = compiler.ended(until)
-        if ended.status:
-            return said.compile_failure(ended.said, ended.status, folder, file, seq)
-        for one in runtimes:
-            if (made := one.ended(until)).status:
-                raise RuntimeError(f"the recording runtime does not compile: {made.said[:500]}")
+    ended = run(command, folder, until)
+    if ended.status:
+        return said.compile_failure(ended.said, ended.status, folder, file, seq)
     # `x.cu` has become `x.ptx`.
     ptx = (folder / file).with_suffix(".ptx").read_text(encoding="utf-8", errors="replace")
     return CompiledObjects(ptx.replace(f"{folder}/", ""), [_OBJECT])
 
 
-def _start_runtime(folder: Path, toolkit: Toolkit) -> list[RunningProgram]:
-    made = folder / "runtime"
-    made.mkdir()
-    for name, contents in _RUNTIME.items():
-        (made / name).write_bytes(contents)
-    c, cpp = ([name for name in _RUNTIME if name.endswith(suffix)] for suffix in (".c", ".cpp"))
-    # Most of the time goes into reading CUDA's headers.
-    (made / _ALL).write_text("".join(f'#include "{name}"\n' for name in c))
-    return [
-        RunningProgram([_C, *_RUNTIME_FLAGS, "-std=gnu11", f"-I{toolkit.include}", _ALL], made),
-        RunningProgram([toolkit.host, *_RUNTIME_FLAGS, "-std=c++17", *cpp], made)]
+class Runtime(BaseModel):
+    """The recording runtime: its objects, in base64, by the names of their files, and the names that they define."""
+
+    objects: dict[str, str]
+    defined: set[str]
+
+
+def compile_runtime(toolkit: Toolkit, until: float) -> bytes:
+    """A `Runtime` as JSON. Raises RuntimeError and TooSlow."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as made:
+        folder = Path(made)
+        for name, contents in _RUNTIME.items():
+            (folder / name).write_bytes(contents)
+        c, cpp = ([name for name in _RUNTIME if name.endswith(suffix)] for suffix in (".c", ".cpp"))
+        # Most of the time goes into reading CUDA's headers.
+        (folder / _ALL).write_text("".join(f'#include "{name}"\n' for name in c))
+        for command in ([_C, *_RUNTIME_FLAGS, "-std=gnu11", f"-I{toolkit.include}", _ALL],
+                        [toolkit.host, *_RUNTIME_FLAGS, "-std=c++17", *cpp]):
+            if (ended := run(command, folder, until)).status:
+                raise RuntimeError(f"the recording runtime does not compile: {ended.said[:500]}")
+        objects = {path.name: base64.b64encode(path.read_bytes()).decode() for path in sorted(folder.glob("*.o"))}
+        defined = set(_DEFINED.findall(output(["nm", "--defined-only", *objects], folder, until)))
+        return Runtime(objects=objects, defined=defined).model_dump_json().encode()
 
 
 def link(
-    folder: Path, file: str, source: bytes, compiled: CompiledObjects, toolkit: Toolkit, seq: int, until: float
+    folder: Path, file: str, source: bytes, compiled: CompiledObjects, runtime: Runtime, toolkit: Toolkit, seq: int,
+    until: float,
 ) -> Failed | None:
     """Makes LIBRARY. A call that the runtime does not have gets a function that refuses when it is called: code that is
     never called is harmless. Raises TooSlow."""
+    (folder / _OURS).mkdir()
+    for name, contents in runtime.objects.items():
+        (folder / _OURS / name).write_bytes(base64.b64decode(contents))
     # The runtime's first: its constructors come before a submission's of the same rank.
-    runtime = sorted(f"runtime/{path.name}" for path in (folder / "runtime").glob("*.o"))
+    linked = [*(f"{_OURS}/{name}" for name in runtime.objects), *compiled.objects]
     wanted = set(_UNDEFINED.findall(output(["nm", "-u", *compiled.objects], folder, until)))
-    had = set(re.findall(r" [A-Z] (\S+)$", output(["nm", "--defined-only", *runtime], folder, until), re.MULTILINE))
-    missing = sorted(name for name in wanted - had if _THEIRS.fullmatch(name))
-    stubs = "".join(f'int {name}(void) {{ rec_unknown("{name}"); return 1; }}\n' for name in missing)
-    (folder / f"{_STUBS}.c").write_text(f"void rec_unknown(const char *name);\n{stubs}")
-    made = run([_C, *_RUNTIME_FLAGS, f"{_STUBS}.c"], folder, until)
-    assert not made.status, made.said
+    missing = sorted(name for name in wanted - runtime.defined if _THEIRS.fullmatch(name))
+    if missing:
+        stubs = "".join(f'int {name}(void) {{ rec_unknown("{name}"); return 1; }}\n' for name in missing)
+        (folder / f"{_STUBS}.c").write_text(f"void rec_unknown(const char *name);\n{stubs}")
+        made = run([_C, *_RUNTIME_FLAGS, f"{_STUBS}.c"], folder, until)
+        assert not made.status, made.said
+        linked.append(f"{_STUBS}.o")
     parallel = ["-fopenmp"] if _OPENMP.search(source) else []
     ended = run(
         [toolkit.host, "-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,--build-id=none", *parallel,
-         *runtime, *compiled.objects, f"{_STUBS}.o", "-o", LIBRARY, "-lm", "-lpthread", "-ldl"],
+         *linked, "-o", LIBRARY, "-lm", "-lpthread", "-ldl"],
         folder, until)
     return said.link_failure(ended.said, folder, file, seq) if ended.status else None
 

@@ -7,6 +7,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from types import TracebackType
 from typing import TypeVar
 
@@ -31,6 +32,7 @@ from grader.plan.messages import (
     GivenTensor,
     Load,
     Loaded,
+    MakeShared,
     PlanCall,
     Planned,
     Refused,
@@ -115,14 +117,26 @@ def _memory(contents: bytes = b"", room: int = 0) -> int:
 
 def build(source: str, function: str, given: Sequence[Given], device: Device = DEVICE) -> bytes | Failed:
     """What the builder makes of a file."""
-    text, result = _memory(source.encode()), _memory(room=BUILT_BYTES)
+    text, shared, result = _memory(source.encode()), _memory(_shared()), _memory(room=BUILT_BYTES)
     try:
         with Served(builder.serve) as part:
             reply = part.ask(Build(seq=0, file=f"{function}.cu", function=function, device=device, given=list(given)),
-                             BUILDER_REPLY, text, result)
+                             BUILDER_REPLY, text, shared, result)
         return os.pread(result, reply.bytes, 0) if isinstance(reply, Built) else reply
     finally:
-        os.close(text)
+        for file in (text, shared, result):
+            os.close(file)
+
+
+@cache
+def _shared() -> bytes:
+    result = _memory(room=BUILT_BYTES)
+    try:
+        with Served(builder.serve) as part:
+            reply = part.ask(MakeShared(seq=0), BUILDER_REPLY, result)
+        assert isinstance(reply, Built), reply
+        return os.pread(result, reply.bytes, 0)
+    finally:
         os.close(result)
 
 

@@ -1,0 +1,86 @@
+"""The builders of a lane: they compile files for planners, beside whatever else the lane does."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+
+from grader.engine.confine.cgroup import create
+from grader.engine.forkserver.conversation import Conversation, Lost
+from grader.engine.forkserver.handle import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
+from grader.engine.forkserver.isolation import Isolation, of_its_own
+from grader.judge.allowance import Allowance
+from grader.judge.exchange import exchange
+from grader.plan import languages, wire
+from grader.plan.messages import BUILDER_REPLY, BUILT_BYTES, Build, Built, Failed, MakeShared
+
+AT_ONCE = 2
+"""A file's compilers run one after another, so two files keep two cores busy."""
+# Time to build a file: one that includes large template libraries takes 10 on a free processor.
+SECONDS = 60.0
+
+
+class Builders:
+    """Fork servers for builders, which start with their first files: each has one worker at a time. `isolation` is the
+    lane's."""
+
+    def __init__(self, isolation: Isolation) -> None:
+        self._isolation = isolation
+        # The system ends a thread's processes with the thread, and these live as long as the lane.
+        self._hands = ThreadPoolExecutor(max_workers=AT_ONCE)
+        self._own = threading.local()
+        self._changing, self._sharing = threading.Lock(), threading.Lock()
+        self._zygotes: list[Zygote] = []
+        self._shared: dict[wire.Role, bytes] = {}
+        self._closed = False
+
+    def submit(
+        self, role: wire.Role, request: Build, source: bytes, limits: wire.Limits, allowance: Allowance
+    ) -> Future[bytes | Failed | Lost]:
+        """What a builder makes of a file for planners, or why it makes nothing. The future raises InfrastructureError
+        for failures of ours."""
+        return self._hands.submit(self._build, role, request, source, limits, allowance)
+
+    def close(self) -> None:
+        """Ends all builders, whatever they do."""
+        self._hands.shutdown(wait=False, cancel_futures=True)
+        with self._changing:
+            self._closed = True
+        with ExitStack() as stack:
+            # Last: a thread ends when its builder has.
+            stack.callback(self._hands.shutdown)
+            while self._zygotes:
+                stack.callback(self._zygotes.pop().close)
+
+    def _build(
+        self, role: wire.Role, request: Build, source: bytes, limits: wire.Limits, allowance: Allowance
+    ) -> bytes | Failed | Lost:
+        with self._sharing:
+            if role not in self._shared:
+                # In a process that has seen no submission.
+                reply, made = exchange(lambda: self._start(role, limits), MakeShared(seq=0), BUILDER_REPLY, [],
+                                       BUILT_BYTES, seconds=SECONDS)
+                if not isinstance(reply, Built):
+                    raise InfrastructureError(f"nothing can be built here: {reply.message}; run kernelmark doctor")
+                self._shared[role] = made
+        with allowance.spend(SECONDS) as seconds:
+            reply, made = exchange(lambda: self._start(role, limits), request, BUILDER_REPLY,
+                                   [source, self._shared[role]], BUILT_BYTES, seconds=seconds)
+        return made if isinstance(reply, Built) else reply
+
+    def _start(self, role: wire.Role, limits: wire.Limits) -> Conversation:
+        """Forks a confined process. Raises InfrastructureError."""
+        zygote: Zygote | None = getattr(self._own, "zygote", None)
+        if zygote is None or not zygote.alive:
+            with self._changing:
+                if self._closed:
+                    raise InfrastructureError("nothing is built any more: the lane ends")
+                if zygote is not None:
+                    self._zygotes.remove(zygote)
+                    zygote.close()
+                zygote = self._own.zygote = Zygote(
+                    languages.parts("builder"), layers=of_its_own(self._isolation.layers),
+                    cgroup=create(OWN_MB, OWN_TASKS) if self._isolation.cgroup else None)
+                self._zygotes.append(zygote)
+        return Conversation(zygote, role, limits)
