@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from grader.model.catalogue import ROOT
 from grader.model.sheet import read_sheet
 from tests.command import SILU, kernelmark
-from tests.intake.made import Files, committed, laid_out, zipped
+from tests.intake.made import GIT, Files, committed, laid_out, zipped
 
 TEXT = (ROOT / "docs/grading.md").read_text().partition("## From a platform, and back")[2].partition("\n## ")[0]
 SECTIONS = {title: [command for block in re.findall(r"```\n(.*?)```", body, re.DOTALL)
@@ -43,8 +44,10 @@ def gradescope(folder: Path) -> None:
 
 
 def clones(folder: Path) -> None:
-    committed(folder / "clones" / "kernels-ada", "2026-03-01T10:00:00+01:00", {"silu.py": SILU})
-    committed(folder / "clones" / "kernels-ada", "2026-03-02T10:00:00+01:00", {"silu.py": "late"})
+    ada = folder / "clones" / "gpu-kernels-ada"
+    committed(ada, "2026-03-01T10:00:00+01:00", {"silu.py": SILU})
+    subprocess.run([*GIT, "tag", "submit/2026-03-01T09-00-05Z-0a1b2c3"], cwd=ada, check=True)
+    committed(ada, "2026-03-02T10:00:00+01:00", {"silu.py": "late"})
 
 
 def drop(folder: Path) -> None:

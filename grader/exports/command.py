@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from grader.console import INFRASTRUCTURE_ERROR, errors, say, usage
+from grader.console import INFRASTRUCTURE_ERROR, errors, names_in, say, usage
 from grader.intake.manifest import ManifestError, read_manifest
 from grader.model import catalogue
 from grader.model.course import CourseError, read_course
@@ -19,9 +19,11 @@ from grader.model.roster import RosterError, read_roster
 from grader.model.sheet import BOM
 from grader.model.submission import SubmissionError, printable
 from grader.model.text import some
+from grader.records.draw import whole
 from grader.records.policy import as_in_roster
-from grader.records.store import FOLDER, StoreError
-from grader.records.verbs import grades, stands_in, strangers
+from grader.records.standing import standing
+from grader.records.store import FOLDER, Store, StoreError
+from grader.records.verbs import grades, strangers
 
 if TYPE_CHECKING:
     from grader.exports.graded import Class
@@ -47,7 +49,8 @@ Roster = Annotated[Path | None, typer.Option(
 Out = Annotated[Path, typer.Option(help="The file to write.")]
 Sheet = Annotated[Path, typer.Option(help="The sheet that you downloaded, which is not changed.")]
 Students = Annotated[list[str] | None, typer.Option("--student", help="Only this student; may be given again.")]
-Course = Annotated[Path, typer.Option(help="The course file.")]
+Course = Annotated[Path, typer.Option(help="The course file, whose assignments count, by its late policy.")]
+Only = Annotated[str, typer.Option(help="Only these assignments, e.g. silu,gemm. Default: the course's.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 Shown = Annotated[Visibility, typer.Option(help="When students see the result.")]
 
@@ -56,79 +59,91 @@ Shown = Annotated[Visibility, typer.Option(help="When students see the result.")
 def canvas(
     results: Results, sheet: Sheet, out: Out, column: Annotated[str, typer.Option(
         help="The assignment's title, with or without its number.")] = "",
-    intake: Intake = None, roster: Roster = None, course: Course = catalogue.COURSE, force: Force = False,
+    only: Only = "", intake: Intake = None, roster: Roster = None, course: Course = catalogue.COURSE,
+    force: Force = False,
 ) -> None:
     """Fill the assignment's column of the gradebook that Canvas exported, for those who have a grade."""
     # Late, as in all of these commands: what a command needs beyond these modules loads when it runs.
     from grader.exports import fill
     from grader.exports.graded import ExportError
 
-    class_ = _class(results, intake, roster, course=course)
+    class_ = _class(results, course, intake, roster, only=only)
     try:
         filled = fill.canvas(sheet, column, class_)
     except ExportError as error:
         _refused(error)
     _say(class_.lines + filled.lines)
     _write(out, filled.sheet.text().encode(), f"{filled.count} grades, to be imported in Canvas's gradebook", force)
+    _end(class_)
 
 
 @app.command()
 def moodle(
     results: Results, sheet: Sheet, out: Out, column: Annotated[str, typer.Option(
         help="The heading of the grades, in your Moodle's language.")] = "Grade",
-    intake: Intake = None, roster: Roster = None, course: Course = catalogue.COURSE, force: Force = False,
+    only: Only = "", intake: Intake = None, roster: Roster = None, course: Course = catalogue.COURSE,
+    force: Force = False,
 ) -> None:
     """Fill the grades of Moodle's grading worksheet, for those who have a grade."""
     # Late, see canvas.
     from grader.exports import fill
     from grader.exports.graded import ExportError
 
-    class_ = _class(results, intake, roster, course=course)
+    class_ = _class(results, course, intake, roster, only=only)
     try:
         filled = fill.moodle(sheet, column, class_)
     except ExportError as error:
         _refused(error)
     _say(class_.lines + filled.lines)
     _write(out, filled.sheet.text().encode(), f"{filled.count} grades, to be uploaded as the grading worksheet", force)
+    _end(class_)
 
 
 @app.command("moodle-feedback")
 def moodle_feedback(
     results: Results, intake: Annotated[Path, typer.Option(
-        help="The folder that kernelmark intake wrote from Moodle's download.")], out: Out, force: Force = False,
+        help="The folder that kernelmark intake wrote from Moodle's download.")], out: Out,
+    course: Course = catalogue.COURSE, force: Force = False,
 ) -> None:
     """Zip each student's report for Moodle's upload of feedback files."""
     # Late, see canvas.
     from grader.exports.bundles import moodle_feedback as zipped
     from grader.exports.graded import ExportError
 
-    class_ = _class(results, intake, None)
+    class_ = _class(results, course, intake)
     try:
         content, lines = zipped(results, class_)
     except ExportError as error:
         _refused(error)
     _say(class_.lines + lines)
     _write(out, content, f"{len(class_.graded) - len(lines)} reports, to be uploaded as multiple feedback files", force)
+    _end(class_)
 
 
 @app.command()
 def gradescope(
-    results: Results, out: Out, student: Students = None, visibility: Shown = Visibility.VISIBLE, intake: Intake = None,
-    force: Force = False,
+    results: Results, out: Out, student: Annotated[list[str] | None, typer.Option(
+        help="The student, by folder or id, where there are several.")] = None,
+    visibility: Shown = Visibility.VISIBLE, only: Only = "", intake: Intake = None, roster: Roster = None,
+    course: Course = catalogue.COURSE, force: Force = False,
 ) -> None:
     """Write one student's results.json, as an autograder of Gradescope does. Exit status 3 if the grader failed."""
     # Late, see canvas.
     from grader.exports.graded import ExportError
+    from grader.exports.platforms import NotGradedError
     from grader.exports.platforms import gradescope as converted
 
-    class_ = _class(results, intake, None, student or ())
+    class_ = _class(results, course, intake, roster, student or (), only)
     (submission,) = class_.graded if len(class_.graded) == 1 else usage(
         f"--student: {len(class_.graded)} results in {results}; name one student")
     try:
         content = converted(submission, visibility)
-    except ExportError as error:
+    except NotGradedError as error:
         errors.print(f"kernelmark: {printable(str(error))}", markup=False)
         raise typer.Exit(INFRASTRUCTURE_ERROR) from None
+    except ExportError as error:
+        _refused(error)
+    _say(class_.lines)
     _write(out, _json(content), f"the results of {submission.folder}", force)
 
 
@@ -154,60 +169,79 @@ def gradescope_zip(
 @app.command()
 def classroom50(
     results: Results, intake: Annotated[Path, typer.Option(
-        help="The folder that kernelmark intake wrote from git clones, which have submission times.")],
-    out: Annotated[Path, typer.Option(help="The folder for a file for each student.")],
-    classroom: Annotated[str, typer.Option(help="The classroom's name.")] = "",
-    assignment: Annotated[str, typer.Option(help="The assignment's name.")] = "kernels",
-    student: Students = None, roster: Roster = None, force: Force = False,
+        help="The folder that kernelmark intake wrote from git clones, which have times and tags.")],
+    out: Annotated[Path, typer.Option(help="The folder for a file for each repository.")],
+    classroom: Annotated[str, typer.Option(help="The classroom's short name, as repositories begin.")],
+    assignment: Annotated[str, typer.Option(help="The assignment's short name, as repositories go on.")],
+    organisation: Annotated[str, typer.Option(help="Where the repositories are, as https://github.com/NAME.")],
+    tag: Annotated[str, typer.Option(help="The tag submit/… of the one --student. Default: the clone's.")] = "",
+    student: Students = None, only: Only = "", roster: Roster = None, course: Course = catalogue.COURSE,
+    force: Force = False,
 ) -> None:
-    """Write a result for each student in the format of Classroom 50, with whole points."""
+    """Write a result for each repository in the format of Classroom 50, with whole points by the late policy."""
     # Late, see canvas.
+    from grader.exports.classroom50 import TAG, Repositories
+    from grader.exports.classroom50 import classroom50 as converted
     from grader.exports.graded import ExportError
-    from grader.exports.platforms import classroom50 as converted
 
-    class_ = _class(results, intake, roster, student or ())
+    if not organisation.startswith(("https://", "http://")):
+        usage(f"--organisation {organisation!r}: not an address; give it as https://github.com/NAME")
+    if tag and not tag.startswith(TAG):
+        usage(f"--tag {tag!r}: no tag of a submission; give one that begins with {TAG}")
+    class_ = _class(results, course, intake, roster, student or (), only)
+    if tag and len(class_.graded) != 1:
+        usage(f"--tag: {len(class_.graded)} results in {results}; name the --student whose it is")
     written = []
     refused: dict[str, list[str]] = {}
     for submission in class_.graded:
         try:
-            written.append((submission.folder, _json(converted(submission, class_.kind, classroom, assignment))))
+            content = converted(submission, Repositories(classroom, assignment, organisation, tag))
+            written.append((submission.folder, _json(content)))
         except ExportError as error:
             refused.setdefault(error.why, []).append(error.folder)
     # Grouped: a download without times refuses a whole class for one reason.
     _say([*class_.lines, *(f"{some(folders)}: {why}" for why, folders in refused.items())])
     if not written:
         usage(f"{intake}: no result can be written, for the reasons above")
-    for folder, content in written:
-        _write(out / f"{folder}.json", content, "", force)
+    for folder, result in written:
+        _write(out / f"{folder}.json", result, "", force)
     say(f"{out}: {len(written)} results for Classroom 50")
+    _end(class_)
 
 
 @app.command()
-def junit(results: Results, out: Out, student: Students = None, force: Force = False) -> None:
+def junit(
+    results: Results, out: Out, student: Students = None, only: Only = "", course: Course = catalogue.COURSE,
+    force: Force = False,
+) -> None:
     """Write every check as JUnit XML, a suite for each student. For dashboards only: grades are never read from it."""
     # Late, see canvas.
     from grader.exports.platforms import junit as converted
 
-    class_ = _class(results, None, None, student or ())
+    class_ = _class(results, course, students=student or (), only=only)
     _say(class_.lines)
     _write(out, converted(class_.graded), f"the checks of {len(class_.graded)} students", force)
+    _end(class_)
 
 
 @app.command("csv")
 def table(
-    results: Results, out: Out, intake: Intake = None, roster: Roster = None, course: Course = catalogue.COURSE,
+    results: Results, out: Out, only: Only = "", intake: Intake = None, roster: Roster = None,
+    course: Course = catalogue.COURSE,
     excel: Annotated[bool, typer.Option("--excel", help="Begin with a byte order mark, which Excel needs.")] = False,
     force: Force = False,
 ) -> None:
-    """Write a row for each person: name, time, late or not, points and verdict of each assignment."""
+    """Write a row for each person: name, time, late or not, grade, points and verdict of each assignment."""
     # Late, see canvas.
     from grader.exports.table import table as drawn
 
-    class_ = _class(results, intake, roster, course=course)
+    class_ = _class(results, course, intake, roster, only=only)
     _say(class_.lines)
     people = sum(len(submission.members) for submission in class_.graded)
+    without = len(class_.missing) + sum(map(len, class_.broken.values()))
     _write(out, ((BOM if excel else "") + drawn(class_)).encode(),
-           f"{people} people with a result, {len(class_.missing)} without", force)
+           f"{people} people with a result, {without} without", force)
+    _end(class_)
 
 
 @app.command()
@@ -235,25 +269,36 @@ def jplag(
 
 
 def _class(
-    results: Path, intake: Path | None, roster: Path | None, students: Sequence[str] = (), course: Path | None = None,
+    results: Path, course: Path, intake: Path | None = None, roster: Path | None = None, students: Sequence[str] = (),
+    only: str = "",
 ) -> Class:
-    """The class. With a `course`, and if attempts are recorded, its grades follow that course's policy."""
+    """The class. If attempts are recorded, its results are theirs, and its grades follow the policy of the `course`."""
     # Late, see canvas.
-    from grader.exports.graded import ExportError, read_class
+    from grader.exports.graded import ClassRecord, ExportError, Selection, read_class
 
     try:
-        rules = read_course(course, frozenset(catalogue.files())) if course else None
+        rules = read_course(course, frozenset(catalogue.files()))
+        wanted = Selection(students, rules.assignments, names_in(only))
         manifest, people = read_manifest(intake) if intake else None, read_roster(roster) if roster else None
-        if course is None or rules is None or not (results / FOLDER).is_dir():
-            return read_class(results, manifest, people, students)
-        stands = as_in_roster(stands_in(results), people or (), manifest)
+        if not (results / FOLDER).is_dir():
+            return read_class(results, manifest, people, wanted=wanted)
+        with Store.existing(results) as store:
+            counting, judged = standing(store.attempts(), store.decisions()).values(), whole(store, results)
+        stands = as_in_roster([*counting], people or (), manifest)
         marks = grades(stands, rules, people or ())
-        class_ = read_class(results, manifest, people, students, marks,
-                           {hand_in.attempt.slug: hand_in.attempt.members for hand_in in stands})
+        class_ = read_class(results, manifest, people, ClassRecord(
+            judged, {hand_in.attempt.slug: hand_in.attempt.members for hand_in in stands},
+            {grade.student.casefold(): grade.of(wanted.only) if only else grade for grade in marks}), wanted)
         class_.lines += strangers(course, rules, marks)
         return class_
     except (CourseError, ExportError, ManifestError, RosterError, StoreError) as error:
         _refused(error)
+
+
+def _end(class_: Class) -> None:
+    """Ends a command whose file is written with the status of a failure, if a result could not be read."""
+    if class_.damaged:
+        raise typer.Exit(INFRASTRUCTURE_ERROR)
 
 
 def _json(content: object) -> bytes:

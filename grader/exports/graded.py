@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,9 +10,11 @@ from grader.intake.manifest import Kind, Manifest, ManifestEntry, Member
 from grader.intake.people import Register
 from grader.intake.source import RawSubmission
 from grader.model.hidden import for_student
-from grader.model.result import Result
+from grader.model.result import Result, with_assignments
 from grader.model.roster import Student
-from grader.records.policy import Grade
+from grader.model.text import some
+from grader.records.draw import outdated
+from grader.records.policy import Grade, GradeLine
 from grader.report.load import load_results
 
 
@@ -25,9 +27,34 @@ class ExportError(Exception):
 
 
 @dataclass(frozen=True)
+class ClassRecord:
+    """What the attempts of a class come to: `results` and `members` by folder, and `grades` by id in lower case."""
+
+    results: Mapping[str, Result]
+    members: Mapping[str, Sequence[str]]
+    grades: Mapping[str, Grade]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The part of a class to export: these `students` or all, and of the assignments of the `course` (None: all are)
+    those in `only` or all."""
+
+    students: Sequence[str] = ()
+    course: Collection[str] | None = None
+    only: Collection[str] = ()
+
+    def counts(self, name: str) -> bool:
+        return (self.course is None or name in self.course) and (not self.only or name in self.only)
+
+
+EVERYTHING = Selection()
+
+
+@dataclass(frozen=True)
 class GradedSubmission:
     """A submission's result and its owners. `result` is complete, `shown` is the part that its student may see.
-    `grades` are everyone's, by id in lower case; None if no attempts are recorded or grades are not needed."""
+    `grades` are everyone's, by id in lower case; None if no attempts are recorded."""
 
     folder: str
     result: Result
@@ -35,18 +62,40 @@ class GradedSubmission:
     hand_in: ManifestEntry | None
     grades: Mapping[str, Grade] | None = None
 
+    def grade(self, member: Member) -> Grade | None:
+        return (self.grades or {}).get(member.id.casefold())
+
     def total(self, member: Member) -> float | None:
         """The member's points by the course's policy, or the result's points if no attempts are recorded. None while
         some are open, and for members without a grade."""
         if self.grades is None:
             return None if self.unjudged else self.result.score
-        grade = self.grades.get(member.id.casefold())
-        return None if grade is None or any(line.open for line in grade.lines) else grade.points
+        grade = self.grade(member)
+        return None if grade is None or not grade.settled else grade.points
 
     def max_score(self, member: Member) -> float:
         """The points that the course gives the member in all: less than in the result if a part is excused."""
-        grade = (self.grades or {}).get(member.id.casefold())
+        grade = self.grade(member)
         return self.result.max_score if grade is None else grade.max_score
+
+    def points(self, member: Member, name: str) -> float | None:
+        """The member's points in one assignment, as `total` counts them; None if they are open or there are none."""
+        if self.grades is None:
+            a = self.result.assignments.get(name)
+            return a.score if a is not None and a.judged else None
+        grade = self.grade(member)
+        return None if grade is None else next((line.points for line in grade.lines if line.assignment == name), None)
+
+    def lines(self) -> dict[str, GradeLine]:
+        """The grade of all members by assignment; empty if no attempts are recorded. Raises ExportError if the members'
+        grades differ."""
+        grades = {member.id: grade for member in self.members if (grade := self.grade(member)) is not None}
+        by_name = [{line.assignment: line for line in grade.lines} for grade in grades.values()]
+        if len({tuple((name, line.points) for name, line in lines.items()) for lines in by_name}) > 1:
+            each = ", ".join(f"{who} {grade.points:g}" for who, grade in grades.items())
+            raise ExportError(f"its members have different grades ({each}), and the format has one for all; enter them "
+                              "by hand", self.folder)
+        return by_name[0] if by_name else {}
 
     @property
     def shown(self) -> Result:
@@ -74,13 +123,20 @@ class Total:
 @dataclass
 class Class:
     """`kind` is the source's kind, None without a manifest. `lines` are for the TA to know before grades are exported.
-    `given` are the grades, by id, of `missing` students to whom a person gave points."""
+    `given` are the grades, by id, of `missing` students to whom a person gave points. `broken` are the owners of
+    folders without a result, by folder. `damaged`: a file of results cannot be read."""
 
     graded: list[GradedSubmission]
     kind: Kind | None
     missing: list[Member] = field(default_factory=list)
     given: dict[str, Grade] = field(default_factory=dict)
+    broken: dict[str, list[Member]] = field(default_factory=dict)
+    damaged: bool = False
     lines: list[str] = field(default_factory=list)
+
+    @property
+    def assignments(self) -> list[str]:
+        return list(dict.fromkeys(name for submission in self.graded for name in submission.result.assignments))
 
     def judged(self) -> Iterator[Total]:
         """Everybody with a total. Others stay blank: people ask about a blank, but believe a zero."""
@@ -96,53 +152,96 @@ class Class:
 
 
 def read_class(
-    out: Path, manifest: Manifest | None, roster: Sequence[Student] | None, students: Sequence[str] = (),
-    grades: Iterable[Grade] | None = None, members: Mapping[str, Sequence[str]] | None = None,
+    out: Path, manifest: Manifest | None, roster: Sequence[Student] | None, recorded: ClassRecord | None = None,
+    wanted: Selection = EVERYTHING,
 ) -> Class:
-    """The results in `out`, of these students or of all, with their `grades`. `members` are ids by folder, for folders
-    that the manifest lacks; without them a folder counts as one person. Raises ExportError."""
-    by_id = None if grades is None else {grade.student.casefold(): grade for grade in grades}
+    """The `wanted` part of the results in `out`. What is `recorded` comes before the files of a folder, and says who
+    owns a folder that the manifest lacks; else such a folder counts as one person. Raises ExportError."""
     try:
         loaded = load_results(out)
     except OSError as error:
         raise ExportError(f"{out}: {error.strerror}; name a folder of results") from None
-    hand_ins = {listed.folder: listed for listed in manifest.submissions} if manifest else {}
-    register = Register(roster or (), {})
+    results = {entry.folder: entry.result for entry in loaded.entries}
     class_ = Class([], manifest.kind if manifest else None)
-    for entry in loaded.entries:
-        hand_in = hand_ins.pop(entry.folder, None)
-        ids = (members or {}).get(entry.folder) or [entry.result.student]
-        owner = RawSubmission(entry.folder, list(hand_in.members) if hand_in else [
-            Member(id=id_, source_id=id_) for id_ in ids])
-        if not register.enter(owner) and roster is not None:
-            class_.lines.append(f"{entry.folder}: not in the roster: {_ids(owner.members)}")
-        submission = GradedSubmission(entry.folder, entry.result, owner.members, hand_in, by_id)
-        if students and not {entry.folder, *(member.id for member in owner.members)} & set(students):
-            continue
-        class_.graded.append(submission)
-        without = [] if by_id is None else [member for member in owner.members if member.id.casefold() not in by_id]
-        if without:
-            class_.lines.append(f"{entry.folder}: {_ids(without)}: no grade, since no recorded attempt is theirs; give "
-                                "the intake that was graded, or grade this one")
-        if submission.unjudged:
-            class_.lines.append(f"{entry.folder}: no total, since the points of these are open: "
-                                f"{', '.join(submission.unjudged)}")
+    if recorded is not None:
+        class_.lines += outdated(recorded.results, results)
+        results |= recorded.results
+    class_.lines += _removed(results, wanted)
+    owners = _Owners(manifest, roster, recorded, class_.lines)
+    for folder, result in sorted(results.items(), key=lambda item: (item[1].student.casefold(), item[0])):
+        hand_in, members = owners.of(folder, result.student)
+        if not wanted.students or {folder, *(member.id for member in members)} & set(wanted.students):
+            part = with_assignments(result, {
+                name: a for name, a in result.assignments.items() if wanted.counts(name)})
+            submission = GradedSubmission(folder, part, members, hand_in, recorded.grades if recorded else None)
+            class_.graded.append(submission)
+            class_.lines += _doubts(submission)
     names = {name for submission in class_.graded
              for name in (submission.folder, *(member.id for member in submission.members))}
-    if unknown := [name for name in students if name not in names]:
+    if unknown := [name for name in wanted.students if name not in names]:
         raise ExportError(f"--student {unknown[0]}: no such result in {out}; give a folder's name or an id")
-    if not students:
-        class_.lines += [f"{failure.folder}: {failure.message}" for failure in loaded.failures]
+    if not wanted.students:
+        for failure in loaded.failures:
+            class_.lines.append(f"{failure.folder}: {failure.message}" if failure.folder else failure.message)
+            there = (out / failure.folder / "result.json").exists()
+            class_.damaged |= there
+            if there and failure.folder not in results:
+                _, class_.broken[failure.folder] = owners.of(failure.folder, failure.folder)
         failed = {failure.folder for failure in loaded.failures}
-        class_.lines += [f"{name}: handed in, and not graded" for name in hand_ins if name not in failed]
+        class_.lines += [f"{name}: handed in, and not graded" for name in owners.hand_ins if name not in failed]
         if roster is not None:
-            class_.missing = register.missing()
-            class_.given = {member.id: grade for member in class_.missing
-                            if (grade := (by_id or {}).get(member.id.casefold())) is not None
-                            and any(line.points is not None for line in grade.lines)}
+            class_.missing = owners.register.missing()
+            class_.given = {member.id: grade for member in class_.missing if recorded is not None
+                            and (grade := recorded.grades.get(member.id.casefold())) is not None and grade.settled}
     if not class_.graded:
         raise ExportError(f"{out}: holds no result; name the folder that kernelmark grade wrote")
+    if not class_.assignments:
+        raise ExportError(f"{out}: holds no result of these assignments; pass the --course that graded it")
     return class_
+
+
+class _Owners:
+    """Whose each folder is. `hand_ins` are those of the manifest whose folder was not asked for yet."""
+
+    def __init__(
+        self, manifest: Manifest | None, roster: Sequence[Student] | None, recorded: ClassRecord | None,
+        lines: list[str],
+    ) -> None:
+        self.hand_ins = {listed.folder: listed for listed in manifest.submissions} if manifest else {}
+        self.register = Register(roster or (), {})
+        self._has_roster, self._lines = roster is not None, lines
+        self._ids = recorded.members if recorded else {}
+
+    def of(self, folder: str, otherwise: str) -> tuple[ManifestEntry | None, list[Member]]:
+        """The folder's entry in the manifest, and its members: `otherwise` if nothing else tells."""
+        hand_in = self.hand_ins.pop(folder, None)
+        owner = RawSubmission(folder, list(hand_in.members) if hand_in else [
+            Member(id=id_, source_id=id_) for id_ in self._ids.get(folder) or [otherwise]])
+        if not self.register.enter(owner) and self._has_roster:
+            self._lines.append(f"{folder}: not in the roster: {_ids(owner.members)}")
+        return hand_in, owner.members
+
+
+def _removed(results: Mapping[str, Result], wanted: Selection) -> list[str]:
+    """A line about the assignments that were graded, and that the course does not have any more. Raises ExportError if
+    one is wanted that is not there."""
+    names = dict.fromkeys(name for result in results.values() for name in result.assignments)
+    gone = [name for name in names if wanted.course is not None and name not in wanted.course]
+    here = [name for name in names if name not in gone]
+    if strange := next((name for name in wanted.only if name not in here), None):
+        raise ExportError(f"--only {strange!r}: no graded assignment of the course; choose from {', '.join(here)}")
+    have = "is no assignment of the course and does" if len(gone) == 1 else "are no assignments of the course and do"
+    return [f"{some(gone)}: graded, but {have} not count; pass the --course that has it"] if gone else []
+
+
+def _doubts(submission: GradedSubmission) -> Iterator[str]:
+    """Lines about members without a grade and assignments without points."""
+    if without := [member for member in submission.members
+                   if submission.grades is not None and submission.grade(member) is None]:
+        yield (f"{submission.folder}: {_ids(without)}: no grade, since no recorded attempt is theirs; give the intake "
+               "that was graded, or grade this one")
+    if submission.unjudged and any(submission.total(member) is None for member in submission.members):
+        yield f"{submission.folder}: no total, since the points of these are open: {', '.join(submission.unjudged)}"
 
 
 def _ids(members: Sequence[Member]) -> str:

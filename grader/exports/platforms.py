@@ -1,44 +1,50 @@
-"""Converts results to the formats of other programs: Gradescope, Classroom 50, JUnit."""
+"""Converts results to the formats of other programs: Gradescope and JUnit."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
 from grader.exports.graded import ExportError, GradedSubmission
-from grader.intake.manifest import Kind
 from grader.model.result import AssignmentResult, CheckResult
 from grader.model.text import clean
 from grader.model.verdicts import VERDICT_OF_KIND, VERDICTS
+from grader.records.policy import GradeLine
 from grader.report.findings import label
 
-CLASSROOM50 = "classroom50/result/v1"
+
+class NotGradedError(ExportError):
+    """The grader failed on a submission, so that it has no points."""
 
 
 def gradescope(submission: GradedSubmission, visibility: str) -> dict[str, Any]:
-    """The `results.json` of an autograder. Raises ExportError if a failure of ours left points open.
+    """The `results.json` of an autograder. Raises NotGradedError if a failure of ours left points open, and
+    ExportError.
 
     A hidden case is included with its kind of failure alone, as its student may see it: hiding a test would make
-    Gradescope hide the total.
+    Gradescope hide the total. Where the course's policy gives other points than the checks, its steps are told.
     """
-    if failed := [name for name, a in submission.result.assignments.items() if a.ours]:
-        raise ExportError(f"{', '.join(failed)}: the grader failed; grade this submission again", submission.folder)
+    lines = submission.lines()
+    if failed := [name for name, a in submission.result.assignments.items() if a.ours and not _given(lines.get(name))]:
+        raise NotGradedError(f"{', '.join(failed)}: the grader failed; grade this submission again", submission.folder)
+    score = round(sum(line.points or 0 for line in lines.values()), 2) if lines else submission.result.score
     tests = []
     for number, (name, a) in enumerate(submission.shown.assignments.items(), start=1):
-        judged = {} if not a.judged else {
-            "score": a.score, "max_score": a.measured_max, "status": "passed" if a.right else "failed"}
+        line = lines.get(name)
         output = [VERDICTS[a.verdict].words, *filter(None, (a.message, a.hint))]
         output += [f"Found by trying: {a.repair.told}", *filter(None, [a.repair.diff])] if a.repair else []
+        if line is not None and (line.points is None or line.points != a.score) and not line.open:
+            output += [step.text for step in line.steps]
         tests.append({"name": a.title, "number": str(number), "output": clean("\n".join(output)),
-                      "visibility": visibility, "tags": [name], "extra_data": {"verdict": a.verdict}, **judged})
+                      "visibility": visibility, "tags": [name], "extra_data": {"verdict": a.verdict},
+                      **_scored(a, line)})
         for part, check in enumerate((check for check in a.correctness.checks if check.outcome != "not_run"), start=1):
             tests.append({
                 "name": f"{a.title}: {label(check)}", "number": f"{number}.{part}", "status": check.outcome,
                 "output": _said(check), "visibility": visibility, "tags": [name]})
-    return {"score": submission.result.score, "execution_time": round(submission.shown.seconds),
+    return {"score": score, "execution_time": round(submission.shown.seconds),
             "output_format": "text", "test_output_format": "text", "visibility": visibility,
             "stdout_visibility": "hidden",
             "output": "\n".join(map(clean, submission.shown.notes)),
@@ -47,27 +53,15 @@ def gradescope(submission: GradedSubmission, visibility: str) -> dict[str, Any]:
                            "measured_max": submission.result.measured_max}}
 
 
-def classroom50(submission: GradedSubmission, kind: Kind | None, classroom: str, assignment: str) -> dict[str, Any]:
-    """A result in Classroom 50's format, in whole points. Fields that are unknown for a folder are null.
+def _given(line: GradeLine | None) -> bool:
+    return line is not None and line.points is not None
 
-    Raises ExportError if there is no submission time, which must not change between gradings, or if points are open.
-    """
-    if submission.hand_in is None or submission.hand_in.submitted_at is None:
-        raise ExportError("no time of submission; give the --intake of a source with times, such as git clones",
-                          submission.folder)
-    if submission.unjudged:
-        raise ExportError(f"{', '.join(submission.unjudged)}: not judged; grade it where it can be", submission.folder)
-    commits = {origin.partition("/")[0] for origin in submission.hand_in.taken.values()} if kind == "git" else set()
-    return {
-        "schema": CLASSROOM50, "classroom": classroom, "assignment": assignment,
-        "assignment_type": "group" if len(submission.members) > 1 else "individual", "owner": submission.members[0].id,
-        "submission": submission.folder, "commit": commits.pop() if len(commits) == 1 else None, "release": None,
-        "review": None, "datetime": submission.hand_in.submitted_at, "graded_at": submission.result.graded_at,
-        "score": _whole(submission.result.score), "max-score": _whole(submission.result.measured_max),
-        "tests": [{"test-name": name, "passed": a.right, "score": _whole(a.score),
-                   "max-score": _whole(a.measured_max), "verdict": a.verdict, "message": clean(a.message)}
-                  for name, a in submission.shown.assignments.items()],
-        "submitted_by": submission.members[0].id}
+
+def _scored(a: AssignmentResult, line: GradeLine | None) -> dict[str, Any]:
+    """Points and status of a test; neither while points are open or where the assignment is excused."""
+    score = line.points if line is not None else a.score if a.judged else None
+    return {} if score is None else {
+        "score": score, "max_score": a.measured_max or a.max_score, "status": "passed" if a.right else "failed"}
 
 
 def junit(graded: Sequence[GradedSubmission]) -> bytes:
@@ -112,8 +106,3 @@ def _whole_check(a: AssignmentResult) -> CheckResult:
 def _said(check: CheckResult) -> str:
     detail = check.detail
     return clean("\n".join(filter(None, (detail.message, detail.hint)))) if detail else ""
-
-
-def _whole(points: float) -> int:
-    return math.floor(points + 0.5)
-

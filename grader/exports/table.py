@@ -1,4 +1,5 @@
-"""The class as one CSV file with a row for each person: name and time, then the gradebook's columns."""
+"""The class as one CSV file with a row for each person: name and time, grades by the course's policy, then the
+gradebook's columns."""
 
 from __future__ import annotations
 
@@ -17,13 +18,15 @@ PERSON = ("id", "name", "email", "section", "folder", "submitted_at", "late", "p
 
 
 def table(class_: Class) -> str:
-    """CSV text. `grade` of `max_score` follows the course's policy; `score` of `measured_max` is the graded result.
-    People who handed in nothing have a row, too, whose grade is blank unless a person gave one."""
+    """CSV text. `grade` of `max_score` and the grade in each assignment follow the course's policy; `score` of
+    `measured_max` is the graded result. People who handed in nothing have a row, too, whose grade is blank unless a
+    person gave one, and so have those whose result cannot be read."""
     head, *graded = rows([Entry(submission.folder, submission.result) for submission in class_.graded])
+    names = class_.assignments
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_ALL)
     # PERSON replaces the student's name, and has the points in all of the person, not of the result.
-    writer.writerow([*PERSON, *_result(head)])
+    writer.writerow([*PERSON, *(cell(f"{name}_grade") for name in names), *_result(head)])
     for submission, row in zip(class_.graded, graded, strict=True):
         when = ["", "", ""]
         if hand_in := submission.hand_in:
@@ -31,13 +34,23 @@ def table(class_: Class) -> str:
                     cell("; ".join(_problems(hand_in)))]
         for member in submission.members:
             total = submission.total(member)
-            grade = ["" if total is None else points(total), points(submission.max_score(member))]
+            grade = [_blank(total), points(submission.max_score(member)),
+                     *(_blank(submission.points(member, name)) for name in names)]
             writer.writerow([*_person(member), cell(submission.folder), *when, *grade, *_result(row)])
-    for member in class_.missing:
-        given = class_.given.get(member.id)
-        grade = ["", ""] if given is None else [points(given.points), points(given.max_score)]
-        writer.writerow([*_person(member), *[""] * (len(PERSON) - 6), *grade, *[""] * len(_result(head))])
+    without = [(folder, member) for folder, members in class_.broken.items() for member in members]
+    for folder, member in [*without, *(("", member) for member in class_.missing)]:
+        grade = [""] * (2 + len(names))
+        if (given := class_.given.get(member.id)) is not None:
+            by_name = {line.assignment: line.points for line in given.lines}
+            grade = [points(given.points), points(given.max_score),
+                     *(_blank(by_name.get(name)) for name in names)]
+        writer.writerow([*_person(member), cell(folder), "", "", "", *grade, *[""] * len(_result(head))])
     return sheet.getvalue()
+
+
+def _blank(value: float | None) -> str:
+    """Points, or a blank where there are none: people ask about a blank, but believe a zero."""
+    return "" if value is None else points(value)
 
 
 def _result(row: Sequence[str | float]) -> list[str | float]:

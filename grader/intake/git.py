@@ -24,6 +24,8 @@ REF_BYTES = 16 << 20
 # A tree of a few kilobytes can expand to more names than fit in memory.
 NAMES_BYTES = 8 << 20
 MOST_LEFT = 1_000
+MOST_TAGS = 200
+TAG_BYTES = 200
 # An archive has a header for each file.
 ARCHIVE_BYTES = STUDENT.total + (STUDENT.entries << 10)
 
@@ -93,6 +95,11 @@ def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadli
         first = git("rev-list", "--first-parent", "--max-parents=0", "--format=%cI", tip).split()[-1]
         raise _GitError(f"no commit before the deadline: the first is of {first}")
     submission.submitted_at = git("log", "-1", "--format=%cI", commit).strip()
+    for tag, target in sorted(_tags(store).items(), reverse=True)[:MOST_TAGS]:
+        # Also a tag of its own, with a message, leads to its commit.
+        if target == commit or git("rev-parse", f"{target}^{{}}").strip() == commit:
+            submission.tag = tag
+            break
     if deadline:
         submission.late = False
         later = int(git("rev-list", "--count", "--first-parent", f"{commit}..{tip}"))
@@ -140,18 +147,38 @@ def _named(store: Path) -> str:
         raise _GitError(f"HEAD names {name[:80]!r}, which is no branch; check out a branch")
     if (store / name).is_file():
         return _checked(_read(store / name).decode(errors="replace").strip())
-    packed = _read(store / "packed-refs").decode(errors="replace") if (store / "packed-refs").is_file() else ""
-    for line in packed.splitlines():
+    for line in _packed(store).splitlines():
         commit, _, ref = line.partition(" ")
         if ref == name:
             return _checked(commit)
     raise _GitError("has no commit")
 
 
+def _tags(store: Path) -> dict[str, str]:
+    """The tags `submit/…` of Classroom 50, by name, with what they point to."""
+    found = {}
+    for line in _packed(store).splitlines():
+        target, _, ref = line.partition(" ")
+        found[ref] = target
+    found |= {str(path.relative_to(store)): _read(path).decode(errors="replace").strip()
+              for path in (store / "refs" / "tags" / "submit").glob("*") if path.is_file()}
+    return {ref.removeprefix("refs/tags/"): target for ref, target in found.items()
+            if ref.startswith("refs/tags/submit/") and len(ref) < TAG_BYTES and _is_commit(target)}
+
+
+def _packed(store: Path) -> str:
+    path = store / "packed-refs"
+    return _read(path).decode(errors="replace") if path.is_file() else ""
+
+
 def _checked(commit: str) -> str:
-    if len(commit) not in (40, 64) or not set(commit) <= set("0123456789abcdef"):
+    if not _is_commit(commit):
         raise _GitError(f"HEAD leads to {commit[:80]!r}, which is no commit; check out a branch")
     return commit
+
+
+def _is_commit(text: str) -> bool:
+    return len(text) in (40, 64) and set(text) <= set("0123456789abcdef")
 
 
 def _read(path: Path) -> bytes:

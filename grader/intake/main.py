@@ -195,7 +195,7 @@ def _entry(
     if late is None and deadline is not None and raw.submitted_at is not None:
         late = datetime.datetime.fromisoformat(raw.submitted_at) > deadline
     return ManifestEntry(
-        folder=slug, members=raw.members, submitted_at=raw.submitted_at, late=late, origin=raw.origin,
+        folder=slug, members=raw.members, submitted_at=raw.submitted_at, late=late, tag=raw.tag, origin=raw.origin,
         taken={file: tree.shown(path) for file, path in chosen.taken.items()}, left=chosen.left, notes=chosen.notes,
         problems=tree.problems)
 

@@ -32,6 +32,29 @@ def shown(store: Store, slug: str | None = None) -> dict[str, list[Attempt]]:
     return attempts
 
 
+def whole(store: Store, out: Path, slug: str | None = None) -> dict[str, Result]:
+    """The complete result of this folder, or of all, as `refresh` writes it. Raises StoreError."""
+    by_folder = shown(store, slug)
+    books = _books(by_folder)
+    joined = ((folder, _whole(store, out, attempts, books)) for folder, attempts in by_folder.items())
+    return {folder: result for folder, result in joined if result is not None}
+
+
+def outdated(results: Mapping[str, Result], written: Mapping[str, Result]) -> list[str]:
+    """A line about folders whose `results` by the attempts are not those `written` in their files, if there are any: a
+    command that was killed recorded attempts or decisions and wrote no file."""
+    # Notes may differ: they compare with the grades of others.
+    old = [folder for folder, result in results.items()
+           if folder not in written or _judgements(result) != _judgements(written[folder])]
+    return [f"{some(old)}: report.html and result.json are not those of the grade, as after a command that was killed; "
+            "type that command again, which writes them"] if old else []
+
+
+def _judgements(result: Result) -> str:
+    # As text, in which NaN is NaN.
+    return result.model_dump_json(include={"assignments"})
+
+
 def under_another_course_file(store: Store) -> set[tuple[str, str]]:
     """Each (folder, assignment) that was graded by other tests or rules than the newest standing attempt."""
     shows = [attempt for attempts in shown(store).values() for attempt in attempts if not attempt.failed]
@@ -46,7 +69,7 @@ def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
     With a single folder, differences to other folders' course files are not noticed.
     """
     by_folder, lines = shown(store, slug), []
-    books = newest_books(attempt for attempts in by_folder.values() for attempt in attempts if not attempt.failed)
+    books = _books(by_folder)
     for folder, attempts in by_folder.items():
         try:
             draw(store, out, attempts, books)
@@ -87,15 +110,10 @@ def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> 
     `books` are tests and rules of the class's newest attempts. Raises OSError, ValueError and StoreError. The result is
     written last: if it is up to date, the others are.
     """
-    records = {attempt.id: record for attempt in attempts if (record := store.result(attempt)) is not None}
-    attempts = [attempt for attempt in attempts if attempt.id in records]
-    if not attempts:
+    result = _whole(store, out, attempts, books)
+    if result is None:
         return False
     folder = out / attempts[0].slug
-    result = _joined(attempts, records, books)
-    if (key := key_of(out)) is not None:
-        name = pseudonym(key, attempts[0].slug)
-        result.notes.append(f"Your name on the leaderboard, which lists those with points, is {name}.")
     # For staff alone: the complete result where its student's is not, and the log, which names every check, where cases
     # are hidden.
     kept = {RESULT: for_student(result) is not result, LOG: any_hidden(result)}
@@ -111,7 +129,8 @@ def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> 
     if kept[RESULT]:
         staff(folder).parent.mkdir(mode=0o700, exist_ok=True)
         staff(folder).mkdir(exist_ok=True)
-    replace(at[LOG], "\n".join(store.logs(sorted({attempt.run for attempt in attempts}))).encode(errors="replace"))
+    runs = sorted({attempt.run for attempt in attempts if attempt.assignment in result.assignments})
+    replace(at[LOG], "\n".join(store.logs(runs)).encode(errors="replace"))
     (folder if kept[LOG] else staff(folder)).joinpath(LOG).unlink(missing_ok=True)
     if not kept[RESULT]:
         (staff(folder) / RESULT).unlink(missing_ok=True)
@@ -119,6 +138,23 @@ def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> 
     for path, text in reversed(texts.items()):
         replace(path, text.encode(errors="replace"))
     return True
+
+
+def _books(by_folder: Mapping[str, Sequence[Attempt]]) -> Books:
+    return newest_books(attempt for attempts in by_folder.values() for attempt in attempts if not attempt.failed)
+
+
+def _whole(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> Result | None:
+    """The complete result of the attempts of one folder; None if the grader failed in all of them."""
+    records = {attempt.id: record for attempt in attempts if (record := store.result(attempt)) is not None}
+    attempts = [attempt for attempt in attempts if attempt.id in records]
+    if not attempts:
+        return None
+    result = _joined(attempts, records, books)
+    if (key := key_of(out)) is not None:
+        name = pseudonym(key, attempts[0].slug)
+        result.notes.append(f"Your name on the leaderboard, which lists those with points, is {name}.")
+    return result
 
 
 def _joined(attempts: Sequence[Attempt], records: Mapping[int, Result], books: Books) -> Result:

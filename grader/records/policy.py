@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from grader.intake.manifest import Manifest, Member
 from grader.intake.people import Register
@@ -34,8 +34,8 @@ class Step:
 class GradeLine:
     """A student's grade in an assignment. `points` is None if it was not handed in, not judged, or excused. `max_score`
     is 0 if it was excused, or if nobody has a grade in it yet. `open`: handed in, but not judged yet. `other_course`:
-    graded under another course file than the newest grades of the class, so not comparable with them. `attempt` is
-    the one that counts, if one does."""
+    graded under another course file than the newest grades of the class, so not comparable with them. `removed`: no
+    assignment of the course any more, so without points. `attempt` is the one that counts, if one does."""
 
     assignment: str
     points: float | None
@@ -44,6 +44,7 @@ class GradeLine:
     grace_days: int = 0
     open: bool = False
     other_course: bool = False
+    removed: bool = False
     attempt: Attempt | None = None
 
 
@@ -54,6 +55,15 @@ class Grade:
     student: str
     lines: tuple[GradeLine, ...]
     late_days: int
+
+    def of(self, names: Collection[str]) -> Grade:
+        """The part of it in these assignments."""
+        return replace(self, lines=tuple(line for line in self.lines if line.assignment in names))
+
+    @property
+    def settled(self) -> bool:
+        """Whether the points are final: some are there, and none is open."""
+        return any(line.points is not None for line in self.lines) and not any(line.open for line in self.lines)
 
     @property
     def points(self) -> float:
@@ -104,7 +114,8 @@ def class_grades(
 ) -> list[Grade]:
     """The grades of everyone in the roster, then of others who handed in. A group's work counts for each member.
 
-    `assignments` maps names to the most points that each can give, `books` to tests and rules of its newest grades.
+    `assignments` maps the course's names to the most points that each can give, and `books` names to tests and rules of
+    their newest grades. Work in another assignment does not count.
     """
     work: dict[str, dict[str, list[Standing]]] = {}
     names = {student.id.casefold(): student.id for student in roster}
@@ -123,14 +134,13 @@ def grade(
 ) -> Grade:
     """A student's grade. `work` are the standing hand-ins by assignment, `late_days` the roster's grace days."""
     budget = late.grace_days if late_days is None else late_days
-    names = [*assignments, *(name for name in work if name not in assignments)]
-    decided = {name: line for name in names
-               if (line := _decided(student, name, work.get(name, ()), late, assignments.get(name, 0)))}
-    options = {name: _options(student, name, work[name], late, budget) for name in names
+    decided = {name: line for name, most in assignments.items()
+               if (line := _decided(student, name, work.get(name, ()), late, most))}
+    options = {name: _options(student, name, work[name], late, budget) for name in assignments
                if name not in decided and name in work}
     chosen = _spend(options, budget)
     lines = []
-    for name in names:
+    for name, most in assignments.items():
         if name in decided:
             lines.append(decided[name])
         elif (option := chosen.get(name)) is not None:
@@ -142,7 +152,8 @@ def grade(
             lines.append(GradeLine(name, None, most, (Step("handed in, and not judged yet", None),), open=True))
         else:
             text = "nothing handed in, or not graded yet" if work else "nothing handed in"
-            lines.append(GradeLine(name, None, assignments.get(name, 0) if name in books else 0, (Step(text, None),)))
+            lines.append(GradeLine(name, None, most if name in books else 0, (Step(text, None),)))
+    lines += [_removed(name, work[name]) for name in work if name not in assignments]
     return Grade(student, tuple(lines), budget)
 
 
@@ -158,6 +169,13 @@ def _decided(student: str, name: str, work: Sequence[Standing], late: Late, most
             step = Step(f"given by {given.by}: {given.reason}", given.points)
             return GradeLine(name, given.points, max_score, (step,))
     return None
+
+
+def _removed(name: str, work: Sequence[Standing]) -> GradeLine:
+    attempt = latest(work).attempt
+    earned = f"{attempt.score:g} of {attempt.max_score:g} points" if attempt.judged else "work"
+    return GradeLine(name, None, 0, (Step(f"no assignment of the course any more: {earned} not counted", None),),
+                     removed=True)
 
 
 def _options(student: str, name: str, work: Sequence[Standing], late: Late, budget: int) -> list[_Option]:

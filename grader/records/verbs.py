@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -19,12 +19,13 @@ from grader.model.roster import RosterError, Student, read_roster
 from grader.model.text import clean
 from grader.records import compare
 from grader.records.attempt import Attempt
-from grader.records.draw import beside, refresh, under_another_course_file
+from grader.records.draw import beside, outdated, refresh, under_another_course_file, whole
 from grader.records.lock import LockedError, locked
 from grader.records.policy import Grade, as_in_roster, class_grades
 from grader.records.standing import Standing, newest_books, pending, standing, to_undo
 from grader.records.store import FOLDER, Store, StoreError
-from grader.report.load import load_results
+from grader.report.load import load_entry, load_results
+from grader.report.people import People
 
 Out = Annotated[Path, typer.Option(help="The folder of results.")]
 CourseFile = Annotated[Path, typer.Option("--course", help="The course file: points, thresholds, late policy.")]
@@ -138,6 +139,9 @@ def explain_grade(
     count = [line.attempt for grade in chosen if student for line in grade.lines if line.attempt is not None]
     with _reporting():
         changes = repairs(out, count)
+        old = _outdated(out, [folders.get(grade.student.casefold(), "") for grade in chosen] if student else [None])
+    for line in old:
+        errors.print(f"kernelmark: {clean(line, 1000)}", markup=False)
     for grade in chosen:
         folder = folders.get(grade.student.casefold(), grade.student)
         for line in _explained(grade, folder, changes) if student else [_total(grade, folder)]:
@@ -150,6 +154,19 @@ def stands_in(out: Path) -> list[Standing]:
         return list(standing(store.attempts(), store.decisions()).values())
 
 
+def _outdated(out: Path, folders: Iterable[str | None]) -> list[str]:
+    """A line about these folders' files, or all (None), if they are older than the attempts. Raises StoreError."""
+    with Store.existing(out) as store:
+        results = {folder: result for slug in dict.fromkeys(folders)
+                   for folder, result in whole(store, out, slug).items()}
+    written = {}
+    for folder in results:
+        # A file that cannot be read is out of date, too.
+        with contextlib.suppress(OSError, ValueError):
+            written[folder] = load_entry(out / folder, People()).result
+    return outdated(results, written)
+
+
 def repairs(out: Path, attempts: Sequence[Attempt]) -> dict[int, Repair]:
     """The changes that mend what these attempts judged, by the attempt's id. Raises StoreError."""
     with Store.existing(out) as store:
@@ -159,9 +176,11 @@ def repairs(out: Path, attempts: Sequence[Attempt]) -> dict[int, Repair]:
 
 
 def grades(stands: Sequence[Standing], course: Course, roster: Sequence[Student] = ()) -> list[Grade]:
-    """Everyone's grades by the course's policy, from the standing attempts."""
+    """Everyone's grades by the course's policy, from the standing attempts. Without a list the course has every
+    assignment."""
     books = newest_books(hand_in.attempt for hand_in in stands if hand_in.attempt.judged)
-    points = {name: course.points_of(name) for name in (*(course.assignments or ()), *books)}
+    names = course.assignments or dict.fromkeys(hand_in.attempt.assignment for hand_in in stands)
+    points = {name: course.points_of(name) for name in names}
     known = {name: of.correctness + of.performance for name, of in points.items()}
     return class_grades(stands, roster, course.late, known, books)
 

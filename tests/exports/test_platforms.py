@@ -8,15 +8,19 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from grader.exports.graded import read_class
+from grader.intake.manifest import ManifestEntry
 from grader.model.catalogue import ROOT
+from grader.model.job import Graded
+from grader.model.submission import Submission
 from tests.command import SECONDS, SILU, kernelmark
 from tests.exports.made import graded, hand_in, person, taken
 from tests.exports.test_sheets import export
+from tests.records.made import kept
 from tests.report.samples import FORMULA, REPAIR, every_verdict, hostile, result
 
 
@@ -67,35 +71,53 @@ def test_no_export_tells_more_of_a_change_than_the_course_does(tmp_path: Path, l
     made.assignments["gemm"].repair = REPAIR.model_copy(
         update={"level": level, "told": "T977", "kind": "K977", "diff": "+D977"})
     graded(tmp_path / "out", {"ada": made})
-    taken(tmp_path / "class", "git", hand_in("ada", person("ada"), at="2026-03-01T22:58:00+00:00"))
+    taken(tmp_path / "class", "git", hand_in("ada", person("ada"), at=AT, origin="gpu-kernels-ada", tag=TAG))
     for kind in ("gradescope", "junit", "csv", "classroom50"):
-        export(kind, "out", *(["--intake", "class"] if kind == "classroom50" else []), "--out", f"made/{kind}",
-               cwd=tmp_path)
+        export(kind, "out", *(CLASSROOM50 if kind == "classroom50" else []), "--out", f"made/{kind}", cwd=tmp_path)
     found = "".join(path.read_text() for path in (tmp_path / "made").rglob("*") if path.is_file())
     assert "Found by trying: T977" in found and "K977" not in found and ("D977" in found) == (level == "edit")
 
 
+AT, TAG = "2026-03-01T23:58:00+01:00", "submit/2026-03-01T22-58-00Z-0a0a0a0"
+CLASSROOM50 = ("--intake", "class", "--classroom", "gpu", "--assignment", "kernels", "--organisation",
+               "https://github.com/course")
+
+
 def test_classroom_50(tmp_path: Path) -> None:
-    graded(tmp_path / "out", {"kernels-ada": {"gemm": "wrong_answer"}, "pair": {}, "kernels-lin": {"gemm": "needs_gpu"},
-                              "kernels-bo": {}, "kernels-zoe": {}})
-    at = "2026-03-01T22:58:00+00:00"
-    taken(tmp_path / "class", "git", hand_in("kernels-ada", person("adab"), at=at),
-          hand_in("pair", person("x"), person("y"), at=at), hand_in("kernels-lin", person("lin"), at=at),
-          hand_in("kernels-bo", person("bo")))
-    said, _ = export("classroom50", "out", "--intake", "class", "--out", "results", "--classroom", "gpu-2026",
-                     cwd=tmp_path)
-    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["kernels-ada.json", "pair.json"]
-    assert "kernelmark: kernels-lin: gemm: not judged; grade it where it can be" in said
+    graded(tmp_path / "out", {name: {} for name in ("pair", "bo", "zoe", "eve", "max", "noa")}
+           | {"ada": {"gemm": "wrong_answer"}, "lin": {"gemm": "needs_gpu"}})
+
+    def clone(name: str, *people: str, **more: Any) -> ManifestEntry:
+        return hand_in(name, *map(person, people or [name]), **{
+            "origin": f"gpu-kernels-{name}.git", "at": AT, "tag": TAG} | more)
+
+    taken(tmp_path / "class", "git", clone("ada", "roster-7"), clone("pair", "x", "y"), clone("lin"),
+          clone("bo", at=None), clone("eve", tag=""), clone("max", origin="other-kernels-max"),
+          clone("noa").model_copy(update={"taken": {}}))
+    said, _ = export("classroom50", "out", *CLASSROOM50, "--out", "results", cwd=tmp_path)
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["ada.json", "pair.json"]
     # For one reason, whatever its folder is called.
-    assert any("kernels-bo; kernels-zoe: no time of submission" in line for line in said)
-    ada = json.loads((tmp_path / "results" / "kernels-ada.json").read_text())
-    assert {key: ada[key] for key in ("schema", "classroom", "owner", "datetime", "score", "max-score", "commit")} == {
-        "schema": "classroom50/result/v1", "classroom": "gpu-2026", "owner": "adab", "datetime": at, "score": 300,
-        "max-score": 360, "commit": "0a" * 20}
-    assert all(type(ada[key]) is int for key in ("score", "max-score"))
-    assert [test["passed"] for test in ada["tests"]].count(False) == 1 and set(ada["tests"][0]) >= {
-        "test-name", "passed", "score", "max-score"}
+    for line in ("lin: gemm: no points yet; grade it where it can be judged", "bo; zoe: no time of submission; give",
+                 "eve: no tag submit/… in the clone at the commit that was taken; run git fetch --tags",
+                 "max: not a repository gpu-kernels-…; give --classroom", "noa: no file of a commit was taken; give"):
+        assert any(one.startswith(f"kernelmark: {line}") for one in said), (line, said)
+    ada = json.loads((tmp_path / "results" / "ada.json").read_text())
+    home = "https://github.com/course/gpu-kernels-ada"
+    assert {key: ada[key] for key in ada if key not in ("tests", "graded_at")} == {
+        "schema": "classroom50/result/v1", "classroom": "gpu", "assignment": "kernels", "assignment_type": "individual",
+        "owner": "ada", "submission": TAG,
+        "commit": f"{home}/commit/{'0a' * 20}", "review": f"{home}/commit/{'0a' * 20}",
+        "release": f"{home}/releases/tag/submit%2F{TAG[7:]}", "datetime": "2026-03-01T22:58:00Z",
+        "score": 300, "max-score": 600}
+    assert [test["passed"] for test in ada["tests"]].count(False) == 1
     assert json.loads((tmp_path / "results" / "pair.json").read_text())["assignment_type"] == "group"
+    export("classroom50", "out", *CLASSROOM50, "--student", "eve", "--tag", "submit/now", "--out", "eve", cwd=tmp_path)
+    assert json.loads((tmp_path / "eve" / "eve.json").read_text())["submission"] == "submit/now"
+    for words, says in ((("--tag", "v1", "--student", "eve"), "--tag 'v1': no tag of a submission; give one"),
+                        (("--tag", "submit/1"), "--tag: 8 results in out; name the --student"),
+                        (("--organisation", "course"), "--organisation 'course': not an address; give it")):
+        done = kernelmark("export", "classroom50", "out", *CLASSROOM50, *words, "--out", "no", cwd=tmp_path)
+        assert done.returncode == 2 and says in done.stderr and not (tmp_path / "no").exists(), done
 
 
 def test_junit_is_xml_whatever_students_wrote(tmp_path: Path) -> None:
@@ -177,11 +199,21 @@ def test_jplag_of_a_mistyped_folder_leaves_nothing_in_the_way(tmp_path: Path) ->
     assert not (tmp_path / "plagiarism").exists()
 
 
-def test_a_broken_result_is_told_and_hides_nobody(tmp_path: Path) -> None:
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_broken_result_is_told_and_hides_nobody(tmp_path: Path, recorded: bool) -> None:
     out = graded(tmp_path / "out", {"ada": {}, "bo": {}})
-    (out / ".staff" / "bo" / "result.json").write_text("{")
-    found = read_class(out, None, None)
-    assert [one.folder for one in found.graded] == ["ada"] and found.lines[0].startswith("bo: ")
+    for name in ("ada", "bo") if recorded else ():
+        assert kept(Graded(Submission(name, Path(name), name), result(name)), out) == []
+    broken = out / ("bo" if recorded else ".staff/bo") / "result.json"
+    broken.write_text("{")
+    (tmp_path / "roster.csv").write_text("id,name\nada,Ada\nbo,Bo\n")
+    done = kernelmark("export", "csv", "out", "--roster", "roster.csv", "--out", "all.csv", cwd=tmp_path)
+    assert done.returncode == 3 and "kernelmark: bo: result.json cannot be read: " in done.stderr, done
+    found = list(csv.DictReader((tmp_path / "all.csv").read_text().splitlines()))
+    assert [(row["id"], row["folder"], row["grade"]) for row in found] == [
+        ("ada", "ada", "360"), ("bo", "bo", "360" if recorded else "")]
+    # Attempts know the grade, and that the student's own file is not its.
+    assert ("bo: report.html and result.json are not those of the grade" in done.stderr) == recorded
 
 
 @pytest.mark.parametrize("name", ["canvas", "gradescope", "junit"])

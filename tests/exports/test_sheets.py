@@ -13,6 +13,7 @@ from grader.model.job import Graded
 from grader.model.sheet import read_sheet
 from grader.model.submission import Submission
 from tests.command import kernelmark
+from tests.exports import rules
 from tests.exports.made import graded, hand_in, person, taken
 from tests.records.made import kept
 from tests.report.samples import assignment, result
@@ -35,9 +36,12 @@ CLASS = {"byronada_101": {}, "group": {"gemm": "wrong_answer"}, "moemax_105": {}
 
 
 def export(*words: str | Path, cwd: Path) -> tuple[list[str], str]:
-    """What was said on the side, and the output."""
+    """What was said on the side, and the output. What was written is held against the platform's rules."""
     done = kernelmark("export", *words, cwd=cwd)
     assert done.returncode == 0, done
+    kind, made, sheet = str(words[0]), rules.option(words, "--out"), rules.option(words, "--sheet")
+    if made and (sheet or kind in rules.RULES):
+        rules.follows(kind, cwd / made, cwd / sheet if sheet else None)
     return done.stderr.splitlines(), done.stdout
 
 
@@ -212,7 +216,7 @@ def test_a_sheet_gets_the_grade_by_policy(tmp_path: Path) -> None:
     (tmp_path / "sheet.csv").write_text(CANVAS)
     (tmp_path / "roster.csv").write_text("id,name\nada,Ada Byron\nlin,Li Lei\n")
     (tmp_path / "course.toml").write_text(
-        'assignments = ["silu", "gemm"]\n[late]\npercent = 10\ndeadlines = { silu = 2026-03-02T00:00:00+01:00 }\n'
+        '[late]\npercent = 10\ndeadlines = { silu = 2026-03-02T00:00:00+01:00 }\n'
         '[[late.overrides]]\nstudent = "101"\nassignment = "gemm"\nreason = "orally"\nby = "Roe"\npoints = 50\n')
     intake, roster = ("--intake", "class"), ("--intake", "class", "--roster", "roster.csv")
     for words, ada, warned in (((), "350", False), (intake, "350", False), (roster, "360", True)):
@@ -230,8 +234,7 @@ def rows_of(path: Path) -> dict[str, dict[str, str]]:
     return {row[0]: dict(zip(head, row, strict=True)) for row in rows}
 
 
-LATE = """assignments = ["silu", "gemm"]
-[late]
+LATE = """[late]
 percent = 50
 deadlines = { silu = 2026-03-02T00:00:00+01:00 }
 """
@@ -329,7 +332,7 @@ def test_points_given_to_somebody_who_handed_nothing_in_are_exported(tmp_path: P
     (tmp_path / "sheet.csv").write_text(CANVAS)
     (tmp_path / "roster.csv").write_text("id,name\n102,Li Lei\ns1,Ada Byron\ns3,Jane Doe\n")
     (tmp_path / "course.toml").write_text(
-        'assignments = ["silu", "gemm"]\n[[late.overrides]]\nstudent = "s1"\nassignment = "silu"\npoints = 40\n'
+        '[[late.overrides]]\nstudent = "s1"\nassignment = "silu"\npoints = 40\n'
         'reason = "oral exam"\nby = "Roe"\n')
     words = ("--intake", "class", "--course", "course.toml", "--roster", "roster.csv")
     export("canvas", "out", "--sheet", "sheet.csv", "--column", "Kernels", *words, "--out", "filled.csv", cwd=tmp_path)

@@ -48,6 +48,20 @@ def test_the_last_commit_by_the_deadline(tmp_path: Path) -> None:
     assert by_folder(manifest)["kernels-ada"].late is None
 
 
+def test_the_tag_of_the_submission_is_that_of_the_commit_that_was_taken(tmp_path: Path) -> None:
+    ada = tmp_path / "all" / "kernels-ada"
+    for number, tags in enumerate((["submit/1-a", "v1"], ["submit/2-b", "submit/3-c"], ["submit/4-d"])):
+        committed(ada, f"2026-03-01T2{number + 1}:58:00Z", {"silu.py": source_of("silu", str(number))})
+        for tag in tags:
+            note = ["-a", "-m", "mine"] if tag.endswith("c") else []
+            subprocess.run([*GIT, "tag", *note, tag], cwd=ada, check=True)
+    subprocess.run([*GIT, "clone", "-q", ada, tmp_path / "all" / "packed"], check=True)
+    (ada / ".git/refs/tags/submit/9").write_text("no commit")
+    for options, tag in ((DEADLINE, "submit/3-c"), (OPTIONS, "submit/4-d")):
+        found = by_folder(take_in(tmp_path / "all", options)[0])
+        assert {name: one.tag for name, one in found.items()} == {"kernels-ada": tag, "packed": tag}
+
+
 def test_what_was_merged_later_was_not_there(tmp_path: Path) -> None:
     clone = tmp_path / "all" / "ada"
     committed(clone, "2026-03-01T10:00:00+01:00", {"silu.py": SILU})

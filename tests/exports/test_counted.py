@@ -1,0 +1,116 @@
+"""What counts in every export: assignments of the course, those that are asked for, and grades by attempts."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from grader.model.job import Graded
+from grader.model.submission import Submission
+from grader.records.draw import refresh
+from grader.records.standing import pending
+from grader.records.store import Store
+from tests.command import kernelmark
+from tests.exports.made import hand_in, person, taken
+from tests.exports.test_sheets import export, rows_of
+from tests.records.made import add, draft, kept
+from tests.report.samples import KERNELS, result
+
+LATE = "2026-03-02T10:00:00+01:00"
+POLICY = "[late]\npercent = 50\ndeadlines = { silu = 2026-03-02T00:00:00+01:00, gemm = 2026-03-02T00:00:00+01:00 }\n"
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """Ada and a pair, right in all six, handed in hours late for silu and gemm."""
+    made = tmp_path / "out"
+    made.mkdir()
+    for name, members in (("ada", ("ada",)), ("pair", ("bo", "lin"))):
+        assert kept(Graded(Submission(name, Path(name), name), result(name)), made, members=members,
+                    submitted_at=LATE) == []
+    taken(tmp_path / "class", "git", *(hand_in(name, *map(person, members), at=LATE, tag="submit/1",
+                                               origin=f"gpu-kernels-{name}")
+                                       for name, members in (("ada", ["ada"]), ("pair", ["bo", "lin"]))))
+    return made
+
+
+def test_what_the_course_does_not_have_any_more_does_not_count(tmp_path: Path, out: Path) -> None:
+    (tmp_path / "course.toml").write_text(f'assignments = ["silu", "copy_first_column"]\n{POLICY}'.replace(
+        ", gemm = 2026-03-02T00:00:00+01:00", ""))
+    course, gone = ("--course", "course.toml"), "; ".join(sorted({*KERNELS} - {"silu", "copy_first_column"}, key=[
+        *KERNELS].index))
+    line = f"kernelmark: {gone}: graded, but are no assignments of the course and do not count; pass the --course that"
+    for kind in ("csv", "junit"):
+        said, _ = export(kind, "out", *course, "--out", kind, cwd=tmp_path)
+        assert any(one.startswith(line) for one in said), said
+    rows = rows_of(tmp_path / "csv")
+    assert {who: (row["grade"], row["max_score"], row["silu_grade"], row["copy_first_column_grade"], row["score"])
+            for who, row in rows.items()} == dict.fromkeys(("ada", "bo", "lin"), ("90", "200", "30", "60", "120"))
+    assert not any("gemm" in heading for heading in rows["ada"]) and "gemm" not in (tmp_path / "junit").read_text()
+    export("gradescope", "out", *course, "--student", "ada", "--out", "ada.json", cwd=tmp_path)
+    found = json.loads((tmp_path / "ada.json").read_text())
+    assert found["score"] == 90 and [test["score"] for test in found["tests"] if "score" in test] == [30, 60]
+    assert "50 % off: 1 day at 50 % each" in found["tests"][0]["output"]
+    done = kernelmark("explain-grade", "ada", "--out", "out", *course, cwd=tmp_path)
+    assert "gemm\n          –  no assignment of the course any more: 60 of 100 points not counted\n" in done.stdout
+    assert done.stdout.endswith("\nada: 90 of 200\n")
+    (tmp_path / "course.toml").write_text('assignments = ["gelu"]\n')
+    done = kernelmark("export", "csv", "out", *course, "--out", "none.csv", cwd=tmp_path)
+    assert done.returncode == 2 and "pass the --course that graded it" in done.stderr
+
+
+def test_one_assignment_by_the_late_policy(tmp_path: Path, out: Path) -> None:
+    # A grace day is spent over the whole term, whatever is exported: on one of the two, here on gemm.
+    (tmp_path / "course.toml").write_text(POLICY + '[[late.overrides]]\nstudent = "lin"\nassignment = "silu"\n'
+                                          'points = 77\nreason = "orally"\nby = "Roe"\n')
+    (tmp_path / "roster.csv").write_text("id,name,late_days\nada,Ada Byron,1\nbo,Bo,0\nlin,Li Lei,0\n")
+    (tmp_path / "canvas.csv").write_text("Student,ID,SIS Login ID,Section,SiLU (7),GEMM (8)\n"
+                                         "    Points Possible,,,,100,100\nAda,1,ada,A,,\nBo,2,bo,A,,\nLin,3,lin,A,,\n")
+    (tmp_path / "moodle.csv").write_text("Identifier,Full name,ID number,Grade,Last modified (grade)\n" + "".join(
+        f"Participant {n},{who.title()},{who},,-\n" for n, who in enumerate(("ada", "bo", "lin"), 1)))
+    words = ("--course", "course.toml", "--roster", "roster.csv")
+    for only, ada, bo, lin in (("silu", "30", "30", "77"), ("gemm", "60", "30", "30"),
+                               ("silu,gemm", "90", "60", "107")):
+        for kind, more in (("canvas", ("--column", "SiLU")), ("moodle", ())):
+            said, _ = export(kind, "out", "--only", only, *words, "--sheet", f"{kind}.csv", *more, "--force", "--out",
+                             "filled.csv", cwd=tmp_path)
+            rows = list(csv.reader((tmp_path / "filled.csv").read_text().splitlines()))[2 if kind == "canvas" else 1:]
+            assert [row[-1 if kind == "canvas" else 3] for row in rows] == [ada, bo, lin], (only, kind)
+            assert (only == "silu,gemm") == any("has 100 points there, and 200 here" in one for one in said
+                                                ) or kind == "moodle"
+    export("csv", "out", *words, "--out", "all.csv", cwd=tmp_path)
+    assert [(row["silu_grade"], row["gemm_grade"], row["transpose_grade"], row["grade"])
+            for row in rows_of(tmp_path / "all.csv").values()] == [
+                ("30", "60", "60", "330"), ("30", "30", "60", "300"), ("77", "30", "60", "347")]
+    done = kernelmark("export", "csv", "out", "--only", "silu,gelu", *words, "--out", "no.csv", cwd=tmp_path)
+    assert done.returncode == 2 and "--only 'gelu': no graded assignment of the course; choose from silu" in done.stderr
+    # One grade for both members, in formats that have one.
+    for kind, whose in (("gradescope", ("--student", "pair")), ("classroom50", (
+            "--intake", "class", "--classroom", "gpu", "--assignment", "kernels", "--organisation", "https://x.edu/o"))):
+        done = kernelmark("export", kind, "out", *whose, *words, "--out", f"made/{kind}", cwd=tmp_path)
+        assert "its members have different grades (bo 300, lin 347), and the format has one for all" in done.stderr
+        assert done.returncode == (2 if kind == "gradescope" else 0)
+
+
+def test_a_killed_apply_is_told_by_what_reads_next(tmp_path: Path, out: Path) -> None:
+    better = result("ada", speed=True)
+    with Store.existing(out) as store:
+        add(store, draft(verdict="accepted", score=99, max_score=100, members=("ada",), submitted_at=LATE),
+            result=better.model_copy(update={"assignments": {"silu": better.assignments["silu"]}}))
+        # All that `apply` does before it writes files.
+        store.decide(after for _, after in pending(store.attempts(), store.decisions()))
+        line = "ada: report.html and result.json are not those of the grade, as after a command that was killed; type"
+        for words in (("export", "csv", "out", "--out", "new.csv"), ("explain-grade", "--out", "out"),
+                      ("explain-grade", "ada", "--out", "out")):
+            done = kernelmark(*words, cwd=tmp_path)
+            assert done.returncode == 0 and f"kernelmark: {line}" in done.stderr, done
+        # Points and feedback of one row are of one attempt.
+        row = rows_of(tmp_path / "new.csv")["ada"]
+        assert row["silu_grade"] == "99" and row["silu_speedup"]
+        assert kernelmark("explain-grade", "pair", "--out", "out", cwd=tmp_path).stderr == ""
+        assert refresh(store, out) == []
+    done = kernelmark("explain-grade", "--out", "out", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
