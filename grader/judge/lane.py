@@ -176,7 +176,7 @@ def lane_builders() -> Builders:
 
     if not _builders:
         _prepare()
-        _builders.append(Builders(lane_isolation()))
+        _builders.append(Builders(lane_isolation(), _cache()))
     return _builders[0]
 
 
@@ -213,7 +213,7 @@ def close_lane() -> None:
 
 
 def _cache() -> Path:
-    """The folder that keeps compiled baselines from one grading to the next: only our own code is compiled there."""
+    """The folder that keeps what is compiled from one grading to the next. No process of a submission sees it."""
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelmark"
     folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -135,8 +135,7 @@ class Prepared:
     def build(self) -> None:
         """Begins to build the file, where its language needs that."""
         if self.task.source.content is not None:
-            case = self.task.assignment.cases[0]
-            self.preparing.build(Wanted(case, self.draws.scalars(case)))
+            self.preparing.build()
 
     def ahead(self) -> None:
         """Makes what the checks need later. Raises the errors that they would meet."""

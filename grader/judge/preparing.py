@@ -15,7 +15,7 @@ from grader.judge.allowance import USED_UP, Allowance
 from grader.judge.compilation import canonical_texts, compile_kernels
 from grader.judge.lane import TURN, converse, lane_builders
 from grader.judge.planning import Planning, Unplanned, Wanted, given_of, plan_calls
-from grader.model.assignment import Assignment
+from grader.model.assignment import Assignment, Scalar
 from grader.model.course import LimitsTable
 from grader.plan import languages, wire
 from grader.plan.compiled import Binary, Fits, Problem
@@ -60,11 +60,14 @@ class Preparing:
         self._canonical: dict[str, str] = {}
         self._lost: Lost | None = None
 
-    def build(self, wanted: Wanted) -> None:
-        """Begins to build the file, if its language has a builder. `wanted` is one of the calls."""
+    def build(self) -> None:
+        """Begins to build the file, if its language has a builder."""
         if self._built is None and self._builder in languages.parts("builder"):
+            # Of a call's parameters a builder needs the types alone.
+            numbers = {one.name: 0.0 for one in self._assignment.parameters if isinstance(one, Scalar)}
+            call = Wanted(self._assignment.cases[0], numbers)
             request = Build(seq=0, file=self._assignment.file, function=self._assignment.function, device=self.device,
-                            given=given_of(self._assignment, wanted))
+                            given=given_of(self._assignment, call))
             self._built = lane_builders().submit(
                 self._builder, request, self._source, self._bounds(), self._allowance)
 
@@ -161,8 +164,7 @@ class Preparing:
             # Whoever asks for a grading is told beforehand; on another machine the tools may be gone.
             raise InfrastructureError(f"{self._assignment.file} cannot be judged here: {missing}")
         contents = [self._source]
-        if wanted:
-            self.build(wanted[0])
+        self.build()
         if self._built is not None:
             try:
                 built = self._built.result()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
 import tempfile
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from grader.plan.messages import Failed
 
 # Read where the module is: a confined process does not see the grader's own files.
 _RUNTIME = {path.name: path.read_bytes() for path in sorted((Path(__file__).resolve().parent / "runtime").iterdir())}
+# All that this front end makes of a file follows from these.
+_BUILDER = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).resolve().parents[1].rglob("*.py"))]
 LIBRARY = "built.so"
 # Courses give a header for each function, or one for all: their declarations are not needed, but files include them.
 _OF_ALL = "kernels.h"
@@ -70,10 +73,12 @@ def compile_file(
 
 
 class Runtime(BaseModel):
-    """The recording runtime: its objects, in base64, by the names of their files, and the names that they define."""
+    """The recording runtime: its objects, in base64, by the names of their files, and the names that they define, in
+    order. `made_by` tells builds by other compilers, or by another builder, from each other."""
 
     objects: dict[str, str]
-    defined: set[str]
+    defined: list[str]
+    made_by: str
 
 
 def compile_runtime(toolkit: Toolkit, until: float) -> bytes:
@@ -90,8 +95,10 @@ def compile_runtime(toolkit: Toolkit, until: float) -> bytes:
             if (ended := run(command, folder, until)).status:
                 raise RuntimeError(f"the recording runtime does not compile: {ended.said[:500]}")
         objects = {path.name: base64.b64encode(path.read_bytes()).decode() for path in sorted(folder.glob("*.o"))}
-        defined = set(_DEFINED.findall(output(["nm", "--defined-only", *objects], folder, until)))
-        return Runtime(objects=objects, defined=defined).model_dump_json().encode()
+        defined = sorted(set(_DEFINED.findall(output(["nm", "--defined-only", *objects], folder, until))))
+        compilers = [output([program, "--version"], folder, until) for program in (toolkit.nvcc, toolkit.host)]
+        made_by = hashlib.sha256("".join((*compilers, *_BUILDER)).encode()).hexdigest()
+        return Runtime(objects=objects, defined=defined, made_by=made_by).model_dump_json().encode()
 
 
 def link(
@@ -106,7 +113,7 @@ def link(
     # The runtime's first: its constructors come before a submission's of the same rank.
     linked = [*(f"{_OURS}/{name}" for name in runtime.objects), *compiled.objects]
     wanted = set(_UNDEFINED.findall(output(["nm", "-u", *compiled.objects], folder, until)))
-    missing = sorted(name for name in wanted - runtime.defined if _THEIRS.fullmatch(name))
+    missing = sorted(name for name in wanted.difference(runtime.defined) if _THEIRS.fullmatch(name))
     if missing:
         stubs = "".join(f'int {name}(void) {{ rec_unknown("{name}"); return 1; }}\n' for name in missing)
         (folder / f"{_STUBS}.c").write_text(f"void rec_unknown(const char *name);\n{stubs}")

@@ -1,0 +1,61 @@
+"""What builders have made, kept from one grading to the next.
+
+A build is known by all that it is made from: the file, the request, and what every build shares, which names the
+compilers and the builder's own code. Only the judge can write here, and what a hostile file made of its compiler can
+come back for that very file alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+MOST_BYTES = 512 << 20
+"""The oldest builds go first."""
+_DIGEST = hashlib.sha256().digest_size
+
+
+class KeptBuilds:
+    """Builds in a folder, which is made with the first of them. Without room, or with another user's folder, nothing is
+    kept."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, *parts: bytes) -> bytes | None:
+        """The build that was made from these parts, if it is still there and whole."""
+        path = self._path(parts)
+        try:
+            kept = path.read_bytes()
+            os.utime(path)
+        except OSError:
+            return None
+        return kept[_DIGEST:] if hashlib.sha256(kept[_DIGEST:]).digest() == kept[:_DIGEST] else None
+
+    def keep(self, made: bytes, *parts: bytes) -> None:
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # A name of its own until it is whole: another lane may keep the same.
+            with tempfile.NamedTemporaryFile(dir=self._folder, prefix=".", delete=False) as file:
+                try:
+                    file.write(hashlib.sha256(made).digest() + made)
+                    file.close()
+                    Path(file.name).replace(self._path(parts))
+                except BaseException:
+                    Path(file.name).unlink()
+                    raise
+            self._sweep()
+
+    def _path(self, parts: tuple[bytes, ...]) -> Path:
+        return self._folder / hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+
+    def _sweep(self) -> None:
+        left = MOST_BYTES
+        found = [(path.stat(), path) for path in self._folder.iterdir()]
+        for entry, path in sorted(found, key=lambda one: one[0].st_mtime, reverse=True):
+            left -= entry.st_size
+            if left < 0:
+                path.unlink(missing_ok=True)
