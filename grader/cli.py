@@ -23,14 +23,15 @@ from grader.model import catalogue
 from grader.model.catalogue import COURSE
 from grader.model.course import CourseError, read_course
 from grader.model.desk import DeskError
-from grader.records import verbs
+from grader.records import marks, verbs
 from grader.run import calibrate_command, grade_command
 from grader.student import inspect_command
 
 # The order of commands in `kernelmark --help`: as users need them.
 ORDER = (
     "check", "inspect", "bench",
-    "intake", "grade", "regrade", "diff", "apply", "rescore", "explain-grade", "export", "kit", "assignments", "doctor",
+    "intake", "grade", "regrade", "diff", "apply", "rescore", "explain-grade", "mark", "request", "requests", "answer",
+    "export", "kit", "assignments", "doctor",
     "calibrate", "scheduler", "lane", "cluster-key",
     "new", "verify", "handouts",
 )
@@ -54,6 +55,7 @@ app.command(rich_help_panel=TAS)(intake.intake)
 app.command(rich_help_panel=TAS)(calibrate_command.calibrate)
 app.add_typer(exports.app, name="export", rich_help_panel=TAS)
 verbs.add_to(app)
+marks.add_to(app)
 # A students' kit has no cluster.
 CLUSTER = importlib.util.find_spec("grader.cluster") is not None
 if CLUSTER:

@@ -284,8 +284,9 @@ def _class(
             return read_class(results, manifest, people, wanted=wanted)
         with Store.existing(results) as store:
             counting, judged = standing(store.attempts(), store.decisions()).values(), whole(store, results)
+            given = store.marks()
         stands = as_in_roster([*counting], people or (), manifest)
-        marks = grades(stands, rules, people or ())
+        marks = grades(stands, rules, people or (), given)
         class_ = read_class(results, manifest, people, ClassRecord(
             judged, {hand_in.attempt.slug: hand_in.attempt.members for hand_in in stands},
             {grade.student.casefold(): grade.of(wanted.only) if only else grade for grade in marks}), wanted)

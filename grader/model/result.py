@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from grader.model.launched import Inspection
+from grader.model.mark import Mark
 from grader.model.record import Record
 from grader.model.verdicts import (
     ACCEPTED,
@@ -247,6 +248,12 @@ class AssignmentResult(Record):
     elsewhere: list[str] = Field(
         default=[], description="where its file is missing, those that seem to be meant for it")
     seconds: float = 0
+    marks: list[Mark] = Field(default=[], description="what people gave and said beside the points above")
+
+    @property
+    def given(self) -> float:
+        """The points that people gave to everybody whose work this is, beside `score`."""
+        return sum(mark.points for mark in self.marks if not mark.student)
 
     @property
     def right(self) -> bool:

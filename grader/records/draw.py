@@ -8,6 +8,7 @@ from pathlib import Path
 from grader.model.course import Course
 from grader.model.files import replace
 from grader.model.hidden import any_hidden, for_student, staff
+from grader.model.mark import Mark, counting
 from grader.model.result import Result, with_assignments
 from grader.model.text import some
 from grader.records.attempt import Attempt, hash_of_rules
@@ -35,8 +36,8 @@ def shown(store: Store, slug: str | None = None) -> dict[str, list[Attempt]]:
 def whole(store: Store, out: Path, slug: str | None = None) -> dict[str, Result]:
     """The complete result of this folder, or of all, as `refresh` writes it. Raises StoreError."""
     by_folder = shown(store, slug)
-    books = _books(by_folder)
-    joined = ((folder, _whole(store, out, attempts, books)) for folder, attempts in by_folder.items())
+    books, marks = _books(by_folder), counting(store.marks())
+    joined = ((folder, _whole(store, out, attempts, books, marks)) for folder, attempts in by_folder.items())
     return {folder: result for folder, result in joined if result is not None}
 
 
@@ -69,10 +70,10 @@ def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
     With a single folder, differences to other folders' course files are not noticed.
     """
     by_folder, lines = shown(store, slug), []
-    books = _books(by_folder)
+    books, marks = _books(by_folder), counting(store.marks())
     for folder, attempts in by_folder.items():
         try:
-            draw(store, out, attempts, books)
+            draw(store, out, attempts, books, marks)
         except OSError as error:
             lines.append(f"{attempts[0].student}: results not written: {error.strerror} ({out / folder})")
         except ValueError as error:
@@ -104,13 +105,13 @@ def beside(store: Store, course: Course) -> list[str]:
     return lines
 
 
-def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> bool:
+def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books, marks: Sequence[Mark]) -> bool:
     """Writes the files of the student whose attempts these are, unless they are up to date; returns whether it wrote.
 
-    `books` are tests and rules of the class's newest attempts. Raises OSError, ValueError and StoreError. The result is
-    written last: if it is up to date, the others are.
+    `books` are tests and rules of the class's newest attempts, and `marks` those of the class that count. Raises
+    OSError, ValueError and StoreError. The result is written last: if it is up to date, the others are.
     """
-    result = _whole(store, out, attempts, books)
+    result = _whole(store, out, attempts, books, marks)
     if result is None:
         return False
     folder = out / attempts[0].slug
@@ -144,13 +145,15 @@ def _books(by_folder: Mapping[str, Sequence[Attempt]]) -> Books:
     return newest_books(attempt for attempts in by_folder.values() for attempt in attempts if not attempt.failed)
 
 
-def _whole(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> Result | None:
-    """The complete result of the attempts of one folder; None if the grader failed in all of them."""
+def _whole(
+    store: Store, out: Path, attempts: Sequence[Attempt], books: Books, marks: Sequence[Mark],
+) -> Result | None:
+    """The complete result of the attempts of one folder, with its marks; None if the grader failed in all of them."""
     records = {attempt.id: record for attempt in attempts if (record := store.result(attempt)) is not None}
     attempts = [attempt for attempt in attempts if attempt.id in records]
     if not attempts:
         return None
-    result = _joined(attempts, records, books)
+    result = _marked(_joined(attempts, records, books), attempts, marks)
     if (key := key_of(out)) is not None:
         name = pseudonym(key, attempts[0].slug)
         result.notes.append(f"Your name on the leaderboard, which lists those with points, is {name}.")
@@ -178,6 +181,19 @@ def _joined(attempts: Sequence[Attempt], records: Mapping[int, Result], books: B
     unread = [] if any(a.source_sha256 for a in assignments.values()) else newest.unread
     return with_assignments(
         newest, assignments, seconds=round(sum(runs.values()), 3), notes=notes, unread=unread)
+
+
+def _marked(result: Result, attempts: Sequence[Attempt], marks: Sequence[Mark]) -> Result:
+    """The result with what people gave and said of it."""
+    slug = attempts[0].slug
+    ids = {name.casefold() for attempt in attempts for name in (attempt.student, *attempt.members)}
+    mine = [mark for mark in marks if mark.slug == slug or (not mark.slug and mark.student.casefold() in ids)]
+    if not mine:
+        return result
+    assignments = {name: a.model_copy(update={"marks": [mark for mark in mine if mark.assignment == name]})
+                   for name, a in result.assignments.items()}
+    others = [f"{mark.assignment}: {mark.said}" for mark in mine if mark.assignment not in assignments]
+    return result.model_copy(update={"assignments": assignments, "notes": [*result.notes, *others]})
 
 
 def _json(result: Result) -> str:

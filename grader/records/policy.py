@@ -1,7 +1,9 @@
-"""Turns attempts into grades: a pure function of standing attempts, roster and course. No clock, no file.
+"""Turns attempts and marks into grades: a pure function of standing attempts, what people gave, roster and course. No
+clock, no file.
 
 Grace days are spent where they save most, over all of a student's assignments. The choice is the best of all that are
-allowed, so an extension, which allows more, never costs a student points.
+allowed, so an extension, which allows more, never costs a student points. Points that a person gave beside the
+automatic ones are added after that; an override takes the place of all of these, and its steps still tell them.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from dataclasses import dataclass, replace
 from grader.intake.manifest import Manifest, Member
 from grader.intake.people import Register
 from grader.intake.source import RawSubmission
-from grader.model.late import Late
+from grader.model.late import Excused, Late, Override
+from grader.model.mark import Mark, counting, unanswered
 from grader.model.roster import Student
 from grader.records.attempt import Attempt
 from grader.records.standing import Standing, latest, timed
@@ -110,65 +113,86 @@ def as_in_roster(
 
 def class_grades(
     standing: Iterable[Standing], roster: Sequence[Student], late: Late, assignments: Mapping[str, float],
-    books: Mapping[str, tuple[str, str]],
+    books: Mapping[str, tuple[str, str]], marks: Sequence[Mark] = (),
 ) -> list[Grade]:
-    """The grades of everyone in the roster, then of others who handed in. A group's work counts for each member.
+    """The grades of everyone in the roster, then of others who handed in. A group's work counts for each member, and so
+    do `marks` of it.
 
     `assignments` maps the course's names to the most points that each can give, and `books` names to tests and rules of
     their newest grades. Work in another assignment does not count.
     """
     work: dict[str, dict[str, list[Standing]]] = {}
+    members: dict[str, dict[str, None]] = {}
     names = {student.id.casefold(): student.id for student in roster}
     for hand_in in standing:
+        members.setdefault(hand_in.attempt.slug, {}).update(dict.fromkeys(hand_in.attempt.members))
         for member in hand_in.attempt.members:
             key = names.setdefault(member.casefold(), member)
             work.setdefault(key, {}).setdefault(hand_in.attempt.assignment, []).append(hand_in)
+    given: dict[str, list[Mark]] = {}
+    for mark in counting(marks):
+        for member in [mark.student] if mark.student else members.get(mark.slug, ()):
+            given.setdefault(member.casefold(), []).append(mark)
     days = {student.id: student.late_days for student in roster}
-    return [grade(student, work.get(student, {}), days.get(student), late, assignments, books)
-            for student in names.values()]
+    return [grade(student, work.get(student, {}), days.get(student), late, assignments, books, given.get(key, ()))
+            for key, student in names.items()]
 
 
 def grade(
     student: str, work: Mapping[str, Sequence[Standing]], late_days: int | None, late: Late,
-    assignments: Mapping[str, float], books: Mapping[str, tuple[str, str]],
+    assignments: Mapping[str, float], books: Mapping[str, tuple[str, str]], marks: Sequence[Mark] = (),
 ) -> Grade:
-    """A student's grade. `work` are the standing hand-ins by assignment, `late_days` the roster's grace days."""
+    """A student's grade. `work` are the standing hand-ins by assignment, `late_days` the roster's grace days, `marks`
+    those that count for the student."""
     budget = late.grace_days if late_days is None else late_days
-    decided = {name: line for name, most in assignments.items()
-               if (line := _decided(student, name, work.get(name, ()), late, most))}
-    options = {name: _options(student, name, work[name], late, budget) for name in assignments
-               if name not in decided and name in work}
-    chosen = _spend(options, budget)
+    decided = {(given.student.casefold(), given.assignment): given for given in (*late.excused, *late.overrides)}
+    final = {name: decided[student.casefold(), name] for name in assignments if (student.casefold(), name) in decided}
+    options = {name: _options(student, name, work[name], late, 0 if name in final else budget)
+               for name in assignments if name in work}
+    # On what a person decided no grace days are spent.
+    chosen = _spend({name: given for name, given in options.items() if name not in final}, budget)
+    chosen |= _spend({name: given for name, given in options.items() if name in final}, 0)
     lines = []
     for name, most in assignments.items():
-        if name in decided:
-            lines.append(decided[name])
-        elif (option := chosen.get(name)) is not None:
+        if (option := chosen.get(name)) is not None:
             attempt = option.attempt
-            lines.append(GradeLine(name, option.hundredths / 100, attempt.max_score, option.steps, option.days,
-                                   other_course=attempt.book != books.get(name, attempt.book), attempt=attempt))
+            line = GradeLine(name, option.hundredths / 100, attempt.max_score, option.steps, option.days,
+                             other_course=attempt.book != books.get(name, attempt.book), attempt=attempt)
         elif name in work:
-            most = max(hand_in.attempt.max_score for hand_in in work[name])
-            lines.append(GradeLine(name, None, most, (Step("handed in, and not judged yet", None),), open=True))
+            of = max(hand_in.attempt.max_score for hand_in in work[name])
+            line = GradeLine(name, None, of, (Step("handed in, and not judged yet", None),), open=True)
         else:
             text = "nothing handed in, or not graded yet" if work else "nothing handed in"
-            lines.append(GradeLine(name, None, most if name in books else 0, (Step(text, None),)))
+            line = GradeLine(name, None, most if name in books else 0, (Step(text, None),))
+        line = _marked(line, [mark for mark in marks if mark.assignment == name], most)
+        lines.append(_decided(line, final[name], line.max_score or most) if name in final else line)
     lines += [_removed(name, work[name]) for name in work if name not in assignments]
     return Grade(student, tuple(lines), budget)
 
 
-def _decided(student: str, name: str, work: Sequence[Standing], late: Late, most: float) -> GradeLine | None:
-    """The grade that a person decided, if one did. `most` are the course's points, for an assignment without a grading.
-    """
-    max_score = max((hand_in.attempt.max_score for hand_in in work), default=most)
-    for excused in late.excused:
-        if (excused.student.casefold(), excused.assignment) == (student.casefold(), name):
-            return GradeLine(name, None, 0, (Step(f"excused by {excused.by}: {excused.reason}", None),))
-    for given in late.overrides:
-        if (given.student.casefold(), given.assignment) == (student.casefold(), name):
-            step = Step(f"given by {given.by}: {given.reason}", given.points)
-            return GradeLine(name, given.points, max_score, (step,))
-    return None
+def _marked(line: GradeLine, marks: Sequence[Mark], most: float) -> GradeLine:
+    """The line with the points that people gave. Where nothing was handed in they are its points, out of `most`."""
+    points, steps = line.points, list(line.steps)
+    waiting = unanswered(marks)
+    for mark in marks:
+        if mark.points and not line.open:
+            points = round((points or 0) + mark.points, 2)
+        steps.append(Step(mark.said + "; not answered yet" * (mark in waiting), points))
+    if points is not None and points < 0:
+        points = 0
+        steps.append(Step("not less than 0", points))
+    return replace(line, points=points, max_score=line.max_score or (most if points is not None else 0),
+                   steps=tuple(steps))
+
+
+def _decided(line: GradeLine, given: Excused, max_score: float) -> GradeLine:
+    """The line as a person decided it, after the steps that this hides."""
+    hidden = "" if line.points is None else f", in place of {line.points:.6g}"
+    if isinstance(given, Override):
+        last = Step(f"given by {given.by}{hidden}: {given.reason}", given.points)
+        return GradeLine(line.assignment, given.points, max_score, (*line.steps, last))
+    last = Step(f"excused by {given.by}{hidden}: {given.reason}", None)
+    return GradeLine(line.assignment, None, 0, (*line.steps, last))
 
 
 def _removed(name: str, work: Sequence[Standing]) -> GradeLine:

@@ -14,6 +14,7 @@ from grader.console import usage as _usage
 from grader.intake.manifest import ManifestError, read_manifest
 from grader.model import catalogue
 from grader.model.course import Course, CourseError, read_course
+from grader.model.mark import Mark
 from grader.model.result import Repair
 from grader.model.roster import RosterError, Student, read_roster
 from grader.model.text import clean
@@ -51,8 +52,8 @@ def rescore(out: Out = Path("results"), course: CourseFile = catalogue.COURSE) -
     # Late: numpy is slow to import.
     from grader.records.rescore import rescore as rescored
 
-    rules = _course(course)
-    with _held(out) as store:
+    rules = course_of(course)
+    with held(out) as store:
         say(f"{rescored(store, rules):,} attempts scored again")
         for line in beside(store, rules):
             say(line)
@@ -60,7 +61,7 @@ def rescore(out: Out = Path("results"), course: CourseFile = catalogue.COURSE) -
 
 def diff(out: Out = Path("results"), student: Students = None) -> None:
     """Show whose grade would change if the newest attempts stood: by how much, in which checks, and why."""
-    with _reporting(), Store.existing(out) as store:
+    with reporting(), Store.existing(out) as store:
         _known(store, out, student)
         moves = [move for move in compare.moves(store) if _named(move.before, student)]
         failed = [attempt for attempt in compare.failures(store) if _named(attempt, student)]
@@ -75,7 +76,7 @@ def apply(
 ) -> None:
     """Make the newest attempts count, as `kernelmark diff` shows them."""
     names = names_in(only)
-    with _held(out) as store:
+    with held(out) as store:
         _known(store, out, student)
         graded = {attempt.assignment for attempt in store.attempts()}
         if strange := next((name for name in names if name not in graded), None):
@@ -93,13 +94,25 @@ def apply(
             store.decide(wanted)
             have = "1 newer attempt stands" if len(wanted) == 1 else f"{len(wanted):,} newer attempts stand"
             outcome = f"{have} now" + "; kernelmark apply --undo takes that back" * bool(wanted)
-        trouble = refresh(store, out)
-        # Late: pages are slow to import.
-        from grader.report.pages import write_class
+        trouble = drawn_again(store, out)
+    tell([outcome], trouble)
 
-        loaded = load_results(out)
-        write_class(loaded.entries, out, failures=loaded.failures, others=under_another_course_file(store))
-    say(outcome)
+
+def drawn_again(store: Store, out: Path) -> list[str]:
+    """Writes the students' files that are out of date, and the class page. Returns a line for each failure."""
+    trouble = refresh(store, out)
+    # Late: pages are slow to import.
+    from grader.report.pages import write_class
+
+    loaded = load_results(out)
+    write_class(loaded.entries, out, failures=loaded.failures, others=under_another_course_file(store))
+    return trouble
+
+
+def tell(outcome: Sequence[str], trouble: Sequence[str]) -> None:
+    """Prints what was done, and ends the command with the status of a failure if there was one."""
+    for line in outcome:
+        say(clean(line, 1000))
     for line in trouble:
         errors.print(f"kernelmark: {line}", markup=False)
     if trouble:
@@ -118,12 +131,12 @@ def explain_grade(
 
     Of a kernel that failed, the change that makes every case right is printed, too, if one was found.
     """
-    rules = _course(course)
-    with _reporting():
+    rules = course_of(course)
+    with reporting():
         people = read_roster(roster) if roster else []
-        before = stands_in(out)
+        before, marks = stands_in(out), marks_in(out)
         stands = as_in_roster(before, people, read_manifest(intake) if intake else None)
-    chosen = grades(stands, rules, people)
+    chosen = grades(stands, rules, people, marks)
     folders = {member.casefold(): hand_in.attempt.slug for hand_in in stands for member in hand_in.attempt.members}
     if student:
         # A group has one folder, and each of its members a grade; an id may be that of the source or of the roster.
@@ -137,7 +150,7 @@ def explain_grade(
         for line in strangers(course, rules, chosen):
             errors.print(f"kernelmark: {line}", markup=False)
     count = [line.attempt for grade in chosen if student for line in grade.lines if line.attempt is not None]
-    with _reporting():
+    with reporting():
         changes = repairs(out, count)
         old = _outdated(out, [folders.get(grade.student.casefold(), "") for grade in chosen] if student else [None])
     for line in old:
@@ -152,6 +165,12 @@ def stands_in(out: Path) -> list[Standing]:
     """The standing attempts below `out`, in the order of recording. Raises StoreError."""
     with Store.existing(out) as store:
         return list(standing(store.attempts(), store.decisions()).values())
+
+
+def marks_in(out: Path) -> list[Mark]:
+    """What people gave and said below `out`, in the order of recording. Raises StoreError."""
+    with Store.existing(out) as store:
+        return store.marks()
 
 
 def _outdated(out: Path, folders: Iterable[str | None]) -> list[str]:
@@ -175,14 +194,16 @@ def repairs(out: Path, attempts: Sequence[Attempt]) -> dict[int, Repair]:
     return {number: repair for number, repair in found.items() if repair is not None}
 
 
-def grades(stands: Sequence[Standing], course: Course, roster: Sequence[Student] = ()) -> list[Grade]:
-    """Everyone's grades by the course's policy, from the standing attempts. Without a list the course has every
-    assignment."""
+def grades(
+    stands: Sequence[Standing], course: Course, roster: Sequence[Student] = (), marks: Sequence[Mark] = (),
+) -> list[Grade]:
+    """Everyone's grades by the course's policy, from the standing attempts and what people gave. Without a list the
+    course has every assignment."""
     books = newest_books(hand_in.attempt for hand_in in stands if hand_in.attempt.judged)
     names = course.assignments or dict.fromkeys(hand_in.attempt.assignment for hand_in in stands)
     points = {name: course.points_of(name) for name in names}
     known = {name: of.correctness + of.performance for name, of in points.items()}
-    return class_grades(stands, roster, course.late, known, books)
+    return class_grades(stands, roster, course.late, known, books, marks)
 
 
 def strangers(course: Path, rules: Course, marks: Sequence[Grade]) -> list[str]:
@@ -236,7 +257,7 @@ def _known(store: Store, out: Path, names: list[str] | None) -> None:
             _usage(f"--student {name!r}: no such student in {out}; {WHO}")
 
 
-def _course(path: Path) -> Course:
+def course_of(path: Path) -> Course:
     try:
         return read_course(path, frozenset(catalogue.files()))
     except CourseError as error:
@@ -244,14 +265,14 @@ def _course(path: Path) -> Course:
 
 
 @contextlib.contextmanager
-def _held(out: Path) -> Iterator[Store]:
+def held(out: Path) -> Iterator[Store]:
     """The attempts in `out`, locked against other processes."""
-    with _reporting(), Store.existing(out) as store, locked(out / FOLDER):
+    with reporting(), Store.existing(out) as store, locked(out / FOLDER):
         yield store
 
 
 @contextlib.contextmanager
-def _reporting() -> Iterator[None]:
+def reporting() -> Iterator[None]:
     """Turns errors of the block into usage errors."""
     try:
         yield

@@ -14,8 +14,9 @@ from grader.report.text import points
 
 # Spreadsheets read a text with such a beginning as a formula, also with full-width signs.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")
-NAME_BYTES = 400
+NAME_BYTES, COMMENT_BYTES = 400, 4_000
 SPEED_COLUMNS = ("speedup", "speed_points")
+MARK_COLUMNS = ("marks", "comment")
 
 
 def gradebook(
@@ -34,16 +35,19 @@ def rows(
     points and verdict of each assignment.
 
     An assignment that could not be judged is blank, and so is the total: people ask about a blank, but believe a zero.
-    An assignment with any measured speed has two more columns, the ratio to the baseline's speed and its points. If
+    An assignment with any mark of a person has two more columns, the points that people gave beside the automatic ones,
+    and what they said. One with any measured speed has two more, the ratio to the baseline's speed and its points. If
     some (folder, assignment) in `others` were graded under another course file, a column names them. `pseudonyms` are
     those of a leaderboard, by folder.
     """
     names = list(dict.fromkeys(name for entry in entries for name in entry.result.assignments))
     known = [what for what in ("name", "section") if any(getattr(entry.owner, what) for entry in entries)]
+    marked = {name for entry in entries for name, a in entry.result.assignments.items() if a.marks}
     timed = {name for entry in entries for name, a in entry.result.assignments.items() if measured(a)}
     yield ["student", *known, "score", "max_score", "measured_max",
            *(cell(f"{name}_{what}") for name in names
-             for what in ("points", "verdict", *(SPEED_COLUMNS if name in timed else ()))),
+             for what in ("points", "verdict", *(MARK_COLUMNS if name in marked else ()),
+                          *(SPEED_COLUMNS if name in timed else ()))),
            *(["other_course_file"] if others else []), *(["pseudonym"] if pseudonyms else [])]
     for entry in entries:
         result = entry.result
@@ -54,15 +58,21 @@ def rows(
         for name in names:
             assignment = result.assignments.get(name)
             if assignment is None:
-                row += ["", "", *(("", "") if name in timed else ())]
+                row += ["", "", *(("", "") if name in marked else ()), *(("", "") if name in timed else ())]
             else:
                 row += [number(assignment.score) if assignment.judged else "", assignment.verdict]
+                row += _marks(assignment, hidden=bool(entry.owner.pseudonym)) if name in marked else []
                 row += _speed(assignment) if name in timed else []
         if others:
             row.append(cell(" ".join(name for name in names if (entry.folder, name) in others)))
         if pseudonyms:
             row.append(pseudonyms[entry.folder])
         yield row
+
+
+def _marks(assignment: AssignmentResult, *, hidden: bool) -> list[str | float]:
+    said = "" if hidden else "; ".join(mark.said for mark in assignment.marks)
+    return [number(assignment.given) if assignment.given else "", cell(said, COMMENT_BYTES)]
 
 
 def _speed(assignment: AssignmentResult) -> list[str | float]:
@@ -73,10 +83,10 @@ def _speed(assignment: AssignmentResult) -> list[str | float]:
     return [float(f"{speedup.median:.4g}"), number(assignment.performance.points)]
 
 
-def cell(text: str) -> str:
+def cell(text: str, limit: int = NAME_BYTES) -> str:
     """A text that spreadsheets do not read as a formula."""
     # Cleaned first: without a leading escape, more texts are formulas.
-    text = clean(text, NAME_BYTES)
+    text = clean(text, limit)
     formula = text.startswith(FORMULA_STARTS) or text.lstrip().startswith(FORMULA_STARTS)
     return ("'" if formula else "") + text
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from grader.model.mark import Mark
 from grader.model.result import REFERENCE, AssignmentResult, Environment, Flag, Interval, Repair
 from grader.model.text import clean
 from grader.model.verdicts import Verdict
@@ -34,7 +35,8 @@ KINDS = {
 class Cell:
     """One assignment of a student. `failed` are the checks that did not pass; `mistake` names the failure, in the same
     words for all students with it; `repair` is a change that makes every case right, if one was found; `interval` and
-    `reference` are ratios to the baseline's speed. `other`: graded under another course file than the newest grades."""
+    `reference` are ratios to the baseline's speed. `marks` are what people gave and said, and `given` their points for
+    everybody whose line it is, beside `score`. `other`: graded under another course file than the newest grades."""
 
     title: str
     verdict: Verdict
@@ -54,6 +56,8 @@ class Cell:
     reference: float | None
     floor: float | None
     target: float | None
+    given: float
+    marks: tuple[Mark, ...]
     other: bool = False
 
 
@@ -79,6 +83,15 @@ class Line:
     def shown(self) -> str:
         """The name to show."""
         return self.name or self.student
+
+    @property
+    def given(self) -> float:
+        return sum(cell.given for cell in self.cells.values())
+
+    @property
+    def total(self) -> float:
+        """The points with those that people gave; the latter are in no median and no picture."""
+        return max(0, self.score + self.given)
 
     @property
     def other(self) -> bool:
@@ -135,7 +148,8 @@ def _cell(a: AssignmentResult) -> Cell:
         tuple(_short(label(c)) for c in a.correctness.checks if c.outcome == "failed"),
         bool(a.elsewhere), bool(impossible(a)),
         tuple(clean_model(flag, TEXT_BYTES) for flag in a.flags),
-        speed.speedup if measured(a) else None, reference, speed.floor, speed.target)
+        speed.speedup if measured(a) else None, reference, speed.floor, speed.target, a.given,
+        tuple(clean_model(mark, HINT_BYTES) for mark in a.marks))
 
 
 def _short(text: str) -> str:

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from grader.model.files import replace
 from grader.model.hidden import for_student
+from grader.model.mark import signed, unanswered
 from grader.model.result import AssignmentResult, CheckResult, Result
 from grader.model.result import Environment as Graded
 from grader.model.text import FIELD_BYTES, clean, folded
@@ -218,6 +219,7 @@ def _environment() -> Environment:
         "status": findings.status, "check_status": findings.CHECK_STATUS,
         "verdicts": VERDICTS, "headline": findings.headline, "not_measured": findings.not_measured,
         "ladder": charts.ladder, "strip": charts.strip, "curve": chart, "curve_said": sentences,
+        "unanswered": unanswered, "signed": signed,
         "tally": tally, "unjudged": UNJUDGED,
         "most_named": MOST_NAMED, "most_kinds": MOST_KINDS, "most_flags": MOST_FLAGS,
         "most_changes": MOST_CHANGES,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TypeVar
 
+from grader.model.mark import Mark, unanswered
 from grader.model.verdicts import ACCEPTED, GRADERS_FAULT, STUDENTS_FAULT, UNJUDGED, UNTRIED, VERDICTS, Verdict
 from grader.report.line import Cell, Line, comparable, devices
 from grader.report.speed import often, positive
@@ -160,6 +161,17 @@ def astray(lines: Sequence[Line]) -> list[tuple[Line, str]]:
         said += [f"Found {', '.join(line.unread)}, which no assignment reads."] if line.unread else []
         strays += [(line, " ".join(said))] if said else []
     return strays
+
+
+def waiting(lines: Sequence[Line]) -> list[tuple[Line, Cell, Mark]]:
+    """Requests for regrading without an answer, the oldest first."""
+    return sorted(((line, cell, mark) for line in lines for cell in line.cells.values()
+                   for mark in unanswered(cell.marks)), key=lambda item: item[2].id)
+
+
+def marked(lines: Sequence[Line]) -> list[tuple[Line, Cell, Mark]]:
+    """What people gave and said, line by line."""
+    return [(line, cell, mark) for line in lines for cell in line.cells.values() for mark in cell.marks]
 
 
 def picked(lines: Sequence[Line], which: Callable[[Cell], bool]) -> list[LineCell]:

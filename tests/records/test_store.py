@@ -158,9 +158,9 @@ def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
     with Store.create(tmp_path) as store:
         grading(0, store)
     with sqlite3.connect(store.path) as connection:
-        connection.execute("pragma user_version = 2")
+        connection.execute("pragma user_version = 3")
     connection.close()
-    with pytest.raises(StoreError, match="version 2, not 1"):
+    with pytest.raises(StoreError, match="version 3, not 2"):
         Store.existing(tmp_path).attempts()
 
 
