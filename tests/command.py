@@ -26,7 +26,8 @@ SILU = (ROOT / "reference" / "silu.py").read_text()
 SECONDS = 120
 # Verbs that run in this process: most of their time would go into imports. Those below that start processes use this
 # process's own lane, which stays open.
-HERE = frozenset({"apply", "assignments", "diff", "explain-grade", "export", "intake", "rescore"})
+HERE = frozenset({"answer", "apply", "assignments", "diff", "explain-grade", "export", "intake", "mark", "request",
+                  "requests", "rescore"})
 SHARED = {"grade": "grader.run.whole_class.LocalLanes", "regrade": "grader.run.whole_class.LocalLanes",
           "inspect": "grader.student.inspecting.close_lane"}
 

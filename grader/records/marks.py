@@ -63,7 +63,7 @@ def mark(
         usage("mark: neither --points nor --comment; give one of them; --points 0 takes an earlier mark back")
     with held(out) as store:
         desk = _desk(store, out, course_of(course), roster, intake)
-        rows = _rows(csv) if csv is not None else [("", Row(student, assignment, points, comment, by))]
+        rows = list(_read(csv, by)) if csv is not None else [("", Row(student, assignment, points, comment, by))]
         wanted = [desk.mark(where, row) for where, row in rows]
         now = {_slot(one): one for one in counting(store.marks()) if one.kind == "mark"}
         if twice := next((where for at, (where, _) in enumerate(rows) if _slot(wanted[at]) in map(_slot, wanted[:at])),
@@ -194,12 +194,8 @@ def _desk(store: Store, out: Path, course: Course, roster: Path | None, intake: 
         {student.id.casefold(): student.id for student in people}, list(dict.fromkeys(names)))
 
 
-def _rows(path: Path) -> list[tuple[str, Row]]:
-    """The rows of a table of marks, each with its place."""
-    return list(_read(path))
-
-
-def _read(path: Path) -> Iterator[tuple[str, Row]]:
+def _read(path: Path, by: str) -> Iterator[tuple[str, Row]]:
+    """The rows of a table of marks, each with its place; `by` gives those that say nobody."""
     try:
         sheet = read_sheet(path)
     except SheetError as error:
@@ -224,7 +220,7 @@ def _read(path: Path) -> Iterator[tuple[str, Row]]:
         # A row that is not filled in yet.
         if points or value["comment"]:
             yield where, Row(value["student"], value["assignment"], float(points) if points else None,
-                             value["comment"], value["by"])
+                             value["comment"], value["by"] or by)
 
 
 def _most(before: str, points: float, assignment: str, course: Course) -> float:

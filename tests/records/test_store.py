@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from grader.model.catalogue import ROOT
+from grader.model.mark import Mark
 from grader.records.lock import LockedError, locked
 from grader.records.store import FILE, FOLDER, Store, StoreError
 from tests.records.made import add, draft
@@ -132,10 +133,11 @@ def test_a_folder_that_may_not_be_written_is_said_and_still_read(open_to_all: Pa
     assert read == "1" and said.startswith("attempts not recorded: attempt to write a readonly database"), done
 
 
-@pytest.mark.parametrize("table", ["runs", "attempts", "decisions"])
+@pytest.mark.parametrize("table", ["runs", "attempts", "decisions", "marks"])
 def test_no_row_is_changed_or_deleted(tmp_path: Path, table: str) -> None:
     with Store.create(tmp_path) as store:
         store.decide(add(store, draft(), result=RECORD))
+        store.mark([Mark(assignment="silu", by="T. A.", points=5)])
     with sqlite3.connect(tmp_path / FOLDER / FILE) as connection:
         for change in (f"update {table} set id = 9", f"delete from {table}"):
             with pytest.raises(sqlite3.IntegrityError, match="added to, never changed"):
