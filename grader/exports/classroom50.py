@@ -64,8 +64,9 @@ def classroom50(submission: GradedSubmission, where: Repositories) -> dict[str, 
         points, of = (a.score, a.max_score) if line is None else (line.points or 0, line.max_score)
         # An excused one is of no points.
         if of:
+            said = [a.message, *(mark.said for mark in (a.marks if line is None else line.marks))]
             tests.append({"test-name": name, "passed": a.right, "score": _whole(points), "max-score": _whole(of),
-                          "verdict": a.verdict, "message": clean(a.message)})
+                          "verdict": a.verdict, "message": clean("\n".join(said))})
     return {
         "schema": SCHEMA, "classroom": where.classroom, "assignment": where.assignment,
         "assignment_type": "group" if len(submission.members) > 1 else "individual", "owner": owner, "submission": tag,

@@ -81,6 +81,8 @@ def canvas(
 def moodle(
     results: Results, sheet: Sheet, out: Out, column: Annotated[str, typer.Option(
         help="The heading of the grades, in your Moodle's language.")] = "Grade",
+    feedback: Annotated[str, typer.Option(
+        help="The heading of the feedback, for what people said. Default: Feedback comments, if it is there.")] = "",
     only: Only = "", intake: Intake = None, roster: Roster = None, course: Course = catalogue.COURSE,
     force: Force = False,
 ) -> None:
@@ -91,7 +93,7 @@ def moodle(
 
     class_ = _class(results, course, intake, roster, only=only)
     try:
-        filled = fill.moodle(sheet, column, class_)
+        filled = fill.moodle(sheet, column, class_, feedback)
     except ExportError as error:
         _refused(error)
     _say(class_.lines + filled.lines)

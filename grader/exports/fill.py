@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.exports.graded import Class, ExportError
+from grader.exports.graded import Class, ExportError, Total
 from grader.intake.manifest import Member
 from grader.intake.people import names
 from grader.model.sheet import Sheet, SheetError, read_sheet
 from grader.model.text import some
+from grader.report.gradebook import cell
 from grader.report.text import points
 
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
+FEEDBACK_BYTES = 8_000
 CANVAS_IDS = ("SIS User ID", "SIS Login ID", "Integration ID")
 
 
@@ -74,10 +77,12 @@ def canvas(path: Path, column: str, class_: Class) -> Filled:
     return Filled(sheet, len(filled.rows), filled.lines)
 
 
-def moodle(path: Path, column: str, class_: Class) -> Filled:
-    """Fills the column of grades in Moodle's grading worksheet and changes nothing else. Raises ExportError.
+def moodle(path: Path, column: str, class_: Class, feedback: str = "") -> Filled:
+    """Fills the column of grades in Moodle's grading worksheet, and that of feedback for whom people said something,
+    and changes nothing else. Raises ExportError.
 
-    The headings may be in any language: the first column has the participant's number, `column` is the grade's heading.
+    The headings may be in any language: the first column has the participant's number, `column` is the grade's heading,
+    and `feedback` that of the feedback, which a worksheet in English need not be asked for.
     """
     sheet = _read(path)
     target = _column(path, sheet, column or "Grade", sheet.header)
@@ -103,7 +108,27 @@ def moodle(path: Path, column: str, class_: Class) -> Filled:
     most = sheet.column("Maximum grade")
     for at in {_cell(sheet.rows[row], most) for row in filled.rows} if most is not None else ():
         _compare(filled, class_, at, sheet.header[target])
+    said = _column(path, sheet, feedback, sheet.header, "--feedback") if feedback else sheet.column("Feedback comments")
+    _feedback(filled, sheet, said)
     return Filled(sheet, len(filled.rows), filled.lines)
+
+
+def _feedback(filled: _Done, sheet: Sheet, column: int | None) -> None:
+    """Writes what people gave and said into blank cells; Moodle takes them as HTML."""
+    left = []
+    for row, total in filled.rows.items():
+        text = cell("<br>".join(html.escape(total.feedback, quote=False).splitlines()), FEEDBACK_BYTES)
+        if not text or (column is not None and _cell(sheet.rows[row], column).strip() == text):
+            continue
+        if column is None or _cell(sheet.rows[row], column).strip():
+            left.append(total.folder)
+            continue
+        sheet.rows[row] += [""] * (column + 1 - len(sheet.rows[row]))
+        sheet.rows[row][column] = text
+    if left:
+        filled.lines.append(f"{some(left)}: what people said is left out, since " + (
+            "no column is called Feedback comments; pass --feedback with its heading" if column is None else
+            "the sheet has other feedback there"))
 
 
 @dataclass(frozen=True)
@@ -122,7 +147,9 @@ class _Column:
 
 @dataclass
 class _Done:
-    rows: set[int]
+    """What was filled: the total that each row got, and lines that a TA has to know."""
+
+    rows: dict[int, Total]
     lines: list[str]
 
 
@@ -134,7 +161,7 @@ def _filled(target: _Column, class_: Class, keys: Callable[[Member], Iterator[Ke
     # Spreadsheets that separate columns by semicolons mostly write numbers with a comma.
     cells = [cell for row in sheet.rows[1:] for cell in row if _NUMBER.fullmatch(cell)]
     comma = sheet.delimiter == ";" and not any("." in cell for cell in cells)
-    done = _Done(set(), [])
+    done = _Done({}, [])
     changed = part = 0
     met: set[int] = set()
     for total in class_.judged():
@@ -154,7 +181,7 @@ def _filled(target: _Column, class_: Class, keys: Callable[[Member], Iterator[Ke
         changed += bool(_NUMBER.fullmatch(old)) and float(old.replace(",", ".")) != float(new)
         sheet.rows[row] += [""] * (target.column + 1 - len(sheet.rows[row]))
         sheet.rows[row][target.column] = new.replace(".", ",") if comma else new
-        done.rows.add(row)
+        done.rows[row] = total
         part += total.part
         if total.excused:
             done.lines.append(f"{total.folder}: {member.id}: {new} of {points(total.max_score)} points, and the rest "
@@ -199,7 +226,7 @@ def _read(path: Path) -> Sheet:
         raise ExportError(str(error)) from None
 
 
-def _column(path: Path, sheet: Sheet, asked: str, offered: Sequence[str]) -> int:
+def _column(path: Path, sheet: Sheet, asked: str, offered: Sequence[str], option: str = "--column") -> int:
     """The column with this heading, with or without the number that Canvas adds to a title. Raises ExportError."""
     if asked:
         for fits in (lambda heading: heading == asked, lambda heading: re.sub(r" \(\d+\)$", "", heading) == asked):
@@ -208,7 +235,7 @@ def _column(path: Path, sheet: Sheet, asked: str, offered: Sequence[str]) -> int
                 return at[0]
     elif len(offered) == 1:
         return sheet.header.index(offered[0])
-    problem = f"--column {asked!r}: not a column of {path}" if asked else f"--column: not given for {path}"
+    problem = f"{option} {asked!r}: not a column of {path}" if asked else f"{option}: not given for {path}"
     raise ExportError(f"{problem}; choose from {', '.join(map(repr, offered)) or 'another sheet: this has none'}")
 
 

@@ -86,6 +86,14 @@ class GradedSubmission:
         grade = self.grade(member)
         return None if grade is None else next((line.points for line in grade.lines if line.assignment == name), None)
 
+    def result_of(self, member: Member) -> Result:
+        """The result with what people gave and said to this member, in place of all."""
+        marks = {line.assignment: line.marks for line in grade.lines} if (grade := self.grade(member)) else {}
+        return self.result.model_copy(update={"assignments": {
+            name: a if name not in marks else a.model_copy(update={
+                "marks": [mark.model_copy(update={"student": ""}) for mark in marks[name]]})
+            for name, a in self.result.assignments.items()}})
+
     def lines(self) -> dict[str, GradeLine]:
         """The grade of all members by assignment; empty if no attempts are recorded. Raises ExportError if the members'
         grades differ."""
@@ -110,7 +118,8 @@ class GradedSubmission:
 @dataclass(frozen=True)
 class Total:
     """A member's points of the `max_score` that the course gives the member. `excused`: a part is, so that this is less
-    than others get. `part`: fewer than these were measured."""
+    than others get. `part`: fewer than these were measured. `feedback` is what people
+    gave and said, a line each."""
 
     folder: str
     member: Member
@@ -118,6 +127,7 @@ class Total:
     max_score: float
     excused: bool = False
     part: bool = False
+    feedback: str = ""
 
 
 @dataclass
@@ -145,10 +155,10 @@ class Class:
                 if (total := submission.total(member)) is not None:
                     most, result = submission.max_score(member), submission.result
                     yield Total(submission.folder, member, total, most, most < result.max_score,
-                                result.measured_max < result.max_score)
+                                result.measured_max < result.max_score, _feedback(submission.grade(member)))
         for member in self.missing:
             if (grade := self.given.get(member.id)) is not None:
-                yield Total(member.id, member, grade.points, grade.max_score)
+                yield Total(member.id, member, grade.points, grade.max_score, feedback=_feedback(grade))
 
 
 def read_class(
@@ -242,6 +252,10 @@ def _doubts(submission: GradedSubmission) -> Iterator[str]:
                "that was graded, or grade this one")
     if submission.unjudged and any(submission.total(member) is None for member in submission.members):
         yield f"{submission.folder}: no total, since the points of these are open: {', '.join(submission.unjudged)}"
+
+
+def _feedback(grade: Grade | None) -> str:
+    return "\n".join(f"{line.assignment}: {mark.said}" for line in grade.lines for mark in line.marks) if grade else ""
 
 
 def _ids(members: Sequence[Member]) -> str:

@@ -37,6 +37,8 @@ def gradescope(submission: GradedSubmission, visibility: str) -> dict[str, Any]:
         output += [f"Found by trying: {a.repair.told}", *filter(None, [a.repair.diff])] if a.repair else []
         if line is not None and (line.points is None or line.points != a.score) and not line.open:
             output += [step.text for step in line.steps]
+        else:
+            output += [mark.said for mark in (a.marks if line is None else line.marks)]
         tests.append({"name": a.title, "number": str(number), "output": clean("\n".join(output)),
                       "visibility": visibility, "tags": [name], "extra_data": {"verdict": a.verdict},
                       **_scored(a, line)})

@@ -21,22 +21,22 @@ def table(class_: Class) -> str:
     """CSV text. `grade` of `max_score` and the grade in each assignment follow the course's policy; `score` of
     `measured_max` is the graded result. People who handed in nothing have a row, too, whose grade is blank unless a
     person gave one, and so have those whose result cannot be read."""
-    head, *graded = rows([Entry(submission.folder, submission.result) for submission in class_.graded])
+    people = [(submission, member) for submission in class_.graded for member in submission.members]
+    head, *graded = rows([Entry(submission.folder, submission.result_of(member)) for submission, member in people])
     names = class_.assignments
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_ALL)
     # PERSON replaces the student's name, and has the points in all of the person, not of the result.
     writer.writerow([*PERSON, *(cell(f"{name}_grade") for name in names), *_result(head)])
-    for submission, row in zip(class_.graded, graded, strict=True):
+    for (submission, member), row in zip(people, graded, strict=True):
         when = ["", "", ""]
         if hand_in := submission.hand_in:
             when = [hand_in.submitted_at or "", {None: "", True: "yes", False: "no"}[hand_in.late],
                     cell("; ".join(_problems(hand_in)))]
-        for member in submission.members:
-            total = submission.total(member)
-            grade = [_blank(total), points(submission.max_score(member)),
-                     *(_blank(submission.points(member, name)) for name in names)]
-            writer.writerow([*_person(member), cell(submission.folder), *when, *grade, *_result(row)])
+        total = submission.total(member)
+        grade = [_blank(total), points(submission.max_score(member)),
+                 *(_blank(submission.points(member, name)) for name in names)]
+        writer.writerow([*_person(member), cell(submission.folder), *when, *grade, *_result(row)])
     without = [(folder, member) for folder, members in class_.broken.items() for member in members]
     for folder, member in [*without, *(("", member) for member in class_.missing)]:
         grade = [""] * (2 + len(names))

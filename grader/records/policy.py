@@ -38,7 +38,8 @@ class GradeLine:
     """A student's grade in an assignment. `points` is None if it was not handed in, not judged, or excused. `max_score`
     is 0 if it was excused, or if nobody has a grade in it yet. `open`: handed in, but not judged yet. `other_course`:
     graded under another course file than the newest grades of the class, so not comparable with them. `removed`: no
-    assignment of the course any more, so without points. `attempt` is the one that counts, if one does."""
+    assignment of the course any more, so without points. `attempt` is the one that counts, if one does. `marks` are
+    what people gave the student and said."""
 
     assignment: str
     points: float | None
@@ -49,6 +50,7 @@ class GradeLine:
     other_course: bool = False
     removed: bool = False
     attempt: Attempt | None = None
+    marks: tuple[Mark, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,7 @@ def _marked(line: GradeLine, marks: Sequence[Mark], most: float) -> GradeLine:
         points = 0
         steps.append(Step("not less than 0", points))
     return replace(line, points=points, max_score=line.max_score or (most if points is not None else 0),
-                   steps=tuple(steps))
+                   steps=tuple(steps), marks=tuple(marks))
 
 
 def _decided(line: GradeLine, given: Excused, max_score: float) -> GradeLine:
@@ -190,9 +192,9 @@ def _decided(line: GradeLine, given: Excused, max_score: float) -> GradeLine:
     hidden = "" if line.points is None else f", in place of {line.points:.6g}"
     if isinstance(given, Override):
         last = Step(f"given by {given.by}{hidden}: {given.reason}", given.points)
-        return GradeLine(line.assignment, given.points, max_score, (*line.steps, last))
+        return GradeLine(line.assignment, given.points, max_score, (*line.steps, last), marks=line.marks)
     last = Step(f"excused by {given.by}{hidden}: {given.reason}", None)
-    return GradeLine(line.assignment, None, 0, (*line.steps, last))
+    return GradeLine(line.assignment, None, 0, (*line.steps, last), marks=line.marks)
 
 
 def _removed(name: str, work: Sequence[Standing]) -> GradeLine:

@@ -51,11 +51,15 @@ def _canvas(made: Path, sheet: Path) -> None:
 
 def _moodle(made: Path, sheet: Path) -> None:
     """Moodle wants identifier, grade and time of the last change in the worksheet that it gave; headings may be in any
-    language. A grade is a number, of the sheet's own decimal sign, in a row that may be changed."""
+    language. A grade is a number, of the sheet's own decimal sign, in a row that may be changed; feedback is written
+    where there was none."""
     before, after = _rows(sheet), _rows(made)
     assert len(before) == len(after) and before[0] == after[0]
     changed = {at for old, new in zip(before, after, strict=True) for at, (was, now) in enumerate(
         zip(old + [""] * (len(new) - len(old)), new, strict=True)) if was != now}
+    said = before[0].index("Feedback comments") if "Feedback comments" in before[0] else -1
+    assert all(old[said] in ("", row[said]) for old, row in zip(before, after, strict=True) if said in changed)
+    changed -= {said}
     assert len(changed) <= 1 and 0 not in changed
     assert all(NUMBER.fullmatch(row[at]) or row[at] == old[at]
                for at in changed for old, row in zip(before, after, strict=True) if len(row) > at and len(old) > at)

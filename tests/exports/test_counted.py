@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.model.job import Graded
+from grader.model.mark import Mark
 from grader.model.submission import Submission
 from grader.records.draw import refresh
 from grader.records.standing import pending
@@ -93,6 +94,38 @@ def test_one_assignment_by_the_late_policy(tmp_path: Path, out: Path) -> None:
         done = kernelmark("export", kind, "out", *whose, *words, "--out", f"made/{kind}", cwd=tmp_path)
         assert "its members have different grades (bo 300, lin 347), and the format has one for all" in done.stderr
         assert done.returncode == (2 if kind == "gradescope" else 0)
+
+
+def test_what_people_give_is_in_every_total_and_where_there_is_room_for_words(tmp_path: Path, out: Path) -> None:
+    with Store.existing(out) as store:
+        store.mark([Mark(slug="ada", assignment="silu", points=5, comment="=tidy <b>", by="T. A."),
+                    Mark(slug="pair", student="bo", assignment="gemm", points=-2.5, comment="came late", by="T. A."),
+                    Mark(slug="", student="eve", assignment="silu", points=7, comment="oral exam", by="T. A.")])
+    (tmp_path / "roster.csv").write_text("id,name\nada,Ada\nbo,Bo\nlin,Lin\neve,Eve\n")
+    (tmp_path / "worksheet.csv").write_text(
+        "Identifier,Full name,Email address,Grade,Last modified (grade),Feedback comments\n"
+        + "".join(f"Participant {at},{who.title()},{who}@x.edu,,-,{text}\n"
+                  for at, (who, text) in enumerate({"ada": "", "bo": "", "lin": "", "eve": "seen"}.items(), 7)))
+    asked = ("--intake", "class", "--roster", "roster.csv")
+    export("csv", "out", *asked, "--out", "grades.csv", cwd=tmp_path)
+    rows = rows_of(tmp_path / "grades.csv")
+    assert {who: row["grade"] for who, row in rows.items()} == {"ada": "365", "bo": "357.5", "lin": "360", "eve": "7"}
+    assert {who: (row["silu_marks"], row["gemm_marks"], row["gemm_grade"]) for who, row in rows.items()} == {
+        "ada": ("5", "", "60"), "bo": ("", "-2.5", "57.5"), "lin": ("", "", "60"), "eve": ("", "", "")}
+    assert "=tidy <b>" in rows["ada"]["silu_comment"] and rows["lin"]["gemm_comment"] == ""
+    said, _ = export("moodle", "out", *asked, "--sheet", "worksheet.csv", "--out", "filled.csv", cwd=tmp_path)
+    filled = {row["Full name"]: row for row in csv.DictReader((tmp_path / "filled.csv").read_text().splitlines())}
+    assert {who: row["Grade"] for who, row in filled.items()} == {"Ada": "365", "Bo": "357.5", "Lin": "360", "Eve": "7"}
+    assert filled["Ada"]["Feedback comments"].endswith("+5 points; =tidy &lt;b&gt;")
+    assert filled["Lin"]["Feedback comments"] == "" and filled["Eve"]["Feedback comments"] == "seen"
+    assert "kernelmark: eve: what people said is left out, since the sheet has other feedback there" in said
+    export("gradescope", "out", "--student", "ada", "--out", "ada.json", cwd=tmp_path)
+    found = json.loads((tmp_path / "ada.json").read_text())
+    assert found["score"] == 365 and "+5 points; =tidy <b>" in found["tests"][0]["output"]
+    export("classroom50", "out", "--intake", "class", "--classroom", "gpu", "--assignment", "kernels", "--organisation",
+           "https://github.com/uni", "--out", "made", cwd=tmp_path)
+    assert json.loads((tmp_path / "made" / "ada.json").read_text())["score"] == 365
+    assert "tidy" in json.loads((tmp_path / "made" / "ada.json").read_text())["tests"][0]["message"]
 
 
 def test_a_killed_apply_is_told_by_what_reads_next(tmp_path: Path, out: Path) -> None:
