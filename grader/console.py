@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import NoReturn
 
 import typer
@@ -13,7 +15,9 @@ AGAIN = 'When to use grade --force, regrade, rescore and apply: the table in doc
 USAGE_ERROR = 2
 INFRASTRUCTURE_ERROR = 3
 
-console = Console(highlight=False)
+# What is piped is for another program, or a file: its lines are not wrapped, unless $COLUMNS asks for it.
+PIPED = 10_000
+console = Console(highlight=False, width=None if sys.stdout.isatty() or os.environ.get("COLUMNS") else PIPED)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 

@@ -34,7 +34,8 @@ def check(name: str, text: str, *options: str) -> bool:
             [sys.executable, "-P", "-m", "grader.cli", "check", file, "--only", name, *options], cwd=folder,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
             env={**os.environ, "PYTHONPATH": path, "COLUMNS": COLUMNS, "NO_COLOR": "1"})
-    print(done.stdout, end="")
+    # The command that it tells for the same inputs names a file that is gone.
+    print(done.stdout.replace(f": kernelmark check {file} ", f": %%kernelmark {name} "), end="")
     return done.returncode == 0
 
 

@@ -36,7 +36,7 @@ EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "frontends/cuda/phrases/compiling.py": (6, "a file in the wrong language"),
     "frontends/cuda/reading.py": (1, "a directive of the same name"),
     "engine/forkserver/handle.py": (4, f"which of its versions are known, and {VERSION}"),
-    "engine/forkserver/server.py": (9, f"imports what workers need before they are forked, and {VERSION}"),
+    "engine/forkserver/server.py": (3, f"imports what workers need before they are forked, and {VERSION}"),
     "model/calibration.py": (2, VERSION),
     "model/result.py": (1, VERSION),
     "plan/wire.py": (1, VERSION),

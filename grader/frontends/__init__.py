@@ -69,7 +69,8 @@ class FrontEnd:
     tells what is foreign in a kernel, each once; `check_launch` whether a launch fits its kernel: its options, and its
     arguments, which are as many as the signature has. Both raise Malformed for what no planner of ours writes.
     `argument_names` are those of the entry, one for each argument of a launch. `traits` tells which of `Trait` a kernel
-    has. `launch_options` are the language's words for fields of a `Launch`, `phrases` those for what the judge finds.
+    has, `blocks` the sizes of the blocks of elements that a launch of it works on, as far as they show.
+    `launch_options` are the language's words for fields of a `Launch`, `phrases` those for what the judge finds.
     `title` is the language's name for people. `lowers_to` is the front end that simulates the text which this one's
     compiler gives to the assembler (`Binary.ptx`), "" if none does.
     `edits` are the words for what edits change ("another operator"); without any, its planner lists no edits.
@@ -88,6 +89,7 @@ class FrontEnd:
     launch_options: Mapping[Literal["cluster", "cooperative", "programmatic"], str]
     traits: Callable[[Kernel], frozenset[Trait]]
     phrases: Phrases
+    blocks: Callable[[Launch, Kernel], frozenset[int]] = lambda launch, kernel: frozenset()
     title: str = ""
     lowers_to: str = ""
     outline: Callable[[str], Outline] = lambda text: Outline()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
+from grader import frontends
 from grader.judge.case import judge_case
 from grader.judge.checks import Judged, concluded, not_run, our_failure, quotes, shortened
 from grader.judge.explain import explain_remarks, explain_timed
@@ -18,6 +19,7 @@ from grader.judge.timing.speed import time_case
 from grader.model.launched import Inspection
 from grader.model.result import CheckResult, Timing
 from grader.plan.findings import Finding
+from grader.plan.plan import Launch, Plan
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,8 @@ class _Timeline:
         else:
             case = next(case for case in self._task.assignment.cases if case.name == check.case)
             judged = judge_case(self._prepared, self._planned, self.machine, check, case, plan)
-            found = judged.check
+            found = judged.check if judged.check.detail is None else judged.check.model_copy(
+                update={"blocks": _blocks(plan)})
             self._findings += [] if check.hidden else judged.findings
             # If one wrong case costs all points, further endless cases tell nothing new.
             strict = self._task.course.points.credit == "all"
@@ -122,3 +125,10 @@ class _Timeline:
     def extras(self) -> Extras:
         remarks = explain_remarks(self._task.assignment, self._planned.skipped, self._findings)
         return Extras(self._target.inspection, (*remarks, *self._target.remarks))
+
+
+def _blocks(plan: Plan) -> list[int]:
+    """The sizes of the blocks that a plan's kernels work on, as far as they show."""
+    sizes = (frontends.of(kernel).blocks(launch, kernel) for launch in plan.first if isinstance(launch, Launch)
+             for kernel in [plan.kernels[launch.kernel]])
+    return sorted(set[int]().union(*sizes))

@@ -172,14 +172,17 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
     suffixes = Counter(path.suffix for path in here.values())
     suffix = suffixes.most_common(1)[0][0] if suffixes else SUFFIX
     missing = [file_of(name, suffix) for name in asked if name not in here and not others[name]]
+    stubs = [path.name for name, path in here.items() if is_stub(path, name)]
+    written = [path.name for path in here.values() if path.name not in stubs]
     if not here and not any(others.values()):
-        for name in known.keys() - asked.keys():
+        for name in (name for name in known if name not in asked):
             if (beside := folder / file_in(folder, known[name])).exists():
                 raise DeskError(f"{folder}: holds {beside.name}, which is not among the files asked for; check it with "
                                 f"--only {name}")
         raise DeskError(f"{folder}: holds none of {', '.join(asked.values())}; name the folder that holds your files")
-    lines = [f"Would be handed in: {', '.join(path.name for path in here.values())}." if here else
-             "Nothing would be handed in."]
+    lines = [f"Would be handed in: {', '.join(written)}." if written else "Nothing would be handed in."]
+    if stubs:
+        lines.append(f"Not written yet: {', '.join(stubs)}.")
     if missing:
         lines.append(f"Missing: {', '.join(missing)}.")
     # Grouped, since an archive may hold several files.

@@ -1,9 +1,10 @@
 """Finds the assignments' files in the cells of a Jupyter notebook. Nothing of a notebook is run.
 
 A file is, in this order: the cell of `%%kernelmark silu`, which is checked alone in the notebook, too; the cell that
-`%%writefile silu.cu` writes; a cell of another magic, such as `%%cuda`, that defines the function in a language with
-compiled files; the Python cell that defines the function, with the cells that it needs: those that bind a global name
-which it uses. Of several the last counts, as if the notebook had been run from top to bottom. A stub is none of them.
+`%%writefile` writes it with; a cell of another magic, such as a compiler's, that defines the function in a language
+with compiled files; the Python cell that defines the function, with the cells that it needs: those that bind a global
+name which it uses. Of several the last counts, as if the notebook had been run from top to bottom. A stub is none of
+them.
 """
 
 from __future__ import annotations
@@ -220,7 +221,7 @@ def _python(text: str) -> _Python:
 
 def _unmagic(line: str) -> str:
     """A line of a cell, or a statement in its place that does nothing if it is a shell command, a magic or a question:
-    `!pip install triton`, `files = !ls`, `%matplotlib inline`, `torch.sum?`."""
+    `!pip install torch`, `files = !ls`, `%matplotlib inline`, `torch.sum?`."""
     said = line.strip()
     value = said.partition("=")[2].lstrip()
     if said.startswith(("!", "%", "?")) or said.endswith("?") or value.startswith(("!", "%")):

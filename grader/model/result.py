@@ -130,6 +130,7 @@ class CheckResult(Record):
     worst_ratio: float | None = Field(default=None, description="worst error over what is allowed")
     detail: Detail | None = None
     timing: Timing | None = None
+    blocks: list[int] = Field(default=[], description="where it failed: sizes of the blocks that its kernels work on")
     note: str = Field(default="", description="how much was looked at, where that was not all")
 
 

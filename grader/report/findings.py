@@ -10,6 +10,7 @@ from grader.model.verdicts import RANKED, VERDICTS
 from grader.report.text import percent, points
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+BEFORE_RUNNING = {"syntax_error": "syntax error", "compile_error": "compile error"}
 STAGE_WORDS = {"source": "the file", "target": "compiled for the GPU"}
 
 
@@ -81,6 +82,13 @@ def status(assignment: AssignmentResult) -> Status:
     if not assignment.judged:
         return UNMEASURED
     return PARTLY if assignment.score > 0 else FAILED
+
+
+def verdict_words(assignment: AssignmentResult) -> str:
+    """What a verdict is called: one that the file gets before it can run is no error of running it."""
+    check = None if assignment.right else evidence(assignment)
+    words = VERDICTS[assignment.verdict].words
+    return BEFORE_RUNNING.get(check.detail.kind, words) if check and check.detail else words
 
 
 def evidence(assignment: AssignmentResult) -> CheckResult | None:

@@ -79,7 +79,7 @@ def _blocks(path: Path, facts: InspectedFile) -> list[RenderableType]:
 
 
 def _listing(found: Inspection, source: str) -> RenderableType:
-    table = Table(box=None, show_header=False, pad_edge=False, expand=True)
+    table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(justify="right", no_wrap=True, style="dim")
     table.add_column(ratio=3, overflow="fold")
     table.add_column(ratio=2, overflow="fold", style="cyan")

@@ -216,7 +216,7 @@ def _environment() -> Environment:
     environment.filters.update(prose=text.prose, points=text.points, figure=text.figure, seconds=text.seconds)
     helpers: dict[str, Any] = {
         "asset": lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8")),
-        "status": findings.status, "check_status": findings.CHECK_STATUS,
+        "status": findings.status, "verdict_words": findings.verdict_words, "check_status": findings.CHECK_STATUS,
         "verdicts": VERDICTS, "headline": findings.headline, "not_measured": findings.not_measured,
         "ladder": charts.ladder, "strip": charts.strip, "curve": chart, "curve_said": sentences,
         "unanswered": unanswered, "signed": signed,

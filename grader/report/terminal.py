@@ -11,7 +11,6 @@ from rich.padding import Padding
 from rich.text import Text
 
 from grader.model.result import AssignmentResult, CheckResult, ErrorMap, Result, Worst
-from grader.model.verdicts import VERDICTS
 from grader.report import error_map, findings, source, speed, stages
 from grader.report.text import clean_model, of_points, points
 from grader.report.touched import factor
@@ -44,7 +43,7 @@ def kernel(assignment: AssignmentResult, file: str, expected: str) -> Renderable
         raises = detail.place is None or "raise" in detail.place.text
         return _head(a, place, "not written yet: it still raises NotImplementedError, as the template does" if raises
                      else "not written yet: it still asks the GPU for nothing, as the template")
-    head = _head(a, file, VERDICTS[a.verdict].words)
+    head = _head(a, file, findings.verdict_words(a))
     if a.measured_max:
         head.append(f"  {of_points(a.score, a.measured_max, a.max_score)}", "dim")
     if PurePath(file).name != expected:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shlex
 import shutil
 import signal
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from grader.model.job import Job
 
 POLL_SECONDS = 0.1
+# A seed that a person types again; of a grading it is a secret, and longer.
+SEEDS = 1_000_000
 # Exit statuses, beside those of every command.
 RIGHT, NOT_RIGHT = 0, 1
 LOOKING = "looking for a change that makes every case right"
@@ -86,10 +89,11 @@ class Checker:
         from grader.run.mending import without_guess
 
         results: dict[str, Result] = {}
+        seed = secrets.randbelow(SEEDS) if self.options.seed is None else self.options.seed
         for name in names:
             path = desk_.files[name]
             with self.console.status(f"checking {path.name}"):
-                result = self._judged(desk_, name, path)
+                result = self._judged(desk_, name, path, seed)
             if result is None:
                 continue
             results[name] = result
@@ -107,8 +111,8 @@ class Checker:
         return {name: result if saved() or not self.mends else self._mended(name, desk_.files[name], result, saved)
                 for name, result in results.items()}
 
-    def close(self, desk_: Desk, results: Mapping[str, Result]) -> None:
-        """Prints the summary, and writes the report."""
+    def close(self, target: Path, desk_: Desk, results: Mapping[str, Result], names: Sequence[str]) -> None:
+        """Prints the summary, and writes the report. `names` are the assignments of `target` that were checked now."""
         for line in desk_.lines:
             self.console.print(line, markup=False, soft_wrap=True)
         assignments = {name: result.assignments[name] for name, result in results.items()}
@@ -120,6 +124,14 @@ class Checker:
             last = [*results.values()][-1]
             joined = with_assignments(last, assignments, seconds=sum(result.seconds for result in results.values()))
             self.console.print(terminal.closing(joined))
+            run = [name for name in names if name in results and any(
+                check.stage == "case" and check.outcome != "not_run"
+                for check in assignments[name].correctness.checks)]
+            if run and self.options.seed is None:
+                seed = self.jobs[run[0]].seed
+                again = shlex.join(self._again(target, {name: desk_.files[name] for name in names}, seed))
+                self.console.print(f"Seed {seed}; the same inputs again: {again}", style="dim", markup=False,
+                                   soft_wrap=True)
             if self.options.out is not None:
                 # Late: jinja2 is slow to import, and most checks write no page.
                 from grader.report.pages import write_student
@@ -135,21 +147,30 @@ class Checker:
         # A kernel that only a GPU can judge is not wrong.
         return RIGHT if desk_.complete and all(a.right or not a.judged for a in graded) else NOT_RIGHT
 
-    def _judged(self, desk_: Desk, name: str, path: Path) -> Result | None:
+    def _again(self, target: Path, files: Mapping[str, Path], seed: int) -> list[str]:
+        """The command that checks these files once more, on the same inputs."""
+        options, only = self.options, ",".join(self.options.only)
+        if len(files) == 1:
+            ((name, target),) = files.items()
+            only = "" if target.name == _expected(name, target) else name
+        return ["kernelmark", "check", _shown(target), *(["--only", only] if only else []),
+                *(["--device", options.device] if options.device != "auto" else []),
+                *(["--speed"] if options.speed else []), "--seed", str(seed), *options.words]
+
+    def _judged(self, desk_: Desk, name: str, path: Path, seed: int) -> Result | None:
         # Late, see the module.
         from grader.judge.device import sane
-        from grader.model.job import draw_seed, read_job
+        from grader.model.job import read_job
         from grader.run.grading import grade
 
         if self.device == "cuda" and not sane():
             raise InfrastructureError("the GPU does not answer this process any more; start the command again")
-        number = draw_seed() if self.options.seed is None else self.options.seed
         command = ["kernelmark", "check", str(path.absolute()), "--only", name, "--device", self.device,
-                   "--seed", str(number), *(["--speed"] if self.options.speed else []), *self.options.words]
+                   "--seed", str(seed), *(["--speed"] if self.options.speed else []), *self.options.words]
         try:
             with _handed_in(desk_.folder, path, _expected(name, path)) as submission:
                 job = self.jobs[name] = read_job(
-                    submission, self.options.course, (name,), self.device, self.options.speed, number,
+                    submission, self.options.course, (name,), self.device, self.options.speed, seed,
                     os.fsencode(shlex.join(command)).decode("utf-8", "replace"), self.calibrations)
                 graded = grade(job)
         except Exception as error:
@@ -238,7 +259,7 @@ def _checked(checker: Checker, target: Path, desk_: Desk, *, watch: bool) -> int
             results |= checked
             status = checker.status(desk_, results)
             results |= checker.mend(desk_, checked, partial(_changed, desk_, stamps) if watch else lambda: False)
-            checker.close(desk_, results)
+            checker.close(target, desk_, results, again)
             if not watch:
                 return status
             checker.console.print("Watching: save a file to check it again; Ctrl-C ends this.", style="dim")

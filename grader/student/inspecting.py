@@ -24,6 +24,7 @@ from grader.model.assignment import Assignment, Case, Scalar, shape_of
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import Course
 from grader.model.desk import Desk
+from grader.model.result import Detail
 from grader.model.submission import read_source_file
 from grader.plan.compiled import Binary
 from grader.plan.device import TARGETS
@@ -109,6 +110,9 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: InspectOptio
     plan = planned.plans.get(case.name)
     if not isinstance(plan, Plan):
         facts.trouble = planned.trouble if plan is None else planned.explain(task, Stopped(plan))
+        if facts.trouble is not None and facts.trouble.kind == "not_attempted":
+            facts.trouble = Detail(
+                kind="not_attempted", message="Still the stub: write the function, and its kernels are shown here.")
         return facts
     code = prepared.code(plan)
     if isinstance(code, Stopped):

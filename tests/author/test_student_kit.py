@@ -70,12 +70,13 @@ def test_a_right_and_a_wrong_kernel_are_checked_with_nothing_else_at_hand(kit: P
     assert done.returncode == 1 and done.stderr == "", done
     heads = [line for line in done.stdout.splitlines() if line.startswith(("●", "■"))]
     assert {re.sub(r"\s+", " ", line) for line in heads} == {
-        "● mine/silu.py passed 60 of 60 points", "■ mine/transpose.py run-time error 0 of 60 points",
-        "■ mine/rmsnorm_matrix.py wrong answer 0 of 60 points",
+        "● mine/silu.py passed 60 of 60 points measured",
+        "■ mine/transpose.py run-time error 0 of 60 points measured",
+        "■ mine/rmsnorm_matrix.py wrong answer 0 of 60 points measured",
         f"■ mine/gemm.py:{unwritten('gemm')} {STUB}"}
     assert "Try: This tl.load has no mask" in done.stdout
     assert "Δ mine/rmsnorm_matrix.py:14  found by trying" in done.stdout
-    assert "Would be handed in: gemm.py, rmsnorm_matrix.py, silu.py, transpose.py." in done.stdout
+    assert "Would be handed in: rmsnorm_matrix.py, silu.py, transpose.py.\nNot written yet: gemm.py." in done.stdout
     assert "The load in line 10" in (kit / "results/report.html").read_text()
     inspected = alone(kit, "-m", "grader.cli", "inspect", "mine/silu.py")
     assert inspected.returncode == 0 and "a good kernel's" in inspected.stdout, inspected
@@ -127,9 +128,11 @@ def test_the_notebook_installs_and_checks_its_cells(tmp_path: Path) -> None:
     # Lines are those of the cell, whose first is the magic.
     assert said == [
         *(f"■ {name}.py:{unwritten(name) + 1} {STUB}" for name in ("silu", "transpose")),
-        "Saved as silu.py.", "● silu.py passed 60 of 60 points", "■ transpose.py run-time error 0 of 60 points",
+        "Saved as silu.py.", "● silu.py passed 60 of 60 points measured",
+        "■ transpose.py run-time error 0 of 60 points measured",
         "kernelmark: no assignment named; write %%kernelmark NAME, as in %%kernelmark silu",
         "kernelmark: --only: 'slu' is no assignment; choose from silu, transpose"]
+    assert re.search(r"Seed (\d+); the same inputs again: %%kernelmark silu --seed \1\n", done.stdout)
     assert "transpose.py:11" in done.stdout and (path.parent / "silu.py").read_text() == right
 
 

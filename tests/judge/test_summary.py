@@ -50,9 +50,11 @@ def _squares(*sizes: tuple[int, ...], names: str = "MN") -> list[tuple[dict[str,
         (TURN, [(8, 8), (33, 33), (5, 9), (129, 37)], lambda m, n: m != n, "N and M differ"),
         (SILU, [(5, 9), (9, 5), (64, 65), (33, 7), (8, 8)], lambda m, n: n > m, "N is larger than M"),
         (SILU, [(7, 64), (64, 64), (5, 33), (64, 100), (300, 128)], lambda m, n: n & (n - 1), "N is not a power"),
-        (SILU, [(7, 96), (64, 64), (5, 33), (64, 100), (300, 192)], lambda m, n: n % 32, "N is not a multiple of"),
+        # Blocks of 16 and of 32 fit these cases, and the cases cannot tell which it is.
+        (SILU, [(7, 96), (64, 64), (5, 33), (64, 100), (300, 192)], lambda m, n: n % 32, "N is not a whole number of"),
         (GEMM, [(32, 64, 96), (64, 32, 32), (40, 64, 96), (32, 50, 96), (32, 32, 31)],
-         lambda m, n, k: m % 16 or n % 16 or k % 16, "a size is not a multiple of"),
+         lambda m, n, k: m % 16 or n % 16 or k % 16, "a size is not a whole number of blocks"),
+        (SILU, [(7, 96), (64, 64), (5, 33), (64, 104), (300, 16)], lambda m, n: n % 16, "N is not a multiple of 16;"),
         (SILU, [(7, 96), (64, 33), (5, 1025), (64, 2000), (300, 192)], lambda m, n: n > 1024, "N is larger than 192"),
     ],
 )
@@ -64,6 +66,16 @@ def test_what_failed_cases_have_in_common(
     message, hint = said(with_cases, _checks(with_cases, failed))
     assert f"in {len(failed)} of {len(sizes)} cases" in message
     assert f"exactly those where {words}" in message and hint == "Own hint."
+
+
+@pytest.mark.parametrize(("blocks", "words"), [
+    ([128, 16], "a multiple of 16;"), ([1, 32, 512], "a multiple of 32;"), ([4], "a whole number of blocks;"),
+    ([], "a whole number of blocks;")])
+def test_of_blocks_that_fit_the_cases_the_kernels_own_is_named(blocks: list[int], words: str) -> None:
+    with_cases = _with_cases(SILU, *_squares((7, 96), (64, 64), (5, 33), (64, 100), (300, 192)))
+    checks = [check.model_copy(update={"blocks": blocks}) for check in _checks(with_cases, {
+        case.name for case in with_cases.cases if case.sizes["N"] % 32})]
+    assert f"exactly those where N is not {words}" in said(with_cases, checks)[0]
 
 
 def test_without_a_common_condition_the_first_failure_speaks() -> None:

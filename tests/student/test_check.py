@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -20,9 +20,7 @@ from rich.console import Console
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.model import desk
 from grader.model.catalogue import ROOT, files
-from grader.model.course import Course, HintsTable, read_course
-from grader.model.desk import DeskError
-from grader.model.job import read
+from grader.model.course import HintsTable, read_course
 from grader.model.result import Repair, with_assignments
 from grader.student import check
 from grader.student.check import NOT_RIGHT, RIGHT, Checker, CheckOptions
@@ -44,7 +42,7 @@ def checked(
     checker = Checker(CheckOptions(COURSE, only, out=out), "cpu", (), console, console)
     results = checker.check(found, list(found.files))
     results = checker.mend(found, results) if mend else results
-    checker.close(found, results)
+    checker.close(target, found, results, list(results))
     assert isinstance(console.file, io.StringIO)
     return checker.status(found, results), console.file.getvalue()
 
@@ -167,8 +165,10 @@ def test_a_stub_is_not_right() -> None:
 def test_a_syntax_error_is_told_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "silu.py").write_text(SILU + "\ndef broken(:\n")
     status, said = checked(tmp_path)
-    assert status == NOT_RIGHT
+    assert status == NOT_RIGHT and "silu.py  syntax error  " in said and "run-time" not in said
     assert f"silu.py:{len(SILU.splitlines()) + 2}" in said and "def broken(:" in said and "Missing: " in said
+    # No case was run.
+    assert "Seed" not in said
 
 
 def test_a_folder_says_what_is_handed_in_missing_and_misnamed(tmp_path: Path) -> None:
@@ -197,106 +197,29 @@ def test_a_folder_says_what_is_handed_in_missing_and_misnamed(tmp_path: Path) ->
     assert checked(tmp_path, "transpose")[0] == RIGHT
 
 
-NAMES = {
-    "SiLU.py": "silu", "silu (1).py": "silu", "gemm_final.py": "gemm", "GEMM2.py": "gemm", "my-silu.PY": "silu",
-    "RMSNormMatrix.py": "rmsnorm_matrix", "rmsnorm matrix v2.py": "rmsnorm_matrix", "silu.py.txt": "silu",
-    "Transpose.ipynb": "transpose", "copyFirstColumn.py": "copy_first_column", "test_silu.py": None,
-    "silu_benchmark.py": None, "silu.pyc": None, "swisilux.py": None, ".silu.py": None, "utils.py": None,
-}
+def test_the_command_for_the_same_inputs_gives_the_same_numbers(tmp_path: Path) -> None:
+    (tmp_path / "hw").mkdir()
+    (tmp_path / "hw/silu.py").write_text(SILU.replace("tl.exp(-x)", "tl.exp(-0.99 * x)"))
+    course = (ROOT / "course.toml").read_text().replace('level = "kind"', 'level = "off"')
+    (tmp_path / "course.toml").write_text(course)
+    said, again = [], ["check", "hw", "--only", "silu", "--device", "cpu", "--course", "course.toml"]
+    for _ in range(2):
+        done = kernelmark(*again, cwd=tmp_path)
+        said.append(done.stdout)
+        *_, last = done.stdout.splitlines()
+        if last.startswith("Seed "):
+            again = shlex.split(last.partition(": kernelmark ")[2])
+    assert re.fullmatch(r"Seed (\d+); the same inputs again: kernelmark check hw/silu.py --device cpu --seed \1 "
+                        r"--course \S+", said[0].splitlines()[-1])
+    assert ", expected " in said[0] and said[0].startswith(said[1].rstrip())
 
 
-@pytest.mark.parametrize(("file", "name"), NAMES.items(), ids=NAMES)
-def test_which_assignment_a_name_means(file: str, name: str | None) -> None:
-    assert desk.meant(file, files()) == name
-
-
-def test_a_file_says_itself_what_it_is_for(tmp_path: Path) -> None:
-    path = tmp_path / "homework.py"
-    path.write_text(SILU)
-    found = desk.find(path, files(), TAUGHT, named=False)
-    assert found.files == {"silu": path} and not found.complete
-    assert found.lines == ["Found homework.py; silu.py expected."]
-    path.write_text("import torch\n")
-    with pytest.raises(DeskError, match=r"homework\.py: not the file of an assignment"):
-        desk.find(path, files(), TAUGHT, named=False)
-    assert desk.find(path, files(), ["gemm"], named=True).files == {"gemm": path}
-
-
-STRAYS = {
-    "another case": ("SiLU.py", "silu", True), "another place": ("hw1/silu.py", "silu", True),
-    "a copy": ("silu (1).py", "silu", True), "what an editor adds": ("silu.py.txt", "silu", False),
-    "what it defines": ("main.py", "silu", True), "a test": ("test_silu.py", None, False),
-    "a notebook": ("homework.ipynb", "silu", False), "an archive": ("homework.tar.gz", "all", False),
-    "nothing of it": ("notes.md", None, False),
-}
-
-
-def elsewhere(folder: Path) -> tuple[dict[str, list[str]], list[str]]:
-    """What seems to be meant for each assignment, and the others."""
-    found = read(folder, files(), Course())
-    return {name: list(source.elsewhere) for name, source in found.sources.items()}, list(found.others)
-
-
-@pytest.mark.parametrize(("file", "meant", "checked"), STRAYS.values(), ids=STRAYS)
-def test_what_stands_elsewhere_is_found_for_its_assignment(
-    tmp_path: Path, file: str, meant: str | None, checked: bool
-) -> None:
-    path = tmp_path / file
-    path.parent.mkdir(exist_ok=True)
-    lines = SILU.splitlines(keepends=True)
-    path.write_text(json.dumps({"cells": [{"source": lines}]}, indent=1) if path.suffix == ".ipynb" else SILU)
-    of, others = elsewhere(tmp_path)
-    assert {name for name, found in of.items() if found == [file]} == (
-        set(files()) if meant == "all" else {meant} if meant else set())
-    assert others == (["test_silu.py"] if file == "test_silu.py" else [])
-    if meant:
-        found = desk.find(tmp_path, files(), ["silu", "gemm"], named=True)
-        expected = "silu.py, gemm.py" if meant == "all" else "silu.py"
-        assert found.files == ({"silu": path} if checked else {}) and not found.complete
-        so = ": as it is, it is not handed in" if checked else ", so not checked"
-        assert f"Found {file}; {expected} expected{so}." in found.lines
-
-
-def test_the_notebook_that_was_handed_out_stands_for_what_is_written_in_it_alone(tmp_path: Path) -> None:
-    handed_out = (ROOT / "student_template/kernels.ipynb").read_text(encoding="utf-8")
-    path = tmp_path / "kernels.ipynb"
-    path.write_text(handed_out, encoding="utf-8")
-    of, others = elsewhere(tmp_path)
-    assert not any(of.values()) and others == ["kernels.ipynb"]
-    path.write_text(handed_out.replace("silu: not written yet", ""), encoding="utf-8")
-    of, _ = elsewhere(tmp_path)
-    assert {name: found for name, found in of.items() if found} == {"silu": ["kernels.ipynb"]}
-
-
-def test_a_hostile_folder_is_looked_at_with_care(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.py")
-    (tmp_path / "secret.py").symlink_to("/etc/passwd")
-    (tmp_path / os.fsdecode(b"silu\xff\x1b[2J.py")).touch()
-    of, others = elsewhere(tmp_path)
-    assert of["silu"] == ["silu\ufffd\ufffd[2J.py"] and others == ["pipe.py", "secret.py"]
-    for number in range(desk.MOST_ENTRIES + 1):
-        (tmp_path / f"z{number:05}.py").touch()
-    _, others = elsewhere(tmp_path)
-    # Not everything is listed, nor looked at.
-    assert len(others) == desk.MOST_NAMED + 1 and re.fullmatch(r"\d+ more", others[-1])
-    assert int(others[-1].split()[0]) <= desk.MOST_ENTRIES - desk.MOST_NAMED
-
-
-def test_other_peoples_code_is_not_looked_at(tmp_path: Path) -> None:
-    for folder in (tmp_path / name for name in (".git", "__pycache__", "venv", "a/b/c")):
-        folder.mkdir(parents=True)
-        (folder / "silu.py").touch()
-    (tmp_path / "venv" / "pyvenv.cfg").touch()
-    with pytest.raises(DeskError, match="holds none of"):
-        desk.find(tmp_path, files(), TAUGHT, named=False)
-    (tmp_path / "a" / "silu.py").touch()  # A control: one that is looked at.
-    assert desk.find(tmp_path, files(), TAUGHT, named=False).files == {"silu": tmp_path / "a" / "silu.py"}
-
-
-def test_what_is_missing_is_named_in_the_language_of_what_is_there(tmp_path: Path) -> None:
-    (tmp_path / "silu.cu").touch()
-    asked = desk.find(tmp_path, files(), ["silu", "rmsnorm_matrix"], named=False)
-    assert asked.lines == ["Would be handed in: silu.cu.", "Missing: rms_norm_matrix.cu."]
+def test_what_is_piped_is_not_wrapped(tmp_path: Path) -> None:
+    (tmp_path / "silu.py").write_text("def silu(x, out:\n")
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    done = subprocess.run([sys.executable, "-m", "grader.cli", "check", tmp_path / "silu.py"], cwd=ROOT, check=False,
+                          env=environment, stdout=subprocess.PIPE, text=True)
+    assert [line for line in done.stdout.splitlines() if line.startswith("  Try: ") and line.endswith("handing in.")]
 
 
 def test_where_nothing_can_be_checked_nothing_is_started(tmp_path: Path) -> None:

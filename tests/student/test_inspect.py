@@ -59,6 +59,13 @@ def test_what_does_not_compile_is_told_and_has_no_facts(tmp_path: Path) -> None:
     assert done.returncode == 1 and "arange" in done.stdout and "power" in done.stdout, done
 
 
+def test_a_stub_is_told_in_a_sentence() -> None:
+    done = kernelmark("inspect", ROOT / "student_template/silu.py")
+    assert done.returncode == 1 and "NotImplementedError" not in done.stdout, done
+    assert done.stdout.splitlines()[1].strip() == (
+        "Still the stub: write the function, and its kernels are shown here.")
+
+
 def test_what_is_seen_to_be_wrong_is_told_beside_the_facts(tmp_path: Path) -> None:
     (tmp_path / "transpose.py").write_text(ROWS.replace(", mask=at < N", ""))
     done = kernelmark("inspect", tmp_path / "transpose.py", "--case", "5x9")

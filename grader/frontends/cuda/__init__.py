@@ -9,7 +9,7 @@ from grader.frontends.cuda import toolkit
 from grader.frontends.cuda.phrases import PHRASES
 from grader.frontends.cuda.source import outline
 from grader.frontends.cuda.text import argument_names, check_launch, read_kernel
-from grader.plan.plan import DType, Kernel
+from grader.plan.plan import DType, Kernel, Launch
 
 # The instructions of tensor cores, "PTX ISA", "Warp Level Matrix Multiply-Accumulate Instructions".
 _PRODUCTS = ("\tmma.", "\twmma.mma.", "\twgmma.mma_async.")
@@ -34,9 +34,14 @@ def _declared(one: Parameter) -> str:
     return f"{_ELEMENTS.get(one.dtype, 'float')} {'*' if one.kind != 'scalar' else ''}{one.name}"
 
 
+def _blocks(launch: Launch, kernel: Kernel) -> frozenset[int]:
+    return frozenset({*launch.block, launch.threads})
+
+
 FRONT_END = FrontEnd(
     name="cuda", title="CUDA C++", suffix=".cu", signature=_signature, phrases=PHRASES, read_kernel=read_kernel,
-    check_launch=check_launch, argument_names=argument_names, traits=_traits, outline=outline,
+    check_launch=check_launch, argument_names=argument_names, traits=_traits, blocks=_blocks,
+    outline=outline,
     problem=toolkit.problem, tools=toolkit.homes, installed=toolkit.installed,
     launch_options={
         "cluster": "__cluster_dims__", "cooperative": "cudaLaunchCooperativeKernel",

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from grader.frontends import FrontEnd, Outline, Parameter, Trait
 from grader.frontends.triton.phrases import PHRASES
 from grader.frontends.triton.phrases.edits import EDITS
 from grader.frontends.triton.text import argument_names, check_launch, read_kernel
-from grader.plan.plan import Kernel
+from grader.plan.plan import Kernel, Launch
 
+# Of a block: `tensor<64x32xf16>`. No block has more elements than 2**20.
+_SHAPE = re.compile(r"tensor<((?:\d{1,7}+x)++)")
 _STUB = "raise NotImplementedError("
 
 
 def _traits(kernel: Kernel) -> frozenset[Trait]:
     found: dict[str, Trait] = {"tt.dot": "product", "tt.trans": "transposition"}
     return frozenset(trait for operation, trait in found.items() if operation in kernel.text)
+
+
+def _blocks(launch: Launch, kernel: Kernel) -> frozenset[int]:
+    return frozenset(int(size) for shape in set(_SHAPE.findall(kernel.text)) for size in shape.split("x")[:-1])
 
 
 def _signature(function: str, parameters: Sequence[Parameter]) -> str:
@@ -37,6 +44,6 @@ def _outline(text: str) -> Outline:
 FRONT_END = FrontEnd(
     name="triton", title="Triton", lowers_to="cuda", suffix=".py", signature=_signature, phrases=PHRASES,
     read_kernel=read_kernel, check_launch=check_launch, argument_names=argument_names, traits=_traits,
-    outline=_outline, edits=EDITS,
+    blocks=_blocks, outline=_outline, edits=EDITS,
     launch_options={
         "cluster": "num_ctas", "cooperative": "launch_cooperative_grid=True", "programmatic": "launch_pdl"})

@@ -16,8 +16,7 @@ FEWEST_CASES = 3
 FEWEST_PASSED = 2
 """A claim about a bound on a size needs this many passed cases of more than one element."""
 
-# Programs rarely work on fewer than 16: of several that fit, a usual block size comes first.
-BLOCKS = (16, 32, 64, 128, 256, 512, 1024, 8, 4, 2)
+BLOCKS = tuple(1 << power for power in range(10, 0, -1))
 
 Kind = Literal["shape", "blocks", "bound"]
 """How sizes compare with each other, with powers of two, with a number."""
@@ -49,12 +48,9 @@ def _candidates(
         yield "shape", f"{down} is larger than {across}", lambda c: c.sizes[down] > c.sizes[across]
         yield "shape", f"{across} is larger than {down}", lambda c: c.sizes[across] > c.sizes[down]
     names = list(failed[0].sizes)
-    for what, bad in _size_tests():
-        separating = [n for n in names if _separates(partial(_has, [n], bad), failed, passed)]
-        # A single size that tells them apart is named; otherwise any of them may be to blame.
-        blamed = separating if len(separating) == 1 else names
-        subject = blamed[0] if len(blamed) == 1 else "a size"
-        yield "blocks", f"{subject} {what}", partial(_has, blamed, bad)
+    subject, test = _blamed(names, lambda size: size & (size - 1) != 0, failed, passed)
+    yield "blocks", f"{subject} is not a power of two", test
+    yield from _multiples(names, failed, passed)
     for name in names:
         right = sorted(c.sizes[name] for c in passed)
         # Sizes of 1 say nothing about blocks.
@@ -62,10 +58,29 @@ def _candidates(
             yield "bound", f"{name} is larger than {right[-1]:,}", partial(_has, [name], partial(lt, right[-1]))
 
 
-def _size_tests() -> Iterator[tuple[str, Callable[[int], bool]]]:
-    yield "is not a power of two", lambda size: size & (size - 1) != 0
-    for block in BLOCKS:
-        yield f"is not a multiple of {block}", partial(_leaves_a_rest, block)
+def _multiples(
+    names: Sequence[str], failed: Sequence[CheckResult], passed: Sequence[CheckResult]
+) -> Iterator[tuple[Kind, str, Test]]:
+    """That a size is not whole blocks. Of several blocks that fit the cases only one that the kernels have is named:
+    the cases alone cannot tell which it is."""
+    tests = {block: _blamed(names, partial(_leaves_a_rest, block), failed, passed) for block in BLOCKS}
+    fitting = [block for block, (_, test) in tests.items() if _separates(test, failed, passed)]
+    if not fitting:
+        return
+    theirs = set[int]().union(*(check.blocks for check in failed))
+    block = next((block for block in fitting if block in theirs), fitting[0])
+    known = block in theirs or len(fitting) == 1
+    subject, test = tests[block]
+    yield "blocks", f"{subject} is not a {f'multiple of {block:,}' if known else 'whole number of blocks'}", test
+
+
+def _blamed(
+    names: Sequence[str], bad: Callable[[int], bool], failed: Sequence[CheckResult], passed: Sequence[CheckResult]
+) -> tuple[str, Test]:
+    """The size to blame, and the test that it is bad: a single one that tells the cases apart, or else any of them."""
+    separating = [n for n in names if _separates(partial(_has, [n], bad), failed, passed)]
+    blamed = separating if len(separating) == 1 else names
+    return blamed[0] if len(blamed) == 1 else "a size", partial(_has, blamed, bad)
 
 
 def _leaves_a_rest(block: int, size: int) -> bool:
