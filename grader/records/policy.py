@@ -23,6 +23,8 @@ from grader.records.attempt import Attempt
 from grader.records.standing import Standing, latest, timed
 
 DAY = 86_400
+# Rounds to the nearest hundredth, half of one up, whatever binary fractions make of it.
+HALF_UP = 0.5 + 1e-6
 
 
 @dataclass(frozen=True)
@@ -250,7 +252,7 @@ def _counted(
         if points > (most := max_score * late.cap / 100):
             points = most
             steps.append(Step(f"late work gets at most {late.cap:g} % of {max_score:g}", points))
-    return _Option(attempt, days, round(points * 100), tuple(steps))
+    return _Option(attempt, days, math.floor(points * 100 + HALF_UP), tuple(steps))
 
 
 def _spend(options: Mapping[str, Sequence[_Option]], budget: int) -> dict[str, _Option]:
