@@ -25,7 +25,6 @@ _ADDRESS = re.compile(r"\[\s*([%$\w@.]+)\s*(?:\+\s*(-?\s*(?:0[xX][0-9a-fA-F]{1,1
 _NAME = re.compile(r"[%$\w@]+")
 _SUM = re.compile(r"([%$\w@]+)\s*\+\s*(-?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20}))")
 
-BOOL = np.dtype(np.bool_)
 U32, U64 = np.dtype(np.uint32), np.dtype(np.uint64)
 SPECIAL = frozenset({
     *(f"%{name}.{axis}" for axis in "xyz" for name in (
