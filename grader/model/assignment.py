@@ -218,9 +218,9 @@ class Assignment(Table):
         form = self.form()
         return self.name if form is None else form.function
 
-    def form(self, language: str = "") -> Form | None:
-        """The function's form in a language, by default the file's own; None if it is that of the parameters."""
-        text = self.forms.get(language or frontends.by_suffix(self.suffix).name)
+    def form(self) -> Form | None:
+        """The function's form in the file's language; None if it is that of the parameters."""
+        text = self.forms.get(frontends.by_suffix(self.suffix).name)
         return None if text is None else read_form(text)
 
     @property
