@@ -16,6 +16,7 @@ import torch
 
 from grader import frontends
 from grader.kit.inputs import Bits, Bytes, Distribution, Number, Spread
+from grader.model import catalogue
 from grader.model.assignment import Assignment, Case, Input, Output, Parameter, Scalar, shape_of
 from grader.model.catalogue import ROOT, answer_and_tolerance
 from grader.model.course import Course
@@ -73,7 +74,7 @@ def notebook(assignments: Mapping[str, Assignment], course: Course, root: Path =
     names = course.select(assignments, ())
     cells = [("markdown", _BEGIN.replace("silu", names[0])), ("code", _INSTALL)]
     for name in names:
-        stub = (root / "student_template" / assignments[name].file).read_text(encoding="utf-8")
+        stub = catalogue.stub(assignments[name], root).read_text(encoding="utf-8")
         cells += [("markdown", f"## {assignments[name].title}\n\n`assignments/{name}/handout.md`\n"),
                   ("code", f"%%kernelmark {name}\n{stub}")]
     made: list[dict[str, object]] = [{"cell_type": kind, "id": f"cell-{number}", "metadata": {},

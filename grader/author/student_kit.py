@@ -13,10 +13,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from grader.author import handout
+from grader.frontends import by_suffix
 from grader.model import catalogue
 from grader.model.assignment import Assignment
 from grader.model.course import Course, CourseError, read_course
-from grader.model.forms import file_of
+from grader.model.forms import SUFFIX, function_of
 
 # Copied whole from the repository's root, into a copy of the folder OWN; the course's assignments are added.
 WHOLE = ("grader", "calibration", "pyproject.toml", "constraints.txt", "LICENSE")
@@ -26,6 +27,8 @@ OWN = "student_kit"
 # Tables about individual students, with the comments above them.
 _OF_STUDENTS = re.compile(
     r"(?ms)(?:^[ \t]*(?:#[^\n]*)?\n)*^\[\[late\.(?:extensions|excused|overrides)\]\].*?(?=^\[|\Z)")
+# A row of a table about a folder.
+_FOLDER = re.compile(r"^\| `(student_template/\w+)/` \|[^\n]*\n", re.MULTILINE)
 
 
 class KitError(Exception):
@@ -51,7 +54,7 @@ def write(out: Path, course: Path, root: Path = catalogue.ROOT) -> Path:
     names = _named(rules, assignments)
     for name in names:
         _require_hidden(assignments[name], root)
-        if problem := solved(root / "student_template" / file_of(name), assignments[name].function):
+        if problem := solved(catalogue.stub(assignments[name], root), assignments[name].function):
             raise KitError(problem)
     shutil.copytree(root / OWN, out, dirs_exist_ok=True)
     for name in WHOLE:
@@ -60,12 +63,18 @@ def write(out: Path, course: Path, root: Path = catalogue.ROOT) -> Path:
     (out / "course.toml").write_text(text_, encoding="utf-8")
     for name in names:
         _copy(root / "assignments" / name, out / "assignments" / name)
-        _copy(root / "student_template" / file_of(name), out / "student_template" / file_of(name))
+        _copy_stub(assignments[name], root, out)
+        for other in assignments[name].in_languages(rules.languages):
+            if other.suffix != SUFFIX:
+                _copy_stub(other, root, out)
+                _copy_beside(other, root, out)
     _copy(root / "student_template/README.md", out / "student_template/README.md")
     for path in (out / "README.md", out / "student_template/README.md"):
         # The examples in these texts name an assignment of the course.
         text = path.read_text(encoding="utf-8")
-        path.write_text(text if "silu" in names else text.replace("silu", names[0]), encoding="utf-8")
+        text = text if "silu" in names else text.replace("silu", names[0])
+        # And none of their tables names a folder of a language that does not count.
+        path.write_text(_FOLDER.sub(lambda row: row[0] if (out / row[1]).is_dir() else "", text), encoding="utf-8")
     # Handouts follow this course, which may differ from the repository's.
     for path, drawn in handout.texts({name: assignments[name] for name in names}, rules, out).items():
         handout.draw(path, drawn)
@@ -123,6 +132,20 @@ def _require_hidden(assignment: Assignment, root: Path) -> None:
         for case in assignment.cases:
             if case.hidden and re.search(rf"(?<![\w-]){re.escape(case.name)}(?![\w-])", text):
                 raise KitError(f"{path}: names the hidden case {case.name}; only {catalogue.HIDDEN} may name it")
+
+
+def _copy_stub(assignment: Assignment, root: Path, out: Path) -> None:
+    _copy(catalogue.stub(assignment, root), catalogue.stub(assignment, out))
+
+
+def _copy_beside(assignment: Assignment, root: Path, out: Path) -> None:
+    """Copies what the folder of a language holds beside its stubs: headers, a program, a README. No solution: what
+    defines a function of an assignment stays here."""
+    outline = by_suffix(assignment.suffix).outline
+    functions = {function_of(name, assignment.suffix, root) for name in catalogue.files(root)}
+    for path in catalogue.stub(assignment, root).parent.iterdir():
+        if path.is_file() and not functions & outline(path.read_text(encoding="utf-8", errors="replace")).defined:
+            _copy(path, catalogue.stub(assignment, out).with_name(path.name))
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -112,8 +112,8 @@ def _files(subject: Subject) -> Iterator[str]:
     """The files that students, the course and the judge need, with the functions in them."""
     assignment, root = subject.assignment, subject.root
     yield from _baseline(subject)
-    for folder in ("reference", "student_template"):
-        yield from _file(subject, root / folder / assignment.file, assignment.function)
+    for path in (catalogue.reference(assignment, root), catalogue.stub(assignment, root)):
+        yield from _file(subject, path, assignment.function)
     for other in assignment.in_languages()[1:]:
         for path in (catalogue.reference(other, root), catalogue.stub(other, root)):
             if not path.is_file():
@@ -159,7 +159,7 @@ def _float64(about: str, value: object) -> Tensor:
 
 
 def _stub(subject: Subject) -> Iterator[str]:
-    if problem := solved(subject.root / "student_template" / subject.assignment.file, subject.assignment.function):
+    if problem := solved(catalogue.stub(subject.assignment, subject.root), subject.assignment.function):
         yield problem
     for other in subject.assignment.in_languages()[1:]:
         path = catalogue.stub(other, subject.root)

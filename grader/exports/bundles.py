@@ -106,10 +106,11 @@ def jplag(submissions: Path, known: Mapping[str, str], into: Path) -> tuple[int,
     # Before `into` is made: if this fails, the corrected command can still make it.
     submitted = find_submissions(submissions, known.values())
     (into / "base").mkdir(parents=True)
-    for file in known.values():
-        shutil.copyfile(catalogue.ROOT / "student_template" / file, into / "base" / file)
+    for name in known:
+        for one in catalogue.assignments()[name].in_languages():
+            shutil.copyfile(catalogue.stub(one), into / "base" / one.file)
     for submission in submitted:
-        contents = {name: content for name in written_files([*known.values()])
+        contents = {name: content for name in written_files(known.values())
                     if (content := read_source_file(submission.folder, name, SOURCE_BYTES).content) is not None}
         if not contents:
             lines.append(printable(f"{submission.student}: no readable file of an assignment"))

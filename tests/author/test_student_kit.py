@@ -158,6 +158,11 @@ def test_what_needs_a_reference_says_that_there_is_none(kit: Path) -> None:
     assert again.returncode == 2 and "student_kit: no such folder; make kits in the course's repository" in again.stderr
 
 
+def handed_out(kit: Path) -> set[str]:
+    folder = kit / "student_template"
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
 def test_a_kit_has_the_assignments_of_its_course_and_replaces_nothing(tmp_path: Path) -> None:
     course = tmp_path / "course.toml"
     course.write_text('assignments = ["silu", "gelu"]\n[points.assignments.silu]\ncorrectness = 7\nperformance = 0\n')
@@ -167,6 +172,14 @@ def test_a_kit_has_the_assignments_of_its_course_and_replaces_nothing(tmp_path: 
     assert "* 7 points for right answers" in (tmp_path / "kernels/assignments/silu/handout.md").read_text()
     rules = (tmp_path / "kernels/student_template/README.md").read_text()
     assert "`gelu(x, out)`" in rules and "gemm.py" not in rules
+    assert handed_out(tmp_path / "kernels") == {
+        "README.md", "kernels.ipynb", "silu.py", "gelu.py", "cuda/README.md", "cuda/CMakeLists.txt", "cuda/kernels.h",
+        "cuda/main.cu", "cuda/silu.cu", "cuda/gelu.cu"}
+    assert "`student_template/cuda/`" in (tmp_path / "kernels/README.md").read_text()
+    course.write_text('assignments = ["silu"]\nlanguages = ["triton"]\n')
+    student_kit.write(tmp_path / "triton", course)
+    assert handed_out(tmp_path / "triton") == {"README.md", "kernels.ipynb", "silu.py"}
+    assert "cuda" not in (tmp_path / "triton/README.md").read_text()
     for name in ("kernels", "others"):
         (tmp_path / "others.zip").touch()
         with pytest.raises(student_kit.KitError, match=f"{name}.*: already exists; .*(remove it|choose)"):

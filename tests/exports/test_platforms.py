@@ -189,7 +189,8 @@ def test_jplag_has_a_folder_for_each_and_the_stubs(tmp_path: Path) -> None:
     held = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
     assert {name for name in held if not name.startswith("base/")} == {
         "submissions/ada/silu.py", "submissions/lin/silu.py"}
-    assert (tmp_path / "plagiarism/base/silu.py").read_text() == (ROOT / "student_template/silu.py").read_text()
+    for file in ("silu.py", "cuda/silu.cu", "cuda/rms_norm_matrix.cu"):
+        assert (made / "base" / Path(file).name).read_text() == (ROOT / "student_template" / file).read_text()
     assert "kernelmark: eve: no readable file of an assignment" in said and "2 submissions" in output
 
 
