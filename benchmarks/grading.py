@@ -1,6 +1,6 @@
 """What grading costs: a submission cold and warm, a class of 20, peak memory, and where the time goes.
 
-    .venv/bin/python benchmarks/grading.py [--students 20] [--device cuda]
+    .venv/bin/python -m benchmarks.grading [--students 20] [--device cuda] [--folder reference/cuda]
 
 Prints a table in Markdown. Times are wall clock in seconds on the machine named in the first line. On a GPU speed is
 measured too, and there is one lane.
@@ -41,18 +41,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="seconds and memory of a grading")
     parser.add_argument("--students", type=int, default=20)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--folder", type=Path, default=ROOT / "reference", help="a submission of all six assignments")
     options = parser.parse_args()
-    students, device = options.students, options.device
+    students, device, folder = options.students, options.device, options.folder
     gpu = f", {torch.cuda.get_device_name()}" if device == "cuda" else ""
     print(f"{processor()}{gpu}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}")
     print("\n| what | seconds |\n|---|---|")
-    for name, seconds in _one_submission(device):
+    for name, seconds in _one_submission(device, folder):
         print(f"| {name} | {seconds:.3g} |", flush=True)
     if not students:
         return
     print(f"\n| class of {students} | seconds | peak memory, all processes (GiB) |\n|---|---|---|")
     for jobs in (1, 2) if device == "cpu" else (1,):
-        seconds, peak = _class(students, jobs, device)
+        seconds, peak = _class(students, jobs, device, folder)
         print(f"| --jobs {jobs} | {seconds:.1f} | {peak / 2**30:.2f} |")
 
 
@@ -64,11 +65,11 @@ def processor() -> str:
     return platform.machine()
 
 
-def _one_submission(device: str) -> Iterator[tuple[str, float]]:
-    """The reference solutions of the course, as a student would hand them in, in this process."""
+def _one_submission(device: str, folder: Path) -> Iterator[tuple[str, float]]:
+    """A folder's solutions, as a student would hand them in, in this process."""
     found = assignments()
     course = read_course(ROOT / "course.toml", frozenset(found))
-    (submission,) = find_submissions(ROOT / "reference", [a.file for a in found.values()])
+    (submission,) = find_submissions(folder, [a.file for a in found.values()])
     job = read_job(submission, course, only=course.assignments or (), device=device)
 
     if device == "cpu":
@@ -96,7 +97,7 @@ def _one_submission(device: str) -> Iterator[tuple[str, float]]:
         if seconds:
             yield f"– of which {name}", seconds
     if device == "cpu":
-        parts = sum(seconds for name, seconds in spent.items() if not name.startswith("planning:"))
+        parts = sum(seconds for name, seconds in spent.items() if not name.startswith(("planning:", "waiting")))
         yield "– of which pytest and the rest", total - parts
     for name, result in graded.result.assignments.items():
         yield f"– {name}", result.seconds
@@ -112,6 +113,7 @@ def _one_submission(device: str) -> Iterator[tuple[str, float]]:
 def _clocked() -> Iterator[dict[str, float]]:
     """Adds up the seconds spent in the judge's steps while it is open."""
     steps = (
+        (preparing.Preparing, "built", "waiting for files to be built"),
         (preparing.Preparing, "plan", "planning, planners' start and end included"),
         (preparing, "compile_kernels", "compiling for the GPU"),
         (preparing, "canonical_texts", "planning: texts parsed and printed"),
@@ -148,11 +150,11 @@ def _clocked() -> Iterator[dict[str, float]]:
             setattr(owner, method, inner)
 
 
-def _class(students: int, jobs: int, device: str) -> tuple[float, int]:
-    """Copies of the reference as `students` students, through the command line. Seconds, and peak memory in bytes."""
+def _class(students: int, jobs: int, device: str, of: Path) -> tuple[float, int]:
+    """Copies of a folder as `students` students, through the command line. Seconds, and peak memory in bytes."""
     with tempfile.TemporaryDirectory() as folder:
         for number in range(students):
-            shutil.copytree(ROOT / "reference", Path(folder, "class", f"student{number:02}"),
+            shutil.copytree(of, Path(folder, "class", f"student{number:02}"),
                             ignore=shutil.ignore_patterns("__pycache__"))
         command = [sys.executable, "-m", "grader.cli", "grade", f"{folder}/class", "--out", f"{folder}/out",
                    "--jobs", str(jobs), "--device", device, "--allow-degraded"]

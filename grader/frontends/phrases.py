@@ -7,7 +7,7 @@ tells what is missing. What holds in every language (how many elements are wrong
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NotRequired, TypedDict
 
@@ -122,11 +122,13 @@ class Skips(TypedDict):
 class Chance:
     """What is left to chance: what was seen and what to do; `kind` is that of the failure, None for what GPUs are known
     to do right and nobody promises: a remark. {line} is " in line 12" or nothing, {tensor} and {kernel} are names,
-    {program} and {other} programs, {element} is a number."""
+    {program} and {other} programs, {element} is a number. `summed` is what to do where the line adds to one element,
+    such as `total += x`."""
 
     kind: Literal["undefined", "exception"] | None
     seen: str
     look: str
+    summed: str = ""
 
 
 class Chances(TypedDict):
@@ -186,7 +188,8 @@ class Sights:
     `masked`, `masked_look` and `masked_remark` say that lanes which a mask switched off take part in the answer.
     `granule`, `far_outside` and `unmasked` are for accesses outside their tensor. In `unmasked`, {call} is the load or
     store, {sizes} is what a mask has to compare (`flat_sizes` if there are no rows), and {other} is `unmasked_load` for
-    a load and nothing for a store; a file with `block_pointer` in it has `block_pointer_look` in its place. `recast` is
+    a load and nothing for a store; a file with `block_pointer` in it has `block_pointer_look` in its place, as one with
+    `block_library` has `block_library_look` in that of `outside_shared`. `recast` is
     for a pointer that is taken as one to elements of another size, `turned` for a mask whose rows and columns are
     exchanged in a turned tile. The others are for languages whose threads address memory themselves: `misaligned` is
     for an access at no multiple of its bytes, `outside_shared` for one outside an array of a program's shared memory.
@@ -216,6 +219,8 @@ class Sights:
     block_pointer_look: str = ""
     misaligned: str = ""
     outside_shared: str = ""
+    block_library: str = ""
+    block_library_look: str = ""
     left_early: str = ""
     left_early_look: str = ""
     not_added_yet: str = ""
@@ -260,8 +265,17 @@ class Calls:
 
 
 @dataclass(frozen=True)
+class Slip:
+    """What a file says that its author cannot mean: what is `seen` in a line, and where to `look`."""
+
+    line: int
+    seen: str
+    look: str
+
+
+@dataclass(frozen=True)
 class Phrases:
-    """All words of a language."""
+    """All words of a language. `slips` finds in a file's text what explains a wrong answer by itself."""
 
     failures: Failures
     refusals: Refusals
@@ -271,3 +285,4 @@ class Phrases:
     sights: Sights
     answers: AnswerPhrases
     calls: Calls
+    slips: Callable[[str], Iterable[Slip]] = lambda source: ()

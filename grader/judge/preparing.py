@@ -71,6 +71,17 @@ class Preparing:
             self._built = lane_builders().submit(
                 self._builder, request, self._source, self._bounds(), self._allowance)
 
+    def built(self) -> bytes | Failed | Lost:
+        """What a builder makes of the file, or why it makes nothing. Raises InfrastructureError."""
+        self.build()
+        assert self._built is not None
+        try:
+            return self._built.result()
+        except InfrastructureError:
+            # The next check tries again.
+            self._built = None
+            raise
+
     @property
     def target(self) -> str:
         """The device for which kernels are compiled."""
@@ -164,14 +175,8 @@ class Preparing:
             # Whoever asks for a grading is told beforehand; on another machine the tools may be gone.
             raise InfrastructureError(f"{self._assignment.file} cannot be judged here: {missing}")
         contents = [self._source]
-        self.build()
-        if self._built is not None:
-            try:
-                built = self._built.result()
-            except InfrastructureError:
-                # The next check tries again.
-                self._built = None
-                raise
+        if self._builder in languages.parts("builder"):
+            built = self.built()
             if not isinstance(built, bytes):
                 return Planning(outcomes=[built for _ in wanted], asked=[{} for _ in wanted], loading=built)
             contents.append(built)

@@ -86,7 +86,10 @@ class ThreadObserver(Meter):
             return
         x, y, z = self._launch.grid
         starts = np.broadcast_to(offsets[:, 0], m.shape[0]) // size
-        apart = [np.diff(starts[: number * length : number]) for number, length in ((1, x), (x, y), (x * y, z))]
+        # What a block computes of whose threads none takes part is no place.
+        there = np.any(np.broadcast_to(True if mask is None else mask, m.shape), axis=1)
+        apart = [_between(starts[: number * length : number], there[: number * length : number])
+                 for number, length in ((1, x), (x, y), (x * y, z))]
         # Blocks of a part are not neighbours.
         apart = apart if m.frame.rows is None and not self.chooses else [apart[0][:0]] * 3
         self._seen[key] = {
@@ -102,6 +105,11 @@ class ThreadObserver(Meter):
         return [Access(**{name: value for name, value in one.items() if name not in ("firsts", "apart")},
                        step=None if one["apart"] else _step(one["firsts"]))
                 for one in self._seen.values()]
+
+
+def _between(starts: Array, there: Any) -> Array:
+    """The distances of neighbours that are both there."""
+    return np.diff(starts)[there[1:] & there[:-1]]
 
 
 def _flat(m: Threads, offsets: Array, mask: Array | None) -> tuple[Array, Array]:

@@ -24,6 +24,7 @@ from rich.console import Console
 
 from grader.console import INFRASTRUCTURE_ERROR
 from grader.engine.forkserver.handle import InfrastructureError
+from grader.frontends import by_suffix
 from grader.judge.lane import close_lane, lane_zygote, on_interruption, open_lane
 from grader.model import catalogue, desk
 from grader.model.course import Course
@@ -78,9 +79,9 @@ class Checker:
     errors: Console
     jobs: dict[str, Job] = field(default_factory=dict)
 
-    @property
-    def mends(self) -> bool:
-        return self.options.course.hints.level != "off"
+    def mends(self, path: Path) -> bool:
+        """Whether changes of a file are tried."""
+        return self.options.course.hints.level != "off" and bool(by_suffix(path.suffix).edits)
 
     def check(self, desk_: Desk, names: Sequence[str]) -> dict[str, Result]:
         """Checks the files of these assignments and prints the results. A file that could not be checked has none."""
@@ -98,7 +99,7 @@ class Checker:
                 continue
             results[name] = result
             # A guess comes after the search, where that has found nothing better.
-            shown = without_guess(result.assignments[name]) if self.mends else result.assignments[name]
+            shown = without_guess(result.assignments[name]) if self.mends(path) else result.assignments[name]
             block = terminal.kernel(shown, _shown(path), _expected(name, path))
             self.console.print(block, crop=False)
         return results
@@ -108,8 +109,8 @@ class Checker:
     ) -> dict[str, Result]:
         """These results with changes that make every case right, where one is found, which is printed, or else what is
         guessed. Ends early once `saved`."""
-        return {name: result if saved() or not self.mends else self._mended(name, desk_.files[name], result, saved)
-                for name, result in results.items()}
+        return {name: result if saved() or not self.mends(desk_.files[name]) else
+                self._mended(name, desk_.files[name], result, saved) for name, result in results.items()}
 
     def close(self, target: Path, desk_: Desk, results: Mapping[str, Result], names: Sequence[str]) -> None:
         """Prints the summary, and writes the report. `names` are the assignments of `target` that were checked now."""

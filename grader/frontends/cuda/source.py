@@ -68,6 +68,12 @@ def kernel_declarations(text: str) -> list[KernelDeclaration]:
     return found
 
 
+def numbered_words(text: str) -> list[tuple[str, int]]:
+    """The words and signs of a file with their lines, without comments, strings and lines of the preprocessor."""
+    lines = [match.start() for match in re.finditer("\n", text)]
+    return [(word, bisect_right(lines, start) + 1) for word, start in _words(text)]
+
+
 def _words(text: str) -> list[tuple[str, int]]:
     """The words and signs of a file with their places, without comments, strings and lines of the preprocessor."""
     # As many characters as before, so that places stay.

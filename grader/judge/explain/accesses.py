@@ -15,6 +15,9 @@ from grader.judge.explain.evidence import Hint, plural
 from grader.judge.explain.layout import TensorAccess
 from grader.judge.explain.lines import spoken
 
+NARROW = (1 << 15, 1 << 16)
+"""How many numbers 16 bits count, with and without a sign."""
+
 ROUNDED_DOWN = "grid rounded down"
 
 
@@ -308,6 +311,8 @@ def _masked(one: TensorAccess, unwritten: Tensor) -> Hint:
     look, rest = _mask_of(one), layout.total % one.several
     if one.words.sights.several and one.flat and int(unwritten.sum()) == rest:
         look = one.words.sights.several.format(count=one.several, rest=plural(rest, "element"))
+    elif one.flat and (first := int(missing.flatten().int().argmax())) in NARROW:
+        look = f"{first:,} is 2 to the power of {first.bit_length() - 1}: is an index or a size kept in 16 bits?"
     return one.hint(
         f"the programs of the launch reach further in {layout.name}: it is the mask of {one.where} that leaves "
         f"{int(unwritten.sum()):,} of {layout.total:,} elements out{at}.", look, "mask")

@@ -19,10 +19,11 @@ from grader.judge.explain.runs import beside, explain_findings
 from grader.judge.explain.silence import explain_copies, explain_unwritten, read_too_early
 from grader.judge.explain.together import left_early, not_filled, read_while_added
 from grader.judge.explain.where import ONE_LANE
-from grader.model.assignment import Inputs
+from grader.model.assignment import Inputs, extents
 from grader.model.result import Detail
 from grader.model.verdicts import FailureKind
 from grader.plan.findings import Unwritten
+from grader.plan.plan import named
 
 ONE_ELEMENT = "One element alone fits many mistakes: larger cases tell more."
 SECOND_CALL = (
@@ -97,6 +98,8 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     found_beside = _beside(called)
     if found_beside is not None and found_beside.sure:
         return found_beside
+    if kind != "unwritten" and (slip := next(iter(called.words.slips(called.source)), None)) is not None:
+        return Hint(slip.seen, slip.look, pattern="slip", line=slip.line)
     placed = misplaced(accesses) or beyond_rows(accesses, ("store", "atomic"))
     if kind == "unwritten":
         placed = (same_elements(accesses) or placed or _uncovered(called, comparison)
@@ -151,7 +154,7 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     if kind == "unwritten" and comparison.unwritten_count == comparison.total:
         return Hint("Nothing was written to the output.", called.words.answers.nothing_stored, pattern=UNKNOWN)
     if kind == "unwritten":
-        return Hint("", spoken(
+        return _grid_of(called) or Hint("", spoken(
             "Which program, and which of its elements, should store the first of them? Work it out by hand: from the "
             "program's number to the offsets of the store and its mask.", called.words), pattern=UNKNOWN)
     like = explain_values(evidence)
@@ -164,6 +167,22 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         "The wrong elements follow no pattern known to the grader.",
         f"Compute {called.output}[{', '.join(map(str, first))}], the first of them, by hand, and follow what the "
         "kernel loads for it.", pattern=UNKNOWN)
+
+
+def _grid_of(called: Called) -> Hint | None:
+    """How many threads of a launch lie along x and y, where an output has rows and columns."""
+    launches = [one for one in called.launches if named(one) & called.outputs]
+    shape = extents(called.assignment.output, called.case.sizes)
+    if not called.words.names.threads or len(launches) != 1 or len(shape) != 2:
+        return None
+    (across, down, _), (wide, high, _) = launches[0].grid, launches[0].block
+    if down * high == 1:
+        return None
+    rows, columns = (plural(size, unit) for size, unit in zip(shape, ("row", "column"), strict=True))
+    return Hint(
+        f"The launch in line {launches[0].line} has {across * wide:,} threads along x ({plural(across, 'block')} of "
+        f"{wide:,}) and {down * high:,} along y ({down:,} of {high:,}); {called.output} has {rows} and {columns}.",
+        "Which size does x count in the grid, and which in the kernel? And y?", pattern=UNKNOWN)
 
 
 def _message(name: str, comparison: Comparison, kind: FailureKind) -> str:

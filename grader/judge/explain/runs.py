@@ -134,10 +134,13 @@ def _out_of_bounds(
 
 
 def _outside_shared(assignment: Assignment, source: str, found: seen.OutOfBounds, words: Phrases) -> Detail:
+    sights = words.sights
+    ours = not sights.block_library or sights.block_library not in source
+    name = f"the shared array {quoted(found.tensor)}" if found.tensor else "the shared memory"
     return Detail(
-        kind="out_of_bounds", message=spoken(_reaches(
-            found, words, f"the shared array {quoted(found.tensor)}" if found.tensor else "the shared memory"), words),
-        hint=words.sights.outside_shared, pattern="outside shared memory", place=place(assignment, source, found.line))
+        kind="out_of_bounds", message=spoken(_reaches(found, words, name), words),
+        hint=sights.outside_shared if ours else sights.block_library_look, pattern="outside shared memory",
+        place=place(assignment, source, found.line))
 
 
 def _misaligned(assignment: Assignment, source: str, found: seen.Misaligned, words: Phrases) -> Detail:

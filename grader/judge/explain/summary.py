@@ -99,11 +99,10 @@ def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> 
     answered = [c for c in failed if _speaks(c)]
     # One element fits many patterns, and so shows none.
     voters = [c for c in answered if max(c.sizes.values()) > 1] or answered
-    patterns = Counter(pattern for c in voters for pattern in _patterns(c))
-    strong = Counter({pattern: count for pattern, count in patterns.items() if pattern not in WEAK})
-    pattern, count = (strong or patterns).most_common(1)[0] if patterns else ("", 0)
-    telling = [c for c in voters if pattern in _patterns(c)]
-    if count and count >= RECOGNISED_SHARE * len(voters):
+    # What an access outside of its tensor shows says more than what wrong answers beside it look like.
+    pattern = _recognised([c for c in voters if c in deciding], strong=True) or _recognised(voters)
+    if pattern:
+        telling = [c for c in voters if pattern in _patterns(c)]
         # Cases that show this pattern first and alone come first. Matrices of one row show least, and equal sizes may
         # be taken for each other.
         telling.sort(key=lambda c: (_patterns(c).index(pattern), len(_patterns(c)), min(c.sizes.values()) == 1,
@@ -117,6 +116,16 @@ def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> 
     first = next((c for c in deciding if c in voters and not _patterns(c)), None) or next(
         (c for c in deciding if c in voters), deciding[0])
     return first, _detail(first), False
+
+
+def _recognised(voters: Sequence[CheckResult], *, strong: bool = False) -> str:
+    """The pattern that speaks for all, "" if none does. `strong`: no weak one."""
+    patterns = Counter(pattern for c in voters for pattern in _patterns(c))
+    named = Counter({pattern: count for pattern, count in patterns.items() if pattern not in WEAK})
+    for pattern, count in (named if strong else named or patterns).most_common(1):
+        if count >= RECOGNISED_SHARE * len(voters):
+            return pattern
+    return ""
 
 
 def _counted(failed: Sequence[CheckResult], deciding: Sequence[CheckResult], cases: Sequence[CheckResult]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from grader.frontends.phrases import Phrases
 from grader.judge.explain.evidence import Hint
 from grader.judge.explain.lines import in_line, phrases_of, place, program, quoted, tensor_name
@@ -27,7 +29,8 @@ def undefined(found: Undefined, words: Phrases) -> Hint:
 
 def failure(assignment: Assignment, source: str, found: Undefined) -> Detail:
     words = phrases_of(assignment)
-    told, kind = undefined(found, words), words.chances[found.what].kind
-    assert kind is not None
-    return Detail(kind=kind, message=told.seen, hint=told.look, pattern=told.pattern,
-                  place=place(assignment, source, found.line))
+    told, chance, where = undefined(found, words), words.chances[found.what], place(assignment, source, found.line)
+    assert chance.kind is not None
+    sums = rf"\b{re.escape(found.tensor)}(?:\[\s*\d+\s*\])?\s*[-+*|&^]="
+    look = chance.summed if chance.summed and where and re.search(sums, where.text) else told.look
+    return Detail(kind=chance.kind, message=told.seen, hint=look, pattern=told.pattern, place=where)

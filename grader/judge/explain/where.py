@@ -124,7 +124,9 @@ def _placed(state: str, wrong: Tensor) -> Hint | None:
         if found is not None:
             where, look, pattern = found
             if unit == "element" and wrong.ndim == 2:
-                where += ", counted through the rows"
+                # A few rows are no pattern of their own.
+                whole = _stretch("row", wrong.any(1), wrong.double().mean(1))
+                where, look, pattern = whole or (f"{where}, counted through the rows", look, pattern)
             return Hint(f"{state} in {where}.", look, pattern=pattern)
     return None
 

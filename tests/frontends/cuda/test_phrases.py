@@ -173,3 +173,21 @@ def test_no_mistake_of_an_assignment_is_told_in_another_language() -> None:
     told = {hint: spoken_mistake(hint, PHRASES) for hint in hints}
     others = rf"{OTHERS}|other=|float\('|program|\blanes?\b|masked?\b|axis"
     assert {hint: said for hint, said in told.items() if re.search(others, said)} == {}
+
+
+@pytest.mark.parametrize(("source", "said"), [
+    ("float y = 1 / 2 * x;", "Line 1 divides whole numbers: `1 / 2` is 0."),
+    ("int n;\nfloat mean = sum * (1 / n);", "Line 2 divides whole numbers: `1 / n` is 0 unless n is 1."),
+    ("out[i] = 299 / 1000 * r;", "`299 / 1000` is 0"),
+    ("float acc[4][2];\nfor (int k = 0; k < n; ++k)\n    acc[k % 4][0] += x[k];", "Line 3 adds to `acc`"),
+    ("float sum;\nsum += x[i];", "line 1 declares it without a value"),
+    # What is meant so, or may be.
+    ("int blocks = (n + 255) / 256;", ""), ("float y = x * 1 / 2;", ""), ("float y = 1.0f / 2;", ""),
+    ("int n; float n; y = 1 / n;", ""), ("int n; y = 1 / n.x;", ""), ("// 1 / 2\nconst char *s = \"= 1 / 2\";", ""),
+    ("int half = 4 / 2;", ""), ("float sum = 0; sum += x;", ""), ("float sum; sum = 0; sum += x;", ""),
+    ("__shared__ float total; total += x;", ""), ("void f(float *sum) { sum += 1; }", ""),
+    ("float acc[4", ""), ("1 /", ""), ("", ""),
+])
+def test_what_a_file_cannot_mean_is_told_by_its_text(source: str, said: str) -> None:
+    found = [slip.seen for slip in PHRASES.slips(source)]
+    assert (said in found[0] and len(found) == 1) if said else not found

@@ -14,8 +14,14 @@ _SYNC = (
 )
 
 
-def _failure(seen: str, look: str) -> Chance:
-    return Chance("undefined", seen, look)
+_SUMMED = (
+    "Several threads add to one place at once, and no barrier mends that: use atomicAdd, or let each store its part to "
+    "a place of its own, call __syncthreads(), and let one thread add them."
+)
+
+
+def _failure(seen: str, look: str, summed: str = "") -> Chance:
+    return Chance("undefined", seen, look, summed)
 
 
 CHANCES: Chances = {
@@ -87,7 +93,7 @@ CHANCES: Chances = {
         "the GPU's memory to 0."),
     "shared": _failure(
         "Threads of block {program} use element {element:,} of the shared array {tensor}{line} at the same time, at "
-        "least one of them stores to it, and no __syncthreads() stands between.", _SYNC),
+        "least one of them stores to it, and no __syncthreads() stands between.", _SYNC, _SUMMED),
     "divergent": _failure(
         "The __syncthreads(){line} is not reached by all threads of block {program}: a GPU may wait for ever, or go on "
         "too early.",

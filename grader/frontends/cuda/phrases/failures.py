@@ -77,6 +77,9 @@ MESSAGES = (
      "cudaGetLastError() may be one of them."),
     (r"an assertion of host code fails", "What the assert checks does not hold for these sizes: sizes are arbitrary, "
                                          "and 1 is one."),
+    (r"pinned memory.*after a call with other sizes",
+     "What a static variable keeps from an earlier call has the size of that call: allocate anew where this call needs "
+     "more."),
     (r"host code throws", "Catch what is thrown, or see to it that nothing is: sizes are arbitrary, and 1 is one of "
                           "them."),
     # A GPU and its driver.

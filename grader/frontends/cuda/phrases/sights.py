@@ -17,6 +17,11 @@ NAMES = Names(
         "of its tile": "of its block",
         "along axis 0": "along x", "along axis 1": "along y", "along axis 2": "along z",
         "in steps of the block": "in steps of as many as a block takes",
+        "Look at which elements it takes, at what it starts from":
+            "Look at whether the parts of all threads, warps and blocks reach it, at which elements it takes, at what "
+            "it starts from",
+        "and from the root of a negative number":
+            "from the root of a negative number, and from a variable that nothing has set",
         "Is this tensor allocated for as many programs, rows or blocks as use it":
             "Is it allocated for as many blocks, rows or parts as use it, in bytes (count * sizeof(float))",
         "the block that the grid is counted with must be the kernel's":
@@ -58,6 +63,9 @@ SIGHTS = Sights(
     outside_shared="A shared array has as many elements as its declaration says, or the bytes of the launch's third "
                    "value: does the index count threadIdx.x and threadIdx.y with the right width, and is the array as "
                    "large as the block?",
+    block_library="cub::Block",
+    block_library_look="cub::BlockReduce<float, 128> and its like are made for blocks of 128 threads, the number in "
+                       "their brackets: does the launch start as many, and is the shared array their TempStorage?",
     left_early="Some threads of a block have left before the __syncthreads(){line}, and load and store nothing from "
                "there on.",
     left_early_look="What they should load for others, or store, is missing: let no thread return before a barrier, "

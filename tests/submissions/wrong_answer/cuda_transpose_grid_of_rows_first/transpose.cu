@@ -1,0 +1,25 @@
+// The grid has rows along x, where the kernel counts columns.
+// expect: Which size does x count in the grid
+// never: do not depend on
+#include <cuda_runtime.h>
+
+static inline int cdiv(int a, int b) { return (a + b - 1) / b; }
+
+__global__ void transpose_kernel(const float *in, float *out, int rows, int cols)
+{
+    __shared__ float tile[16][17];
+    int c = blockIdx.x * 16 + threadIdx.x;
+    int r = blockIdx.y * 16 + threadIdx.y;
+    if (r < rows && c < cols)
+        tile[threadIdx.y][threadIdx.x] = in[r * cols + c];
+    __syncthreads();
+    int oc = blockIdx.y * 16 + threadIdx.x;
+    int orow = blockIdx.x * 16 + threadIdx.y;
+    if (orow < cols && oc < rows)
+        out[orow * rows + oc] = tile[threadIdx.x][threadIdx.y];
+}
+
+void transpose(const float *input, float *output, int rows, int cols)
+{
+    transpose_kernel<<<dim3(cdiv(rows, 16), cdiv(cols, 16)), dim3(16, 16)>>>(input, output, rows, cols);
+}
