@@ -1,7 +1,6 @@
 // 1 / 2 is 0 in whole numbers, and so is what stands in tanh.
-// expect: Every wrong value is half of x
-// expect: 1 / 2 is in whole numbers
-// never: //
+// expect: Line 12 divides whole numbers: `1 / 2` is 0
+// never: half of x
 #include <cuda_runtime.h>
 
 __global__ void gelu_kernel(const float *x, float *y, int n)

@@ -1,5 +1,5 @@
 // The grid has rows along x, where the kernel counts columns.
-// expect: Which size does x count in the grid
+// expect: grid's axes are exchanged
 // never: do not depend on
 #include <cuda_runtime.h>
 

@@ -1,6 +1,5 @@
 // The width of a column in bytes is that of a float, not 1.
-// expect: of the
-// expect: bytes of out
+// expect: ends within an element of 4 bytes
 // expect: elements times sizeof(element)
 // never: 0 / 0
 #include <cuda_runtime.h>
