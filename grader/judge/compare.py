@@ -6,9 +6,11 @@ Everything runs on the device of the tensors. Nothing here explains; see `grader
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -28,6 +30,9 @@ MAP_CELLS = 128
 CORNER = 4
 VECTOR_COLUMNS = 32
 """A vector is folded into rows of at least this many cells, so that a short one is not a thin line."""
+
+PRINTED: dict[torch.dtype, Callable[[float], np.generic]] = {
+    torch.float32: np.float32, torch.float16: np.float16, torch.uint8: np.uint8}
 
 LEVELS = ".123456789u"
 NEVER_WRITTEN = LEVELS.index("u")
@@ -121,8 +126,8 @@ class Comparison:
         )
         return Worst(
             index=list(self.worst_index),
-            got="never written" if bool(self.unwritten.flatten()[at]) else number(got, 9),
-            expected=number(expected, 9),
+            got="never written" if bool(self.unwritten.flatten()[at]) else printed(got, self.got.dtype),
+            expected=printed(expected, self.got.dtype),
             error=number(error),
             allowed=number(allowed),
         )
@@ -220,12 +225,16 @@ def corner(comparison: Comparison) -> Corner:
     pairs = [(a, b) for ours, theirs, is_bad in zip(values, right, bad, strict=True)
              for a, b, differs in zip(ours, theirs, is_bad, strict=True) if differs]
     digits = next((digits for digits in range(3, 9) if all(number(a, digits) != number(b, digits) for a, b in pairs)),
-                  9)
+                  0)
+
+    def said(value: float) -> str:
+        return number(value, digits) if digits else printed(value, got.dtype)
+
     return Corner(
         index=[top, left][: len(shape)],
-        got=[["unwritten" if no else number(value, digits) for value, no in zip(line, blank, strict=True)]
+        got=[["unwritten" if no else said(value) for value, no in zip(line, blank, strict=True)]
              for line, blank in zip(values, never, strict=True)],
-        expected=[[number(value, digits) if is_bad else "" for value, is_bad in zip(line, marks, strict=True)]
+        expected=[[said(value) if is_bad else "" for value, is_bad in zip(line, marks, strict=True)]
                   for line, marks in zip(right, bad, strict=True)])
 
 
@@ -241,6 +250,13 @@ def index_of(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 def number(value: float, digits: int = 3) -> str:
     """A short text for a figure: `nan`, `-inf`, `0.0125`, `1.5e-07`."""
     return f"{value:.{digits}g}"
+
+
+def printed(value: float, dtype: torch.dtype) -> str:
+    """A number rounded to the dtype of an output, with as many digits as tell it from all others of that dtype: `0.1`,
+    where nine digits of the same float32 are 0.100000001."""
+    rounded = PRINTED[dtype](value)
+    return str(rounded).removesuffix(".0")
 
 
 def _levels(comparison: Comparison) -> Tensor:

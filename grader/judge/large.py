@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from grader.judge.buffers import HostTensor
-from grader.judge.compare import Comparison, compare, index_of, number, poison_, unguarded
+from grader.judge.compare import Comparison, compare, index_of, poison_, printed, unguarded
 from grader.judge.explain import explain_findings, explain_stop
 from grader.judge.explain.lines import phrases_of, spoken
 from grader.judge.inputs import Draws
@@ -124,7 +124,7 @@ def _wrong(
     """The number of wrong elements in a part of the output that begins at index `first`, and the worst of them."""
     at = int(torch.where(wrong, found.ratio, -1.0).flatten().argmax())
     index = [place + start for place, start in zip_longest(index_of(at, tuple(wrong.shape)), first, fillvalue=0)]
-    got, expected = (number(float(one.flatten()[at]), 9) for one in (found.got, found.expected))
+    got, expected = (printed(float(one.flatten()[at]), found.got.dtype) for one in (found.got, found.expected))
     return Detail(
         kind="wrong_values", wrong=int(wrong.sum()), total=found.total,
         message=f"{said}: {assignment.output.name}[{', '.join(map(str, index))}] is {got}, expected {expected}.",

@@ -52,11 +52,9 @@ def telling(check: CheckResult) -> ErrorMap | None:
 
 
 def clearest(checks: Sequence[CheckResult], shown: CheckResult | None) -> tuple[CheckResult, ErrorMap] | None:
-    """The map of the shown case, so that text, numbers and picture are of one case. Where that case has none, the
-    clearest of the telling maps: the smallest that has an area, or else the largest."""
-    if shown is not None and shown.detail and shown.detail.error_map:
-        checks = [shown]
-    maps = [(check, cells) for check in checks if (cells := telling(check))]
+    """The map of the shown case, if that is a telling one, so that text, numbers and picture are of one case. Where no
+    case is shown, the clearest of all: the smallest that has an area, or else the largest."""
+    maps = [(check, cells) for check in checks if (shown is None or check is shown) and (cells := telling(check))]
     if not maps:
         return None
     maps.sort(key=lambda item: prod(item[1].output_shape))

@@ -26,6 +26,8 @@ class Status:
 PASSED = Status("passed", "●", "passed")
 PARTLY = Status("partly", "▲", "partly")
 FAILED = Status("failed", "■", "failed")
+ABSENT = Status("absent", "○", "not handed in")
+UNWRITTEN = Status("absent", "○", "not written yet")
 UNMEASURED = Status("unmeasured", "◇", "not measured")
 CHECK_STATUS = {"passed": PASSED, "failed": FAILED, "not_run": Status("unmeasured", "◇", "not run")}
 
@@ -81,6 +83,9 @@ def status(assignment: AssignmentResult) -> Status:
         return PASSED
     if not assignment.judged:
         return UNMEASURED
+    if not assignment.tried:
+        kinds = {check.detail.kind for check in assignment.correctness.checks if check.detail}
+        return UNWRITTEN if kinds - {"missing_file"} else ABSENT
     return PARTLY if assignment.score > 0 else FAILED
 
 
@@ -114,6 +119,12 @@ def findings(result: Result) -> list[FailedAssignment]:
     wrong.sort(key=lambda item: (item[1].score - item[1].measured_max, VERDICTS[item[1].verdict].urgency))
     return [FailedAssignment(name, a, evidence(a), max(sum(c.outcome == "failed" for c in a.correctness.checks) - 1, 0))
             for name, a in wrong]
+
+
+def exact(check: CheckResult) -> bool:
+    """Whether the bits of a wrong answer must match: how far off it is then means nothing."""
+    worst = check.detail.worst if check.detail else None
+    return worst is not None and worst.allowed in ("0", "0.0")
 
 
 def absent(assignment: AssignmentResult) -> bool:

@@ -85,6 +85,11 @@ class Line:
         return self.name or self.student
 
     @property
+    def label_length(self) -> int:
+        """The signs of what stands before the points: name, id and section."""
+        return len(self.shown) + (len(self.student) + 1 if self.name else 0) + (len(self.section) + 1)
+
+    @property
     def given(self) -> float:
         return sum(cell.given for cell in self.cells.values())
 

@@ -36,6 +36,8 @@ STUDENT_PAGE_BYTES = 1_000_000
 FIELD_LIMITS = (FIELD_BYTES, 5_000, 1_000, 250)
 FAILURE_BYTES = 480
 MOST_NAMED, MOST_KINDS = 8, 15
+# Signs of a name, id and section that stand beside six columns with their words, and beside those without.
+MOST_LABEL, MOST_LINE, MOST_SECTION = 44, 56, 20
 MOST_ROWS = 60
 MOST_CHANGES = 100
 # The class page, as seen from a student's.
@@ -45,7 +47,7 @@ PTX_BYTES = 400_000
 SPEED_HELPERS: tuple[Callable[..., Any], ...] = (
     speed.measured, speed.how_fast, speed.why_points, speed.how_far, speed.share, text.percent, speed.bar,
     speed.impossible, speed.teraflops, speed.sample_rows, speed.thresholds, stages.rungs,
-    stages.course_rungs, stages.standing, stages.next_step, findings.margin, findings.absent,
+    stages.course_rungs, stages.standing, stages.next_step, findings.margin, findings.absent, findings.exact,
     margins.compared, margins.advised, margins.named,
 )
 
@@ -221,6 +223,7 @@ def _environment() -> Environment:
         "ladder": charts.ladder, "strip": charts.strip, "curve": chart, "curve_said": sentences,
         "unanswered": unanswered, "signed": signed,
         "tally": tally, "unjudged": UNJUDGED,
+        "most_label": MOST_LABEL, "most_line": MOST_LINE, "most_section": MOST_SECTION,
         "most_named": MOST_NAMED, "most_kinds": MOST_KINDS, "most_flags": MOST_FLAGS,
         "most_changes": MOST_CHANGES,
         "too_fast": lambda cell: cell.impossible,

@@ -43,8 +43,9 @@ class Column:
     checks: list[tuple[str, int]]
 
     @property
-    def judged(self) -> int:
-        return sum(count for verdict, count in self.verdicts if verdict not in UNJUDGED)
+    def tried(self) -> int:
+        """How many were handed in and judged."""
+        return sum(count for verdict, count in self.verdicts if verdict not in UNJUDGED | UNTRIED)
 
     @property
     def passed(self) -> int:
@@ -130,9 +131,9 @@ def summary(lines: Sequence[Line]) -> str:
     if alike:
         whose = "the median is" if len(alike) == len(lines) else f"the median of the {len(alike)} graded alike is"
         text += f"; {whose} {points(median(line.score for line in alike))} of {points(alike[0].measured_max)} points"
-    hardest = min((c for c in columns(lines) if c.judged), key=lambda c: c.passed / c.judged, default=None)
-    if hardest and hardest.passed < hardest.judged:
-        text += f"; {hardest.title} is the hardest, right in {hardest.passed} of {hardest.judged}"
+    hardest = min((c for c in columns(lines) if c.tried), key=lambda c: c.passed / c.tried, default=None)
+    if hardest and hardest.passed < hardest.tried:
+        text += f"; {hardest.title} is the hardest, right in {hardest.passed} of {hardest.tried} handed in"
     return text + "."
 
 

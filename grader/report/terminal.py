@@ -19,7 +19,7 @@ from grader.report.touched import factor
 MOST_COLUMNS, MOST_ROWS = 32, 16
 MOST_LINES = 12
 MOST_CASES = 24
-STYLES = {"passed": "green", "failed": "red", "partly": "yellow", "unmeasured": "cyan"}
+STYLES = {"passed": "green", "failed": "red", "partly": "yellow", "unmeasured": "cyan", "absent": "dim"}
 CHANGED = {"+": "green", "-": "red"}
 RIGHT, UNWRITTEN, WRONG = "·", "□", "■"
 # Colours of wrong elements, each for three powers of ten; the terminal's theme makes them readable.
@@ -189,8 +189,9 @@ def _told(worst: Worst) -> str:
     said = f"Worst element out{worst.index}: got {worst.got}, expected {worst.expected}"
     if worst.error == "nan":
         return f"{said}."
-    exact = worst.allowed in ("0", "0.0")
-    return f"{said}, off by {worst.error}{', and must be exact' if exact else f' where {worst.allowed} is allowed'}."
+    if worst.allowed in ("0", "0.0"):
+        return f"{said}, and must be exact."
+    return f"{said}, off by {worst.error} where {worst.allowed} is allowed."
 
 
 def _speed(a: AssignmentResult) -> list[RenderableType]:

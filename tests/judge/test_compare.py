@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.judge.compare import LEVELS, OracleError, compare, corner, error_map, poison_, poisoned
+from grader.judge.compare import LEVELS, OracleError, compare, corner, error_map, poison_, poisoned, printed
 from grader.judge.simulation import Ran, ran_on_both
 
 DTYPES = [torch.float32, torch.float16]
@@ -202,6 +202,17 @@ def test_every_mark_of_the_map_is_known() -> None:
     poison_(got[:1])
     found = error_map(compare(got, _zeros(64), _allowed(1.0)))
     assert set("".join(found.cells)) == set(LEVELS) - {"."}
+
+
+@pytest.mark.parametrize(("value", "dtype", "said"), [
+    (0.1, torch.float32, "0.1"), (-0.0, torch.float32, "-0"), (37, torch.float32, "37"), (1 / 3, torch.float32,
+                                                                                         "0.33333334"),
+    (1 / 3, torch.float16, "0.3333"), (1e-10, torch.float32, "1e-10"), (math.nan, torch.float32, "nan"),
+    (-math.inf, torch.float32, "-inf"), (255, torch.uint8, "255")])
+def test_a_number_is_printed_as_its_dtype_prints_it(value: float, dtype: torch.dtype, said: str) -> None:
+    assert printed(value, dtype) == said
+    # As what a kernel left is read back.
+    assert printed(float(torch.tensor(value, dtype=dtype)), dtype) == said
 
 
 def test_corner_shows_the_first_wrong_element_with_digits_that_tell() -> None:

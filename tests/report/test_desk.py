@@ -202,6 +202,17 @@ def test_a_name_is_found_without_its_accents_and_so_is_a_section(named: Page) ->
     assert sorted(named.locator("#students tbody th:visible a").all_text_contents()) == expected_names
 
 
+def test_names_of_any_length_fit_a_telephone_a_screen_and_paper(named: Page) -> None:
+    right = "document.getElementById('students').getBoundingClientRect().right"
+    for media, widths in (("screen", (400, 700, 1000, 1280)), ("print", (680,))):
+        named.emulate_media(media="print" if media == "print" else "screen")
+        for width in widths:
+            named.set_viewport_size({"width": width, "height": 900})
+            assert named.evaluate("document.documentElement.scrollWidth") == width
+            # Between a telephone and a screen the table scrolls in a box of its own.
+            assert named.evaluate(right) <= width or 640 < width < 960, (media, width)
+
+
 def test_pseudonyms_tell_nobody(tmp_path: Path) -> None:
     made = desk.entries(20)
     for entry in made:

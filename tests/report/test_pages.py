@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 import re
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from markupsafe import escape
 
 from grader.model.result import Place, Result
-from grader.report.findings import findings
+from grader.report.findings import findings, status
 from grader.report.gradebook import cell, gradebook
 from grader.report.line import line
 from grader.report.load import Entry, Failure, load_results
@@ -58,6 +59,29 @@ def test_each_thing_is_said_once() -> None:
     assert page.count("Stripes and blocks point at") == page.count("<i class=\"swatch hatch\">") == 1
     wrong, _, _ = page.partition("Right</h2>")
     assert wrong.count('class="plate"') == wrong.count('class="marked"') == 2
+
+
+def test_what_must_be_exact_has_no_scale_of_errors() -> None:
+    result = samples.result("Ada", {"transpose": "wrong_answer", "silu": "wrong_answer"})
+    assert student_page(result).count("10⁸") == 1
+    for check in result.assignments["transpose"].correctness.checks:
+        if check.detail and check.detail.worst:
+            check.detail.worst.allowed, check.worst_ratio = "0", math.inf
+    page = student_page(result)
+    # One legend for each kind: the other kernel's errors have a scale.
+    assert page.count("10⁸") == 1 and page.count("the element that is named") == 1 and "Every element must be" in page
+    assert "not exact" in page and "infinite" not in page and "It must be exact." in page
+
+
+def test_not_handed_in_is_not_failed() -> None:
+    result = samples.result("Ada", {"gemm": "missing"})
+    assert status(result.assignments["gemm"]).word == "not handed in"
+    page = student_page(result)
+    assert "60 not handed in" in page and "0 lost" in page and "■ failed" not in page and "failed</span>" not in page
+    for check in result.assignments["gemm"].correctness.checks:
+        if check.detail:
+            check.detail.kind = "not_attempted"
+    assert status(result.assignments["gemm"]).word == "not written yet"
 
 
 def test_a_right_kernel_says_by_what_margin_and_what_comes_next() -> None:
@@ -308,7 +332,7 @@ def test_what_only_a_gpu_can_judge_is_neither_won_nor_lost() -> None:
     (row,) = rows(gradebook(entries))[1:]
     assert row[1] == "" and row[3] == "300" and row[-2:] == ["", "needs_gpu"]
     gemm = next(c for c in columns([line(entry) for entry in entries]) if c.name == "gemm")
-    assert not gemm.scores and gemm.judged == 0 and gemm.verdicts == [("needs_gpu", 1)]
+    assert not gemm.scores and gemm.tried == 0 and gemm.verdicts == [("needs_gpu", 1)]
 
 
 def test_files_that_stand_elsewhere_are_an_alarm_for_the_class() -> None:

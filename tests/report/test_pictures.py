@@ -9,7 +9,7 @@ import zlib
 
 import pytest
 
-from grader.model.result import ErrorMap, Interval
+from grader.model.result import CheckResult, Detail, ErrorMap, Interval
 from grader.report.charts import MOST_TICKS, WIDTH, LadderRung, SampleRow, ladder, strip
 from grader.report.error_map import picture
 from grader.report.pages import mapped, thumbnails
@@ -25,6 +25,11 @@ def test_map_shown_has_an_area() -> None:
     thin.detail.error_map.cells[0] = "."
     large = a.correctness.checks[-2]
     assert large.case == "61x128"
+    stopped = CheckResult(id="2x2", stage="case", case="2x2", outcome="failed", detail=Detail(
+        kind="exception", message="raised"))
+    a.correctness.checks.insert(0, stopped)
+    # Text and picture are of one case.
+    assert mapped(a, stopped) is None
     for told, case in ((None, "5x9"), (thin, "1x7"), (large, "61x128")):
         shown = mapped(a, told)
         assert shown is not None and shown[0].case == case
