@@ -18,11 +18,12 @@ TAG = "submit/"
 
 @dataclass(frozen=True)
 class Repositories:
-    """Where results belong: names of classroom and assignment, the address of the organisation of the repositories, and
-    the tag of the one submission that is exported; "" where clones have it."""
+    """Where results belong: names of classroom and assignment, whether that is one for groups, the address of the
+    organisation of the repositories, and the tag of the one submission that is exported; "" where clones have it."""
 
     classroom: str
     assignment: str
+    group: bool
     organisation: str
     tag: str = ""
 
@@ -69,7 +70,7 @@ def classroom50(submission: GradedSubmission, where: Repositories) -> dict[str, 
                           "verdict": a.verdict, "message": clean("\n".join(said))})
     return {
         "schema": SCHEMA, "classroom": where.classroom, "assignment": where.assignment,
-        "assignment_type": "group" if len(submission.members) > 1 else "individual", "owner": owner, "submission": tag,
+        "assignment_type": "group" if where.group else "individual", "owner": owner, "submission": tag,
         "commit": commit, "release": f"{home}/releases/tag/{quote(tag, safe='')}",
         # What to compare with is not known, and this is what the schema has for that.
         "review": commit,

@@ -177,6 +177,8 @@ def classroom50(
     assignment: Annotated[str, typer.Option(help="The assignment's short name, as repositories go on.")],
     organisation: Annotated[str, typer.Option(help="Where the repositories are, as https://github.com/NAME.")],
     tag: Annotated[str, typer.Option(help="The tag submit/… of the one --student. Default: the clone's.")] = "",
+    group: Annotated[bool, typer.Option(
+        "--group", help="The assignment is one for groups. Default: if a submission has several members.")] = False,
     student: Students = None, only: Only = "", roster: Roster = None, course: Course = catalogue.COURSE,
     force: Force = False,
 ) -> None:
@@ -193,12 +195,13 @@ def classroom50(
     class_ = _class(results, course, intake, roster, student or (), only)
     if tag and len(class_.graded) != 1:
         usage(f"--tag: {len(class_.graded)} results in {results}; name the --student whose it is")
+    group |= any(len(submission.members) > 1 for submission in class_.graded)
+    where = Repositories(classroom, assignment, group, organisation, tag)
     written = []
     refused: dict[str, list[str]] = {}
     for submission in class_.graded:
         try:
-            content = converted(submission, Repositories(classroom, assignment, organisation, tag))
-            written.append((submission.folder, _json(content)))
+            written.append((submission.folder, _json(converted(submission, where))))
         except ExportError as error:
             refused.setdefault(error.why, []).append(error.folder)
     # Grouped: a download without times refuses a whole class for one reason.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -185,7 +185,7 @@ def read_class(
                 name: a for name, a in result.assignments.items() if wanted.counts(name)})
             submission = GradedSubmission(folder, part, members, hand_in, recorded.grades if recorded else None)
             class_.graded.append(submission)
-            class_.lines += _doubts(submission)
+    class_.lines += _doubts(class_.graded)
     names = {name for submission in class_.graded
              for name in (submission.folder, *(member.id for member in submission.members))}
     if unknown := [name for name in wanted.students if name not in names]:
@@ -244,14 +244,18 @@ def _removed(results: Mapping[str, Result], wanted: Selection) -> list[str]:
     return [f"{some(gone)}: graded, but {have} not count; pass the --course that has it"] if gone else []
 
 
-def _doubts(submission: GradedSubmission) -> Iterator[str]:
-    """Lines about members without a grade and assignments without points."""
-    if without := [member for member in submission.members
-                   if submission.grades is not None and submission.grade(member) is None]:
-        yield (f"{submission.folder}: {_ids(without)}: no grade, since no recorded attempt is theirs; give the intake "
-               "that was graded, or grade this one")
-    if submission.unjudged and any(submission.total(member) is None for member in submission.members):
-        yield f"{submission.folder}: no total, since the points of these are open: {', '.join(submission.unjudged)}"
+def _doubts(graded: Iterable[GradedSubmission]) -> Iterator[str]:
+    """Lines about members without a grade, and about submissions whose points are open."""
+    still_open: dict[str, list[str]] = {}
+    for submission in graded:
+        if without := [member for member in submission.members
+                       if submission.grades is not None and submission.grade(member) is None]:
+            yield (f"{submission.folder}: {_ids(without)}: no grade, since no recorded attempt is theirs; give the "
+                   "intake that was graded, or grade this one")
+        if submission.unjudged and any(submission.total(member) is None for member in submission.members):
+            still_open.setdefault(", ".join(submission.unjudged), []).append(submission.folder)
+    yield from (f"{some(folders)}: no total, since the points of these are open: {names}"
+                for names, folders in still_open.items())
 
 
 def _feedback(grade: Grade | None) -> str:

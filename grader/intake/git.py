@@ -6,6 +6,7 @@ configuration and hooks of their own, which must not be used.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import os
 import time
@@ -24,6 +25,7 @@ REF_BYTES = 16 << 20
 # A tree of a few kilobytes can expand to more names than fit in memory.
 NAMES_BYTES = 8 << 20
 MOST_LEFT = 1_000
+TAGS = "refs/tags/submit/"
 MOST_TAGS = 200
 TAG_BYTES = 200
 # An archive has a header for each file.
@@ -95,11 +97,12 @@ def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadli
         first = git("rev-list", "--first-parent", "--max-parents=0", "--format=%cI", tip).split()[-1]
         raise _GitError(f"no commit before the deadline: the first is of {first}")
     submission.submitted_at = git("log", "-1", "--format=%cI", commit).strip()
-    for tag, target in sorted(_tags(store).items(), reverse=True)[:MOST_TAGS]:
-        # Also a tag of its own, with a message, leads to its commit.
-        if target == commit or git("rev-parse", f"{target}^{{}}").strip() == commit:
-            submission.tag = tag
-            break
+    if tags := _tags(store):
+        ends = [target for _, target in tags]
+        # A tag with a message is an object of its own, which leads to the commit; a broken one leads nowhere.
+        with contextlib.suppress(_GitError):
+            ends = git("rev-parse", *(f"{target}^{{}}" for target in ends)).split()
+        submission.tag = next((tag for (tag, _), end in zip(tags, ends, strict=True) if end == commit), "")
     if deadline:
         submission.late = False
         later = int(git("rev-list", "--count", "--first-parent", f"{commit}..{tip}"))
@@ -154,16 +157,16 @@ def _named(store: Path) -> str:
     raise _GitError("has no commit")
 
 
-def _tags(store: Path) -> dict[str, str]:
-    """The tags `submit/…` of Classroom 50, by name, with what they point to."""
-    found = {}
-    for line in _packed(store).splitlines():
-        target, _, ref = line.partition(" ")
-        found[ref] = target
-    found |= {str(path.relative_to(store)): _read(path).decode(errors="replace").strip()
-              for path in (store / "refs" / "tags" / "submit").glob("*") if path.is_file()}
-    return {ref.removeprefix("refs/tags/"): target for ref, target in found.items()
-            if ref.startswith("refs/tags/submit/") and len(ref) < TAG_BYTES and _is_commit(target)}
+def _tags(store: Path) -> list[tuple[str, str]]:
+    """The tags `submit/…` of Classroom 50, which begin with their time, and what they point to: the last first."""
+    lines = (line.partition(" ") for line in _packed(store).splitlines())
+    found = {ref: target for target, _, ref in lines if ref.startswith(TAGS)}
+    for path in sorted((store / TAGS).glob("*"), reverse=True)[:MOST_TAGS]:
+        if path.is_file():
+            found[TAGS + path.name] = _read(path, TAG_BYTES).decode(errors="replace").strip()
+    tags = [(ref.removeprefix("refs/tags/"), target) for ref, target in found.items()
+            if len(ref) < TAG_BYTES and _is_commit(target)]
+    return sorted(tags, reverse=True)[:MOST_TAGS]
 
 
 def _packed(store: Path) -> str:
@@ -181,10 +184,10 @@ def _is_commit(text: str) -> bool:
     return len(text) in (40, 64) and set(text) <= set("0123456789abcdef")
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path, most: int = REF_BYTES) -> bytes:
     try:
         with path.open("rb") as stream:
-            return stream.read(REF_BYTES)
+            return stream.read(most)
     except OSError as error:
         raise _GitError(f"{path.name} cannot be read: {error.strerror}") from None
 

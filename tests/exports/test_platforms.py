@@ -104,15 +104,17 @@ def test_classroom_50(tmp_path: Path) -> None:
     ada = json.loads((tmp_path / "results" / "ada.json").read_text())
     home = "https://github.com/course/gpu-kernels-ada"
     assert {key: ada[key] for key in ada if key not in ("tests", "graded_at")} == {
-        "schema": "classroom50/result/v1", "classroom": "gpu", "assignment": "kernels", "assignment_type": "individual",
+        "schema": "classroom50/result/v1", "classroom": "gpu", "assignment": "kernels", "assignment_type": "group",
         "owner": "ada", "submission": TAG,
         "commit": f"{home}/commit/{'0a' * 20}", "review": f"{home}/commit/{'0a' * 20}",
         "release": f"{home}/releases/tag/submit%2F{TAG[7:]}", "datetime": "2026-03-01T22:58:00Z",
         "score": 300, "max-score": 600}
     assert [test["passed"] for test in ada["tests"]].count(False) == 1
-    assert json.loads((tmp_path / "results" / "pair.json").read_text())["assignment_type"] == "group"
-    export("classroom50", "out", *CLASSROOM50, "--student", "eve", "--tag", "submit/now", "--out", "eve", cwd=tmp_path)
-    assert json.loads((tmp_path / "eve" / "eve.json").read_text())["submission"] == "submit/now"
+    for group, kind in ([], "individual"), (["--group"], "group"):
+        export("classroom50", "out", *CLASSROOM50, "--student", "eve", "--tag", "submit/now", *group, "--force",
+               "--out", "eve", cwd=tmp_path)
+        eve = json.loads((tmp_path / "eve" / "eve.json").read_text())
+        assert (eve["submission"], eve["assignment_type"]) == ("submit/now", kind)
     for words, says in ((("--tag", "v1", "--student", "eve"), "--tag 'v1': no tag of a submission; give one"),
                         (("--tag", "submit/1"), "--tag: 8 results in out; name the --student"),
                         (("--organisation", "course"), "--organisation 'course': not an address; give it")):
