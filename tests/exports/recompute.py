@@ -61,6 +61,7 @@ class Term:
             whole = root / "results" / ".staff" / folder.name / "result.json"
             self.results[folder.name] = json.loads((whole if whole.is_file() else folder / "result.json").read_text())
         self.work, self.graded = self._standing()
+        self.marks = self._given()
 
     def members(self, folder: str) -> list[str]:
         return [self.people[member["id"]] for member in self.intake[folder]["members"]]
@@ -85,6 +86,20 @@ class Term:
                 work[member, head["assignment"]].append(head | {"first": hand_ins[key][0]["id"]})
         return work, {head["assignment"] for head in stands.values() if head["verdict"] not in OPEN}
 
+    def _given(self) -> dict[tuple[str, str], list[Row]]:
+        """What counts of what people gave and said, by person and assignment: the newest of each kind."""
+        with contextlib.closing(sqlite3.connect(self.root / "results" / ".attempts" / "attempts.sqlite3")) as store:
+            marks = [json.loads(head) | {"id": number} for number, head in store.execute(
+                "select id, head from marks order by id")]
+        newest = {mark["id"] if mark["kind"] == "request" else tuple(
+            mark[key] for key in ("kind", "of", "slug", "student", "assignment")): mark for mark in marks}
+        given = defaultdict(list)
+        for mark in newest.values():
+            for who in [mark["student"]] if mark["student"] else self.members(mark["slug"]):
+                if mark["points"] or mark["comment"]:
+                    given[who, mark["assignment"]].append(mark)
+        return given
+
     @staticmethod
     def _hand_in(head: Row) -> tuple[Any, ...]:
         return tuple(head[key] for key in ("slug", "assignment", "submission", "submitted_at", "turn"))
@@ -104,6 +119,7 @@ class Term:
     def grade(self, who: str, names: list[str]) -> Grade:
         """Of these assignments; grace days are spent over all."""
         fixed: Cells = {}
+        beside = {name: sum(mark["points"] for mark in self.marks.get((who, name), [])) for name in self.names}
         most: dict[str, float] = {}
         ways: dict[str, list[tuple[int, float]]] = {}
         still_open = set()
@@ -121,9 +137,16 @@ class Term:
             elif options := self._options(self._eligible(work), self.deadline(who, name), int(allowed)):
                 ways[name], most[name] = options, top
             else:
-                fixed[name], most[name] = None, top if work or name in self.graded else 0
+                some = beside[name] and not work
+                fixed[name], most[name] = max(beside[name], 0.0) if some else None, (
+                    top if work or some or name in self.graded else 0)
                 still_open |= {name} if work else set()
-        return self._best(fixed, most, ways, int(allowed), names, still_open)
+        best = self._best(fixed, most, ways, int(allowed), names, still_open)
+        # Given points move no grace day.
+        cells = [{name: max(0.0, round(points + beside[name], 2)) if name in ways and points is not None else points
+                  for name, points in found.items()} for found in best.cells]
+        parts = [points for points in cells[0].values() if points is not None]
+        return Grade(None if best.total is None else round(sum(parts), 2), best.max_score, cells)
 
     @staticmethod
     def _best(
@@ -201,17 +224,23 @@ def canvas(term: Term, made: Rows, sheet: Rows, names: list[str], column: str) -
 
 
 def moodle(term: Term, made: Rows, sheet: Rows, names: list[str]) -> list[str]:
-    at, rows = sheet[0].index("Grade"), [list(row) for row in sheet]
+    at, feedback = sheet[0].index("Grade"), sheet[0].index("Feedback comments")
+    rows = [list(row) for row in sheet]
     for row in rows[1:]:
         if (total := term.grade(row[2], names).total) is not None and _known(term, row[2], names):
             row[at] = _text(total)
+            said = [mark["comment"] for name in names for mark in term.marks.get((row[2], name), [])]
+            # In the words of the grader, which are not its reckoning.
+            cell = next((other[feedback] for other in made if other[0] == row[0]), "")
+            row[feedback] = cell if bool(said) == bool(cell) and all(text in cell for text in said) else str(said)
     return _differences(f"moodle {','.join(names)}", made, rows)
 
 
 def _known(term: Term, who: str, names: list[str]) -> bool:
     """Whether something was handed in, or points were given: others are left out."""
     return any(who in term.members(folder) for folder in term.results) or any(
-        one["student"] == who and one["assignment"] in names for one in term.late.get("overrides", []))
+        one["student"] == who and one["assignment"] in names for one in term.late.get("overrides", [])) or any(
+        (who, name) in term.marks for name in names)
 
 
 def table(term: Term, made: Rows) -> list[str]:
@@ -235,6 +264,11 @@ def table(term: Term, made: Rows) -> list[str]:
             a = judged.get(name)
             expected[f"{name}_points"] = _text(a["score"]) if a and a["verdict"] not in OPEN else ""
             expected[f"{name}_verdict"] = a["verdict"] if a else ""
+            if f"{name}_marks" in row:
+                given = term.marks.get((who, name), []) if folder else []
+                expected[f"{name}_marks"] = _text(sum(mark["points"] for mark in given) or None)
+                expected[f"{name}_comment"] = row[f"{name}_comment"]
+                wrong += [f"csv, {who}: not {mark}" for mark in given if mark["comment"] not in row[f"{name}_comment"]]
         cells = [{f"{name}_grade": _text(points) for name, points in ways.items()} for ways in grade.cells]
         wrong += [f"csv, {who}, {key}: {row.get(key)!r}, not {value!r}"
                   for key, value in expected.items() if row.get(key) != value]
@@ -263,7 +297,8 @@ def classroom50(term: Term, made: dict[str, Row]) -> list[str]:
         one, members = term.intake[folder], term.members(folder)
         grades = [term.grade(who, term.names) for who in members]
         possible = (one["submitted_at"] and one["tag"] and len({grade.total for grade in grades}) == 1
-                    and grades[0].total is not None and len({json.dumps(grade.cells) for grade in grades}) == 1)
+                    and grades[0].total is not None and grades[0].total <= grades[0].max_score
+                    and len({json.dumps(grade.cells) for grade in grades}) == 1)
         found = made.get(folder)
         if not possible or found is None:
             wrong += [f"classroom50, {folder}"] if bool(possible) != (found is not None) else []

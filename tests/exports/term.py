@@ -10,6 +10,7 @@ import random
 from pathlib import Path
 
 from grader.intake.manifest import ManifestEntry, Member
+from grader.model.mark import Mark
 from grader.model.result import with_assignments
 from grader.model.verdicts import Verdict
 from grader.records.attempt import Attempt
@@ -45,6 +46,7 @@ def made(root: Path, seed: int) -> Path:
         for share in (0.5, 0.3, 0.3):
             store.decide(dice.sample(store.attempts(), int(share * 300)))
         store.decide(undoes=2)
+        _marks(store, dice)
         assert refresh(store, results) == []
     people = [(number, WHO[number], f"Person {_letters(number)}", f"{WHO[number]}@x.edu", "AB"[number % 2])
               for number in WHO]
@@ -59,6 +61,19 @@ def made(root: Path, seed: int) -> Path:
         "Identifier,Full name,ID number,Email address,Grade,Last modified (grade),Feedback comments\n" + "".join(
             f"Participant {900 + number},{name},{who},{mail},,-,\n" for number, who, name, mail, _ in people))
     return root
+
+
+def _marks(store: Store, dice: random.Random) -> None:
+    """Points and words for folders, for one of a pair, for somebody who handed nothing in; requests and answers."""
+    for number in range(40):
+        slug, student = dice.choice([("pair1", ""), ("pair2", "s54"), ("", "s60"), *(
+            (f"repo{one}", "") for one in range(1, 15))])
+        mark = Mark(slug=slug, student=student, assignment=dice.choice(NAMES), by="Roe", comment=dice.choice(
+            ["", f"because {number}"]), points=dice.choice([0, 5, 2.5, -4, -70]))
+        (asked,) = store.mark([mark if number % 5 else mark.model_copy(update={
+            "kind": "request", "points": 0, "comment": f"why {number}"})])
+        if number % 10 == 0:
+            store.mark([asked.model_copy(update={"kind": "answer", "points": 3, "comment": "so", "of": asked.id})])
 
 
 def _letters(number: int) -> str:
