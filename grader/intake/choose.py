@@ -26,7 +26,7 @@ MOST_INNER = 16
 MOST_NOTEBOOKS = 50
 # An archive, a notebook, and the folders around them.
 DEPTH = 12
-NO_CELL = "none of its cells defines the function"
+NO_CELL = "holds no function of the course, or only stubs"
 
 
 @dataclass
@@ -118,14 +118,19 @@ class Tree:
     ) -> None:
         """Puts what is taken into the course's order, and says of the rest why it is left."""
         chosen.taken = {file: chosen.taken[file] for file in written_files(known.values()) if file in chosen.taken}
-        chosen.notes = [f"{file} is {self._cells[path]} of {self.shown(path.parent)}."
-                        for file, path in chosen.taken.items() if path in self._cells]
+        made: dict[Path, list[str]] = {}
+        for file, path in chosen.taken.items():
+            if path in self._cells:
+                made.setdefault(path.parent, []).append(f"{file} ({self._cells[path]})")
+        # By the name that the student knows.
+        chosen.notes = [f"From {printable(str(notebook.relative_to(self._folder)))}: {', '.join(files)}."
+                        for notebook, files in made.items()]
         taken_from = set(chosen.taken.values())
         for path, is_folder in below(self._folder):
             # Problems already say what is wrong with a broken archive.
             if path not in taken_from and path not in self._broken:
                 self._leave(self.shown(path) + "/" * is_folder, LITTER if is_folder or is_litter(path.name)
-                            else why.get(path, OTHER), wanted.get(path, ()))
+                            else why.get(path, self._celled.get(path, OTHER)), wanted.get(path, ()))
         chosen.left = self.left
 
     def shown(self, path: Path) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from grader import frontends
 from grader.model.forms import SUFFIX, file_of, function_of, in_any_language, written_files
+from grader.model.notebooks import NOTEBOOK
 from grader.model.submission import HandedIn, Source, file_in, printable, read_source_file
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".7z", ".rar")
@@ -35,7 +36,7 @@ def suffixes() -> tuple[str, ...]:
     """The ends of the names of files that may be meant for an assignment."""
     # Editors on Windows make `silu.py.txt`.
     sources = (suffix + more for suffix in frontends.suffixes() for more in ("", ".txt"))
-    return (*sources, ".ipynb", *ARCHIVES)
+    return (*sources, NOTEBOOK, *ARCHIVES)
 
 
 class DeskError(Exception):
@@ -122,7 +123,7 @@ def strays(folder: Path, known: Mapping[str, str], depth: int = DEPTH) -> Strays
             found.of[meant_name].append(path)
         if not names:
             # A notebook that holds only stubs is the one from the kit.
-            may_hold = archive or (path.suffix.casefold() == ".ipynb" and not stubs)
+            may_hold = archive or (path.suffix.casefold() == NOTEBOOK and not stubs)
             (whole if may_hold else others).append(path)
     for paths in found.of.values():
         paths.extend([] if paths else whole)
@@ -203,6 +204,8 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
 def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
     if len(only) > 1:
         raise DeskError(f"--only: {', '.join(only)} are several; name one assignment for one file")
+    if path.suffix.casefold() == NOTEBOOK:
+        raise DeskError(f"{path}: is a notebook; check its cells there, with %%kernelmark {next(iter(known))}")
     exact = next((name for name, file in known.items() if path.name in in_any_language(file)), None)
     defined = [*itertools.chain(*_defined(path, known))]
     name = only[0] if only else exact or (defined[0] if len(defined) == 1 else meant(path.name, known))

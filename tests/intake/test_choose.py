@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.intake.choose import NO_CELL
 from grader.intake.main import taken_in
 from tests.intake.made import OPTIONS, Files, by_folder, laid_out, notebook, source_of, take_in, whys, zipped
 
@@ -35,7 +36,7 @@ EXPECTED: dict[str, tuple[Files, dict[str, str], dict[str, str]]] = {
         {"work.ipynb": "cannot be read as a notebook; gemm.py expected"}),
     "a notebook may be meant for many": (
         {"work.ipynb": notebook("x = 1")}, {}, {
-            "work.ipynb": "none of its cells defines the function; silu.py, gemm.py, rmsnorm_vector.py expected"}),
+            "work.ipynb": f"{NO_CELL}; silu.py, gemm.py, rmsnorm_vector.py expected"}),
     "cells of a notebook": (
         {"work.ipynb": notebook("import torch", f"%%kernelmark gemm\n{GEMM}", f"# mine\n{SILU}")},
         {"silu.py": "work.ipynb, code cell 3", "gemm.py": "work.ipynb, code cell 2"}, {}),
@@ -47,7 +48,7 @@ EXPECTED: dict[str, tuple[Files, dict[str, str], dict[str, str]]] = {
         {"silu.py": "hw/work.ipynb, code cell 1", "gemm.py": "gemm.py"},
         {"silu.py": "a stub; a file for silu.py lies beside it"}),
     "a stub before nothing": ({"silu.py": STUB, "kernels.ipynb": notebook(STUB)}, {"silu.py": "silu.py"}, {
-        "kernels.ipynb": "no assignment's file"}),
+        "kernels.ipynb": NO_CELL}),
     "two notebooks are one too many": (
         {"a.ipynb": notebook(SILU), "b.ipynb": notebook(SILU)}, {}, dict.fromkeys(
             ["a.ipynb, code cell 1", "b.ipynb, code cell 1"],

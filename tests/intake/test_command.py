@@ -65,7 +65,7 @@ def test_a_students_page_says_what_was_read_of_an_archive_and_a_notebook(tmp_pat
         "%pip install triton\nimport torch, triton\nimport triton.language as tl", "x = torch.randn(3)",
         "%%time\n" + "\n".join(line for line in SILU.splitlines() if "import" not in line), "silu(x, y)")})
     done = kernelmark("intake", "all", "--into", "class", cwd=tmp_path)
-    made = "silu.py is code cells 1 and 3 of roe_13_4_hw.ipynb."
+    made = "From hw.ipynb: silu.py (code cells 1 and 3)."
     assert done.returncode == 0 and f"roe_13: {made}" in done.stdout.splitlines(), done
     done = kernelmark("grade", "class", "--only", "silu", "--device", "cpu", cwd=tmp_path)
     assert done.returncode == 0, done

@@ -345,6 +345,15 @@ def test_files_that_stand_elsewhere_are_an_alarm_for_the_class() -> None:
     for page in (class_page([Entry("ada", result)]), student_page(result)):
         assert "Found hw1/SiLU.py; silu.py expected." in page
     assert "Found &lt;b&gt;.py, which no assignment reads." in class_page([Entry("ada", result)])
+    # What may hold several files is told once; and many students are folded into a line.
+    result = samples.result("Ada", {"silu": "missing", "gemm": "missing"})
+    for name in ("silu", "gemm"):
+        missing = result.assignments[name]
+        missing.elsewhere, missing.message = ["hw.zip"], f"Found hw.zip; {name}.py expected."
+    assert "Found hw.zip; silu.py, gemm.py expected." in class_page([Entry("ada", result)])
+    page = class_page([Entry(f"ada{number}", result) for number in range(42)])
+    assert "<details><summary>42 students</summary>" in page and page.count("Found hw.zip; ") >= 42
+    assert "students</summary>" not in class_page([Entry("ada", result)])
 
 
 def test_points_lost_by_the_rules_are_named_where_the_flag_is() -> None:

@@ -238,6 +238,7 @@ USAGE = {
         ("silu.py",), "silu.py: no such file, but there is SiLU.py; name a folder, or a file such as silu.py"),
     "nothing known": (("empty",), "empty: holds none of "),
     "not in the course": (("other",), "other: holds gelu.cu, which is not among the files asked for; check it with "),
+    "a notebook": (("work.ipynb",), "work.ipynb: is a notebook; check its cells there, with %%kernelmark "),
     "assignment": (("SiLU.py", "--only", "slu"), "--only: 'slu' is no assignment"),
     "device": (("SiLU.py", "--device", "tpu"), "--device: 'tpu'"),
     "speed of nothing": (("SiLU.py", "--device", "cpu", "--speed"), "--speed: needs a GPU; remove --device cpu"),
@@ -250,6 +251,7 @@ def test_a_usage_error_is_one_line_and_status_2(tmp_path: Path, arguments: tuple
     (tmp_path / "empty").mkdir()
     (tmp_path / "other").mkdir()
     (tmp_path / "other/gelu.cu").touch()
+    (tmp_path / "work.ipynb").touch()
     (tmp_path / "SiLU.py").write_text(SILU)
     done = kernelmark("check", *arguments, cwd=tmp_path)
     assert done.returncode == 2 and done.stderr.startswith(f"kernelmark: {says}"), done
