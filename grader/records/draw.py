@@ -190,6 +190,9 @@ def _marked(result: Result, attempts: Sequence[Attempt], marks: Sequence[Mark]) 
     mine = [mark for mark in marks if mark.slug == slug or (not mark.slug and mark.student.casefold() in ids)]
     if not mine:
         return result
+    if all(len(attempt.members) <= 1 for attempt in attempts):
+        # Of the only owner.
+        mine = [mark.model_copy(update={"student": ""}) for mark in mine]
     assignments = {name: a.model_copy(update={"marks": [mark for mark in mine if mark.assignment == name]})
                    for name, a in result.assignments.items()}
     others = [f"{mark.assignment}: {mark.said}" for mark in mine if mark.assignment not in assignments]

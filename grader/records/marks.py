@@ -147,7 +147,8 @@ class Row:
 
 @dataclass(frozen=True)
 class _Desk:
-    """Whom and what marks may be about."""
+    """Whom and what marks may be about. `alone` are folders of one person, and `earlier` whose mark each person has in
+    an assignment: somebody who handed in nothing may have a folder by now."""
 
     out: Path
     course: Course
@@ -155,6 +156,8 @@ class _Desk:
     ids: Mapping[str, Sequence[Standing]]
     roster: Mapping[str, str]
     assignments: Sequence[str]
+    alone: Mapping[str, str]
+    earlier: Mapping[tuple[str, str], tuple[str, str]]
 
     def mark(self, where: str, row: Row) -> Mark:
         """The mark of a row. Ends the command if the row cannot be one; `where` is the row's place in a table."""
@@ -163,6 +166,8 @@ class _Desk:
             usage(f"{before}assignment {row.assignment!r}: not of this course; choose from "
                   f"{', '.join(self.assignments)}")
         slug, student = self._whose(before, row)
+        one = (student or self.alone.get(slug, "")).casefold()
+        slug, student = self.earlier.get((one, row.assignment), (slug, student))
         return Mark(slug=slug, student=student, assignment=row.assignment, comment=_text(row.comment), by=_by(row.by),
                     points=_most(before, row.points or 0, row.assignment, self.course))
 
@@ -188,10 +193,13 @@ def _desk(store: Store, out: Path, course: Course, roster: Path | None, intake: 
         for member in dict.fromkeys(map(str.casefold, (*then.attempt.members, *hand_in.attempt.members))):
             ids.setdefault(member, []).append(hand_in)
     names = [*(course.assignments or ()), *(hand_in.attempt.assignment for hand_in in now)]
+    alone = {hand_in.attempt.slug: hand_in.attempt.members[0] for hand_in in now if len(hand_in.attempt.members) == 1}
+    earlier = {((one.student or alone.get(one.slug, "")).casefold(), one.assignment): (one.slug, one.student)
+               for one in counting(store.marks()) if one.kind == "mark" and (one.student or one.slug in alone)}
     return _Desk(out, course, {
         name.casefold(): hand_in.attempt.slug for hand_in in now
         for name in (hand_in.attempt.student, hand_in.attempt.slug)}, ids,
-        {student.id.casefold(): student.id for student in people}, list(dict.fromkeys(names)))
+        {student.id.casefold(): student.id for student in people}, list(dict.fromkeys(names)), alone, earlier)
 
 
 def _read(path: Path, by: str) -> Iterator[tuple[str, Row]]:

@@ -53,7 +53,8 @@ def load_results(out: Path) -> LoadedResults:
         people = read_people(out)
     except (OSError, ValueError) as error:
         people = People()
-        failures.append(Failure("", f"names are not shown: {_reason(error)}"))
+        why = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        failures.append(Failure("", f"Names are not shown: {why}"))
     for folder in sorted(path for path in out.iterdir() if _is_folder(path) and not path.name.startswith(".")):
         try:
             entries.append(load_entry(folder, people))

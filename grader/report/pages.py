@@ -111,7 +111,7 @@ def write_lines(lines: Sequence[Line], out: Path, failures: Sequence[Failure], p
     """Writes `out/index.html` from lines that are marked already."""
     try:
         people = read_people(out)
-    except ValueError:
+    except (OSError, ValueError):
         # A failure of those that were loaded says so.
         people = People()
     replace(out / "index.html", class_page_of(lines, failures, progress, people).encode())

@@ -234,6 +234,14 @@ def test_who_handed_in_nothing_has_marks_by_the_roster(out: Path, tmp_path: Path
     roster.write_text("id,name\nzoe,Zoë\nada,Ada\n")
     assert said("mark", "zoe", "silu", "--points", "7", *BY, "--roster", roster, out=out).startswith("zoe, silu: ")
     assert "zoe: 7 of 600\n" in said("explain-grade", "--roster", roster, out=out)
+    # Handed in since: a newer mark takes the place of that one, whatever she is called by.
+    result = samples.result("zoe", {"silu": "missing"})
+    assert kept(Graded(Submission("zoe", tmp_path, "zoe"), result), out, members=("zoe",)) == []
+    assert result_of(out, "zoe").assignments["silu"].marks[0].points == 7
+    assert "in place of: " in said("mark", "zoe", "silu", "--points", "8", *BY, out=out)
+    theirs = result_of(out, "zoe").assignments["silu"]
+    assert ([one.points for one in theirs.marks], theirs.given) == ([8], 8)
+    assert "zoe: 308 of 600\n" in said("explain-grade", out=out)
 
 
 def test_records_of_the_first_version_are_read_and_get_marks(out: Path) -> None:
