@@ -41,9 +41,8 @@ def classroom50(submission: GradedSubmission, where: Repositories) -> dict[str, 
     owner = repository.removeprefix(before := f"{where.classroom}-{where.assignment}-")
     if owner == repository or not owner:
         raise ExportError(f"not a repository {before}…; give --classroom and --assignment as clones are called", folder)
-    commits = {origin.partition("/")[0] for origin in hand_in.taken.values()}
-    if len(commits) != 1:
-        raise ExportError("no file of a commit was taken; give the --intake of git clones", folder)
+    if not hand_in.commit:
+        raise ExportError("no commit is known; run kernelmark intake again, of git clones", folder)
     tag = where.tag or hand_in.tag
     if not tag:
         raise ExportError(f"no tag {TAG}… in the clone at the commit that was taken; run git fetch --tags in it and "
@@ -58,7 +57,7 @@ def classroom50(submission: GradedSubmission, where: Repositories) -> dict[str, 
         raise ExportError(f"{score:g} of {most:g} points, and Classroom 50 takes no more than all; enter them by hand",
                           folder)
     home = f"{where.organisation.rstrip('/')}/{quote(repository)}"
-    commit = f"{home}/commit/{commits.pop()}"
+    commit = f"{home}/commit/{hand_in.commit}"
     tests = []
     for name, a in submission.shown.assignments.items():
         line = lines.get(name)

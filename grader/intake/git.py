@@ -96,6 +96,7 @@ def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadli
     if not commit:
         first = git("rev-list", "--first-parent", "--max-parents=0", "--format=%cI", tip).split()[-1]
         raise _GitError(f"no commit before the deadline: the first is of {first}")
+    submission.commit = commit
     submission.submitted_at = git("log", "-1", "--format=%cI", commit).strip()
     if tags := _tags(store):
         ends = [target for _, target in tags]

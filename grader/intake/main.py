@@ -195,9 +195,9 @@ def _entry(
     if late is None and deadline is not None and raw.submitted_at is not None:
         late = datetime.datetime.fromisoformat(raw.submitted_at) > deadline
     return ManifestEntry(
-        folder=slug, members=raw.members, submitted_at=raw.submitted_at, late=late, tag=raw.tag, origin=raw.origin,
-        taken={file: tree.shown(path) for file, path in chosen.taken.items()}, left=chosen.left, notes=chosen.notes,
-        problems=tree.problems)
+        folder=slug, members=raw.members, submitted_at=raw.submitted_at, late=late, commit=raw.commit, tag=raw.tag,
+        origin=raw.origin, taken={file: tree.shown(path) for file, path in chosen.taken.items()}, left=chosen.left,
+        notes=chosen.notes, problems=tree.problems)
 
 
 def twice(manifest: Manifest) -> list[str]:

@@ -60,7 +60,8 @@ class ManifestEntry(ManifestRecord):
     members: list[Member] = Field(min_length=1, description="one person, or those of a group")
     submitted_at: str | None = Field(default=None, description="ISO 8601 with a zone; null: the source does not say")
     late: bool | None = Field(default=None, description="as the source has it; null: it does not say")
-    tag: Text = Field(default="", description="of git clones: its last tag submit/… at the commit that was taken")
+    commit: Text = Field(default="", description="of git clones: the commit that was taken")
+    tag: Text = Field(default="", description="its last tag submit/… at that commit")
     origin: list[Text] = Field(description="its folders or files in the source")
     taken: dict[str, Text] = Field(default={}, description="files written, each with its name in the source")
     left: list[Left] = []

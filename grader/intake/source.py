@@ -39,6 +39,7 @@ class RawSubmission:
     parts: list[RawPart] = field(default_factory=list)
     submitted_at: str | None = None
     late: bool | None = None
+    commit: str = ""
     tag: str = ""
     origin: list[str] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)

@@ -93,13 +93,14 @@ def test_classroom_50(tmp_path: Path) -> None:
 
     taken(tmp_path / "class", "git", clone("ada", "roster-7"), clone("pair", "x", "y"), clone("lin"),
           clone("bo", at=None), clone("eve", tag=""), clone("max", origin="other-kernels-max"),
-          clone("noa").model_copy(update={"taken": {}}))
+          clone("noa").model_copy(update={"commit": ""}))
     said, _ = export("classroom50", "out", *CLASSROOM50, "--out", "results", cwd=tmp_path)
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["ada.json", "pair.json"]
     # For one reason, whatever its folder is called.
     for line in ("lin: gemm: no points yet; grade it where it can be judged", "bo; zoe: no time of submission; give",
                  "eve: no tag submit/… in the clone at the commit that was taken; run git fetch --tags",
-                 "max: not a repository gpu-kernels-…; give --classroom", "noa: no file of a commit was taken; give"):
+                 "max: not a repository gpu-kernels-…; give --classroom",
+                 "noa: no commit is known; run kernelmark intake"):
         assert any(one.startswith(f"kernelmark: {line}") for one in said), (line, said)
     ada = json.loads((tmp_path / "results" / "ada.json").read_text())
     home = "https://github.com/course/gpu-kernels-ada"

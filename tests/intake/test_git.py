@@ -60,6 +60,8 @@ def test_the_tag_of_the_submission_is_that_of_the_commit_that_was_taken(tmp_path
     for options, tag in ((DEADLINE, "submit/3-c"), (OPTIONS, "submit/4-d")):
         found = by_folder(take_in(tmp_path / "all", options)[0])
         assert {name: one.tag for name, one in found.items()} == {"kernels-ada": tag, "packed": tag}
+        commit = subprocess.run([*GIT, "rev-parse", f"{tag}^{{}}"], cwd=ada, check=True, capture_output=True, text=True)
+        assert {one.commit for one in found.values()} == {commit.stdout.strip()}
 
 
 def test_what_was_merged_later_was_not_there(tmp_path: Path) -> None:
