@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import json
 from pathlib import Path
 
 import pytest
 
+from grader.exports.command import app
 from grader.model.job import Graded
 from grader.model.mark import Mark
 from grader.model.submission import Submission
@@ -61,6 +63,12 @@ def test_what_the_course_does_not_have_any_more_does_not_count(tmp_path: Path, o
     (tmp_path / "course.toml").write_text('assignments = ["gelu"]\n')
     done = kernelmark("export", "csv", "out", *course, "--out", "none.csv", cwd=tmp_path)
     assert done.returncode == 2 and "pass the --course that graded it" in done.stderr
+
+
+def test_every_export_takes_the_course() -> None:
+    commands = {command.name or command.callback.__name__: inspect.signature(command.callback).parameters
+                for command in app.registered_commands if command.callback}
+    assert len(commands) == 9 and [name for name, words in commands.items() if "course" not in words] == []
 
 
 def test_one_assignment_by_the_late_policy(tmp_path: Path, out: Path) -> None:
