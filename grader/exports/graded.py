@@ -193,7 +193,7 @@ def read_class(
     if not wanted.students:
         for failure in loaded.failures:
             class_.lines.append(f"{failure.folder}: {failure.message}" if failure.folder else failure.message)
-            there = (out / failure.folder / "result.json").exists()
+            there = _exists(out / failure.folder / "result.json")
             class_.damaged |= there
             if there and failure.folder not in results:
                 _, class_.broken[failure.folder] = owners.of(failure.folder, failure.folder)
@@ -208,6 +208,14 @@ def read_class(
     if not class_.assignments:
         raise ExportError(f"{out}: holds no result of these assignments; pass the --course that graded it")
     return class_
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        # Of a folder that may not be read, something is.
+        return True
 
 
 class _Owners:
