@@ -18,6 +18,7 @@ from grader.model.catalogue import ROOT
 from grader.model.forms import file_of
 from grader.plan.findings import Undefinable
 from grader.plan.messages import Refusal, Why
+from grader.plan.plan import Kernel, Launch
 
 WORDS: dict[str, re.Pattern[str]] = {
     "triton": re.compile(
@@ -146,3 +147,12 @@ def _texts(phrase: Any) -> Iterator[str]:
         for field in fields(phrase):
             if field.name not in ("clues", "absent", "kind"):
                 yield from _texts(getattr(phrase, field.name))
+
+
+@pytest.mark.parametrize(("language", "text", "blocks"), [
+    ("triton", "%1 = tt.load %0 : tensor<64x32x!tt.ptr<f16>>\n%2 = arith.addi %1 : tensor<1x32xi32>", {1, 32, 64}),
+    ("cuda", ".visible .entry k()", {1, 8, 16, 128})])
+def test_the_blocks_that_a_launch_works_on(language: str, text: str, blocks: set[int]) -> None:
+    kernel = Kernel(language=language, name="k", symbol="k", text=text, signature=[])
+    launch = Launch(kernel=0, grid=(3, 1, 1), block=(16, 8, 1), arguments=[])
+    assert frontends.of(kernel).blocks(launch, kernel) == blocks

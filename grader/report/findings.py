@@ -10,7 +10,8 @@ from grader.model.verdicts import RANKED, VERDICTS
 from grader.report.text import percent, points
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-BEFORE_RUNNING = {"syntax_error": "syntax error", "compile_error": "compile error"}
+BEFORE_RUNNING = {
+    "syntax_error": "syntax error", "compile_error": "compile error", "unreadable_source": "not read"}
 STAGE_WORDS = {"source": "the file", "target": "compiled for the GPU"}
 
 

@@ -69,13 +69,22 @@ def test_what_failed_cases_have_in_common(
 
 
 @pytest.mark.parametrize(("blocks", "words"), [
-    ([128, 16], "a multiple of 16;"), ([1, 32, 512], "a multiple of 32;"), ([4], "a whole number of blocks;"),
-    ([], "a whole number of blocks;")])
+    ([128, 16], "N is not a multiple of 16;"), ([1, 32, 512], "N is not a multiple of 32;"),
+    ([4], "N is not a whole number of blocks;"), ([], "N is not a whole number of blocks;")])
 def test_of_blocks_that_fit_the_cases_the_kernels_own_is_named(blocks: list[int], words: str) -> None:
     with_cases = _with_cases(SILU, *_squares((7, 96), (64, 64), (5, 33), (64, 100), (300, 192)))
     checks = [check.model_copy(update={"blocks": blocks}) for check in _checks(with_cases, {
         case.name for case in with_cases.cases if case.sizes["N"] % 32})]
-    assert f"exactly those where N is not {words}" in said(with_cases, checks)[0]
+    assert f"exactly those where {words}" in said(with_cases, checks)[0]
+
+
+@pytest.mark.parametrize(("blocks", "words"), [
+    ([128], "the number of elements is not a multiple of 128;"), ([256], "N is not a multiple of 2;")])
+def test_blocks_of_a_flat_index_hold_elements(blocks: list[int], words: str) -> None:
+    with_cases = _with_cases(SILU, *_squares((7, 9), (64, 66), (5, 33), (64, 104), (8, 16), (3, 128)))
+    checks = [check.model_copy(update={"blocks": blocks}) for check in _checks(with_cases, {
+        case.name for case in with_cases.cases if case.sizes["M"] * case.sizes["N"] % 128})]
+    assert f"exactly those where {words}" in said(with_cases, checks)[0]
 
 
 def test_without_a_common_condition_the_first_failure_speaks() -> None:

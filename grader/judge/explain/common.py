@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from math import prod
 from operator import lt
 from typing import Literal
 
@@ -50,7 +51,7 @@ def _candidates(
     names = list(failed[0].sizes)
     subject, test = _blamed(names, lambda size: size & (size - 1) != 0, failed, passed)
     yield "blocks", f"{subject} is not a power of two", test
-    yield from _multiples(names, failed, passed)
+    yield from _multiples(assignment, names, failed, passed)
     for name in names:
         right = sorted(c.sizes[name] for c in passed)
         # Sizes of 1 say nothing about blocks.
@@ -59,19 +60,23 @@ def _candidates(
 
 
 def _multiples(
-    names: Sequence[str], failed: Sequence[CheckResult], passed: Sequence[CheckResult]
+    assignment: Assignment, names: Sequence[str], failed: Sequence[CheckResult], passed: Sequence[CheckResult]
 ) -> Iterator[tuple[Kind, str, Test]]:
-    """That a size is not whole blocks. Of several blocks that fit the cases only one that the kernels have is named:
-    the cases alone cannot tell which it is."""
+    """That a size, or the number of elements, is not whole blocks. Of several blocks that fit the cases only one that
+    the kernels have is named: the cases alone cannot tell which it is."""
     tests = {block: _blamed(names, partial(_leaves_a_rest, block), failed, passed) for block in BLOCKS}
     fitting = [block for block, (_, test) in tests.items() if _separates(test, failed, passed)]
-    if not fitting:
-        return
-    theirs = set[int]().union(*(check.blocks for check in failed))
-    block = next((block for block in fitting if block in theirs), fitting[0])
-    known = block in theirs or len(fitting) == 1
-    subject, test = tests[block]
-    yield "blocks", f"{subject} is not a {f'multiple of {block:,}' if known else 'whole number of blocks'}", test
+    theirs = [block for block in BLOCKS if any(block in check.blocks for check in failed)]
+    for block in theirs:
+        if block in fitting:
+            yield "blocks", f"{tests[block][0]} is not a multiple of {block:,}", tests[block][1]
+    for block in theirs:
+        yield ("blocks", f"the number of elements is not a multiple of {block:,}",
+               partial(_leaves_elements, assignment.output.shape, block))
+    if fitting:
+        subject, test = tests[fitting[0]]
+        what = f"multiple of {fitting[0]:,}" if len(fitting) == 1 else "whole number of blocks"
+        yield "blocks", f"{subject} is not a {what}", test
 
 
 def _blamed(
@@ -85,6 +90,10 @@ def _blamed(
 
 def _leaves_a_rest(block: int, size: int) -> bool:
     return size % block != 0
+
+
+def _leaves_elements(shape: Sequence[str], block: int, check: CheckResult) -> bool:
+    return prod(check.sizes.get(name, 0) for name in shape) % block != 0
 
 
 def _separates(test: Test, failed: Sequence[CheckResult], passed: Sequence[CheckResult]) -> bool:
