@@ -23,7 +23,7 @@ from grader.model.submission import file_in, printable, read_source_file
 MOST_NAMED = 3
 # Of one submission: archives in its archives, and notebooks.
 MOST_INNER = 16
-MOST_NOTEBOOKS = 50
+MOST_NOTEBOOKS = 10
 # An archive, a notebook, and the folders around them.
 DEPTH = 12
 NO_CELL = "holds no function of the course, or only stubs"
@@ -203,7 +203,8 @@ class Tree:
                     and not is_litter(path.name)]
         most = max(0, MOST_INNER - self._opened)
         self._opened += len(archives[:most])
-        self._closed(archives[most:], folder, f"{shown}: holds more than {MOST_INNER} archives", "the others")
+        self._closed(archives[most:], folder, f"{printable(shown)}: holds more than {MOST_INNER} archives",
+                     "the others")
         return archives[:most]
 
     def _open(self, inner: Path, shown: str) -> None:

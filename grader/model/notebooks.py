@@ -89,10 +89,11 @@ def read_notebook(content: bytes, known: Mapping[str, str]) -> dict[str, Noteboo
                      [file for path, file in written if path.suffix == front_end.suffix
                       and function in front_end.outline(file.text).defined],
                      plain.defining(function) if front_end.suffix == SUFFIX else _foreign(cells, front_end, function)]
-            filled = [file for files in ranks for file in files[-1:]
-                      if function not in front_end.outline(file.text).stubs]
-            if filled:
-                found[file_of(name, front_end.suffix)] = filled[0]
+            for files in ranks:
+                filled = [file for file in files if function not in front_end.outline(file.text).stubs]
+                if filled:
+                    found[file_of(name, front_end.suffix)] = filled[-1]
+                    break
     return found
 
 
@@ -111,9 +112,10 @@ def _cells(content: bytes) -> list[_Cell]:
 def _cell(number: int, text: str) -> _Cell:
     # A lone surrogate is JSON, and can be written to no file.
     text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n")
-    first, _, rest = text.partition("\n")
-    if text.startswith("%%") and (words := first.removeprefix("%%").split()):
-        return _Cell(number, tuple(words), f"\n{rest}")
+    said = text.lstrip("\n")
+    first, _, rest = said.partition("\n")
+    if said.startswith("%%") and (words := first.removeprefix("%%").split()):
+        return _Cell(number, tuple(words), "\n" * (len(text) - len(said) + 1) + rest)
     return _Cell(number, (), text)
 
 
@@ -166,8 +168,10 @@ class _Plain:
                 self._binders.setdefault(name, []).append(at)
 
     def defining(self, function: str) -> list[NotebookFile]:
-        """A file for the last cell that defines a function, with the cells that this one needs."""
-        defining = [at for at, one in enumerate(self._read) if function in one.functions]
+        """A file for the last cell that defines a function and holds no stub, with the cells that this one needs."""
+        outline = frontends.by_suffix(SUFFIX).outline
+        defining = [at for at, one in enumerate(self._read)
+                    if function in one.functions and function not in outline(one.text).stubs]
         return [self._joined(sorted(self._needed(defining[-1])))] if defining else []
 
     def _needed(self, first: int) -> set[int]:

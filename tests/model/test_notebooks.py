@@ -16,12 +16,15 @@ KNOWN = {"silu": "silu.py", "transpose": "transpose.py", "rmsnorm_matrix": "rmsn
 SILU = "def silu(x, out):\n    kernel[(1,)](x, out)"
 KERNEL = "@triton.jit\ndef kernel(x, out):\n    tl.store(out, 1)"
 IMPORTS = "import triton\nimport triton.language as tl"
+STUB = "def silu(x, out):\n    raise NotImplementedError('silu: not written yet')"
 VOID = "void silu(float *input, float *output, int n) {}"
 # Cells, and the files that they are, each with its cells.
 CELLS: dict[str, tuple[Sequence[str], dict[str, list[int]]]] = {
     "the cell of the magic, alone": ((IMPORTS, f"%%kernelmark silu --save\n{SILU}"), {"silu.py": [2]}),
     "the last that is filled": (
-        (f"%%kernelmark silu\n{SILU}", f"%%kernelmark silu\n{SILU}  # better", SILU), {"silu.py": [2]}),
+        (f"%%kernelmark silu\n{SILU}", f"\n%%kernelmark silu\n{SILU}  # better", f"%%kernelmark silu\n{STUB}", SILU),
+        {"silu.py": [2]}),
+    "a stub behind it": ((SILU, STUB), {"silu.py": [1]}),
     "another one's magic": ((f"%%kernelmark sillu\n{SILU}",), {}),
     "what a cell needs, and what that needs": (
         (IMPORTS, "x = out = 1", KERNEL, "print(3)", SILU, "silu(x, out)"), {"silu.py": [1, 3, 5]}),
