@@ -43,7 +43,7 @@ class Mark(Record):
         whom = f" for {self.student}" if self.student else ""
         points = f"{signed(self.points)} {'point' if abs(self.points) == 1 else 'points'}" if self.points else ""
         does = {"mark": "", "request": " asks for regrading", "answer": " answers"}[self.kind]
-        return f"{who}{does}{whom}: {'; '.join(filter(None, (points, self.comment)))}"
+        return f"{who}{does}{whom}: {'; '.join(filter(None, (points, ' '.join(self.comment.split()))))}"
 
 
 def signed(points: float) -> str:

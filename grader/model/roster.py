@@ -24,9 +24,9 @@ GROUPS = frozenset(map(folded, (
     "groepen", "grupa", "grupy", "skupina", "skupiny", "grupper", "grupp", "ryhmät", "grup", "gruplar", "группы",
     "グループ", "组", "小组", "群组", "群組")))
 NUMBERS = frozenset(map(folded, (
-    "ID number", "ID-Nummer", "Matrikelnummer", "numéro d'identification", "número de ID", "número de identificación",
-    "número de identificação", "codice identificativo", "numero ID", "numer ID", "identifikační číslo",
-    "tunnistenumero", "ID numarası", "индивидуальный номер", "IDナンバー", "学号", "學號")))
+    "ID number", "username", "ID-Nummer", "Matrikelnummer", "numéro d'identification", "número de ID",
+    "número de identificación", "número de identificação", "codice identificativo", "numero ID", "numer ID",
+    "identifikační číslo", "tunnistenumero", "ID numarası", "индивидуальный номер", "IDナンバー", "学号", "學號")))
 
 
 Names = Literal["real", "pseudonyms"]
@@ -75,7 +75,8 @@ def _students(path: Path, sheet: Sheet) -> Iterator[tuple[int, str, Student]]:
     headings = [heading.strip().casefold() for heading in sheet.header]
     if {"student", "id"} <= set(headings):
         return _canvas(path, sheet)
-    if not {"id", "username"} & set(headings) and (mail := _mails(sheet)) is not None:
+    ours = "id" in headings or set(headings) <= set(CLASSROOM50)
+    if not ours and (mail := _mails(sheet)) is not None:
         return _moodle(path, sheet, mail)
     return _own(path, sheet, headings)
 

@@ -66,9 +66,10 @@ def mark(
         rows = list(_read(csv, by)) if csv is not None else [("", Row(student, assignment, points, comment, by))]
         wanted = [desk.mark(where, row) for where, row in rows]
         now = {_slot(one): one for one in counting(store.marks()) if one.kind == "mark"}
-        if twice := next((where for at, (where, _) in enumerate(rows) if _slot(wanted[at]) in map(_slot, wanted[:at])),
-                         None):
-            usage(f"{twice}: this student and assignment have an earlier row, too; list each once")
+        places: dict[tuple[str, str, str], str] = {}
+        for one, (where, _) in zip(wanted, rows, strict=True):
+            if places.setdefault(_slot(one), where) is not where:
+                usage(f"{where}: this student and assignment have an earlier row, too; list each once")
         fresh = [one for one in wanted if not _same(one, now.get(_slot(one)))]
         store.mark(fresh)
         trouble = drawn_again(store, out)
@@ -88,10 +89,14 @@ def request(
     by: By = "", out: Out = Path("results"), course: CourseFile = catalogue.COURSE, roster: Roster = None,
     intake: Intake = None,
 ) -> None:
-    """Record a request for regrading, a student's own or on a student's behalf. `kernelmark answer` answers it."""
+    """Record a request for regrading, a student's own or on a student's behalf. `kernelmark answer` answers it.
+
+    Whoever of a group asks, the work and the answer are the group's.
+    """
     with held(out) as store:
         desk = _desk(store, out, course_of(course), roster, intake)
-        asked = desk.mark("", Row(student, assignment, None, text, by)).model_copy(update={"kind": "request"})
+        asked = desk.mark("", Row(student, assignment, None, text, by))
+        asked = asked.model_copy(update={"kind": "request", "student": "" if asked.slug else asked.student})
         if not asked.comment:
             usage("request: nothing is asked; say what should be looked at, and why")
         (asked,) = store.mark([asked])
@@ -107,7 +112,9 @@ def answer(
     """Answer a request for regrading, with points or without. Another answer takes the place of the first."""
     rules = course_of(course)
     with held(out) as store:
-        asked = next((one for one in store.marks() if one.id == number and one.kind == "request"), None)
+        marks = counting(store.marks())
+        asked = next((one for one in marks if one.id == number and one.kind == "request"), None)
+        earlier = [one for one in marks if one.of == number]
         if asked is None:
             usage(f"{number}: no such request in {out}; kernelmark requests --all lists them")
         said = Mark(kind="answer", of=number, slug=asked.slug, student=asked.student, assignment=asked.assignment,
@@ -116,7 +123,8 @@ def answer(
             usage("answer: no text; say what came of it")
         store.mark([said])
         trouble = drawn_again(store, out)
-    tell([f"{asked.slug or asked.student}, {asked.assignment}: {said.said}"], trouble)
+    tell([f"{asked.slug or asked.student}, {asked.assignment}: {said.said}",
+          *(f"in place of: {one.said}" for one in earlier)], trouble)
 
 
 def requests(

@@ -56,6 +56,8 @@ def test_a_gradebook_of_canvas(tmp_path: Path, encoding: str, delimiter: str) ->
         Student("0815", "Jörg Müller", "jm@x.edu", "A, B"),
     "Prénom,Nom de famille,Numéro d'identification,Adresse de courriel,Groupes\nJörg,Müller,,jm@x.edu,A\n":
         Student("jm@x.edu", "Jörg Müller", "jm@x.edu", "A"),
+    "Username,First name,Last name,Email address\njm,Jörg,Müller,jm@x.edu\n":
+        Student("jm", "Jörg Müller", "jm@x.edu"),
     "姓,名,メールアドレス,グループ\n李,雷,lei@x.edu,A\n": Student("lei@x.edu", "李 雷", "lei@x.edu", "A"),
     "Teilnehmer/in,Vollständiger Name,E-Mail-Adresse,Status\nTeilnehmer/in4711,Jörg Müller,jm@x.edu,Abgegeben\n":
         Student("jm@x.edu", "Jörg Müller", "jm@x.edu", others=("4711",)),

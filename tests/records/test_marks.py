@@ -154,14 +154,17 @@ def test_a_request_is_listed_until_it_is_answered(out: Path) -> None:
     page, report = (out / "index.html").read_text(), (out / "group1" / "report.html").read_text()
     assert "Requests for regrading" in page and "The mask is right." in page and "Not answered yet." in report
     assert "not answered yet" in said("explain-grade", "bob", out=out)
-    assert said("answer", "1", "It is.", "--points", "3", *BY, out=out).endswith("T. Assistant answers for bob: "
-                                                                               "+3 points; It is.\n")
+    said("answer", "1", "It is not.", *BY, out=out)
+    second, first = said("answer", "1", "It is.", "--points", "3", *BY, out=out).splitlines()
+    assert second == "group1, gemm: T. Assistant answers: +3 points; It is."
+    assert first.startswith("in place of: ") and first.endswith("It is not.")
     assert said("requests", out=out) == "No request is without an answer\n"
     assert said("requests", "--all", out=out).count("\n") == 3
     assert "Requests for regrading" not in (out / "index.html").read_text()
     assert "Not answered yet." not in (out / "group1" / "report.html").read_text()
     bob, eve = (said("explain-grade", who, out=out).splitlines()[-1] for who in ("bob", "eve"))
-    assert points_in(bob) == points_in(eve) + 3
+    # The work is the group's, whoever asks.
+    assert points_in(bob) == points_in(eve) == result_of(out, "group1").score + 3
 
 
 def request_of(out: Path) -> Mark:
