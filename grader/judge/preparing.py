@@ -60,9 +60,14 @@ class Preparing:
         self._canonical: dict[str, str] = {}
         self._lost: Lost | None = None
 
+    @property
+    def builds(self) -> bool:
+        """Whether the file's language has a builder."""
+        return self._builder in languages.parts("builder")
+
     def build(self) -> None:
         """Begins to build the file, if its language has a builder."""
-        if self._built is None and self._builder in languages.parts("builder"):
+        if self._built is None and self.builds:
             # Of a call's parameters a builder needs the types alone.
             numbers = {one.name: 0.0 for one in self._assignment.parameters if isinstance(one, Scalar)}
             call = Wanted(self._assignment.cases[0], numbers)
@@ -175,7 +180,7 @@ class Preparing:
             # Whoever asks for a grading is told beforehand; on another machine the tools may be gone.
             raise InfrastructureError(f"{self._assignment.file} cannot be judged here: {missing}")
         contents = [self._source]
-        if self._builder in languages.parts("builder"):
+        if self.builds:
             built = self.built()
             if not isinstance(built, bytes):
                 return Planning(outcomes=[built for _ in wanted], asked=[{} for _ in wanted], loading=built)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from grader.frontends import FrontEnd, Parameter, Trait
 from grader.frontends.cuda import toolkit
 from grader.frontends.cuda.phrases import PHRASES
+from grader.frontends.cuda.phrases.edits import EDITS
 from grader.frontends.cuda.source import outline
 from grader.frontends.cuda.text import argument_names, check_launch, read_kernel
 from grader.plan.plan import DType, Kernel, Launch
@@ -42,7 +43,7 @@ FRONT_END = FrontEnd(
     name="cuda", title="CUDA C++", suffix=".cu", signature=_signature, phrases=PHRASES, read_kernel=read_kernel,
     check_launch=check_launch, argument_names=argument_names, traits=_traits, blocks=_blocks,
     outline=outline,
-    problem=toolkit.problem, tools=toolkit.homes, installed=toolkit.installed,
+    edits=EDITS, problem=toolkit.problem, tools=toolkit.homes, installed=toolkit.installed,
     launch_options={
         "cluster": "__cluster_dims__", "cooperative": "cudaLaunchCooperativeKernel",
         "programmatic": "cudaLaunchAttributeProgrammaticStreamSerialization"})

@@ -74,13 +74,16 @@ def numbered_words(text: str) -> list[tuple[str, int]]:
     return [(word, bisect_right(lines, start) + 1) for word, start in _words(text)]
 
 
+def hidden(text: str) -> str:
+    """The file with spaces in place of comments, strings and lines of the preprocessor, so that places stay."""
+    plain = _HIDDEN.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    return re.sub(r"^[ \t]*+#(?:[^\n\\]|\\.)*+", lambda match: re.sub(r"[^\n]", " ", match[0]), plain,
+                  flags=re.MULTILINE | re.DOTALL)
+
+
 def _words(text: str) -> list[tuple[str, int]]:
     """The words and signs of a file with their places, without comments, strings and lines of the preprocessor."""
-    # As many characters as before, so that places stay.
-    plain = _HIDDEN.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-    plain = re.sub(r"^[ \t]*+#(?:[^\n\\]|\\.)*+", lambda match: re.sub(r"[^\n]", " ", match[0]), plain,
-                   flags=re.MULTILINE | re.DOTALL)
-    return [(match[0], match.start()) for match in _WORD.finditer(plain)]
+    return [(match[0], match.start()) for match in _WORD.finditer(hidden(text))]
 
 
 def _functions(words: list[tuple[str, int]]) -> list[tuple[str, tuple[int, tuple[str, ...]], str]]:

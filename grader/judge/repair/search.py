@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import prod
 
 from grader.frontends import by_suffix
 from grader.judge.prepared import Prepared
@@ -20,11 +20,27 @@ from grader.plan.plan import Malformed
 
 MENDED = ("wrong_answer", "runtime_error")
 """Verdicts whose files are edited: kernels that are wrong, not those that are slow or break a rule."""
-# Edits are planned together, ever more of them: a process takes as long to start as two files to be planned, and most
-# searches end early.
-FIRST_EDITED = 15
-# A better change may follow the first that is proved: one that is likelier comes earlier, so not many more are tried.
-TRIED_AFTER = 15
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How many edits are tried: `first` together, then ever more, up to `most`; `after` the first that was proved; and
+    `share` of those that a course allows. `seconds` bound hostile files alone: honest ones end by the number of edits,
+    so that the same file gets the same hint."""
+
+    first: int
+    most: int
+    after: int
+    share: float
+    seconds: float
+
+
+# A process takes as long to start as two files to be planned, and most searches end early. A better change may follow
+# the first that is proved: one that is likelier comes earlier, so not many more are tried.
+PLANNED = Pace(first=15, most=MOST_EDITED, after=15, share=1, seconds=60)
+# A file takes a second to be built.
+BUILT = Pace(first=4, most=4, after=4, share=0.1, seconds=180)
+
 # A file may be made so that many edits pass a case, and each proof takes as long as ten trials.
 MOST_PROOFS = 8
 MOST_LINES = 16
@@ -32,8 +48,6 @@ MOST_LINES = 16
 MOST_LOST = 2
 # Of changes that weigh nearly the same, none is told as if it were the only one.
 NEARLY = 0.5
-# A bound on hostile files alone: honest ones end by the number of edits, so that the same file gets the same hint.
-MOST_SECONDS = 60.0
 
 
 @dataclass
@@ -88,7 +102,7 @@ def failed_case(prepared: Prepared, checks: Sequence[CheckResult]) -> Case | Non
         return None
     failed = {check.case for check in checks if check.stage == "case" and check.outcome == "failed"}
     cases = [case for case in prepared.task.assignment.cases_for("cpu") if case.name in failed and not case.hidden]
-    return min(cases, key=lambda case: (1 in case.sizes.values(), prod(case.sizes.values())), default=None)
+    return min(cases, key=lambda case: (1 in case.sizes.values(), math.prod(case.sizes.values())), default=None)
 
 
 def _lines(checks: Sequence[CheckResult]) -> list[int]:
@@ -98,26 +112,27 @@ def _lines(checks: Sequence[CheckResult]) -> list[int]:
 
 
 def _search(search: _Search, tries: int, progress: Callable[[int, int], object]) -> None:
-    text, until = search.prepared.task.text, time.monotonic() + MOST_SECONDS
+    pace = BUILT if search.prepared.preparing.builds else PLANNED
+    text, until = search.prepared.task.text, time.monotonic() + pace.seconds
     trial = Trial(search.prepared, search.case)
     try:
         # A failure that does not show without a GPU cannot be mended here: every edit would pass.
         if trial.right([text]) != [False] or trial.lost:
             return
-        edits, size = trial.edits(search.lines)[:tries], FIRST_EDITED
+        edits, size = trial.edits(search.lines)[:math.ceil(pace.share * tries)], pace.first
         most = len(edits)
         while search.tried < most and not search.over and trial.lost < MOST_LOST and time.monotonic() < until:
             progress(search.tried, len(edits))
             some = edits[search.tried:min(most, search.tried + size)]
             batch = [(edit, changed) for edit in some if (changed := _edited(text, edit)) is not None]
-            search.tried, size = search.tried + len(some), min(2 * size, MOST_EDITED)
+            search.tried, size = search.tried + len(some), min(2 * size, pace.most)
             right = trial.right([changed for _, changed in batch])
             before = len(search.found)
             for (edit, changed), passed in zip(batch, right, strict=True):
                 if passed and not search.over:
                     search.prove(edit, changed)
             if search.found and not before:
-                most = min(most, search.tried + TRIED_AFTER)
+                most = min(most, search.tried + pace.after)
         progress(search.tried, len(edits))
     finally:
         trial.end()

@@ -16,6 +16,7 @@ from grader.judge.inputs import Draws
 from grader.judge.lane import TURN
 from grader.judge.planning import Wanted, given_of
 from grader.judge.prepared import Prepared
+from grader.judge.preparing import Preparing
 from grader.judge.rules import check, check_kernels
 from grader.judge.simulation import Ran, Simulation
 from grader.model.assignment import Case, Inputs
@@ -54,7 +55,8 @@ class Trial:
         task = prepared.task
         self._task, self._case, self._preparing, self.lost = task, case, prepared.preparing, 0
         draws = Draws(task.assignment, task.seed, cuda=False)
-        self._given = given_of(task.assignment, Wanted(case, draws.scalars(case)))
+        self._wanted = Wanted(case, draws.scalars(case))
+        self._given = given_of(task.assignment, self._wanted)
         self._inputs: list[Inputs] = [draws.inputs(case, call, call) for call in (0, 1)]
         self._answers = [answer_and_tolerance(task.assignment, one) for one in self._inputs]
         self._simulation = Simulation(
@@ -80,10 +82,22 @@ class Trial:
 
     def right(self, texts: Sequence[str]) -> list[bool]:
         """Whether each of at most MOST_EDITED files gives the right answer. Raises InfrastructureError."""
-        return [plan is not None and self._simulated(plan) for plan in self._planned(texts)]
+        plans = self._built(texts) if self._preparing.builds else self._planned(texts)
+        return [plan is not None and self._simulated(plan) for plan in plans]
 
     def end(self) -> None:
         self._simulation.end()
+
+    def _built(self, texts: Sequence[str]) -> list[Plan | None]:
+        """The plans of files that have to be built first, two at a time; each has planners of its own."""
+        task = self._task
+        files = [Preparing(task.assignment, text.encode(), task.course.limits, self._preparing.device)
+                 for text in texts]
+        for file in files:
+            file.build()
+        found = [file.plan([self._wanted]).outcomes[0] for file in files]
+        self.lost += sum(isinstance(one, Lost) for one in found)
+        return [one if isinstance(one, Plan) else None for one in found]
 
     def _planned(self, texts: Sequence[str]) -> list[Plan | None]:
         assignment, written = self._task.assignment, Texts(texts=list(texts)).model_dump_json().encode()

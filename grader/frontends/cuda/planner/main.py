@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from grader.frontends import serving
 from grader.frontends.cuda.built import Contents, HostLines, read_built
+from grader.frontends.cuda.edits import edits_of
 from grader.frontends.cuda.planner import agreement, earlier, outcomes
 from grader.frontends.cuda.planner.assemble import PlanAssembly, RecordedCalls, kernel_of
 from grader.frontends.cuda.planner.child import CallSession
@@ -27,12 +28,15 @@ from grader.frontends.cuda.source import stub_line
 from grader.plan.device import Device
 from grader.plan.frames import Channel
 from grader.plan.messages import (
-    PLANNER_REQUEST,
+    EDITING_REQUEST,
     Failed,
     Kernels,
+    Listed,
+    ListEdits,
     Load,
     Loaded,
     PlanCall,
+    PlanEdited,
     Planned,
     Refused,
     Resources,
@@ -51,18 +55,24 @@ def serve(channel: Channel) -> None:
     """Answers the judge until it hangs up."""
     planner: _HostPlanner | None = None
 
-    def answer(request: Load | PlanCall, files: Sequence[int]) -> Loaded | Planned | Refused | Failed:
+    def answer(
+        request: Load | PlanCall | ListEdits | PlanEdited, files: Sequence[int]
+    ) -> Loaded | Planned | Refused | Failed | Listed:
         nonlocal planner
+        if isinstance(request, ListEdits):
+            found = edits_of(serving.contents(files[0]).decode(errors="replace"), lines=request.lines)
+            return Listed(seq=request.seq, bytes=os.pwrite(files[1], found.model_dump_json().encode(), 0))
         if isinstance(request, Load):
             try:
                 planner = _HostPlanner(request, files[1], serving.contents(files[0]))
             except Malformed as error:
                 return Failed(seq=request.seq, failure="unsupported", message=str(error)[:2000])
             return Loaded(seq=request.seq)
-        assert planner is not None
+        # What is built is edited before it is built.
+        assert planner is not None and isinstance(request, PlanCall)
         return planner.plan(request, files[0])
 
-    serving.serve(channel, PLANNER_REQUEST, answer)
+    serving.serve(channel, EDITING_REQUEST, answer)
 
 
 class _HostPlanner:

@@ -1,0 +1,20 @@
+"""What an edit changes, in words that give no solution away."""
+
+from grader.plan.edits import EditKind
+
+EDITS: dict[EditKind, str] = {
+    "comparison": "another comparison",
+    "operator": "another operator",
+    "constant": "another number",
+    "name": "another variable",
+    "exchanged": "two names exchanged",
+    "order": "another order of what stands there",
+    "axis": "x in place of y, or y in place of x",
+    "extra": "something that should not be there",
+    "rounding": "a division that is rounded in another way",
+    "start": "a value to start from",
+    "type": "another type",
+    "function": "another function",
+    "grid": "another grid",
+    "barrier": "a barrier",
+}

@@ -1,0 +1,110 @@
+"""The error model of CUDA C++: which changes it finds, how near to the front, and that each makes another file."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.frontends.cuda.edits import LARGEST, edits_of
+from grader.frontends.cuda.phrases import PHRASES
+from grader.frontends.cuda.phrases.edits import EDITS
+from grader.plan.edits import edited
+from tests.members import HERE, whole
+
+FILES = sorted(path for room in ("accepted", "wrong_answer", "runtime_error") for folder in (HERE / room).iterdir()
+               for path in whole(folder).glob("*.cu"))
+TRIED = 30
+"""Edits of a file that there is time for."""
+SUM = """#include <cuda_runtime.h>
+// Not 1 <= 2.
+__global__ void sum_kernel(const float *x, float *y, int rows, int cols)
+{
+    __shared__ float parts[128];
+    float sum = 0.0f;
+    for (int i = threadIdx.x; i < cols; i += blockDim.x)
+        sum += x[(size_t)blockIdx.x * cols + i];
+    parts[threadIdx.x] = sum;
+    __syncthreads();
+    for (int s = 64; s > 0; s /= 2) {
+        if (threadIdx.x < s)
+            parts[threadIdx.x] += parts[threadIdx.x + s];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0)
+        y[blockIdx.x] = sqrtf(parts[0] / cols);
+}
+void sums(float *x, float *y, int rows, int cols)
+{
+    sum_kernel<<<rows, 128>>>(x, y, rows, cols);
+}
+"""
+TURN = """__global__ void turn(const float *in, float *out, int rows, int cols)
+{
+    int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
+    if (row < rows && col < cols)
+        out[col * rows + row] = in[row * cols + col];
+}
+void transpose(float *in, float *out, int rows, int cols)
+{
+    dim3 threads(16, 16);
+    dim3 blocks((cols + 15) / 16, (rows + 15) / 16);
+    turn<<<blocks, threads>>>(in, out, rows, cols);
+}
+"""
+
+
+@pytest.mark.parametrize(("text", "right", "wrong", "line"), [
+    (SUM, "i < cols", "i <= cols", 7), (SUM, "s = 64", "s = 32", 11), (SUM, "sum = 0.0f", "sum", 8),
+    (SUM, "sqrtf", "rsqrtf", 17), (SUM, "parts[0] / cols", "parts[0] * cols", 17),
+    (SUM, "= sum;\n    __syncthreads();", "= sum;\n", 9), (SUM, "blockIdx.x * cols", "blockIdx.x * rows", 8),
+    (SUM, "(x, y, rows, cols);", "(x, y, cols, rows);", 20), (SUM, "parts[0] / cols", "parts[0] / rows", 17),
+    (TURN, "col * rows + row]", "col * cols + row]", 5), (TURN, "(cols + 15) / 16, (rows + 15) / 16",
+                                                          "(rows + 15) / 16, (cols + 15) / 16", 10),
+    (TURN, "row < rows && col < cols", "row < cols && col < rows", 4),
+    (TURN, "blockIdx.x * 16 + threadIdx.x", "blockIdx.x * 16 + threadIdx.y", 3),
+    (TURN, "row < rows && col", "row < rows || col", 4),
+])
+def test_a_mistake_is_mended_by_one_of_the_first_edits(text: str, right: str, wrong: str, line: int) -> None:
+    assert text.count(right) == 1
+    found = [edited(text.replace(right, wrong), edit) for edit in edits_of(
+        text.replace(right, wrong), lines=[line]).edits[:TRIED]]
+    # Spaces and brackets make no difference.
+    assert any(_plain(one) == _plain(text) for one in found), found
+
+
+def _plain(text: str) -> str:
+    return "".join(text.replace(" = 0;", " = 0.0f;").split())
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_every_edit_makes_another_file(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    edits = edits_of(text, lines=[5, 12]).edits
+    after = [edited(text, edit) for edit in edits]
+    assert len({text, *after}) == 1 + len(after)
+    assert all(edit.line == 1 + text.count("\n", 0, edit.spans[0].start) for edit in edits)
+    assert [edit.weight for edit in edits] == sorted(edit.weight for edit in edits)
+
+
+def test_every_kind_has_words() -> None:
+    kinds = {edit.kind for path in FILES for edit in edits_of(path.read_text(encoding="utf-8")).edits}
+    assert kinds == set(EDITS) and PHRASES is not None
+
+
+def test_comments_strings_and_macros_stay_as_they_are() -> None:
+    text = '// a < b\n#define LESS(a, b) ((a) < (b))\nvoid f(int n) { g("1 < 2", n); /* i <= n */ }\n'
+    assert edits_of(text).edits == []
+
+
+@pytest.mark.parametrize("text", [
+    "void f() {" * 6_000, "a < b;" * 10_000, "}" * LARGEST, "dim3 g(" * 9_000, "float acc[" * 6_000,
+    "__global__ void k() { " + "threadIdx.x + threadIdx.y; " * 2_000 + "}",
+    "void f(int a, int b) { a" + " + a" * 16_000 + "; }", "void f(int a, int b) { " + "a(a, b);" * 8_000 + "}",
+    "x" * (LARGEST + 1),
+], ids=lambda text: text[:24])
+def test_a_file_made_to_be_slow_is_not(text: str) -> None:
+    began = time.process_time()
+    assert len(edits_of(text, lines=[1]).edits) <= 4096
+    assert time.process_time() - began < 10
