@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.frontends.cuda.toolkit import problem
 from grader.judge.checks import case_check
 from grader.judge.judgement import Judgement
 from grader.judge.prepared import Prepared, Task
@@ -34,6 +35,19 @@ def silu(x, out):
     BLOCK = 256
     silu_kernel[(triton.cdiv(n, BLOCK),)](x, out, n, BLOCK=BLOCK)
 '''
+CUDA = """
+__global__ void silu_kernel(const float *x, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = x[i] / (1 + expf(-x[i]));
+}
+
+void silu(float *input, float *output, int n)
+{
+    silu_kernel<<<(n + 255) / 256, 256>>>(input, output, n);
+}
+"""
 WRONG = "x * (1 + tl.exp(-x))"
 HOST = "    BLOCK = 256\n"
 FEW = HintsTable(tries=60)
@@ -75,6 +89,16 @@ def test_one_change_is_found_and_proved(before: str, after: str, kind: str) -> N
     # At the public sizes, three small ones and two long ones.
     assert found.cases == sum(case.needs == "any" for case in assignments()["silu"].cases) + 5
     assert f"line {found.line}" in found.told and found.diff.splitlines()[1].count(before) == 1
+
+
+@pytest.mark.skipif(problem() != "", reason=f"no nvcc: {problem()}")
+def test_a_file_that_has_to_be_built_is_mended_too() -> None:
+    text = CUDA.replace("i < n", "i <= n")
+    assignment = assignments()["silu"].model_copy(update={"suffix": ".cu"})
+    task = Prepared(Task(assignment, Source(content=text.encode(), file="silu.cu"), COURSE, b"seed", "cpu"))
+    found = repaired(task, Judgement(task).take_all())
+    assert found is not None and (found.line, found.kind) == (line_of(text, "i <= n"), "comparison")
+    assert found.tried <= 30 and found.diff.splitlines()[1].count("i < n") == 1
 
 
 def test_the_same_file_and_seed_get_the_same_hint() -> None:

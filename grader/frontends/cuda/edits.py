@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
 from grader.frontends.cuda.source import hidden
@@ -69,6 +69,7 @@ class _Draft(NamedTuple):
     kind: EditKind
     weight: float
     spans: tuple[tuple[int, int, str], ...]
+    workaround: bool = False
 
 
 def edits_of(text: str, most: int = MOST_EDITS, lines: Sequence[int] = ()) -> Edits:
@@ -90,7 +91,7 @@ def edits_of(text: str, most: int = MOST_EDITS, lines: Sequence[int] = ()) -> Ed
         alike = draft.kind, draft.weight
         weight, before[alike] = weight + _TURN * before[alike], before[alike] + 1
         spans = [Span(start=start, end=end, text=new) for start, end, new in draft.spans]
-        ordered.append(Edit(kind=draft.kind, line=line, spans=spans, weight=weight))
+        ordered.append(Edit(kind=draft.kind, line=line, spans=spans, weight=weight, workaround=draft.workaround))
     ordered.sort(key=lambda edit: edit.weight)
     return Edits(edits=list(islice(_once(text, ordered), min(most, MOST_EDITS))))
 
@@ -152,10 +153,10 @@ def _drafts(words: Sequence[_Word], text: str) -> Iterator[_Draft]:
     for first, last in _bodies(words):
         body = words[first : last + 1]
         kernel = any(word.text in ("__global__", "__device__") for word in body[:8])
-        yield from _signs(body)
+        # More blocks, or larger ones, may only keep a kernel's fault from showing.
+        yield from (draft._replace(workaround=not kernel) for draft in chain(_signs(body), _numbers(body)))
         yield from _axes(body)
         yield from _names(body)
-        yield from _numbers(body)
         yield from _functions(body)
         yield from (_kernel(body) if kernel else _host(body, text))
 
