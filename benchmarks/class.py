@@ -99,7 +99,7 @@ def _afterwards(root: Path, students: Path, out: Path, jobs: int) -> None:
 
 
 def kernelmark(*words: str | Path) -> list[str | Path]:
-    return [sys.executable, "-m", "grader.cli", *words]
+    return [sys.executable, "-m", "grader", *words]
 
 
 def students(count: int) -> list[Student]:

@@ -156,7 +156,7 @@ def _class(students: int, jobs: int, device: str, of: Path) -> tuple[float, int]
         for number in range(students):
             shutil.copytree(of, Path(folder, "class", f"student{number:02}"),
                             ignore=shutil.ignore_patterns("__pycache__"))
-        command = [sys.executable, "-m", "grader.cli", "grade", f"{folder}/class", "--out", f"{folder}/out",
+        command = [sys.executable, "-m", "grader", "grade", f"{folder}/class", "--out", f"{folder}/out",
                    "--jobs", str(jobs), "--device", device, "--allow-degraded"]
         return watched(command)
 

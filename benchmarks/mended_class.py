@@ -50,7 +50,7 @@ def main() -> None:
                 course.write_text(shipped.replace(SWITCH, f'level = "{level}"'), encoding="utf-8")
                 shutil.rmtree(out, ignore_errors=True)
                 started = time.perf_counter()
-                subprocess.run([sys.executable, "-m", "grader.cli", "grade", folder, "--out", out, "--course", course,
+                subprocess.run([sys.executable, "-m", "grader", "grade", folder, "--out", out, "--course", course,
                                 "--device", "cpu", "--jobs", "2"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
                 seconds = time.perf_counter() - started
                 wrong = [a for entry in load_results(out).entries for a in entry.result.assignments.values()

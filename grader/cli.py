@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,9 +12,20 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperGroup
 
-from grader import frontends
+from grader import frontends, temporary
 from grader.bench import command as bench_command
-from grader.console import AGAIN, AUTHORS, INFRASTRUCTURE_ERROR, STUDENTS, TAS, console, errors, names_in
+from grader.console import (
+    AGAIN,
+    AUTHORS,
+    INFRASTRUCTURE_ERROR,
+    STUDENTS,
+    TAS,
+    USAGE_ERROR,
+    console,
+    errors,
+    failed,
+    names_in,
+)
 from grader.console import usage as _usage
 from grader.exports import command as exports
 from grader.intake import command as intake
@@ -37,8 +47,26 @@ ORDER = (
 )
 
 
+# What every wrong word on the command line raises; typer has no name for it.
+_WORD_ERROR: type[Any] = next(one for one in typer.BadParameter.__mro__ if one.__name__ == "UsageError")
+
+
 class Verbs(TyperGroup):
     """Lists commands in ORDER; a students' kit lacks some of them."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """Runs a command. What is wrong with its words is one line, as every other error."""
+        if not options.setdefault("standalone_mode", True):
+            return super().main(*arguments, **options)
+        try:
+            status = super().main(*arguments, **options | {"standalone_mode": False})
+        except _WORD_ERROR as error:
+            # Without a message where there are no words, and the help is shown.
+            if said := " ".join(error.format_message().split()).rstrip("."):
+                asked = error.ctx.command_path if error.ctx else "kernelmark"
+                errors.print(f"kernelmark: {said}; {asked} --help shows what is expected", markup=False)
+            status = USAGE_ERROR
+        sys.exit(status)
 
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted(super().list_commands(ctx), key=ORDER.index)
@@ -64,12 +92,13 @@ if CLUSTER:
     cluster.add_to(app)
 
 
-def main() -> None:
-    app()
-
-
 # Commands that run no kernel, and work on any system.
 ANYWHERE = ("assignments", "new", "handouts", "kit")
+
+
+def main() -> None:
+    """Runs a command in this process; `grader/__main__.py` is what a terminal starts."""
+    app()
 
 
 @app.callback()
@@ -79,6 +108,7 @@ def _look_at_the_system(context: typer.Context) -> None:
                'docker run --rm --volume "$PWD/student_template:/kernels" kernelmark')
     if problem := frontends.problem():
         _usage(problem)
+    temporary.sweep()
     # grader/run must not import grader/cluster, so the context carries this function.
     context.obj = cluster.far_lanes if CLUSTER else None
 
@@ -111,7 +141,7 @@ def check(
     from grader.student import check as checking
 
     if out is None and report:
-        out = Path(tempfile.mkdtemp(prefix="kernelmark-report-"))
+        out = temporary.make("report")
     options = checking.CheckOptions(
         rules, only=names_in(only), device=device, speed=speed, seed=seed,
         out=out, words=["--course", str(course.absolute())] if course != COURSE else [])
@@ -223,7 +253,7 @@ def kit(
     except (student_kit.KitError, CourseError, catalogue.CatalogueError) as error:
         _usage(str(error))
     except OSError as error:
-        _usage(f"{error.filename}: {error.strerror}; choose a folder that can be written")
+        _usage(failed(error))
     console.print(f"{out} and {packed}", markup=False, soft_wrap=True)
 
 
@@ -250,7 +280,3 @@ def verify(names: Annotated[list[str], typer.Argument(help="Assignments, e.g. si
             problems_found = problems_found or bool(problems)
     if problems_found:
         raise typer.Exit(1)
-
-
-if __name__ == "__main__":
-    main()

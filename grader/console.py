@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
+import errno
 import os
+import shutil
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -15,16 +19,75 @@ AGAIN = 'When to use grade --force, regrade, rescore and apply: the table in doc
 USAGE_ERROR = 2
 INFRASTRUCTURE_ERROR = 3
 
+_FULL = "free space there, or choose another disk"
+_ADVICE = {
+    errno.ENOSPC: _FULL, errno.EDQUOT: _FULL, errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
+    errno.EACCES: "check its permissions, and whose it is", errno.EPERM: "check its permissions, and whose it is",
+    errno.EROFS: "choose a folder that can be written", errno.EMFILE: "raise the limit of open files (ulimit -n)",
+}
+
+# What a terminal without the sign shows in its place.
+_PLAIN = {"✓": "ok", "✗": "x", "→": "->", "←": "<-", "–": "-", "—": "-", "−": "-", "…": "...", "·": ".", "•": "*",
+          "×": "x", "÷": "/", "±": "+-", "≤": "<=", "≥": ">=", "≠": "!=", "²": "^2", "µ": "u", "█": "#", "■": "#"}
+_ERRORS = "kernelmark.plain"
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    signs = error.object[error.start:error.end]
+    return "".join(_PLAIN.get(sign) or sign.encode("ascii", "backslashreplace").decode() for sign in signs), error.end
+
+
+def print_anywhere() -> None:
+    """Makes standard output and errors take every text: signs that their encoding lacks are written otherwise."""
+    codecs.register_error(_ERRORS, _plain)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):  # closed, or replaced by a program that calls us
+            stream.reconfigure(errors=_ERRORS)  # type: ignore[union-attr]
+
+
+class Printer(Console):
+    """A console whose reader may leave, as `| head` does: the command goes on to its end, and prints no more."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        try:
+            super().print(*objects, **options)
+        except OSError as error:
+            # Such as a full disk that it is redirected to.
+            raise OSError(error.errno, error.strerror, f"standard {'errors' if self.stderr else 'output'}") from None
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        with contextlib.suppress(OSError, ValueError):
+            # Python writes what is left in its buffer when it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+
+
 # What is piped is for another program, or a file: its lines are not wrapped, unless $COLUMNS asks for it.
 PIPED = 10_000
-console = Console(highlight=False, width=None if sys.stdout.isatty() or os.environ.get("COLUMNS") else PIPED)
-errors = Console(stderr=True, highlight=False, soft_wrap=True)
+# Without emoji: `:x:` in a file's name is no picture.
+console = Printer(
+    highlight=False, emoji=False, width=None if sys.stdout.isatty() or os.environ.get("COLUMNS") else PIPED)
+errors = Printer(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 
 def usage(message: str) -> NoReturn:
     """Ends the command with a one-line error and the status of a usage error."""
     errors.print(f"kernelmark: {message}", markup=False)
     raise typer.Exit(USAGE_ERROR)
+
+
+def failed(error: OSError, where: object = None) -> str:
+    """A file operation's failure in a line: where, what is wrong, what to do. `where` replaces a name that the user
+    never gave."""
+    if isinstance(error, shutil.Error):
+        # Of copying a folder: what failed, each with source, target and why.
+        _, target, why = error.args[0][0]
+        return f"{target}: {why}; {_ADVICE[errno.EROFS]}"
+    name = where or error.filename
+    advice = _ADVICE.get(error.errno or 0, "check that it is there, and its permissions")
+    return f"{f'{name}: ' if name else ''}{error.strerror or error}; {advice}"
 
 
 def names_in(only: str) -> list[str]:

@@ -9,9 +9,10 @@ import os
 import shlex
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
+
+from grader import temporary
 
 COLUMNS = "100"
 
@@ -28,10 +29,10 @@ def check(name: str, text: str, *options: str) -> bool:
     """
     file = f"{name}.py"
     path = os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))
-    with tempfile.TemporaryDirectory(prefix="kernelmark-cell-") as folder:
-        Path(folder, file).write_text(text, encoding="utf-8")
+    with temporary.folder("cell") as folder:
+        (folder / file).write_text(text, encoding="utf-8")
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "grader.cli", "check", file, "--only", name, *options], cwd=folder,
+            [sys.executable, "-P", "-m", "grader", "check", file, "--only", name, *options], cwd=folder,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
             env={**os.environ, "PYTHONPATH": path, "COLUMNS": COLUMNS, "NO_COLOR": "1"})
     # The command that it tells for the same inputs names a file that is gone.

@@ -45,7 +45,7 @@ def kernelmark(
     # As the installed command: without the working directory on the path (-P), and from wherever it is run.
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)
     return subprocess.run(
-        [sys.executable, "-P", "-m", "grader.cli", *map(str, arguments)], capture_output=True, text=True,
+        [sys.executable, "-P", "-m", "grader", *map(str, arguments)], capture_output=True, text=True,
         timeout=SECONDS, cwd=cwd, check=False,
         env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200", **environment})
 

@@ -30,7 +30,10 @@ USAGE = {
     "course": (("grade", "examples/class", "--course", "Makefile"), "Makefile: not TOML"),
     "output is a file": (("grade", "examples/class", "--out", "course.toml"), "--out course.toml"),
     "output cannot be made": (("grade", "examples/class", "--out", "/proc/results"), "--out /proc/results"),
-    "number": (("grade", "examples/class", "--jobs", "-1"), "Invalid value"),
+    "number": (("grade", "examples/class", "--jobs", "-1"), "Invalid value for '--jobs': "),
+    "an option": (("grade", "--job", "1"), "No such option: --job"),
+    "a command": (("garde",), "No such command 'garde'"),
+    "a missing word": (("grade",), "'; kernelmark grade --help shows what is expected"),
 }
 
 
@@ -39,8 +42,8 @@ def test_a_usage_error_is_one_line_and_status_2(arguments: tuple[str, ...], says
     done = kernelmark(*arguments)
     assert done.returncode == 2, done
     assert says in done.stderr and "Traceback" not in done.stderr
-    if done.stderr.startswith("kernelmark:"):
-        assert len(done.stderr.strip().splitlines()) == 1 and "; " in done.stderr
+    assert done.stderr.startswith("kernelmark: ") and len(done.stderr.strip().splitlines()) == 1
+    assert "; " in done.stderr
 
 
 def test_a_broken_course_names_file_key_and_expectation(tmp_path: Path) -> None:

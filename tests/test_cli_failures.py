@@ -24,7 +24,7 @@ from tests.command import SECONDS, SILU, hand_in, kernelmark, load
 from tests.records.made import add, draft
 
 # As typed at a terminal: what these tests are run by may ignore signals, as a script's `&` and nohup do.
-COMMAND = ("env", "--default-signal", sys.executable, "-m", "grader.cli")
+COMMAND = ("env", "--default-signal", sys.executable, "-m", "grader")
 
 
 def eventually(holds: Callable[[], bool], seconds: float = 10) -> None:
@@ -63,7 +63,7 @@ def test_attempts_that_cannot_be_read_any_more_cost_neither_the_class_page_nor_t
         hand_in(tmp_path / "class", name, text)
     out = tmp_path / "out"
     with subprocess.Popen(
-        [sys.executable, "-m", "grader.cli", "grade", tmp_path / "class", "--out", out, "--only", "silu", "--jobs", "1",
+        [sys.executable, "-m", "grader", "grade", tmp_path / "class", "--out", out, "--only", "silu", "--jobs", "1",
          "--json"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and json.loads(process.stdout.readline())["student"] == "ada"
         # In place, under the process that has it open.
@@ -134,7 +134,7 @@ time.sleep(86_400)
 def lose_a_zygote(students: Path, out: Path) -> tuple[int, str, set[int]]:
     """Grades, and kills the zygote whose submission is at work on DAEMONS. Exit status, errors, all processes seen."""
     with subprocess.Popen(
-        [sys.executable, "-m", "grader.cli", "grade", students, "--out", out, "--only", "silu", "--jobs", "1"],
+        [sys.executable, "-m", "grader", "grade", students, "--out", out, "--only", "silu", "--jobs", "1"],
         cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         seen: set[int] = set()
         busy: list[int] = []

@@ -1,6 +1,7 @@
 """Runs a command as a user without privileges who may read Python and this checkout, whatever lies above them.
 
     python -m tests.unprivileged COMMAND…        (as root)
+    python -m tests.unprivileged --as NUMBER GROUP COMMAND…
 
 In a mount namespace of its own, folders that are closed to others are covered by empty ones that hold only what is
 needed. The user has a number and no account, so nothing is left to remove.
@@ -30,7 +31,10 @@ def closed(path: Path) -> Path | None:
 
 
 def main(command: list[str]) -> None:
-    """Becomes that user, and the command. Call it in a mount namespace of its own."""
+    """Becomes that user, or another who is in a group, and the command. Call it in a mount namespace of its own."""
+    user, groups = USER, list[int]()
+    if command[0] == "--as":
+        user, groups, command = int(command[1]), [int(command[2])], command[3:]
     with tempfile.TemporaryDirectory() as shelf:
         open_up = [path for path in needed() if closed(path)]
         for number, path in enumerate(open_up):
@@ -44,11 +48,11 @@ def main(command: list[str]) -> None:
             _run("mount", "--bind", str(Path(shelf) / str(number)), str(path))
             _run("umount", str(Path(shelf) / str(number)))
     home = tempfile.mkdtemp(prefix="kernelmark-test-user-")
-    os.chown(home, USER, USER)
+    os.chown(home, user, user)
     Path(home).chmod(0o755)
-    os.setgroups([])
-    os.setresgid(USER, USER, USER)
-    os.setresuid(USER, USER, USER)
+    os.setgroups(groups)
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
     os.environ.update(HOME=home, TMPDIR=home)
     os.execvp(command[0], command)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 import re
 import shutil
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from grader import temporary
 from grader.author import handout
 from grader.frontends import by_suffix
 from grader.model import catalogue
@@ -106,8 +106,8 @@ def _without_names(course: Path, rules: Course, known: frozenset[str]) -> str:
             if re.search(rf"(?<![\w-]){re.escape(who)}(?![\w-])", line.partition("#")[2], re.IGNORECASE):
                 raise KitError(f"{course}: line {whole.splitlines().index(line) + 1}: a comment names {who!r}, a "
                                "student in [late]; remove the name")
-    with tempfile.TemporaryDirectory() as folder:
-        left = Path(folder, "course.toml")
+    with temporary.folder("kit") as folder:
+        left = folder / "course.toml"
         left.write_text(text, encoding="utf-8")
         try:
             if not read_course(left, known).late.names_students:

@@ -12,7 +12,6 @@ import os
 import secrets
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from grader import temporary
 from grader.bench.replay import Recorded
 from grader.engine.executor.messages import ProgramText
 from grader.engine.forkserver.handle import InfrastructureError
@@ -89,8 +89,8 @@ def recorded(assignment: Assignment, case: Case, source: Source, course: Course)
         yield ToolFailure(f"{case.name}: there is no machine code to run; kernelmark check says why")
         return
     given = [given_tensor(p, case) for p in assignment.parameters if not isinstance(p, Scalar)]
-    with tempfile.TemporaryDirectory(prefix="kernelmark-bench-") as folder:
-        path = Path(folder) / "recorded.json"
+    with temporary.folder("bench") as folder:
+        path = folder / "recorded.json"
         path.write_text(
             Recorded(program=ProgramText(plan=plan, binaries=code), given=given).model_dump_json(), encoding="utf-8")
         yield path

@@ -10,7 +10,6 @@ import asyncio
 import os
 import pickle
 import socket
-import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +21,7 @@ from distributed import Worker, get_worker
 from distributed.comm.core import connect
 from distributed.core import Status
 
+from grader import temporary
 from grader.cluster.key import LOOPBACK, ClusterError, Endpoint, quiet
 from grader.cluster.own import own
 from grader.cluster.scheduler import ending
@@ -68,8 +68,8 @@ def run(at: Endpoint, jobs: int, say: Callable[[str], None]) -> bool:
         name = f"{socket.gethostname()}-{os.getpid()}-{number}"
         _lanes[name] = _WorkerLane(name, LocalLanes([environment], measured), measured)
     try:
-        with tempfile.TemporaryDirectory(prefix="kernelmark-lane-") as folder:
-            return asyncio.run(_run(at, folder, say))
+        with temporary.folder("lane") as folder:
+            return asyncio.run(_run(at, str(folder), say))
     finally:
         _leaving.set()
         for lane in _lanes.values():

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import re
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from grader import temporary
 from grader.author import student_kit
 from grader.exports.graded import Class, ExportError
 from grader.model import catalogue
@@ -83,9 +83,9 @@ def gradescope_autograder(course: Path, visibility: str) -> bytes:
     Raises KitError, CourseError, CatalogueError, OSError.
     """
     content = io.BytesIO()
-    with tempfile.TemporaryDirectory(prefix="kernelmark-autograder-") as work, \
+    with temporary.folder("autograder") as work, \
             zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        kit = Path(work) / "kernelmark"
+        kit = work / "kernelmark"
         student_kit.write(kit, course)
         for folder in (kit / "assignments").iterdir():
             hidden = catalogue.ROOT / "assignments" / folder.name / catalogue.HIDDEN

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from grader.console import INFRASTRUCTURE_ERROR, errors, names_in, say, usage
+from grader.console import INFRASTRUCTURE_ERROR, errors, failed, names_in, say, usage
 from grader.intake.manifest import ManifestError, read_manifest
 from grader.model import catalogue
 from grader.model.course import CourseError, read_course
@@ -323,7 +323,7 @@ def _write(out: Path, content: bytes, description: str, force: bool) -> None:
     try:
         replace(out, content)
     except OSError as error:
-        usage(printable(f"--out {out}: {error.strerror}; choose a file that can be written"))
+        usage(printable(f"--out {failed(error, out)}"))
     if description:
         say(f"{out}: {description}")
 

@@ -118,6 +118,13 @@ def _ours() -> Iterator[None]:
         raise _WriteError(error.errno, error.strerror, error.filename) from None
 
 
+def _write(out: io.FileIO, data: bytes) -> None:
+    """Writes all of the data. A disk that is nearly full takes a part, and refuses the rest."""
+    left = memoryview(data)
+    while left:
+        left = left[out.write(left):]
+
+
 class _Target:
     """The folder to unpack to, and how many bytes may still be written there."""
 
@@ -157,7 +164,8 @@ class _Target:
             path.unlink()
         size = 0
         with _ours():
-            out = path.open("xb")
+            # Unbuffered: what a full disk refuses is refused here, and not when the file is closed.
+            out = path.open("xb", buffering=0)
         with out:
             while chunk := content.read(CHUNK):
                 size += len(chunk)
@@ -165,7 +173,7 @@ class _Target:
                 if size > self._limits.file:
                     break
                 with _ours():
-                    out.write(chunk)
+                    _write(out, chunk)
         if size > self._limits.file:
             path.unlink()
             self._leave(name, f"has more than {self._limits.file >> 20} MiB")

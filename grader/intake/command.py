@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from grader.console import console, say, usage
+from grader.console import console, failed, say, usage
 from grader.intake import kinds
 from grader.intake.manifest import FILE, Kind, Left, Manifest, ManifestEntry, ManifestError, Member, read_manifest
 from grader.intake.people import names, read_groups
@@ -20,6 +20,7 @@ from grader.intake.source import WORK, IntakeError, is_archive
 from grader.model import catalogue
 from grader.model.course import CourseError, read_course
 from grader.model.forms import in_any_language, written_files
+from grader.model.hidden import RECORDS
 from grader.model.roster import RosterError, Student, read_roster
 from grader.model.submission import file_in, printable
 
@@ -63,6 +64,8 @@ def intake(
             {name: known[name] for name in chosen}, read_roster(roster) if roster else None,
             read_groups(groups) if groups else None, pattern,
             kinds.instant(deadline, "--deadline") if deadline else None)
+        if (source / RECORDS).is_dir():
+            raise IntakeError(f"{source}: is a folder of results; name a download, or a folder of submissions")
         if into is None and not dry_run:
             raise IntakeError("--into: not given; name the folder to make, or pass --dry-run")
         if into is not None and not dry_run:
@@ -81,8 +84,8 @@ def intake(
         usage(printable(str(error)))
     except OSError as error:
         # The folder under construction has a name that the user never gave.
-        where = into if WORK in str(error.filename or WORK) else error.filename
-        usage(printable(f"{where or 'temporary folder'}: {error.strerror}; check its permissions and the free space"))
+        where = into or "temporary folder" if WORK in str(error.filename or WORK) else error.filename
+        usage(printable(failed(error, where)))
     for line in _said(manifest, options, main.twice(manifest)):
         say(line)
     if into is not None and not dry_run:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import fcntl
-import os
 import shutil
 import tempfile
 from collections import Counter
@@ -13,17 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader import temporary
 from grader.intake import kinds
 from grader.intake.archive import CLASS, BrokenArchive, unpack
 from grader.intake.choose import Chosen, Tree, write
 from grader.intake.manifest import FILE, Kind, Left, Manifest, ManifestEntry
 from grader.intake.people import Register
-from grader.intake.source import LITTER, WORK, IntakeError, RawSource, RawSubmission, entries, is_archive
+from grader.intake.source import LITTER, IntakeError, RawSource, RawSubmission, entries, is_archive
+from grader.model.files import exchange
 from grader.model.forms import written_files
 from grader.model.roster import Student
 from grader.model.submission import named
 
-LOCK = "lock"
 NO_KIND = ("holds no download of Canvas, Gradescope or Moodle, no git clones, folders or archives; say with --pattern "
            "how its files are named")
 
@@ -45,54 +44,24 @@ def taken_in(source: Path, options: IntakeOptions, parent: Path | None = None) -
 
     The folder lies in `parent`, by default the system's temporary folder. Raises IntakeError and OSError.
     """
-    _clear(parent)
-    work, lock = _locked(parent)
-    try:
+    with temporary.folder("intake", parent) as work:
         made = work / "class"
         made.mkdir()
         yield _take_in(source, options, work, made), made
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-        os.close(lock)
-
-
-def _locked(parent: Path | None) -> tuple[Path, int]:
-    """A new folder to work in, and the descriptor of a lock in it. The lock ends with this process."""
-    while True:
-        work = Path(tempfile.mkdtemp(prefix=WORK, dir=parent))
-        lock = os.open(work / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-        with contextlib.suppress(OSError):
-            # Some file systems have no locks.
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        if os.fstat(lock).st_nlink:
-            return work, lock
-        # Before it was locked, another intake took it for the folder of a killed one, and removed it.
-        os.close(lock)
-
-
-def _clear(parent: Path | None) -> None:
-    """Removes folders that killed intakes left in `parent`: those of this user whose lock no process holds."""
-    for work in Path(parent or tempfile.gettempdir()).glob(f"{WORK}*"):
-        with contextlib.suppress(OSError):
-            if work.lstat().st_uid != os.geteuid():
-                continue
-            lock = os.open(work / LOCK, os.O_RDWR | os.O_NOFOLLOW)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(work, ignore_errors=True)
-            finally:
-                os.close(lock)
 
 
 def place(made: Path, into: Path, *, force: bool) -> None:
-    """Renames the folder `made` to `into`. A folder that it replaces is absent between two renames only, and comes back
-    if the second fails. Raises IntakeError and OSError."""
+    """Renames the folder `made` to `into`. A folder that it replaces takes the place of `made`, in one step. Where file
+    systems have no such step it is absent between two renames only, and comes back if the second fails. Raises
+    IntakeError and OSError."""
     may_be_written(into, force=force)
     if not into.exists():
         made.rename(into)
         return
-    # Not the working folder, which `taken_in` deletes in any case.
-    aside = Path(tempfile.mkdtemp(prefix=WORK, dir=into.absolute().parent))
+    if exchange(made, into):
+        return
+    # Not the working folder, which `taken_in` deletes in any case, as the next command does after a kill.
+    aside = Path(tempfile.mkdtemp(prefix=".aside-", dir=into.absolute().parent))
     old = aside / "old"
     try:
         into.rename(old)

@@ -11,8 +11,8 @@ from grader.intake.manifest import Left, Member
 from grader.model.desk import ARCHIVES
 
 OTHER = "no assignment's file"
-WORK = ".kernelmark-intake-"
-"""Prefix of the temporary folder in which an intake works."""
+WORK = "kernelmark-intake-"
+"""What the name of the temporary folder has in which an intake works."""
 LITTER = "hidden, installed, or written by a system"
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 from pathlib import Path
+
+from grader.model.files import replace
 
 MOST_BYTES = 512 << 20
 """The oldest builds go first."""
@@ -38,15 +39,8 @@ class KeptBuilds:
     def keep(self, made: bytes, *parts: bytes) -> None:
         with contextlib.suppress(OSError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # A name of its own until it is whole: another lane may keep the same.
-            with tempfile.NamedTemporaryFile(dir=self._folder, prefix=".", delete=False) as file:
-                try:
-                    file.write(hashlib.sha256(made).digest() + made)
-                    file.close()
-                    Path(file.name).replace(self._path(parts))
-                except BaseException:
-                    Path(file.name).unlink()
-                    raise
+            # As a whole: another lane may keep the same.
+            replace(self._path(parts), hashlib.sha256(made).digest() + made, 0o600)
             self._sweep()
 
     def _path(self, parts: tuple[bytes, ...]) -> Path:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 import tomllib
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
@@ -97,6 +98,12 @@ class GpuTable(Table):
         return target
 
 
+class RecordsTable(Table):
+    """`group` is the Unix group that shares a folder of results; without it, records are their owner's alone."""
+
+    group: Annotated[str, Field(min_length=1, strict=True)] | None = None
+
+
 class Policy(Table):
     violation: Literal["zero", "flag"] = "zero"
     assembly: Literal["show", "refuse"] = "show"
@@ -132,6 +139,7 @@ class Course(Table):
     hints: HintsTable = HintsTable()
     isolation: IsolationTable = IsolationTable()
     page: PageTable = PageTable()
+    records: RecordsTable = RecordsTable()
     late: Late = Late()
     sha256: str = ""
 
@@ -141,6 +149,8 @@ class Course(Table):
         named = isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names)
         if names is not None and not named:
             raise ValueError("expected a list of at least one name; without this key the course has every assignment")
+        if isinstance(names, list | tuple) and (twice := next((one for one in names if names.count(one) > 1), None)):
+            raise ValueError(f"expected each assignment once, {twice!r} stands there twice")
         return names
 
     @field_validator("languages")
@@ -191,7 +201,7 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
     try:
         course = Course.model_validate(table | {"sha256": hashlib.sha256(data).hexdigest()})
     except ValidationError as error:
-        raise CourseError(f"{path}: {_first(error)}") from None
+        raise CourseError(f"{path}: {_first(error, table)}") from None
     unknown = f"no such assignment; choose from {', '.join(sorted(known))}"
     for name in course.assignments or ():
         if name not in known:
@@ -206,13 +216,19 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
         if name not in (course.assignments or known):
             raise CourseError(f"{path}: late: {name!r}: not one of this course's assignments = […]; choose from "
                               f"{', '.join(course.assignments or ())}")
+    for given in course.late.overrides:
+        of = course.points_of(given.assignment)
+        if given.points > (most := of.correctness + of.performance):
+            raise CourseError(
+                f"{path}: late.overrides of {given.student!r} in {given.assignment}: {given.points:g} points of "
+                f"{most:g}; give at most {most:g} (kernelmark mark gives points on top)")
     return course
 
 
-def _first(error: ValidationError) -> str:
+def _first(error: ValidationError, table: object) -> str:
     """The first error: key, what is expected, and what the file has."""
     first = error.errors(include_url=False)[0]
-    key = ".".join(str(part) for part in first["loc"]) or "file"
+    key = _key(first["loc"], table) or "file"
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     if first["type"] == "extra_forbidden":
         near = difflib.get_close_matches(str(first["loc"][-1]), _keys(first["loc"][:-1]), 1)
@@ -221,6 +237,22 @@ def _first(error: ValidationError) -> str:
     expected = "expected a table" if first["type"] == "model_type" else first["msg"].removeprefix("Value error, ")
     got = f", got {_shown(first['input'])}" if not isinstance(first["input"], dict) else ""
     return f"{key}: {expected}{got}{more}"
+
+
+def _key(path: Sequence[int | str], table: object) -> str:
+    """A key as its author finds it: an entry of a list by its student, if it has one, or else by its position."""
+    key = ""
+    for part in path:
+        inner: Any = table
+        table = None
+        with contextlib.suppress(KeyError, IndexError, TypeError):
+            table = inner[part]
+        if isinstance(part, int) and isinstance(table, dict) and table.get("student"):
+            of = f" in {_shown(table['assignment'])}" if table.get("assignment") else ""
+            key += f" of {_shown(table['student'])}{of}:"
+        else:
+            key += f"{' ' if key.endswith(':') else '.' * bool(key)}{part}"
+    return key.removesuffix(":")
 
 
 def _keys(path: Sequence[int | str]) -> list[str]:

@@ -15,6 +15,9 @@ from grader.model.result import AssignmentResult, CheckResult, Detail, Result
 from grader.model.verdicts import VERDICT_OF_KIND, FailureKind
 
 STAFF = ".staff"
+"""The folder of results with what is for staff alone."""
+RECORDS = ".attempts"
+"""The folder of results with what was graded when."""
 
 _STOPS = ("it stops with an error", "Call the function with sizes of your own, and look at what it assumes of them.")
 _SIZES = ("Try sizes of your own: one row, one column, primes, one more than a multiple of a block; and numbers that "

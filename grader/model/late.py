@@ -24,6 +24,10 @@ Percent = Annotated[float, Field(ge=0, le=100, strict=True)]
 Name = Annotated[str, Field(min_length=1, strict=True)]
 
 
+def _utc(moment: datetime.datetime) -> datetime.datetime:
+    return moment.astimezone(datetime.UTC)
+
+
 class Extension(Table):
     """A later deadline for a student, in one assignment or in all whose deadline is earlier."""
 
@@ -85,9 +89,21 @@ class Late(Table):
 
     @model_validator(mode="after")
     def _zoned(self) -> Self:
-        moments = [*self.deadlines.values(), *(one.until for one in self.extensions)]
-        if self.zone is None and (bare := next((one for one in moments if one.tzinfo is None), None)):
-            raise ValueError(f"zone, as \"Europe/Berlin\", expected, since {bare.isoformat()} has none of its own")
+        moments = [*((f"deadlines.{name}", moment) for name, moment in self.deadlines.items()),
+                   *((f"extensions of {one.student!r}: until", one.until) for one in self.extensions)]
+        for key, moment in moments:
+            if moment.tzinfo is not None:
+                continue
+            if self.zone is None:
+                raise ValueError(
+                    f"zone, as \"Europe/Berlin\", expected, since {moment.isoformat()} has none of its own")
+            first, second = (moment.replace(tzinfo=zoneinfo.ZoneInfo(self.zone), fold=fold) for fold in (0, 1))
+            if first.utcoffset() != second.utcoffset():
+                # A clock that goes forward leaves times out: such a one comes back as another.
+                skipped = first.astimezone(datetime.UTC).astimezone(first.tzinfo).replace(tzinfo=None) != moment
+                raise ValueError(
+                    f"{key}: clocks in {self.zone} {'skip' if skipped else 'show twice'} {moment.isoformat()}; choose "
+                    f"another hour, or write which is meant: {max(first, second, key=_utc).isoformat()}")
         return self
 
     @model_validator(mode="after")
@@ -112,12 +128,8 @@ class Late(Table):
         return bool(self.extensions or self.excused or self.overrides)
 
     def instant(self, moment: datetime.datetime) -> datetime.datetime:
-        """A moment in UTC. Where clocks go back an hour that they show twice means the later one, and where they go
-        forward one that they never show means the later, too."""
-        if moment.tzinfo is not None:
-            return moment.astimezone(datetime.UTC)
-        zone = zoneinfo.ZoneInfo(self.zone or "UTC")
-        return max(moment.replace(tzinfo=zone, fold=fold).astimezone(datetime.UTC) for fold in (0, 1))
+        """A moment in UTC."""
+        return _utc(moment if moment.tzinfo else moment.replace(tzinfo=zoneinfo.ZoneInfo(self.zone or "UTC")))
 
     def words(self, instant: datetime.datetime) -> str:
         """A time as a clock in the course's zone shows it."""

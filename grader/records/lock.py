@@ -1,4 +1,4 @@
-"""A lock for one grading at a time in a folder of results. It ends with the process that holds it."""
+"""A lock for one process at a time that writes into a folder of results. It ends with the process that holds it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+from grader.records.sharing import shared
+
 
 class LockedError(Exception):
     """Another process uses the folder; one line that names it."""
@@ -16,13 +18,20 @@ class LockedError(Exception):
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Holds `folder/lock` while open. Raises LockedError at once if another process does, and OSError."""
+    """Holds `folder/lock` while open. Raises LockedError at once if another process does, and OSError.
+
+    What is written meanwhile is open to the group, where the folder is shared with one; the umask decides on others.
+    """
     # Late: systems other than Linux lack it, and this file is imported there.
     import fcntl
 
     # Truncated only once it is locked; child processes do not inherit it.
-    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
+    umask = os.umask(0o077)
+    os.umask(umask & ~0o070 if shared(folder) else umask)
+    with contextlib.ExitStack() as stack:
+        stack.callback(os.umask, umask)
+        descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o660)
+        stack.callback(os.close, descriptor)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -33,5 +42,3 @@ def locked(folder: Path) -> Iterator[None]:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}, since {since},\n".encode(), 0)
         yield
-    finally:
-        os.close(descriptor)

@@ -132,7 +132,7 @@ def requests(
     all_: Annotated[bool, typer.Option("--all", help="Also list those that have an answer.")] = False,
 ) -> None:
     """List the requests for regrading that have no answer yet."""
-    with reporting(), Store.existing(out) as store:
+    with reporting(out), Store.existing(out) as store:
         marks = counting(store.marks())
     waiting = unanswered(marks)
     shown = [one for one in marks if one.kind != "mark"] if all_ else waiting

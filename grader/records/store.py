@@ -18,11 +18,13 @@ from urllib.parse import quote
 
 from pydantic import ValidationError
 
+from grader.model.hidden import RECORDS
 from grader.model.mark import Mark
 from grader.model.result import Result
 from grader.records.attempt import Attempt
+from grader.records.sharing import owner
 
-FOLDER = ".attempts"
+FOLDER = RECORDS
 FILE = "attempts.sqlite3"
 # Those of the first version had no marks, and get their table with the next row.
 VERSION = 2
@@ -80,7 +82,12 @@ class Store:
     def existing(cls, out: Path) -> Self:
         """The store below `out`. Raises StoreError if there is none."""
         store = cls(out / FOLDER / FILE)
-        if not store.path.is_file():
+        try:
+            there = store.path.is_file()
+        except PermissionError:
+            raise StoreError(f"{store.path.parent}: is {owner(store.path.parent)}'s alone; have them grade once with "
+                             "[records] group in course.toml, which shares results with a group") from None
+        if not there:
             raise StoreError(f"{out}: holds no attempts; name a folder that kernelmark grade wrote")
         return store
 
@@ -185,6 +192,10 @@ class Store:
         killed process left half written."""
         if self._connection is not None:
             return self._connection
+        if mode == "rwc":
+            # SQLite would leave out the group, with which results may be shared; its journals are like the file.
+            with contextlib.suppress(OSError):  # it reports them
+                self.path.touch(mode=0o666)
         connection = sqlite3.connect(
             f"file:{quote(str(self.path.absolute()))}?mode={mode}", uri=True, isolation_level=None)
         try:

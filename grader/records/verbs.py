@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from grader.console import AGAIN, INFRASTRUCTURE_ERROR, TAS, errors, names_in, say
+from grader.console import AGAIN, INFRASTRUCTURE_ERROR, TAS, errors, failed, names_in, say
 from grader.console import usage as _usage
 from grader.intake.manifest import ManifestError, read_manifest
 from grader.model import catalogue
@@ -61,11 +61,11 @@ def rescore(out: Out = Path("results"), course: CourseFile = catalogue.COURSE) -
 
 def diff(out: Out = Path("results"), student: Students = None) -> None:
     """Show whose grade would change if the newest attempts stood: by how much, in which checks, and why."""
-    with reporting(), Store.existing(out) as store:
+    with reporting(out), Store.existing(out) as store:
         _known(store, out, student)
         moves = [move for move in compare.moves(store) if _named(move.before, student)]
-        failed = [attempt for attempt in compare.failures(store) if _named(attempt, student)]
-        for line in compare.lines(moves, failed):
+        lost = [attempt for attempt in compare.failures(store) if _named(attempt, student)]
+        for line in compare.lines(moves, lost):
             say(clean(line, 1000))
 
 
@@ -132,7 +132,7 @@ def explain_grade(
     Of a kernel that failed, the change that makes every case right is printed, too, if one was found.
     """
     rules = course_of(course)
-    with reporting():
+    with reporting(out):
         people = read_roster(roster) if roster else []
         before, marks = stands_in(out), marks_in(out)
         stands = as_in_roster(before, people, read_manifest(intake) if intake else None)
@@ -150,7 +150,7 @@ def explain_grade(
         for line in strangers(course, rules, chosen):
             errors.print(f"kernelmark: {line}", markup=False)
     count = [line.attempt for grade in chosen if student for line in grade.lines if line.attempt is not None]
-    with reporting():
+    with reporting(out):
         changes = repairs(out, count)
         old = _outdated(out, [folders.get(grade.student.casefold(), "") for grade in chosen] if student else [None])
     for line in old:
@@ -207,16 +207,9 @@ def grades(
 
 
 def strangers(course: Path, rules: Course, marks: Sequence[Grade]) -> list[str]:
-    """Lines about likely typing errors in the course's policy: people without a grade, and points beyond the
-    maximum."""
-    lines = [f"{course}: [late] names {student!r}, who has no grade here; use an id that explain-grade shows"
-             for student in rules.late.strangers(grade.student for grade in marks)]
-    for given in rules.late.overrides:
-        of = rules.points_of(given.assignment)
-        if given.points > (most := of.correctness + of.performance):
-            lines.append(f"{course}: [late] gives {given.student!r} {given.points:g} points in {given.assignment}, "
-                         f"which has only {most:g}")
-    return lines
+    """Lines about likely typing errors in the course's policy: people without a grade."""
+    return [f"{course}: [late] names {student!r}, who has no grade here; use an id that explain-grade shows"
+            for student in rules.late.strangers(grade.student for grade in marks)]
 
 
 def _explained(grade: Grade, folder: str, changes: Mapping[int, Repair]) -> Iterator[str]:
@@ -267,16 +260,16 @@ def course_of(path: Path) -> Course:
 @contextlib.contextmanager
 def held(out: Path) -> Iterator[Store]:
     """The attempts in `out`, locked against other processes."""
-    with reporting(), Store.existing(out) as store, locked(out / FOLDER):
+    with reporting(out), Store.existing(out) as store, locked(out / FOLDER):
         yield store
 
 
 @contextlib.contextmanager
-def reporting() -> Iterator[None]:
-    """Turns errors of the block into usage errors."""
+def reporting(out: Path) -> Iterator[None]:
+    """Turns errors of the block, about the results in `out`, into usage errors."""
     try:
         yield
     except (StoreError, LockedError, ManifestError, RosterError) as error:
         _usage(str(error))
     except OSError as error:
-        _usage(f"{error.filename}: {error.strerror}; check the permissions of the folder of results")
+        _usage(failed(error, error.filename or out))

@@ -87,7 +87,8 @@ def write_people(out: Path, names: Names, folders: Mapping[str, Sequence[Person]
             if folder not in known or any(member.name or member.section for member in members)}
     path = staff(out / FILE)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    replace(path, People(names=names, folders=known | told).model_dump_json(exclude={"key"}, indent=1).encode(), 0o600)
+    replace(path, People(names=names, folders=known | told).model_dump_json(exclude={"key"}, indent=1).encode(),
+            _private(path.parent))
 
 
 def key_of(out: Path) -> bytes:
@@ -104,7 +105,7 @@ def made_key(out: Path) -> bytes:
         return key
     path = staff(out / KEY)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    replace(path, key := secrets.token_bytes(KEY_BYTES), 0o600)
+    replace(path, key := secrets.token_bytes(KEY_BYTES), _private(path.parent))
     return key
 
 
@@ -115,3 +116,8 @@ def pseudonym(key: bytes, folder: str) -> str:
         syllables.append(CONSONANTS[number & 15] + VOWELS[number >> 4 & 3])
         number >>= 6
     return "".join(syllables[:3]) + "-" + "".join(syllables[3:])
+
+
+def _private(folder: Path) -> int:
+    """The mode of a file for staff: the group's, too, where the folder is shared with one."""
+    return 0o600 | folder.stat().st_mode & 0o060

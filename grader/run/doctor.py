@@ -7,6 +7,7 @@ import platform
 import secrets
 import shutil
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 
@@ -45,7 +46,9 @@ class Diagnosis:
 def diagnoses() -> list[Diagnosis]:
     """Examines everything, and grades a kernel of ours as a trial."""
     python = Diagnosis("python", platform.python_version())
-    return [python, *_packages(), *languages(), *_device(), *_gradings(), *_isolation(), _browser()]
+    broken = _broken()
+    trials = broken or [*_device(), *_gradings()]
+    return [python, *_packages(), *languages(), *trials, *_isolation(), _browser()]
 
 
 def _packages() -> list[Diagnosis]:
@@ -63,6 +66,16 @@ def _packages() -> list[Diagnosis]:
             lines.append(Diagnosis(name, f"{version}: the grader was tested with {expected}", False,
                                  remedy="make setup"))
     return lines
+
+
+def _broken() -> list[Diagnosis]:
+    """Why torch cannot be imported, if it cannot. Tried in a process of its own: some installations end theirs."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import torch"], capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode == 0:
+        return []
+    why = done.stderr.strip().rpartition("\n")[2] or f"it ends the process with status {done.returncode}"
+    return [Diagnosis("import torch", why, False, True, NEW_VENV)]
 
 
 def languages() -> list[Diagnosis]:

@@ -15,7 +15,7 @@ from grader.model.catalogue import COURSE
 from grader.model.course import Course, CourseError, read_course
 from grader.model.roster import Names
 from grader.model.submission import Submission, SubmissionError, chosen, find_submissions
-from grader.records.store import FILE, FOLDER, StoreError
+from grader.records.store import FOLDER, StoreError
 from grader.run.asked import Asked
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _read(asked: Asked, folder: Path, names: Sequence[str]) -> tuple[list[Submis
         known = catalogue.files()
         if fitting := intake.fitting(folder, known):
             usage(fitting)
-        if (folder / FOLDER / FILE).is_file():
+        if (folder / FOLDER).is_dir():
             usage(f"{folder}: is a folder of results; name the folder with the students' folders")
         if asked.out.resolve().is_relative_to(folder.resolve()):
             usage(f"--out {asked.out}: lies in {folder}, where results and submissions could be mixed up; choose a "

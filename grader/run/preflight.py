@@ -75,6 +75,7 @@ def tools(files: Iterable[Path]) -> None:
 
 def results(out: Path, submissions: Sequence[Submission], assignments: int) -> None:
     """Makes `out`, and checks that results can be written there and that the disk has room for them."""
+    folder = out
     try:
         out.mkdir(parents=True, exist_ok=True)
         for folder in (out, *(path for submission in submissions if (path := out / submission.slug).exists())):
@@ -85,7 +86,9 @@ def results(out: Path, submissions: Sequence[Submission], assignments: int) -> N
                 pass
         free = shutil.disk_usage(out).free
     except OSError as error:
-        raise PlanError(f"--out {error.filename or out}: {error.strerror}; choose a writable folder") from None
+        # Not the name of the file that was tried.
+        where = folder if str(error.filename).startswith(f"{folder}/tmp") else error.filename or out
+        raise PlanError(f"--out {where}: {error.strerror}; choose a writable folder") from None
     # Existing files are replaced; attempts are added.
     new = sum(not (out / submission.slug / "result.json").exists() for submission in submissions)
     needed = BYTES_OF_CLASS + new * (BYTES_OF_STUDENT + assignments * BYTES_OF_ASSIGNMENT) + (

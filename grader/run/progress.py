@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from grader.console import console as stdout
 from grader.model.job import Graded
 from grader.model.verdicts import ACCEPTED, INFRASTRUCTURE_ERROR, VERDICTS
 from grader.records.draw import under_another_course_file
@@ -67,7 +68,7 @@ def shown(watch: RunState, console: Console, as_json: bool) -> Iterator[Callable
 
     def tell(graded: Graded, trouble: Sequence[str]) -> None:
         if as_json:
-            print(json.dumps(_object(watch, graded, trouble)), flush=True)
+            stdout.out(json.dumps(_object(watch, graded, trouble)))
         left = "" if live else f"  (about {watch.left or 0:.0f} s left)"
         count = "" if live else f"[{watch.done}/{watch.total}] "
         if live or not as_json:
@@ -166,4 +167,4 @@ class LivePage:
 
 def tell_end(watch: RunState, **more: object) -> None:
     """Prints the last object of a run's JSON."""
-    print(json.dumps({"event": "end", "graded": watch.done, "of": watch.total} | more), flush=True)
+    stdout.out(json.dumps({"event": "end", "graded": watch.done, "of": watch.total} | more))

@@ -33,6 +33,7 @@ from grader.records.choice import Choice, Delivery, choose, deliveries
 from grader.records.draw import beside, refresh, under_another_course_file
 from grader.records.keep import earlier, keep
 from grader.records.lock import LockedError, locked
+from grader.records.sharing import SharingError, share
 from grader.records.standing import Standing, standing
 from grader.records.store import FOLDER, Store, StoreError
 from grader.report import leaderboard
@@ -82,7 +83,7 @@ def planned(
     # An interruption also ends lanes that are starting.
     on_interruption(signal.default_int_handler)
     with contextlib.ExitStack() as open_:
-        store = open_.enter_context(_opened(asked.out))
+        store = open_.enter_context(_opened(asked.out, course.records.group))
         recorded = store.attempts()
         if asked.kind != "grade" and not recorded:
             raise PlanError(f"--out {asked.out}: nothing was graded there yet; run kernelmark grade first")
@@ -183,12 +184,16 @@ def _jobs(
 
 
 @contextlib.contextmanager
-def _opened(out: Path) -> Iterator[Store]:
-    """The attempts in `out`, locked for this process alone. Raises PlanError."""
+def _opened(out: Path, group: str | None) -> Iterator[Store]:
+    """The attempts in `out`, locked for this process alone, and shared with the group. Raises PlanError."""
     with contextlib.ExitStack() as stack:
         try:
             store = stack.enter_context(Store.create(out))
+            if group is not None:
+                share(out, out / FOLDER, group)
             stack.enter_context(locked(out / FOLDER))
+        except SharingError as error:
+            raise PlanError(str(error)) from None
         except LockedError as error:
             raise PlanError(f"--out {error}") from None
         except OSError as error:

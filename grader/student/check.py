@@ -12,7 +12,6 @@ import secrets
 import shlex
 import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from grader import temporary
 from grader.console import INFRASTRUCTURE_ERROR
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.frontends import by_suffix
@@ -312,9 +312,9 @@ def _handed_in(folder: Path, path: Path, file: str) -> Iterator[Submission]:
     if path.parent == folder and path.name == file:
         yield submission
         return
-    with tempfile.TemporaryDirectory(prefix="kernelmark-check-") as copy:
-        shutil.copyfile(path, Path(copy, file))
-        yield replace(submission, folder=Path(copy))
+    with temporary.folder("check") as copy:
+        shutil.copyfile(path, copy / file)
+        yield replace(submission, folder=copy)
 
 
 def _saved(desk_: Desk, seen: Mapping[Path, Stamp]) -> tuple[dict[Path, Stamp], set[Path]]:

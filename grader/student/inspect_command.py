@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from grader import temporary
 from grader.console import console, errors, names_in, usage
 from grader.model import catalogue
 from grader.model.catalogue import COURSE
@@ -45,7 +45,7 @@ def inspect(
         preflight.installed()
         preflight.temporary()
         if out is None and report:
-            out = Path(tempfile.mkdtemp(prefix="kernelmark-report-"))
+            out = temporary.make("report")
         options = inspecting.InspectOptions(rules, case, program, ptx, out, keep)
         status = inspecting.run(desk, options, console, errors)
     except (DeskError, preflight.PlanError, catalogue.CatalogueError, inspecting.NoCase) as error:

@@ -192,7 +192,7 @@ def test_a_name_that_is_none_and_files_that_are_there_are_refused(root: Path) ->
 
 def test_the_command_tells_what_it_has_looked_at() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "grader.cli", "verify", "transpose"], cwd=ROOT, capture_output=True, text=True)
+        [sys.executable, "-m", "grader", "verify", "transpose"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.count("✓ transpose: ") == 10, done.stdout
     refused = CliRunner().invoke(app, ["verify", "nope"])
     assert refused.exit_code == 2 and "'nope' is no assignment; choose from" in refused.stderr

@@ -18,7 +18,7 @@ from grader.records.store import Store
 from tests.command import SECONDS, hand_in
 
 # As typed at a terminal: what these tests are run by may ignore signals, as a script's `&` and nohup do.
-COMMAND = (str(shutil.which("env")), "--default-signal", sys.executable, "-m", "grader.cli")
+COMMAND = (str(shutil.which("env")), "--default-signal", sys.executable, "-m", "grader")
 
 
 def started(log: Path, *words: str | Path, cwd: Path, path: str) -> subprocess.Popen[bytes]:

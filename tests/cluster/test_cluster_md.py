@@ -33,7 +33,7 @@ class Desk:
         for name in ("ada", "bob"):
             hand_in(folder / "class", name)
         (folder / "bin").mkdir()
-        self.program("kernelmark", f'exec {shlex.join(["env", "--default-signal", sys.executable])} -m grader.cli "$@"')
+        self.program("kernelmark", f'exec {shlex.join(["env", "--default-signal", sys.executable])} -m grader "$@"')
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         self._started: list[subprocess.Popen[bytes]] = []

@@ -249,7 +249,7 @@ def test_an_autograder_for_gradescope_grades(tmp_path: Path) -> None:
     # What setup.sh installs is here already; two archives are no class of two.
     made = root / "source/kernelmark/.venv/bin/kernelmark"
     made.parent.mkdir(parents=True)
-    made.write_text(f'#!/bin/sh\nPYTHONPATH="{root}/source/kernelmark" exec {sys.executable} -P -m grader.cli "$@"\n')
+    made.write_text(f'#!/bin/sh\nPYTHONPATH="{root}/source/kernelmark" exec {sys.executable} -P -m grader "$@"\n')
     made.chmod(0o755)
     (root / "results").mkdir()
     (root / "submission").mkdir()

@@ -31,7 +31,7 @@ until = 2026-03-31T12:00:00
 [[late.extensions]]
 student = "s51"
 assignment = "gemm"
-until = 2026-03-29T02:30:00
+until = 2026-03-29T03:30:00
 [[late.excused]]
 student = "s04"
 assignment = "silu"

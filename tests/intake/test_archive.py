@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import resource
 import stat
 import struct
 import tarfile
@@ -329,3 +330,17 @@ def test_whatever_the_names_nothing_lies_outside_and_nothing_is_lost(names: list
             count = sum(member.isreg() for member in archive)
         # A name of dots and slashes alone names nothing.
         assert len(files(inside / "out")) + len(left) <= len(names) and count == len(names)
+
+
+@pytest.mark.parametrize("size", [100, 40_000], ids=["a part of a page", "pages"])
+def test_a_full_disk_is_no_damage_of_the_archive(tmp_path: Path, size: int) -> None:
+    archive = a_zip(tmp_path / "all.zip", ("silu.py", b"#" * size))
+    # A limit of a file's size fails as a full disk does, and needs no disk.
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size - 1, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            unpack(archive, tmp_path / "all")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert os.listdir(tmp_path) == ["all.zip"]

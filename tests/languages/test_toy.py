@@ -29,7 +29,7 @@ def _command(*words: object, languages: Path | None = HERE) -> subprocess.Comple
     environment = {**os.environ, "COLUMNS": "300"}
     environment.pop(ELSEWHERE, None)
     return subprocess.run(
-        [sys.executable, "-m", "grader.cli", *map(str, words)], cwd=ROOT, capture_output=True, text=True, check=False,
+        [sys.executable, "-m", "grader", *map(str, words)], cwd=ROOT, capture_output=True, text=True, check=False,
         env=environment | ({ELSEWHERE: str(languages)} if languages else {}))
 
 

@@ -36,6 +36,8 @@ BROKEN = {
     "assignments as numbers": ("assignments = [1]\n", "assignments: expected a list of at least one name"),
     "assignment that is not there": (
         'assignments = ["silu", "slu"]\n', "assignments: 'slu': no such assignment; choose from gemm, silu"),
+    "an assignment twice": ('assignments = ["silu", "gemm", "silu"]\n',
+                            "assignments: expected each assignment once, 'silu' stands there twice"),
     "own checksum": ('sha256 = "0"\n', "no such key"),
 }
 

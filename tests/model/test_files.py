@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.files import replace
+from grader.model.files import exchange, replace
 
 
 def test_a_file_and_its_folders_are_made_and_the_file_replaced(tmp_path: Path) -> None:
@@ -40,3 +40,14 @@ def test_what_cannot_be_written_leaves_the_old_file_and_nothing_beside_it(
     with pytest.raises(type(error)):
         replace(path, b"new")
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_folders_are_exchanged_in_one_step(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder in (one, other):
+        (folder / f"in {folder.name}").mkdir(parents=True)
+    if not exchange(one, other):
+        pytest.skip("this file system cannot exchange folders")
+    assert (os.listdir(one), os.listdir(other)) == (["in other"], ["in one"])
+    with pytest.raises(FileNotFoundError):
+        exchange(one, tmp_path / "none")

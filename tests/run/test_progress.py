@@ -52,7 +52,7 @@ def test_a_terminal_and_the_page_show_who_is_at_what_and_a_killed_run_leaves_a_t
         "grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu", "--jobs", "1"]
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "grader.cli", *asked], cwd=ROOT, stdout=theirs, stderr=theirs, start_new_session=True,
+        [sys.executable, "-m", "grader", *asked], cwd=ROOT, stdout=theirs, stderr=theirs, start_new_session=True,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "120"})
     os.close(theirs)
     os.set_blocking(ours, False)

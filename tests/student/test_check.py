@@ -218,7 +218,7 @@ def test_the_command_for_the_same_inputs_gives_the_same_numbers(tmp_path: Path) 
 def test_what_is_piped_is_not_wrapped(tmp_path: Path) -> None:
     (tmp_path / "silu.py").write_text("def silu(x, out:\n")
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    done = subprocess.run([sys.executable, "-m", "grader.cli", "check", tmp_path / "silu.py"], cwd=ROOT, check=False,
+    done = subprocess.run([sys.executable, "-m", "grader", "check", tmp_path / "silu.py"], cwd=ROOT, check=False,
                           env=environment, stdout=subprocess.PIPE, text=True)
     assert [line for line in done.stdout.splitlines() if line.startswith("  Try: ") and line.endswith("handing in.")]
 
@@ -283,7 +283,7 @@ def watching(tmp_path: Path) -> Iterator[tuple[Path, subprocess.Popen[str]]]:
     path.write_text(SILU)
     # As typed at a terminal: what these tests are run by may ignore signals.
     process = subprocess.Popen(
-        ["env", "--default-signal", sys.executable, "-m", "grader.cli", "check", path, "--watch"], cwd=ROOT,
+        ["env", "--default-signal", sys.executable, "-m", "grader", "check", path, "--watch"], cwd=ROOT,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         yield path, process

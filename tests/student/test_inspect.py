@@ -100,7 +100,7 @@ def test_what_could_not_be_written_is_told_before_anything_is_inspected(
     if around and subprocess.run([*around, "true"], cwd=ROOT, capture_output=True, check=False).returncode != 0:
         pytest.skip("nothing can be mounted here")
     done = subprocess.run(
-        [*around, sys.executable, "-m", "grader.cli", "inspect", tmp_path / "transpose.py", *words],
+        [*around, sys.executable, "-m", "grader", "inspect", tmp_path / "transpose.py", *words],
         cwd=ROOT, capture_output=True, text=True, check=False, timeout=SECONDS)
     assert (done.returncode, done.stdout) == (2, ""), done
     assert done.stderr.startswith(f"kernelmark: {said}") and done.stderr.count("\n") == 1, done

@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -18,6 +16,7 @@ from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 
+from grader import temporary
 from grader.engine.confine import bubblewrap, processes, surroundings
 from grader.engine.confine.cgroup import Cgroup
 from grader.plan import frames, languages, wire
@@ -66,7 +65,7 @@ class Zygote:
         self._seq = 0
         self._layers = layers
         self._cgroup = cgroup
-        self._home = Path(tempfile.mkdtemp(prefix="kernelmark-"))
+        self._home = temporary.make("zygote")
         # Workers of another user pass through it to their own folders.
         self._home.chmod(0o711)
         self.pid = 0
@@ -103,7 +102,7 @@ class Zygote:
                 _living.add(self._process.pid)
         except BaseException as error:
             ours.close()
-            shutil.rmtree(self._home, ignore_errors=True)
+            temporary.remove(self._home)
             if cgroup is not None:
                 cgroup.close()
             if isinstance(error, OSError):
@@ -193,7 +192,7 @@ class Zygote:
         if self._cgroup is not None:
             self._cgroup.close()
         _living.discard(self._process.pid)
-        shutil.rmtree(self._home, ignore_errors=True)
+        temporary.remove(self._home)
 
     def _kill_orphans(self) -> None:
         """Kills the processes that a lost zygote left behind: a lane adopts orphans, so they are below this process."""

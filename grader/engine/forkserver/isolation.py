@@ -10,12 +10,12 @@ import itertools
 import os
 import secrets
 import socket
-import tempfile
 import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from grader import temporary
 from grader.engine.confine import bubblewrap, cgroup, landlock, seccomp, surroundings
 from grader.engine.forkserver.handle import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
 from grader.plan import frames, wire
@@ -109,10 +109,10 @@ def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
     """Runs a probe inside `layers`. Returns the attempts that worked, and the first failure of something that a
     submission needs, or "". Raises InfrastructureError."""
     with (
-        tempfile.TemporaryDirectory(prefix="kernelmark-probe-") as folder,
+        temporary.folder("probe") as folder,
         socket.create_server(("127.0.0.1", 0)) as listener, socket.socket(socket.AF_UNIX) as local,
     ):
-        secret, target = Path(folder) / "secret", Path(folder) / "target"
+        secret, target = folder / "secret", folder / "target"
         secret.write_text(secrets.token_hex())
         secret.chmod(0o600)
         name = f"kernelmark-{secrets.token_hex(8)}"

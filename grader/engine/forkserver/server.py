@@ -12,10 +12,8 @@ import gc
 import importlib
 import os
 import platform
-import shutil
 import signal
 import socket
-import subprocess
 import sys
 import time
 import traceback
@@ -24,6 +22,7 @@ from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
+from grader import temporary
 from grader.engine.confine import namespaces, probe, processes, sandbox
 from grader.plan import frames, wire
 
@@ -104,7 +103,7 @@ def main(settings: wire.Settings) -> None:
         else:
             reaped = _reap(request.seq, worker)
             if folder is not None and not settings.layers.namespaces:
-                _remove(folder)
+                temporary.remove(folder)
             channel.send(reaped)
             worker = None
     _reap(0, worker)
@@ -266,13 +265,3 @@ def _reap(seq: int, worker: _Forked | None) -> wire.Reaped:
         killed=killed,
         survivors=len(processes.descendants()),
     )
-
-
-def _remove(folder: Path) -> None:
-    """Removes a dead worker's folder, whatever the worker did to it."""
-    with contextlib.suppress(RecursionError):
-        shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():
-        # It may hold folders without rights, or thousands of nested ones. Neither command follows symbolic links.
-        subprocess.run(["chmod", "-R", "u+rwX", str(folder)], stderr=subprocess.DEVNULL, check=False)
-        subprocess.run(["rm", "-rf", str(folder)], stderr=subprocess.DEVNULL, check=False)

@@ -1,0 +1,78 @@
+"""The process around a command: interruptions, closed pipes, terminals and files that fail end in a line at most."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+
+_INTERRUPTED = 128 + signal.SIGINT
+
+
+def main() -> None:
+    """Runs the command that the arguments name."""
+    obeyed = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN  # not with nohup, or a script's `&`
+    if obeyed:
+        # Until a command begins, an interruption ends the process at once: in the middle of an import, Python would
+        # print where it was.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Closed by who started the command.
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+    # Late: these take a quarter of a second.
+    from grader import cli
+    from grader.console import INFRASTRUCTURE_ERROR, errors, failed, print_anywhere
+
+    print_anywhere()
+    sys.unraisablehook = _unraisable
+    interruption = _CtrlC()
+    status: object = 0
+    try:
+        if obeyed:
+            signal.signal(signal.SIGINT, interruption)
+        cli.app(prog_name="kernelmark")
+    except SystemExit as end:
+        status = end.code
+    except KeyboardInterrupt:
+        status = _INTERRUPTED
+    except Exception as error:
+        if interruption.seen:
+            # A library made another exception of it.
+            status = _INTERRUPTED
+        elif isinstance(error, ImportError) or (isinstance(error, OSError) and error.errno is None):
+            # A package, or a library that it loads.
+            errors.print(f"kernelmark: {type(error).__name__}: {error}; run kernelmark doctor", markup=False)
+            status = INFRASTRUCTURE_ERROR
+        elif isinstance(error, OSError):
+            errors.print(f"kernelmark: {failed(error)}", markup=False)
+            status = INFRASTRUCTURE_ERROR
+        else:
+            raise
+    finally:
+        if obeyed:
+            # What is left is Python's own end.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(status)  # type: ignore[arg-type]
+
+
+class _CtrlC:
+    """Raises KeyboardInterrupt, as Python does, and remembers it."""
+
+    seen = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self.seen = True
+        raise KeyboardInterrupt
+
+
+def _unraisable(about: sys.UnraisableHookArgs) -> None:
+    """An interruption inside a callback, where Python would print it and go on, ends the process."""
+    if issubclass(about.exc_type, KeyboardInterrupt):
+        os._exit(_INTERRUPTED)
+    sys.__unraisablehook__(about)
+
+
+if __name__ == "__main__":
+    main()

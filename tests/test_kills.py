@@ -1,0 +1,182 @@
+"""An evening of a TA whose commands are killed at any moment: what the next ones say and leave is as if none had been.
+
+The class is taken in anew, graded, scored again, applied and exported, each command killed at random and begun again.
+The seed is printed; KILLS_SEED repeats it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.model.catalogue import ROOT
+from grader.model.result import Result
+from grader.records.standing import standing
+from grader.records.store import Store
+from tests.command import SECONDS, SILU
+
+WRONG = SILU.replace("tl.exp(-x)", "tl.exp(x)")
+# What each hands in, at first and then.
+FIRST = {"ada_1_1_silu.py": WRONG, "bob_2_2_silu.py": SILU}
+THEN = {"ada_1_3_silu.py": SILU, "bob_2_2_silu.py": SILU, "cy_3_4_silu.py": WRONG}
+HARDER = "[points]\ncorrectness = 30\n"
+# In the words of a folder that holds all; with one seed, so that inputs are the same.
+STEPS = {
+    "intake": "intake {root}/then --into {root}/class --force",
+    "grade": "grade {root}/class --out {root}/out --only silu --jobs 1 --seed 7 --device cpu "
+             "--course {root}/first.toml",
+    "rescore": "rescore --out {root}/out --course {root}/then.toml",
+    "apply": "apply --out {root}/out",
+    "export": "export csv {root}/out --out {root}/grades.csv --force --course {root}/then.toml",
+}
+State = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Evening:
+    """Where it begins, the state before the first step and after each, and how long each takes, in seconds."""
+
+    root: Path
+    states: list[State]
+    seconds: dict[str, float]
+
+
+def start(root: Path, words: str) -> subprocess.Popen[bytes]:
+    (root / "tmp").mkdir(exist_ok=True)
+    with (root / "said.txt").open("wb") as said:
+        return subprocess.Popen(
+            [sys.executable, "-m", "grader", *words.format(root=root).split()], cwd=ROOT, stdout=said, stderr=said,
+            start_new_session=True, env={**os.environ, "TMPDIR": str(root / "tmp")})
+
+
+def finish(root: Path, words: str) -> None:
+    status, said = start(root, words).wait(SECONDS), (root / "said.txt").read_text()
+    assert status == 0 and "Traceback" not in said, (words, said)
+
+
+def state(root: Path) -> State:
+    """All that the class has: files, attempts, what stands, what each student is shown, and the tables."""
+    out = root / "out"
+    found: State = {
+        "class": {str(path.relative_to(root)): path.read_bytes() for path in root.glob("class/**/*") if path.is_file()},
+        "shown": {}, "pages": {}}
+    with Store.existing(out) as store:
+        attempts = store.attempts()
+        found["attempts"] = Counter((one.student, one.submission, one.verdict, one.score, one.of is None)
+                                    for one in attempts)
+        assert all(store.result(one) is not None for one in attempts)
+        found["standing"] = {one.attempt.slug: (one.attempt.submission, one.attempt.verdict, one.attempt.score)
+                             for one in standing(attempts, store.decisions()).values()}
+    for path in sorted(out.glob("*/result.json")):
+        one = Result.model_validate_json(path.read_bytes()).assignments["silu"]
+        found["shown"][path.parent.name] = (one.source_sha256, one.verdict, one.score)
+        # Without the clock's words.
+        found["pages"][path.parent.name] = one.source in (path.parent / "report.html").read_text() or one.verdict
+    for name in ("out/gradebook.csv", "grades.csv"):
+        found[name] = (root / name).read_text() if (root / name).exists() else None
+    return found
+
+
+@pytest.fixture(scope="module")
+def evening(tmp_path_factory: pytest.TempPathFactory) -> Evening:
+    root = tmp_path_factory.mktemp("evening")
+    for name, files in (("first", FIRST), ("then", THEN)):
+        (root / name).mkdir()
+        for file, text in files.items():
+            (root / name / file).write_text(text)
+    (root / "first.toml").write_text("")
+    (root / "then.toml").write_text(HARDER)
+    finish(root, STEPS["intake"].replace("then", "first"))
+    for words in (STEPS["grade"], STEPS["export"]):
+        finish(root, words)
+    begun = Path(shutil.copytree(root, root.with_name("begun")))
+    states, seconds = [state(root)], {}
+    for name, words in STEPS.items():
+        began = time.monotonic()
+        finish(root, words)
+        seconds[name] = time.monotonic() - began
+        states.append(state(root))
+    # Every step does something, or there is nothing to lose.
+    assert all(before != after for before, after in itertools.pairwise(states))
+    return Evening(begun, states, seconds)
+
+
+def gone(session: int) -> bool:
+    """Whether no process of a session runs any more."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            status, _, _, of, *_ = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(of) == session and status not in "ZX":
+            return False
+    return True
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def between(now: State, before: State, after: State, about: object) -> None:
+    """Fails if a killed step lost, doubled or mixed something."""
+    assert now["class"] in (before["class"], after["class"]), about
+    assert before["attempts"] <= now["attempts"] <= after["attempts"], about
+    for table in ("out/gradebook.csv", "grades.csv"):
+        assert now[table] is None or set(now[table].splitlines()) <= {
+            *(before[table] or "").splitlines(), *(after[table] or "").splitlines()}, about
+    for part in ("standing", "shown"):
+        assert set(before[part]) <= set(now[part]) <= set(after[part]), about
+        for student, what in now[part].items():
+            assert what in (before[part].get(student), after[part][student]), (about, part, student)
+
+
+# The long one takes a quarter of an hour.
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.full)])
+def test_nothing_is_lost_doubled_or_mixed(evening: Evening, tmp_path: Path, kills: int) -> None:
+    seed = int(os.environ.get("KILLS_SEED") or secrets.randbelow(2**32))
+    print(f"seed {seed}")
+    dice, killed, classes = random.Random(seed), Counter[str](), 0
+    while killed.total() < kills:
+        root = Path(shutil.copytree(evening.root, tmp_path / str(classes)))
+        classes += 1
+        for number, (name, words) in enumerate(STEPS.items()):
+            before, after = evening.states[number:number + 2]
+            for _ in range(1 if kills < 10 else dice.choice((1, 2, 3))):
+                process = start(root, words)
+                try:
+                    process.wait(timeout=dice.uniform(0.2, 1.05) * evening.seconds[name])
+                    break
+                except subprocess.TimeoutExpired:
+                    process.send_signal(signal.SIGKILL)
+                    process.wait()
+                    killed[name] += 1
+                eventually(lambda session=process.pid: gone(session))  # type: ignore[misc]
+                # The next command, which has nothing to do with the killed one.
+                finish(root, "assignments")
+                about = f"seed {seed}, kill {killed.total()}, in {name}"
+                left = [str(path.relative_to(root)) for path in root.rglob("*")
+                        if "kernelmark-" in path.name or path.name.endswith(".new") or path.name.startswith(".aside")]
+                assert left == [] and os.listdir(root / "tmp") == [], (about, left, os.listdir(root / "tmp"))
+                between(state(root), before, after, about)
+            finish(root, words)
+            assert state(root) == after, f"seed {seed}, after {name}"
+        shutil.rmtree(root)
+    print(f"{killed.total()} kills in {classes} evenings: {dict(killed)}")

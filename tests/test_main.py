@@ -1,0 +1,149 @@
+"""However a command ends, by an interruption, a closed pipe, a poor terminal or a full disk, it says a line at most."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.model.catalogue import ROOT
+from grader.model.job import Graded
+from grader.model.submission import Submission
+from tests.command import SECONDS, hand_in
+from tests.records.made import kept
+from tests.report import samples
+
+COMMAND = ("env", "--default-signal", sys.executable, "-m", "grader")
+# What prints, in the words of {out} and {all}; none of them grades. The first few are enough for `make test`.
+PRINTS = {
+    "explain-grade": "explain-grade --out {out}", "intake": "intake {all} --dry-run", "diff": "diff --out {out}",
+    "help": "--help", "one student": "explain-grade ada --out {out}", "rescore": "rescore --out {out}",
+    "export": "export csv {out} --out {out}/../x.csv --force", "apply": "apply --out {out}",
+    "assignments": "assignments", "doctor": "doctor", "check": "check {all}/ann",
+    "inspect": "inspect {all}/ann/silu.py",
+    "a usage error": "diff --out {all}/none", "an option": "diff --frobnicate",
+}
+EACH = [pytest.param(words, id=name, marks=[pytest.mark.full] * (number > 3))
+        for number, (name, words) in enumerate(PRINTS.items())]
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    root = tmp_path_factory.mktemp("desk")
+    hand_in(root / "all", "ann")
+    hand_in(root / "all", "müller [x]").joinpath("silu.py").rename(root / "all" / "müller [x]" / "SiLU.py")
+    (out := root / "out").mkdir()
+    for student in ("ada", "jürgen"):
+        result = samples.result(student, {"gemm": "wrong_answer"})
+        assert kept(Graded(Submission(student, out, student), result, "log"), out) == []
+    return {"out": out, "all": root / "all"}
+
+
+def command(words: str, desk: dict[str, Path]) -> list[str]:
+    return [*COMMAND, *words.format(**desk).split()]
+
+
+def quiet(said: bytes) -> bool:
+    return not re.search(rb"Traceback|most recent call|Exception ignored|\bError:", said)
+
+
+@pytest.mark.parametrize("stream", ["stdout", pytest.param("stderr", marks=pytest.mark.full)])
+@pytest.mark.parametrize("words", EACH)
+def test_nobody_has_to_read_to_the_end(desk: dict[str, Path], words: str, stream: str) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    other = "stderr" if stream == "stdout" else "stdout"
+    done = subprocess.run(command(words, desk), cwd=ROOT, timeout=SECONDS, check=False,
+                          **{stream: write, other: subprocess.PIPE})  # type: ignore[call-overload]
+    os.close(write)
+    assert quiet(getattr(done, other)) and done.returncode in (0, 1, 2), done
+    if words.startswith(("explain", "export", "apply", "rescore", "intake", "diff --out {out}")):
+        # It does its work all the same.
+        assert done.returncode == 0, done
+
+
+def test_output_and_errors_may_be_closed(desk: dict[str, Path]) -> None:
+    for words, status in (("explain-grade --out {out}", 0), ("explain-grade --out {all}", 2)):
+        done = subprocess.run(["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *command(words, desk)], cwd=ROOT, check=False)
+        assert done.returncode == status
+
+
+@pytest.mark.parametrize("encoding", ["ascii", pytest.param("latin-1", marks=pytest.mark.full)])
+@pytest.mark.parametrize("words", EACH)
+def test_a_terminal_without_unicode_shows_everything(desk: dict[str, Path], words: str, encoding: str) -> None:
+    done = subprocess.run(
+        command(words, desk), cwd=ROOT, timeout=SECONDS, check=False, capture_output=True,
+        env={**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": encoding, "COLUMNS": "200"})
+    assert quiet(done.stdout + done.stderr) and done.returncode in (0, 1, 2), done
+    said = (done.stdout + done.stderr).decode(encoding)
+    if words.startswith("explain-grade --out"):
+        assert "ada: " in said and ("jürgen: " if encoding == "latin-1" else r"j\xfcrgen: ") in said
+    if words.startswith("intake"):
+        assert "silu.py <- SiLU.py" in said and "[x]" in said
+
+
+@pytest.mark.parametrize("words", EACH[:-2])
+def test_a_full_disk_under_the_output_is_a_line(desk: dict[str, Path], words: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command(words, desk), cwd=ROOT, timeout=SECONDS, check=False, stdout=full,
+                              stderr=subprocess.PIPE)
+    assert done.returncode in (2, 3) and quiet(done.stderr), done
+    (line,) = done.stderr.splitlines()
+    assert line.endswith(b"No space left on device; free space there, or choose another disk")
+
+
+def catches(pid: int) -> bool:
+    """Whether a process has a handler for SIGINT."""
+    fields = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return bool(int(fields["SigCgt"], 16) >> signal.SIGINT - 1 & 1)
+
+
+@pytest.mark.parametrize("times", [4, pytest.param(100, marks=pytest.mark.full)])
+def test_an_interruption_at_any_moment_says_nothing(desk: dict[str, Path], tmp_path: Path, times: int) -> None:
+    seed = secrets.randbelow(2**32)
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    asked = [*PRINTS.values(), "intake {all} --into {all}/../taken --force"]
+    for number in range(times):
+        process = subprocess.Popen(command(dice.choice(asked), desk), cwd=tmp_path, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, start_new_session=True)
+        try:
+            # Until the command begins, Python itself starts, which tells where it was.
+            while not catches(process.pid):
+                time.sleep(0.0005)
+            while catches(process.pid):
+                time.sleep(0.0005)
+            time.sleep(dice.uniform(0, 0.3 if number % 2 else 2))
+            process.send_signal(signal.SIGINT)
+            said, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
+        assert quiet(said + errors) and process.returncode in (0, 1, 2, 130, -signal.SIGINT), (process.args, errors)
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    pytest.param('raise OSError("libcudart.so.13: cannot open shared object file")',
+                 "OSError: libcudart.so.13: cannot open"),
+    pytest.param("import _none_of_these", "ModuleNotFoundError: No module named '_none_of_these'",
+                 marks=pytest.mark.full),
+], ids=["a library", "a module"])
+def test_a_broken_torch_is_a_line(tmp_path: Path, desk: dict[str, Path], text: str, says: str) -> None:
+    (tmp_path / "torch.py").write_text(text)
+    broken = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}", "COLUMNS": "300"}
+    done = subprocess.run(command("check {all}/ann", desk), cwd=tmp_path, env=broken, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 3 and len(done.stderr.splitlines()) == 1, done
+    assert done.stderr.startswith(f"kernelmark: {says}") and done.stderr.endswith("; run kernelmark doctor\n")
+    done = subprocess.run(command("doctor", desk), cwd=tmp_path, env=broken, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 3 and not done.stderr, done
+    (line,) = [line for line in done.stdout.splitlines() if "import torch" in line]
+    assert line.split()[0] == "FAIL" and says in line
