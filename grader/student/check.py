@@ -79,9 +79,10 @@ class Checker:
     errors: Console
     jobs: dict[str, Job] = field(default_factory=dict)
 
-    def mends(self, path: Path) -> bool:
+    def mends(self, name: str, path: Path) -> bool:
         """Whether changes of a file are tried."""
-        return self.options.course.hints.level != "off" and bool(by_suffix(path.suffix).edits)
+        return self.options.course.hints.level != "off" and bool(
+            by_suffix(PurePath(_expected(name, path)).suffix).edits)
 
     def check(self, desk_: Desk, names: Sequence[str]) -> dict[str, Result]:
         """Checks the files of these assignments and prints the results. A file that could not be checked has none."""
@@ -99,7 +100,7 @@ class Checker:
                 continue
             results[name] = result
             # A guess comes after the search, where that has found nothing better.
-            shown = without_guess(result.assignments[name]) if self.mends(path) else result.assignments[name]
+            shown = without_guess(result.assignments[name]) if self.mends(name, path) else result.assignments[name]
             block = terminal.kernel(shown, _shown(path), _expected(name, path))
             self.console.print(block, crop=False)
         return results
@@ -109,7 +110,7 @@ class Checker:
     ) -> dict[str, Result]:
         """These results with changes that make every case right, where one is found, which is printed, or else what is
         guessed. Ends early once `saved`."""
-        return {name: result if saved() or not self.mends(desk_.files[name]) else
+        return {name: result if saved() or not self.mends(name, desk_.files[name]) else
                 self._mended(name, desk_.files[name], result, saved) for name, result in results.items()}
 
     def close(self, target: Path, desk_: Desk, results: Mapping[str, Result], names: Sequence[str]) -> None:

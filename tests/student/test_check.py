@@ -215,6 +215,12 @@ def test_the_command_for_the_same_inputs_gives_the_same_numbers(tmp_path: Path) 
     assert ", expected " in said[0] and said[0].startswith(said[1].rstrip())
 
 
+def test_a_name_that_an_editor_made_longer_is_checked(tmp_path: Path) -> None:
+    (tmp_path / "silu.py.txt").write_text(SILU)
+    status, said = checked(tmp_path / "silu.py.txt", "silu", mend=True)
+    assert status == NOT_RIGHT and "silu.py.txt  passed  " in said
+
+
 def test_what_is_piped_is_not_wrapped(tmp_path: Path) -> None:
     (tmp_path / "silu.py").write_text("def silu(x, out:\n")
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
