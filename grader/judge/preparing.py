@@ -31,6 +31,8 @@ PASSED_OVER = ("shared_memory", "assembler")
 MOST_ROUNDS = 3
 # Time to compile as many kernels as a plan may have. An honest tile of 4 rows of 32768 elements takes 30 alone.
 COMPILE_SECONDS = 120.0
+# Time to compile the kernels of a few small cases once more.
+LOWER_SECONDS = 20.0
 # Time to parse and print the kernels of plans: milliseconds, unless the machine is busy or a text hostile.
 CANONICAL_SECONDS = 30.0
 
@@ -163,6 +165,16 @@ class Preparing:
             return found
         sound = [one for one in found if isinstance(one, Binary)]
         return sound if len(sound) == len(found) else next(one for one in found if isinstance(one, Problem))
+
+    def lowered(self, kernels: Mapping[str, Kernel], target: str) -> dict[str, Binary]:
+        """Machine code for another target, with the assembler's text; kernels that have none are left out."""
+        if not kernels:
+            return {}
+        with TURN, self._allowance.spend(LOWER_SECONDS) as seconds:
+            made = compile_kernels(
+                lambda: self.start("compiler"), [*kernels.values()], target, seconds=seconds, ptx=True)
+        found = made if isinstance(made, list) else []
+        return {key: one for key, one in zip(kernels, found, strict=False) if isinstance(one, Binary) and one.ptx}
 
     def start(self, part: wire.Part, language: str = "") -> Conversation:
         """Forks a confined process of the file's front end, or that of another `language`, with the course's limits.

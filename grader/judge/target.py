@@ -48,9 +48,9 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
             return Target(planned.explain(task, Stopped(plan, f"At {name}: ")), name in hidden)
         plans[name] = plan
     # A course refuses assembly everywhere, also where only a GPU could run it.
-    policy = task.course.policy
-    for name, plan in plans.items():
-        if refused := _foreign([plan], assembly=policy.assembly == "refuse", libraries=policy.libraries == "refuse"):
+    assembly, libraries = (one == "refuse" for one in (task.course.policy.assembly, task.course.policy.libraries))
+    for name, plan in plans.items() if assembly or libraries else ():
+        if refused := _foreign([plan], assembly=assembly, libraries=libraries):
             return Target(refused[0], name in hidden)
     # Cases have left a simulator running: looks come before a compiler takes its place.
     seen = prepared.look()
