@@ -39,7 +39,7 @@ class Pace:
 # the first that is proved: one that is likelier comes earlier, so not many more are tried.
 PLANNED = Pace(first=15, most=MOST_EDITED, after=15, share=1, seconds=60)
 # A file takes a second to be built.
-BUILT = Pace(first=4, most=4, after=4, share=0.1, seconds=180)
+BUILT = Pace(first=4, most=4, after=4, share=1 / 15, seconds=180)
 
 # A file may be made so that many edits pass a case, and each proof takes as long as ten trials.
 MOST_PROOFS = 8
