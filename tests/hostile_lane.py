@@ -19,13 +19,18 @@ from grader.engine.confine import processes
 from grader.engine.forkserver import isolation
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.engine.forkserver.isolation import Isolation
-from grader.judge.lane import lane_isolation, lane_zygote, start_lane
+from grader.frontends.cuda.toolkit import problem
+from grader.judge.allowance import Allowance
+from grader.judge.builders import AT_ONCE
+from grader.judge.lane import lane_builders, lane_isolation, lane_zygote, start_lane
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import Course, LimitsTable, read_course
 from grader.model.job import Graded, read_job
 from grader.model.result import AssignmentResult
 from grader.model.submission import Submission
 from grader.plan import wire
+from grader.plan.device import TARGETS
+from grader.plan.messages import Build
 from grader.run.grading import grade
 from tests.graded import FILES, SEED
 
@@ -146,7 +151,19 @@ def _graded(submission: Submission, only: tuple[str, ...], limits: LimitsTable |
     return grade(read_job(submission, course(limits=limits), present, seed=SEED))
 
 
+@cache
+def _start_builders() -> None:
+    """Builders start with the first files that are built, and stay: they are nothing that a file has left."""
+    if problem():
+        return
+    request = Build(seq=0, file="silu.cu", function="silu", device=TARGETS["sm_90"], given=[])
+    limits = wire.Limits(memory_mb=2048, file_mb=64, processes=32, cpu_seconds=60)
+    building = [lane_builders().submit("cuda/builder", request, b"", limits, Allowance(60)) for _ in range(AT_ONCE)]
+    assert not any(isinstance(one.result(), bytes) for one in building)
+
+
 def _traces() -> Traces:
+    _start_builders()
     temporary = Path(tempfile.gettempdir())
     return Traces(
         level=lane_isolation().level,
