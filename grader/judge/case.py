@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from grader.judge.checks import concluded
 from grader.judge.compare import Comparison
-from grader.judge.explain import Called, explain_case, explain_failure, explain_findings
+from grader.judge.explain import Called, explain_case, explain_failure, explain_findings, explain_slow
 from grader.judge.machine import CallRunner
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.simulation import Ran
 from grader.model.assignment import Case, Inputs
 from grader.model.result import CheckResult, Detail
 from grader.plan.findings import Finding
+from grader.plan.messages import Exhausted
 from grader.plan.plan import Plan
 
 
@@ -26,9 +28,11 @@ class JudgedCase:
 
 
 def judge_case(
-    prepared: Prepared, planned: TaskPlans, machine: CallRunner, check: CheckResult, case: Case, plan: Plan
+    prepared: Prepared, planned: TaskPlans, machine: CallRunner, check: CheckResult, case: Case, plan: Plan,
+    right: Sequence[tuple[Case, float]] = (),
 ) -> JudgedCase:
     """Runs each call of a case, compares its answer with the oracle's, and explains a difference by what was seen.
+    `right` are the cases before that came out right, with their seconds.
 
     Nothing of a case outlives this: on a GPU its tensors are the largest that a judge has. Raises InfrastructureError.
     """
@@ -38,6 +42,8 @@ def judge_case(
         inputs = prepared.inputs(case, call)
         ran = machine.run(case, plan, inputs)
         if isinstance(ran, Stopped):
+            if (slow := _slow_here(prepared, case, ran, right)) is not None:
+                return JudgedCase(concluded(check, slow), tuple(findings))
             return JudgedCase(concluded(check, planned.explain(prepared.task, ran)), tuple(findings))
         comparison = prepared.compared(ran, inputs[-1])
         detail = explain_answer(prepared, case, plan, inputs, ran, comparison)
@@ -50,6 +56,22 @@ def judge_case(
             return JudgedCase(failed, tuple(findings))
         worst = max(worst, comparison.worst_ratio)
     return JudgedCase(concluded(check, None, seconds=seconds, worst=worst), tuple(findings))
+
+
+def _slow_here(
+    prepared: Prepared, case: Case, stopped: Stopped, right: Sequence[tuple[Case, float]]
+) -> Detail | None:
+    """Why a simulator's want of time shows nothing: by what smaller cases took, even a kernel that ends may take as
+    long. Work grows with the square of the product of sizes at most, as where N threads each sum N elements."""
+    stop, task = stopped.stop, prepared.task
+    if task.on_gpu or not isinstance(stop, Exhausted) or stop.what not in ("time", "operations"):
+        return None
+    size = prod(case.sizes.values())
+    bounds = [(seconds * max(1.0, size / prod(one.sizes.values())) ** 2, one.name, seconds) for one, seconds in right]
+    most, name, seconds = min(bounds, default=(0.0, "", 0.0))
+    if most < task.course.limits.call_seconds:
+        return None
+    return explain_slow(task.assignment, task.text, stop, name, seconds)
 
 
 def explain_answer(

@@ -16,6 +16,7 @@ from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.target import Target, check_target
 from grader.judge.timing.pool import Wrong
 from grader.judge.timing.speed import time_case
+from grader.model.assignment import Case
 from grader.model.launched import Inspection
 from grader.model.result import CheckResult, Timing
 from grader.plan.findings import Finding
@@ -73,6 +74,8 @@ class _Timeline:
         self._target = Target()
         # A case failed; a case ran out of time, after which no other can earn points.
         self._failed = self._endless = False
+        # The cases that came out right, with their seconds.
+        self._right: list[tuple[Case, float]] = []
 
     def stage(self, check: CheckResult) -> CheckResult:
         """The outcome of a check. Any exception is a failure of ours."""
@@ -93,13 +96,15 @@ class _Timeline:
             return not_run(check, "not run: a case before had run out of time")
         else:
             case = next(case for case in self._task.assignment.cases if case.name == check.case)
-            judged = judge_case(self._prepared, self._planned, self.machine, check, case, plan)
+            judged = judge_case(self._prepared, self._planned, self.machine, check, case, plan, self._right)
             found = judged.check if judged.check.detail is None else judged.check.model_copy(
                 update={"blocks": _blocks(plan)})
             self._findings += [] if check.hidden else judged.findings
             # If one wrong case costs all points, further endless cases tell nothing new.
             strict = self._task.course.points.credit == "all"
             self._endless = strict and found.detail is not None and found.detail.kind == "time_out"
+            if found.outcome == "passed":
+                self._right.append((case, found.seconds or 0.0))
         self._failed = self._failed or found.outcome == "failed"
         return found
 

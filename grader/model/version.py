@@ -19,7 +19,8 @@ JUDGE_CHANGES = {
     4: "A change of the file that makes every case right, found by trying, is told before what is guessed from an "
        "answer. Mistakes that no single change mends have hints of their own. Cases of bits hold -0 and the other "
        "numbers at edges, which chance never drew.",
-    5: "Kernels that are right are run once more as their compiler leaves them; another language is judged.",
+    5: "Kernels that are right are run once more as their compiler leaves them; another language is judged. A "
+       "kernel that only takes the simulator long needs a GPU, and is not called endless.",
 }
 """What each version of the judge changed."""
 

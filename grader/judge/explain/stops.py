@@ -108,6 +108,17 @@ def _cannot(assignment: Assignment, source: str, cannot: CannotSimulate) -> Deta
     )
 
 
+def explain_slow(assignment: Assignment, source: str, exhausted: Exhausted, case: str, seconds: float) -> Detail:
+    """Of a case that may only be too long for the simulator, since another one took it so many seconds."""
+    return Detail(
+        kind="needs_gpu", place=place(assignment, source, exhausted.line),
+        message=f"The simulator does not get to the end of the kernel {quoted(exhausted.kernel)} in time. As {case} "
+                f"took it {seconds:.1f} s, this case may be no more than long: it needs a GPU.",
+        hint=spoken("It is not judged here: until it runs on a GPU, the points of this assignment stay open. A long "
+                    "loop is slow anywhere: let more programs, or threads, share it.",
+                    phrases_of(assignment)))
+
+
 def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Detail:
     kernel = f"The kernel {quoted(exhausted.kernel)}" if exhausted.kernel else "The call"
     where, words = place(assignment, source, exhausted.line), phrases_of(assignment)
