@@ -27,7 +27,7 @@ from benchmarks.grading import processor
 from grader.judge.lane import lane_isolation
 from grader.model.catalogue import ROOT
 
-COMMAND = "from grader.cli import main; main()"
+COMMAND = "from grader.__main__ import main; main()"
 RIGHT, WRONG, MENDED = "● ", "■ ", "Δ "
 # What is written in place of what, at its first place.
 FILES = {

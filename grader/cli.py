@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import runpy
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -97,8 +98,8 @@ ANYWHERE = ("assignments", "new", "handouts", "kit")
 
 
 def main() -> None:
-    """Runs a command in this process; `grader/__main__.py` is what a terminal starts."""
-    app()
+    """What scripts of earlier installations start: they go on as `python -m grader`."""
+    runpy.run_module("grader", run_name="__main__", alter_sys=True)
 
 
 @app.callback()

@@ -193,7 +193,7 @@ import zoneinfo
 import pydantic, rich.console, typer
 sys.modules.update(dict.fromkeys(("fcntl", "resource", "termios", "pwd", "grp", "torch", "triton")))
 sys.platform = sys.argv.pop(1)
-from grader.cli import main
+from grader.__main__ import main
 main()
 """
 
