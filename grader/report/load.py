@@ -38,7 +38,8 @@ class Failure:
 
 @dataclass(frozen=True)
 class LoadedResults:
-    """The contents of a folder of results: `entries` sorted by student, `failures` by folder."""
+    """The contents of a folder of results: `entries` sorted by student, `failures` by folder. Where pseudonyms are
+    shown, entries are sorted by these, since the order of the real names would tell them."""
 
     entries: list[Entry]
     failures: list[Failure]
@@ -60,7 +61,7 @@ def load_results(out: Path) -> LoadedResults:
             entries.append(load_entry(folder, people))
         except (OSError, ValueError) as error:
             failures.append(Failure(folder.name, _reason(error)))
-    entries.sort(key=lambda entry: (entry.result.student.casefold(), entry.folder))
+    entries.sort(key=lambda entry: ((entry.owner.pseudonym or entry.result.student).casefold(), entry.folder))
     return LoadedResults(entries, failures)
 
 

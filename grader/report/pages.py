@@ -159,7 +159,7 @@ def class_page_of(
     lines = sorted(lines, key=lambda line_: (folded(line_.shown), line_.folder))
     ours = {line_.folder for line_ in lines if any(c.verdict in GRADERS_FAULT for c in line_.cells.values())}
     # Those have a place of their own, where the same words are said once.
-    broken = [_failure(failure, people) for failure in failures if failure.folder not in ours]
+    broken = sorted(_failure(failure, people) for failure in failures if failure.folder not in ours)
     environments: dict[str, tuple[Graded, list[str]]] = {}
     for line_ in lines:
         key = line_.environment.model_dump_json()

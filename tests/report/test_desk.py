@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -224,11 +225,17 @@ def test_pseudonyms_tell_nobody(tmp_path: Path) -> None:
     write_people(tmp_path, "pseudonyms", {
         entry.folder: [Person(id=entry.folder, name=f"{entry.folder}-surname", section="B")] for entry in made})
     loaded = load_results(tmp_path)
-    write_class(loaded.entries, tmp_path, failures=[Failure(made[0].folder, f"{made[0].folder}: not graded")])
+    write_class(loaded.entries, tmp_path, failures=[
+        Failure(one.folder, f"{one.folder}: not graded") for one in sorted(made, key=lambda one: one.folder)])
     for file in ("index.html", "gradebook.csv"):
         text = (tmp_path / file).read_text()
         assert not [entry.folder for entry in made if entry.folder in text], file
         assert sum(one.owner.pseudonym in text for one in loaded.entries) == len(made)
+    # Nor does a list of the class fit beside the rows, or beside what the grader failed on.
+    alarm, _, page = (tmp_path / "index.html").read_text().partition("Files where nothing is looked for")
+    for before, text in (('^"', (tmp_path / "gradebook.csv").read_text()), ("<b><bdi>", alarm), ("row\"><bdi>", page)):
+        names = re.findall(f"{before}([a-z]+-[a-z]+)", text, re.MULTILINE)
+        assert names == sorted(names) and len(names) > 10, before
     assert (tmp_path / ".staff" / ".people.json").stat().st_mode & 0o777 == 0o600
     # The next grading asks for none.
     write_people(tmp_path, "real", {made[0].folder: [Person(id=made[0].folder)]})
