@@ -60,10 +60,12 @@ def _given(line: GradeLine | None) -> bool:
 
 
 def _scored(a: AssignmentResult, line: GradeLine | None) -> dict[str, Any]:
-    """Points and status of a test; neither while points are open or where the assignment is excused."""
-    score = line.points if line is not None else a.score if a.judged else None
+    """Points and status of a test; neither while points are open or where the assignment is excused. A grade by the
+    policy is out of all points, a score out of those that were measured."""
+    score, most = (a.score if a.judged else None, a.measured_max or a.max_score) if line is None else (
+        line.points, line.max_score)
     return {} if score is None else {
-        "score": score, "max_score": a.measured_max or a.max_score, "status": "passed" if a.right else "failed"}
+        "score": score, "max_score": most, "status": "passed" if a.right else "failed"}
 
 
 def junit(graded: Sequence[GradedSubmission]) -> bytes:

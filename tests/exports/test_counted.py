@@ -55,7 +55,8 @@ def test_what_the_course_does_not_have_any_more_does_not_count(tmp_path: Path, o
     assert not any("gemm" in heading for heading in rows["ada"]) and "gemm" not in (tmp_path / "junit").read_text()
     export("gradescope", "out", *course, "--student", "ada", "--out", "ada.json", cwd=tmp_path)
     found = json.loads((tmp_path / "ada.json").read_text())
-    assert found["score"] == 90 and [test["score"] for test in found["tests"] if "score" in test] == [30, 60]
+    assert found["score"] == 90 and [
+        (test["score"], test["max_score"]) for test in found["tests"] if "score" in test] == [(30, 100), (60, 100)]
     assert "50 % off: 1 day at 50 % each" in found["tests"][0]["output"]
     done = kernelmark("explain-grade", "ada", "--out", "out", *course, cwd=tmp_path)
     assert "gemm\n          –  no assignment of the course any more: 60 of 100 points not counted\n" in done.stdout
