@@ -31,6 +31,14 @@ MOST_CELLS = 2_000
 _PYTHON = frozenset({"time", "timeit", "capture", "prun"})
 _FUTURE = re.compile(r"^from[ \t]++__future__[ \t][^\n]*+$", re.MULTILINE)
 _STAR = re.compile(r"^from[ \t]++[\w.]++[ \t]++import[ \t]*+\*", re.MULTILINE)
+# A line that IPython takes for itself, with those that a backslash joins to it. Python has none that begins so.
+_MAGIC = re.compile(
+    r"([ \t]*+)(?:[!%?]|[\w.]++\?\??[ \t]*+$|[\w.\[\]]++(?:[ \t]*+,[ \t]*+[\w.\[\]]++)*+[ \t]*+=[ \t]*+[!%])"
+    r"(?:\\\n|[^\n])*+", re.MULTILINE)
+# What may hold or join the ends of lines, and comments; a string that nothing ends goes as far as one can.
+_PIECES = re.compile(
+    r"#[^\n]*+|(?P<long>'''|\"\"\")(?:\\.|(?!(?P=long)).)*+(?P=long)?+|"
+    r"(?P<short>['\"])(?:\\.|(?!(?P=short))[^\\\n])*+(?P=short)?+|\\\n|[()\[\]{}\n]", re.DOTALL)
 
 
 class NotebookError(Exception):
@@ -73,6 +81,7 @@ class _Python:
     binds: frozenset[str] = frozenset()
     functions: frozenset[str] = frozenset()
     uses: frozenset[str] = frozenset()
+    parses: bool = False
 
 
 def read_notebook(content: bytes, known: Mapping[str, str]) -> dict[str, NotebookFile]:
@@ -168,11 +177,13 @@ class _Plain:
                 self._binders.setdefault(name, []).append(at)
 
     def defining(self, function: str) -> list[NotebookFile]:
-        """A file for the last cell that defines a function and holds no stub, with the cells that this one needs."""
+        """A file for the last cell that defines a function and holds no stub, with the cells that this one needs. One
+        that is no Python defines nothing where it runs, and is taken if there is no other."""
         outline = frontends.by_suffix(SUFFIX).outline
         defining = [at for at, one in enumerate(self._read)
                     if function in one.functions and function not in outline(one.text).stubs]
-        return [self._joined(sorted(self._needed(defining[-1])))] if defining else []
+        parsed = [at for at in defining if self._read[at].parses]
+        return [self._joined(sorted(self._needed((parsed or defining)[-1])))] if defining else []
 
     def _needed(self, first: int) -> set[int]:
         """A cell and those that bind what it uses, and so on: the last one before it, or else the first one behind it.
@@ -200,8 +211,8 @@ class _Plain:
 
 
 def _python(text: str) -> _Python:
-    """A cell with its shell commands and magics left out, if it is not Python as it is."""
-    for said in (text, "\n".join(map(_unmagic, text.split("\n")))):
+    """A cell as it is if that is Python, or else without its shell commands and magics."""
+    for said in (text, cleaned := _without_magics(text)):
         try:
             with warnings.catch_warnings():
                 # A student's "\d" is no warning of ours.
@@ -219,15 +230,24 @@ def _python(text: str) -> _Python:
         binds = frozenset(symbol.get_name() for symbol in top.get_symbols()
                           if symbol.is_assigned() or symbol.is_imported())
         functions = frozenset(inner.get_name() for inner in top.get_children() if inner.get_type() == "function")
-        return _Python(said, binds, functions & binds, frozenset(uses))
-    return _Python(text, functions=frontends.by_suffix(SUFFIX).outline(text).defined)
+        return _Python(said, binds, functions & binds, frozenset(uses), parses=True)
+    return _Python(cleaned, functions=frontends.by_suffix(SUFFIX).outline(cleaned).defined)
 
 
-def _unmagic(line: str) -> str:
-    """A line of a cell, or a statement in its place that does nothing if it is a shell command, a magic or a question:
-    `!pip install torch`, `files = !ls`, `%matplotlib inline`, `torch.sum?`."""
-    said = line.strip()
-    value = said.partition("=")[2].lstrip()
-    if said.startswith(("!", "%", "?")) or said.endswith("?") or value.startswith(("!", "%")):
-        return f"{line[:len(line) - len(line.lstrip())]}pass"
-    return line
+def _without_magics(text: str) -> str:
+    """A cell with statements that do nothing in the place of shell commands, magics and questions: `!pip install`,
+    `files = !ls`, `%matplotlib inline`, `torch.sum?`. Other lines and their numbers stay."""
+    kept, at = list[str](), 0
+    while at < len(text):
+        if magic := _MAGIC.match(text, at):
+            kept.append(f"{magic[1]}pass" + "\n" * magic[0].count("\n"))
+            at = magic.end()
+        end, depth = len(text), 0
+        for piece in _PIECES.finditer(text, at):
+            if piece[0] == "\n" and not depth:
+                end = piece.end()
+                break
+            depth = max(depth + (piece[0] in "([{") - (piece[0] in ")]}"), 0)
+        kept.append(text[at:end])
+        at = end
+    return "".join(kept)

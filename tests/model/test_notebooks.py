@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,7 @@ CELLS: dict[str, tuple[Sequence[str], dict[str, list[int]]]] = {
     "builtins from nowhere": (("from math import *", "def silu(x, out): print(x)"), {"silu.py": [2]}),
     "cells in circles": (("def a(): silu()", "def silu(x, out): a()"), {"silu.py": [1, 2]}),
     "a cell that is no Python": ((IMPORTS, "This is silu", f"{SILU} ((("), {"silu.py": [3]}),
+    "a cell that is no Python, behind one that is": ((SILU, f"{SILU} ((("), {"silu.py": [1]}),
     "a file that is written": ((f"%%writefile hw/silu.py\n{SILU}", SILU), {"silu.py": [1]}),
     "in two parts": ((f"%%writefile silu.py\n{IMPORTS}", f"%%writefile -a silu.py\n{SILU}"), {"silu.py": [1, 2]}),
     "written under another name": ((f'%%writefile "kernels.cu"\n{VOID}',), {"silu.cu": [1]}),
@@ -62,6 +64,14 @@ TEXTS: dict[str, tuple[Sequence[str], str]] = {
          "def silu(x, out): triton"),
         "# code cell 1\npass\nif True:\n    pass\npass\npass\nimport triton\n"
         "# code cell 2\ndef silu(x, out): triton\n"),
+    "questions in comments, and what only begins a line as a magic does": (
+        ('!pip install \\\n  triton\ndef silu(x, out):\n    a = x < 3  # or <= ?\n    b = 7 \\\n  % 4\n'
+         '    print("x =%d"\n% 3, # (\n%x, "#")\n    """\n!ls (\n?"""\n    c, d = !ls\n    "\\"(" # why ?',),
+        '# code cell 1\npass\n\ndef silu(x, out):\n    a = x < 3  # or <= ?\n    b = 7 \\\n  % 4\n'
+        '    print("x =%d"\n% 3, # (\n%x, "#")\n    """\n!ls (\n?"""\n    pass\n    "\\"(" # why ?\n'),
+    "a mistake beside a magic": (
+        ("!pip install triton\ndef silu(x, out):\n    x = = 3  # ?",),
+        "# code cell 1\npass\ndef silu(x, out):\n    x = = 3  # ?\n"),
     "a string that looks like a magic": (
         ('def silu(x, out):\n    """\n%time?\n"""',), '# code cell 1\ndef silu(x, out):\n    """\n%time?\n"""\n'),
     "what must come first": (
@@ -75,6 +85,14 @@ TEXTS: dict[str, tuple[Sequence[str], str]] = {
 def test_the_text_of_a_file(what: str) -> None:
     cells, text = TEXTS[what]
     assert read_notebook(notebook(*cells).encode(), KNOWN)["silu.py"].text == text
+
+
+@pytest.mark.parametrize("path", sorted((catalogue.ROOT / "reference").glob("*.py")), ids=lambda path: path.stem)
+def test_a_magic_changes_no_other_line(path: Path) -> None:
+    text = path.read_text()
+    assert not text.startswith("from __future__")
+    found = read_notebook(notebook(f"!pip install 'x\n{text}").encode(), {path.stem: path.name})
+    assert found[path.name].text == f"# code cell 1\npass\n{text}"
 
 
 def test_of_the_kits_notebook_the_cells_are_taken_that_are_filled() -> None:
