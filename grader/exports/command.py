@@ -20,10 +20,10 @@ from grader.model.sheet import BOM
 from grader.model.submission import SubmissionError, printable
 from grader.model.text import some
 from grader.records.draw import whole
-from grader.records.policy import as_in_roster
+from grader.records.policy import as_in_roster, marks_in_roster
 from grader.records.standing import standing
 from grader.records.store import FOLDER, Store, StoreError
-from grader.records.verbs import grades, strangers
+from grader.records.verbs import grades, nobodys, strangers
 
 if TYPE_CHECKING:
     from grader.exports.graded import Class
@@ -289,13 +289,13 @@ def _class(
             return read_class(results, manifest, people, wanted=wanted)
         with Store.existing(results) as store:
             counting, judged = standing(store.attempts(), store.decisions()).values(), whole(store, results)
-            given = store.marks()
+            given = marks_in_roster(store.marks(), people or (), manifest)
         stands = as_in_roster([*counting], people or (), manifest)
         marks = grades(stands, rules, people or (), given)
         class_ = read_class(results, manifest, people, ClassRecord(
             judged, {hand_in.attempt.slug: hand_in.attempt.members for hand_in in stands},
             {grade.student.casefold(): grade.of(wanted.only) if only else grade for grade in marks}), wanted)
-        class_.lines += strangers(course, rules, marks)
+        class_.lines += [*strangers(course, rules, marks), *nobodys(given, marks)]
         return class_
     except (CourseError, ExportError, ManifestError, RosterError, StoreError) as error:
         _refused(error)

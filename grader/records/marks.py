@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +19,7 @@ from grader.model.mark import Mark, counting, unanswered
 from grader.model.roster import read_roster
 from grader.model.sheet import SheetError, read_sheet
 from grader.model.text import clean
-from grader.records.policy import as_in_roster
+from grader.records.policy import as_in_roster, ids_in_roster
 from grader.records.standing import Standing, standing
 from grader.records.store import Store
 from grader.records.verbs import WHO, CourseFile, Out, course_of, drawn_again, held, reporting, tell
@@ -156,7 +156,8 @@ class Row:
 @dataclass(frozen=True)
 class _Desk:
     """Whom and what marks may be about. `alone` are folders of one person, and `earlier` whose mark each person has in
-    an assignment: somebody who handed in nothing may have a folder by now."""
+    an assignment: somebody who handed in nothing may have a folder by now, and another id. `now` gives the roster's id
+    of an id in a folder."""
 
     out: Path
     course: Course
@@ -166,6 +167,7 @@ class _Desk:
     assignments: Sequence[str]
     alone: Mapping[str, str]
     earlier: Mapping[tuple[str, str], tuple[str, str]]
+    now: Callable[[str, str], str]
 
     def mark(self, where: str, row: Row) -> Mark:
         """The mark of a row. Ends the command if the row cannot be one; `where` is the row's place in a table."""
@@ -174,7 +176,7 @@ class _Desk:
             usage(f"{before}assignment {row.assignment!r}: not of this course; choose from "
                   f"{', '.join(self.assignments)}")
         slug, student = self._whose(before, row)
-        one = (student or self.alone.get(slug, "")).casefold()
+        one = (self.now(slug, student) if student else self.alone.get(slug, "")).casefold()
         slug, student = self.earlier.get((one, row.assignment), (slug, student))
         return Mark(slug=slug, student=student, assignment=row.assignment, comment=_text(row.comment), by=_by(row.by),
                     points=_most(before, row.points or 0, row.assignment, self.course))
@@ -193,21 +195,23 @@ class _Desk:
 
 
 def _desk(store: Store, out: Path, course: Course, roster: Path | None, intake: Path | None) -> _Desk:
-    people = read_roster(roster) if roster else []
+    people, manifest = read_roster(roster) if roster else [], read_manifest(intake) if intake else None
     before = list(standing(store.attempts(), store.decisions()).values())
-    now = as_in_roster(before, people, read_manifest(intake) if intake else None)
+    now, renamed = as_in_roster(before, people, manifest), ids_in_roster(people, manifest)
     ids: dict[str, list[Standing]] = {}
     for then, hand_in in zip(before, now, strict=True):
         for member in dict.fromkeys(map(str.casefold, (*then.attempt.members, *hand_in.attempt.members))):
             ids.setdefault(member, []).append(hand_in)
     names = [*(course.assignments or ()), *(hand_in.attempt.assignment for hand_in in now)]
     alone = {hand_in.attempt.slug: hand_in.attempt.members[0] for hand_in in now if len(hand_in.attempt.members) == 1}
-    earlier = {((one.student or alone.get(one.slug, "")).casefold(), one.assignment): (one.slug, one.student)
-               for one in counting(store.marks()) if one.kind == "mark" and (one.student or one.slug in alone)}
+    owned = [(renamed(one.slug, one.student) if one.student else alone.get(one.slug, ""), one)
+             for one in counting(store.marks()) if one.kind == "mark"]
+    earlier = {(who.casefold(), one.assignment): (one.slug, one.student) for who, one in owned if who}
     return _Desk(out, course, {
         name.casefold(): hand_in.attempt.slug for hand_in in now
         for name in (hand_in.attempt.student, hand_in.attempt.slug)}, ids,
-        {student.id.casefold(): student.id for student in people}, list(dict.fromkeys(names)), alone, earlier)
+        {student.id.casefold(): student.id for student in people}, list(dict.fromkeys(names)), alone, earlier,
+        renamed)
 
 
 def _read(path: Path, by: str) -> Iterator[tuple[str, Row]]:

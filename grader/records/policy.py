@@ -9,8 +9,9 @@ automatic ones are added after that; an override takes the place of all of these
 from __future__ import annotations
 
 import datetime
+import functools
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.intake.manifest import Manifest, Member
@@ -98,21 +99,36 @@ class _Option:
 def as_in_roster(
     standing: Sequence[Standing], roster: Sequence[Student], manifest: Manifest | None
 ) -> list[Standing]:
-    """Replaces the members' ids of attempts by those of the roster, which may be newer than the attempts. The names and
-    emails in the manifest identify people of the roster."""
+    """Replaces the members' ids of attempts by those of the roster, which may be newer than the attempts."""
+    now = ids_in_roster(roster, manifest)
+    return [hand_in._replace(attempt=hand_in.attempt.model_copy(update={"members": tuple(dict.fromkeys(
+        now(hand_in.attempt.slug, id_) for id_ in hand_in.attempt.members))})) for hand_in in standing]
+
+
+def marks_in_roster(marks: Iterable[Mark], roster: Sequence[Student], manifest: Manifest | None) -> list[Mark]:
+    """Replaces the ids of students in marks by those of the roster, as `as_in_roster` does in attempts."""
+    now = ids_in_roster(roster, manifest)
+    return [mark.model_copy(update={"student": now(mark.slug, mark.student)}) if mark.student else mark
+            for mark in marks]
+
+
+def ids_in_roster(roster: Sequence[Student], manifest: Manifest | None) -> Callable[[str, str], str]:
+    """The function that turns a folder, "" for any, and an id into the id of the same person in the roster. The names
+    and emails in the manifest identify people of the roster."""
     register = Register(roster, {})
     people: dict[tuple[str, str], Member] = {}
     for entry in manifest.submissions if manifest else ():
-        people |= {(entry.folder, member.source_id.casefold()): member for member in entry.members}
-        people |= {(entry.folder, member.id.casefold()): member for member in entry.members}
-    now: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
-    for slug, ids in dict.fromkeys((hand_in.attempt.slug, hand_in.attempt.members) for hand_in in standing):
-        members = [people.get((slug, id_.casefold())) or Member(id=id_, source_id=id_) for id_ in ids]
-        owner = RawSubmission(slug, members)
+        for folder in ("", entry.folder):
+            people |= {(folder, member.source_id.casefold()): member for member in entry.members}
+            people |= {(folder, member.id.casefold()): member for member in entry.members}
+
+    @functools.cache
+    def now(folder: str, id_: str) -> str:
+        owner = RawSubmission(folder, [people.get((folder, id_.casefold())) or Member(id=id_, source_id=id_)])
         register.enter(owner)
-        now[slug, ids] = tuple(dict.fromkeys(member.id for member in owner.members))
-    return [hand_in._replace(attempt=hand_in.attempt.model_copy(
-        update={"members": now[hand_in.attempt.slug, hand_in.attempt.members]})) for hand_in in standing]
+        return owner.members[0].id
+
+    return now
 
 
 def class_grades(

@@ -14,15 +14,15 @@ from grader.console import usage as _usage
 from grader.intake.manifest import ManifestError, read_manifest
 from grader.model import catalogue
 from grader.model.course import Course, CourseError, read_course
-from grader.model.mark import Mark
+from grader.model.mark import Mark, counting
 from grader.model.result import Repair
 from grader.model.roster import RosterError, Student, read_roster
-from grader.model.text import clean
+from grader.model.text import clean, some
 from grader.records import compare
 from grader.records.attempt import Attempt
 from grader.records.draw import beside, outdated, refresh, under_another_course_file, whole
 from grader.records.lock import LockedError, locked
-from grader.records.policy import Grade, as_in_roster, class_grades
+from grader.records.policy import Grade, as_in_roster, class_grades, marks_in_roster
 from grader.records.standing import Standing, newest_books, pending, standing, to_undo
 from grader.records.store import FOLDER, Store, StoreError
 from grader.report.load import load_entry, load_results
@@ -135,8 +135,10 @@ def explain_grade(
     with reporting(out):
         people = read_roster(roster) if roster else []
         before, marks = stands_in(out), marks_in(out)
-        stands = as_in_roster(before, people, read_manifest(intake) if intake else None)
+        manifest = read_manifest(intake) if intake else None
+        stands, marks = as_in_roster(before, people, manifest), marks_in_roster(marks, people, manifest)
     chosen = grades(stands, rules, people, marks)
+    lines = nobodys(marks, chosen)
     folders = {member.casefold(): hand_in.attempt.slug for hand_in in stands for member in hand_in.attempt.members}
     if student:
         # A group has one folder, and each of its members a grade; an id may be that of the source or of the roster.
@@ -147,13 +149,12 @@ def explain_grade(
         if not chosen:
             _usage(f"{student!r}: no such student in {out}; {WHO}, or pass --roster")
     else:
-        for line in strangers(course, rules, chosen):
-            errors.print(f"kernelmark: {line}", markup=False)
+        lines = [*strangers(course, rules, chosen), *lines]
     count = [line.attempt for grade in chosen if student for line in grade.lines if line.attempt is not None]
     with reporting(out):
         changes = repairs(out, count)
         old = _outdated(out, [folders.get(grade.student.casefold(), "") for grade in chosen] if student else [None])
-    for line in old:
+    for line in [*lines, *old]:
         errors.print(f"kernelmark: {clean(line, 1000)}", markup=False)
     for grade in chosen:
         folder = folders.get(grade.student.casefold(), grade.student)
@@ -210,6 +211,13 @@ def strangers(course: Path, rules: Course, marks: Sequence[Grade]) -> list[str]:
     """Lines about likely typing errors in the course's policy: people without a grade."""
     return [f"{course}: [late] names {student!r}, who has no grade here; use an id that explain-grade shows"
             for student in rules.late.strangers(grade.student for grade in marks)]
+
+
+def nobodys(marks: Iterable[Mark], given: Sequence[Grade]) -> list[str]:
+    """A line about people with marks and without a grade: their ids are those of a roster that was not given."""
+    here = {"", *(grade.student.casefold() for grade in given)}
+    lost = [*dict.fromkeys(mark.student for mark in counting(marks) if mark.student.casefold() not in here)]
+    return [f"marks of {some(lost)} belong to nobody here; pass --roster"] if lost else []
 
 
 def _explained(grade: Grade, folder: str, changes: Mapping[int, Repair]) -> Iterator[str]:

@@ -247,6 +247,24 @@ def test_who_handed_in_nothing_has_marks_by_the_roster(out: Path, tmp_path: Path
     assert "zoe: 308 of 600\n" in said("explain-grade", out=out)
 
 
+def test_marks_stay_a_persons_by_a_newer_roster_and_are_missed_without_one(out: Path, tmp_path: Path) -> None:
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    old.write_text("id,name\nzoe,Zoe\neve,Eve\n")
+    new.write_text("id,name\ns1,Eve\ns2,Zoe\n")
+    said("mark", "eve", "gemm", "--points", "5", *BY, out=out)
+    said("mark", "zoe", "silu", "--points", "7", *BY, "--roster", old, out=out)
+    line = "kernelmark: marks of zoe belong to nobody here; pass --roster\n"
+    for words in (("export", "csv", out, "--out", tmp_path / "grades.csv"), ("explain-grade", "--out", out)):
+        assert kernelmark(*words).stderr == line
+    told = kernelmark("explain-grade", "--out", out, "--roster", new)
+    totals = "s1 (group1): {} of 600\ns2: {} of 600\nada: 360 of 600\nbob (group1): 360 of 600\n"
+    assert (told.stdout, told.stderr) == (totals.format(365, 7), "")
+    # A newer mark takes the place of one under the earlier id.
+    for who, name in (("s1", "gemm"), ("s2", "silu")):
+        assert "in place of: " in said("mark", who, name, "--points", "9", *BY, "--roster", new, out=out)
+    assert kernelmark("explain-grade", "--out", out, "--roster", new).stdout == totals.format(369, 9)
+
+
 def test_records_of_the_first_version_are_read_and_get_marks(out: Path) -> None:
     path = out / FOLDER / FILE
     with sqlite3.connect(path) as connection:
