@@ -13,7 +13,7 @@ from grader.model.hidden import for_student
 from grader.model.result import Result, with_assignments
 from grader.model.roster import Student
 from grader.model.text import some
-from grader.records.draw import outdated
+from grader.records.draw import outdated, removed
 from grader.records.policy import Grade, GradeLine
 from grader.report.load import load_results
 
@@ -248,8 +248,7 @@ def _removed(results: Mapping[str, Result], wanted: Selection) -> list[str]:
     here = [name for name in names if name not in gone]
     if strange := next((name for name in wanted.only if name not in here), None):
         raise ExportError(f"--only {strange!r}: no graded assignment of the course; choose from {', '.join(here)}")
-    have = "is no assignment of the course and does" if len(gone) == 1 else "are no assignments of the course and do"
-    return [f"{some(gone)}: graded, but {have} not count; pass the --course that has it"] if gone else []
+    return removed(gone)
 
 
 def _doubts(graded: Iterable[GradedSubmission]) -> Iterator[str]:

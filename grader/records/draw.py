@@ -51,6 +51,12 @@ def outdated(results: Mapping[str, Result], written: Mapping[str, Result]) -> li
             "type that command again, which writes them"] if old else []
 
 
+def removed(gone: Sequence[str]) -> list[str]:
+    """A line about graded assignments that the course does not have any more, if there are any."""
+    have = "is no assignment of the course and does" if len(gone) == 1 else "are no assignments of the course and do"
+    return [f"{some(gone)}: graded, but {have} not count; pass the --course that has it"] if gone else []
+
+
 def _judgements(result: Result) -> str:
     # As text, in which NaN is NaN.
     return result.model_dump_json(include={"assignments"})

@@ -20,7 +20,7 @@ from grader.model.roster import RosterError, Student, read_roster
 from grader.model.text import clean, some
 from grader.records import compare
 from grader.records.attempt import Attempt
-from grader.records.draw import beside, outdated, refresh, under_another_course_file, whole
+from grader.records.draw import beside, outdated, refresh, removed, under_another_course_file, whole
 from grader.records.lock import LockedError, locked
 from grader.records.policy import Grade, as_in_roster, class_grades, marks_in_roster
 from grader.records.standing import Standing, newest_books, pending, standing, to_undo
@@ -149,7 +149,8 @@ def explain_grade(
         if not chosen:
             _usage(f"{student!r}: no such student in {out}; {WHO}, or pass --roster")
     else:
-        lines = [*strangers(course, rules, chosen), *lines]
+        gone = dict.fromkeys(line.assignment for grade in chosen for line in grade.lines if line.removed)
+        lines = [*removed([*gone]), *strangers(course, rules, chosen), *lines]
     count = [line.attempt for grade in chosen if student for line in grade.lines if line.attempt is not None]
     with reporting(out):
         changes = repairs(out, count)

@@ -61,6 +61,8 @@ def test_what_the_course_does_not_have_any_more_does_not_count(tmp_path: Path, o
     done = kernelmark("explain-grade", "ada", "--out", "out", *course, cwd=tmp_path)
     assert "gemm\n          –  no assignment of the course any more: 60 of 100 points not counted\n" in done.stdout
     assert done.stdout.endswith("\nada: 90 of 200\n")
+    done = kernelmark("explain-grade", "--out", "out", *course, cwd=tmp_path)
+    assert done.stdout.startswith("ada: 90 of 200\n") and done.stderr.startswith(line), done
     (tmp_path / "course.toml").write_text('assignments = ["gelu"]\n')
     done = kernelmark("export", "csv", "out", *course, "--out", "none.csv", cwd=tmp_path)
     assert done.returncode == 2 and "pass the --course that graded it" in done.stderr
