@@ -30,6 +30,7 @@ SECOND_CALL = (
     "The first call was right, and the second one, with new values in its inputs, is not: does the function keep "
     "something from one call to the next, such as a tensor, or an answer to inputs that look the same?"
 )
+NOT_GATHERED = "No kernel runs here: does the host gather every element, also those of a last, partial share?"
 # Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
 MOST_EXPLAINED = 1 << 22
 
@@ -158,6 +159,8 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
             "Which program, and which of its elements, should store the first of them? Work it out by hand: from the "
             "program's number to the offsets of the store and its mask.", called.words), pattern=UNKNOWN)
     like = explain_values(evidence)
+    if like is not None and like.pattern == "zero" and not called.launches:
+        return replace(like, look=NOT_GATHERED)
     if like is not None and like.pattern == ONE_LANE and called.words.sights.one_lane:
         return replace(like, look=called.words.sights.one_lane)
     if like is not None:

@@ -29,6 +29,7 @@ DIGITS = {torch.float32: 6, torch.float16: 3, torch.uint8: 2}
 
 BYTES = ("What is kept in a byte loses what lies beyond 255, and its fraction: are sums and products in a larger type, "
          "and numbers between 0 and 1 multiplied by 255?")
+CUT_OFF = "Is each part cut to a whole number before they are added? Add them with their fractions, and round once."
 MINUS = "Is a minus missing, or one too many?"
 UNSIGNED = "Where is an absolute value taken, a square, or a root of one?"
 WHOLE = "Is something converted to an integer on the way, or divided with //?"
@@ -129,10 +130,17 @@ def _values(evidence: Evidence) -> Hint | None:
         evidence.expected[evidence.wrong].median()
     ):
         return Hint(f"{EVERY} is less than {LEVELS}.", BYTES, pattern="zero")
+    if evidence.dtype == torch.uint8 and _few_too_small(evidence):
+        return Hint(f"{EVERY} is a few levels too small.", CUT_OFF, pattern="cut off")
     for found in (_of_right, _scaled, _of_other_inputs, _scaled_by_line, _alike, _precision):
         if (hint := found(evidence)) is not None:
             return hint
     return None
+
+
+def _few_too_small(evidence: Evidence) -> bool:
+    less = (evidence.expected - evidence.got)[evidence.wrong]
+    return float(less.min()) > 0 and float(less.max()) < LEVELS
 
 
 def _of_right(evidence: Evidence) -> Hint | None:
