@@ -3,6 +3,7 @@ another place, in a notebook or an archive. Used by a student's check before han
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from grader import frontends
 from grader.model.forms import SUFFIX, file_of, function_of, in_any_language, written_files
-from grader.model.notebooks import NOTEBOOK
+from grader.model.notebooks import NOTEBOOK, NotebookError, NotebookFile, read_notebook
 from grader.model.submission import HandedIn, Source, file_in, printable, read_source_file
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".7z", ".rar")
@@ -27,6 +28,8 @@ MOST_NAMED = 3
 # How many files are read, and how long each may be.
 MOST_READ = 50
 SOURCE_BYTES = 128 << 10
+# A notebook holds pictures, too.
+NOTEBOOK_BYTES = 32 << 20
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
@@ -166,22 +169,29 @@ def _words(file: str) -> list[str]:
 def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) -> Desk:
     here = {name: folder / file for name, file in asked.items() if (folder / file).exists()}
     found = strays(folder, known)
-    others = {name: found.of[name] for name in asked if name not in here}
+    stubs = [path.name for name, path in here.items() if is_stub(path, name)]
+    celled = _celled(found, [name for name in asked if name not in here or here[name].name in stubs], known)
+    others = {name: found.of[name] for name in asked if name not in here and name not in celled}
     instead = {name: paths[0] for name, paths in others.items()
                if len(paths) == 1 and paths[0].suffix.casefold() in frontends.suffixes()}
     # In the language of most files that are there.
     suffixes = Counter(path.suffix for path in here.values())
     suffix = suffixes.most_common(1)[0][0] if suffixes else SUFFIX
-    missing = [file_of(name, suffix) for name in asked if name not in here and not others[name]]
-    stubs = [path.name for name, path in here.items() if is_stub(path, name)]
+    missing = [file_of(name, suffix) for name, paths in others.items() if not paths]
     written = [path.name for path in here.values() if path.name not in stubs]
-    if not here and not any(others.values()):
+    if not here and not celled and not any(others.values()):
         for name in (name for name in known if name not in asked):
             if (beside := folder / file_in(folder, known[name])).exists():
                 raise DeskError(f"{folder}: holds {beside.name}, which is not among the files asked for; check it with "
                                 f"--only {name}")
         raise DeskError(f"{folder}: holds none of {', '.join(asked.values())}; name the folder that holds your files")
-    lines = [f"Would be handed in: {', '.join(written)}." if written else "Nothing would be handed in."]
+    lines = [f"Would be handed in: {', '.join(written)}."] if written else [] if celled else [
+        "Nothing would be handed in."]
+    for name, (path, file, cells) in celled.items():
+        how = (f"it there, with %%kernelmark {name}" if file.endswith(SUFFIX) else
+               f"{file}, written with %%writefile {file}")
+        lines.append(f"Would be handed in where your course takes notebooks: {file}, {cells.origin} of "
+                     f"{_named([path], folder)[0]}, not checked; check {how}.")
     if stubs:
         lines.append(f"Not written yet: {', '.join(stubs)}.")
     if missing:
@@ -195,17 +205,37 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
             said = found_instead(_named(group, folder), *(asked[name] for name in names))
             lines.append(f"{said[:-1]}: as it is, it is not handed in."
                          if names[0] in instead else f"{said[:-1]}, so not checked.")
-    if left := sorted(path.name for path in found.others if path.parent == folder):
+    read = [path for path, *_ in celled.values()]
+    if left := sorted(path.name for path in found.others if path.parent == folder and path not in read):
         lines.append(f"Would not be handed in: {_listed(left)} (each file stands alone).")
     files = {name: here.get(name) or instead[name] for name in asked if name in here or name in instead}
     return Desk(folder, files, [folder / file for file in asked.values()], lines, complete=len(here) == len(asked))
+
+
+def _celled(
+    found: Strays, names: Sequence[str], known: Mapping[str, str]
+) -> dict[str, tuple[Path, str, NotebookFile]]:
+    """The files of `names` that an intake takes from the cells of one of the notebooks found: the notebook, the name of
+    the file, and its cells. None of an assignment for which two notebooks or another file may be meant."""
+    notebooks = dict.fromkeys(path for path in itertools.chain(*found.of.values(), found.others)
+                              if path.suffix.casefold() == NOTEBOOK)
+    held: dict[str, list[tuple[Path, str, NotebookFile]]] = {name: [] for name in names}
+    for path in [*notebooks][:MOST_READ]:
+        content = read_source_file(path.parent, path.name, NOTEBOOK_BYTES).content or b""
+        with contextlib.suppress(NotebookError):
+            read = read_notebook(content, {name: known[name] for name in names})
+            for name in names:
+                held[name] += [(path, file, read[file]) for file in in_any_language(known[name]) if file in read]
+    return {name: of[0] for name, of in held.items() if len(of) == 1 and not any(
+        path.suffix.casefold() in frontends.suffixes() for path in found.of[name])}
 
 
 def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
     if len(only) > 1:
         raise DeskError(f"--only: {', '.join(only)} are several; name one assignment for one file")
     if path.suffix.casefold() == NOTEBOOK:
-        raise DeskError(f"{path}: is a notebook; check its cells there, with %%kernelmark {next(iter(known))}")
+        name = next(iter([*only, *_defined(path, known)[0]]), None) or meant(path.name, known) or next(iter(known))
+        raise DeskError(f"{path}: is a notebook; check its cells there, with %%kernelmark {name}")
     exact = next((name for name, file in known.items() if path.name in in_any_language(file)), None)
     defined = [*itertools.chain(*_defined(path, known))]
     name = only[0] if only else exact or (defined[0] if len(defined) == 1 else meant(path.name, known))

@@ -16,6 +16,7 @@ from grader.model.course import Course, read_course
 from grader.model.desk import DeskError
 from grader.model.job import read
 from tests.command import SILU
+from tests.intake.made import notebook
 
 TAUGHT = read_course(ROOT / "course.toml", frozenset(files())).select(files(), ())
 
@@ -88,6 +89,35 @@ def test_the_notebook_that_was_handed_out_stands_for_what_is_written_in_it_alone
     path.write_text(handed_out.replace("silu: not written yet", ""), encoding="utf-8")
     of, _ = elsewhere(tmp_path)
     assert {name: found for name, found in of.items() if found} == {"silu": ["kernels.ipynb"]}
+
+
+def test_of_a_notebook_the_cells_are_named_that_are_handed_in(tmp_path: Path) -> None:
+    (tmp_path / "hw").mkdir()
+    (tmp_path / "hw" / "work.ipynb").write_text(notebook(
+        "!pip install triton", f"%%kernelmark silu\n{SILU}", "%%writefile gelu.cu\nvoid gelu(float *input) {}",
+        "import gemm"))
+    (tmp_path / "more.ipynb").write_text(notebook("y = silu(x)"))
+    shutil.copy(ROOT / "student_template" / "silu.py", tmp_path)
+    asked = desk.find(tmp_path, files(), ["silu", "gelu", "gemm"], named=True)
+    taken = "Would be handed in where your course takes notebooks: "
+    assert [*asked.files] == ["silu"] and not asked.complete and asked.lines == [
+        f"{taken}silu.py, code cell 2 of hw/work.ipynb, not checked; check it there, with %%kernelmark silu.",
+        f"{taken}gelu.cu, code cell 3 of hw/work.ipynb, not checked; check gelu.cu, written with %%writefile gelu.cu.",
+        "Not written yet: silu.py.", "Found more.ipynb; gemm.py expected, so not checked."]
+    (tmp_path / "silu.py").unlink()
+    (tmp_path / "more.ipynb").write_text(notebook(SILU))
+    assert "Found more.ipynb, hw/work.ipynb; silu.py expected, so not checked." in desk.find(
+        tmp_path, files(), ["silu"], named=True).lines
+
+
+@pytest.mark.parametrize(("only", "cell", "named"), [
+    (["silu"], "", "silu"), ([], SILU, "silu"), ([], "", next(iter(files())))])
+def test_of_a_notebook_a_magic_is_named_that_is_meant(
+    tmp_path: Path, only: list[str], cell: str, named: str
+) -> None:
+    (path := tmp_path / "work.ipynb").write_text(notebook(cell))
+    with pytest.raises(DeskError, match=f"check its cells there, with %%kernelmark {named}$"):
+        desk.find(path, files(), only or TAUGHT, named=bool(only))
 
 
 def test_a_hostile_folder_is_looked_at_with_care(tmp_path: Path) -> None:
