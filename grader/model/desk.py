@@ -234,8 +234,8 @@ def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
     if len(only) > 1:
         raise DeskError(f"--only: {', '.join(only)} are several; name one assignment for one file")
     if path.suffix.casefold() == NOTEBOOK:
-        name = next(iter([*only, *_defined(path, known)[0]]), None) or meant(path.name, known) or next(iter(known))
-        raise DeskError(f"{path}: is a notebook; check its cells there, with %%kernelmark {name}")
+        likely = next(iter([*only, *_defined(path, known)[0]]), None) or meant(path.name, known) or next(iter(known))
+        raise DeskError(f"{path}: is a notebook; check its cells there, with %%kernelmark {likely}")
     exact = next((name for name, file in known.items() if path.name in in_any_language(file)), None)
     defined = [*itertools.chain(*_defined(path, known))]
     name = only[0] if only else exact or (defined[0] if len(defined) == 1 else meant(path.name, known))
