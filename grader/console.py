@@ -24,6 +24,7 @@ _ADVICE = {
     errno.ENOSPC: _FULL, errno.EDQUOT: _FULL, errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
     errno.EACCES: "check its permissions, and whose it is", errno.EPERM: "check its permissions, and whose it is",
     errno.EROFS: "choose a folder that can be written", errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.EEXIST: "choose another name",
 }
 
 # What a terminal without the sign shows in its place.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -318,10 +319,13 @@ def _say(lines: Iterable[str]) -> None:
 
 def _write(out: Path, content: bytes, description: str, force: bool) -> None:
     """Writes a file, and prints what it holds."""
-    if out.exists() and not force:
+    if str(out) == "-":
+        usage("--out -: is not for standard output; name a file")
+    if out.is_file() and not force:
         usage(f"--out {out}: already exists; choose another name or pass --force")
     try:
-        replace(out, content)
+        # The user names it: of a link to a file elsewhere that file is meant.
+        replace(Path(os.path.realpath(out)), content)
     except OSError as error:
         usage(printable(f"--out {failed(error, out)}"))
     if description:

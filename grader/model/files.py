@@ -13,7 +13,10 @@ from grader import temporary
 
 def replace(path: Path, data: bytes, mode: int = 0o666) -> Path:
     """Replaces a file as a whole, and makes its folders. A reader never sees half of it, and a full disk leaves the old
-    file. The umask is taken off `mode`. Raises OSError."""
+    file. A link is replaced, not followed; folders, devices and pipes are refused. The umask is taken off `mode`.
+    Raises OSError."""
+    if path.exists() and not path.is_file() and not path.is_symlink():
+        raise OSError(errno.EEXIST, "already exists and is no regular file", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = temporary.beside(path)
     try:

@@ -190,6 +190,9 @@ USAGE = {
     "intake": (("canvas", "out", "--sheet", "s.csv", "--intake", "out"), "the folder that kernelmark intake wrote"),
     "the sheet itself": (("canvas", "out", "--sheet", "s.csv", "--column", "Kernels", "--out", "s.csv"),
                          "already exists"),
+    "standard output": (("csv", "out", "--out", "-"), "--out -: is not for standard output; name a file"),
+    "a device": (("csv", "out", "--out", "/dev/null", "--force"),
+                 "--out /dev/null: already exists and is no regular file; choose another name"),
 }
 
 
@@ -299,6 +302,14 @@ def test_who_may_read_exported_grades_is_what_the_umask_says(tmp_path: Path) -> 
     finally:
         os.umask(before)
     assert (tmp_path / "grades.csv").stat().st_mode & 0o777 == 0o600
+
+
+def test_of_a_link_the_target_is_written(tmp_path: Path) -> None:
+    graded(tmp_path / "out", {"ada": {}})
+    (tmp_path / "grades.csv").symlink_to(tmp_path / "shared" / "grades.csv")
+    for more in ((), ("--force",)):
+        export("csv", "out", "--out", "grades.csv", *more, cwd=tmp_path)
+    assert (tmp_path / "grades.csv").is_symlink() and "ada" in (tmp_path / "shared" / "grades.csv").read_text()
 
 
 def test_what_is_excused_is_missing_from_the_points_that_a_grade_is_of(tmp_path: Path) -> None:

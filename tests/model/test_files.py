@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,17 @@ def test_what_cannot_be_written_leaves_the_old_file_and_nothing_beside_it(
     with pytest.raises(type(error)):
         replace(path, b"new")
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_regular_file_stays(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(path := tmp_path / "a.txt")
+    (link := tmp_path / "link").symlink_to(path)
+    before = path.lstat()
+    with pytest.raises(FileExistsError, match="already exists and is no regular file"):
+        replace(path, b"new")
+    assert replace(link, b"new").read_bytes() == b"new" and not link.is_symlink()
+    assert path.lstat() == before and {*tmp_path.iterdir()} == {path, link}
 
 
 def test_folders_are_exchanged_in_one_step(tmp_path: Path) -> None:
