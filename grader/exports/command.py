@@ -295,7 +295,7 @@ def _class(
         marks = grades(stands, rules, people or (), given)
         class_ = read_class(results, manifest, people, ClassRecord(
             judged, {hand_in.attempt.slug: hand_in.attempt.members for hand_in in stands},
-            {grade.student.casefold(): grade.of(wanted.only) if only else grade for grade in marks}), wanted)
+            {grade.student.casefold(): grade for grade in marks}), wanted)
         class_.lines += [*strangers(course, rules, marks), *nobodys(given, marks)]
         return class_
     except (CourseError, ExportError, ManifestError, RosterError, StoreError) as error:

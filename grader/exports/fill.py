@@ -241,7 +241,8 @@ def _column(path: Path, sheet: Sheet, asked: str, offered: Sequence[str], option
 
 def _compare(done: _Done, class_: Class, cell: str, title: str) -> None:
     """Adds a line if the platform gives other points in all. They are never scaled: a person has to decide."""
-    ours = max((submission.result.max_score for submission in class_.graded), default=0)
+    ours = max([submission.result.max_score for submission in class_.graded]
+               + [total.max_score for total in class_.judged()], default=0)
     theirs = cell.strip().replace(",", ".")
     if _NUMBER.fullmatch(theirs) and float(theirs) != ours:
         done.lines.append(f"{title} has {theirs} points there, and {points(ours)} here: points are not scaled")

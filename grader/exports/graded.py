@@ -10,6 +10,7 @@ from grader.intake.manifest import Kind, Manifest, ManifestEntry, Member
 from grader.intake.people import Register
 from grader.intake.source import RawSubmission
 from grader.model.hidden import for_student
+from grader.model.mark import Mark
 from grader.model.result import Result, with_assignments
 from grader.model.roster import Student
 from grader.model.text import some
@@ -33,6 +34,11 @@ class ClassRecord:
     results: Mapping[str, Result]
     members: Mapping[str, Sequence[str]]
     grades: Mapping[str, Grade]
+
+    @property
+    def given(self) -> list[str]:
+        """The assignments in which somebody has points or words, also of a person alone."""
+        return list(dict.fromkeys(line.assignment for grade in self.grades.values() for line in _given(grade)))
 
 
 @dataclass(frozen=True)
@@ -86,13 +92,12 @@ class GradedSubmission:
         grade = self.grade(member)
         return None if grade is None else next((line.points for line in grade.lines if line.assignment == name), None)
 
-    def result_of(self, member: Member) -> Result:
-        """The result with what people gave and said to this member, in place of all."""
-        marks = {line.assignment: line.marks for line in grade.lines} if (grade := self.grade(member)) else {}
-        return self.result.model_copy(update={"assignments": {
-            name: a if name not in marks else a.model_copy(update={
-                "marks": [mark.model_copy(update={"student": ""}) for mark in marks[name]]})
-            for name, a in self.result.assignments.items()}})
+    def marks(self, member: Member, name: str) -> Sequence[Mark]:
+        """What people gave and said to this member in one assignment."""
+        if self.grades is None:
+            return a.marks if (a := self.result.assignments.get(name)) is not None else ()
+        grade = self.grade(member)
+        return () if grade is None else marks_in(grade, name)
 
     def lines(self) -> dict[str, GradeLine]:
         """The grade of all members by assignment; empty if no attempts are recorded. Raises ExportError if the members'
@@ -133,20 +138,18 @@ class Total:
 @dataclass
 class Class:
     """`kind` is the source's kind, None without a manifest. `lines` are for the TA to know before grades are exported.
-    `given` are the grades, by id, of `missing` students to whom a person gave points. `broken` are the owners of
+    `assignments` are those with a result, then those in which people alone gave or said something. `given` are the
+    grades, by id, of `missing` students to whom a person gave or said something. `broken` are the owners of
     folders without a result, by folder. `damaged`: a file of results cannot be read."""
 
     graded: list[GradedSubmission]
     kind: Kind | None
+    assignments: list[str]
     missing: list[Member] = field(default_factory=list)
     given: dict[str, Grade] = field(default_factory=dict)
     broken: dict[str, list[Member]] = field(default_factory=dict)
     damaged: bool = False
     lines: list[str] = field(default_factory=list)
-
-    @property
-    def assignments(self) -> list[str]:
-        return list(dict.fromkeys(name for submission in self.graded for name in submission.result.assignments))
 
     def judged(self) -> Iterator[Total]:
         """Everybody with a total. Others stay blank: people ask about a blank, but believe a zero."""
@@ -157,7 +160,7 @@ class Class:
                     yield Total(submission.folder, member, total, most, most < result.max_score,
                                 result.measured_max < result.max_score, _feedback(submission.grade(member)))
         for member in self.missing:
-            if (grade := self.given.get(member.id)) is not None:
+            if (grade := self.given.get(member.id)) is not None and grade.settled:
                 yield Total(member.id, member, grade.points, grade.max_score, feedback=_feedback(grade))
 
 
@@ -172,19 +175,26 @@ def read_class(
     except OSError as error:
         raise ExportError(f"{out}: {error.strerror}; name a folder of results") from None
     results = {entry.folder: entry.result for entry in loaded.entries}
-    class_ = Class([], manifest.kind if manifest else None)
+    class_ = Class([], manifest.kind if manifest else None, [])
     if recorded is not None:
         class_.lines += outdated(recorded.results, results)
         results |= recorded.results
-    class_.lines += _removed(results, wanted)
+    given = recorded.given if recorded else []
+    class_.lines += _removed(dict.fromkeys(
+        [*(name for result in results.values() for name in result.assignments), *given]), wanted)
+    grades = {who: grade.of(wanted.only) if wanted.only else grade
+              for who, grade in recorded.grades.items()} if recorded else None
     owners = _Owners(manifest, roster, recorded, class_.lines)
     for folder, result in sorted(results.items(), key=lambda item: (item[1].student.casefold(), item[0])):
         hand_in, members = owners.of(folder, result.student)
         if not wanted.students or {folder, *(member.id for member in members)} & set(wanted.students):
             part = with_assignments(result, {
                 name: a for name, a in result.assignments.items() if wanted.counts(name)})
-            submission = GradedSubmission(folder, part, members, hand_in, recorded.grades if recorded else None)
+            submission = GradedSubmission(folder, part, members, hand_in, grades)
             class_.graded.append(submission)
+    class_.assignments = list(dict.fromkeys(
+        [*(name for submission in class_.graded for name in submission.result.assignments),
+         *filter(wanted.counts, given)]))
     class_.lines += _doubts(class_.graded)
     names = {name for submission in class_.graded
              for name in (submission.folder, *(member.id for member in submission.members))}
@@ -201,8 +211,8 @@ def read_class(
         class_.lines += [f"{name}: handed in, and not graded" for name in owners.hand_ins if name not in failed]
         if roster is not None:
             class_.missing = owners.register.missing()
-            class_.given = {member.id: grade for member in class_.missing if recorded is not None
-                            and (grade := recorded.grades.get(member.id.casefold())) is not None and grade.settled}
+            class_.given = {member.id: grade for member in class_.missing if grades is not None
+                            and (grade := grades.get(member.id.casefold())) is not None and _given(grade)}
     if not class_.graded:
         raise ExportError(f"{out}: holds no result; name the folder that kernelmark grade wrote")
     if not class_.assignments:
@@ -240,10 +250,19 @@ class _Owners:
         return hand_in, owner.members
 
 
-def _removed(results: Mapping[str, Result], wanted: Selection) -> list[str]:
-    """A line about the assignments that were graded, and that the course does not have any more. Raises ExportError if
-    one is wanted that is not there."""
-    names = dict.fromkeys(name for result in results.values() for name in result.assignments)
+def _given(grade: Grade) -> list[GradeLine]:
+    return [line for line in grade.lines if line.points is not None or line.marks]
+
+
+def marks_in(grade: Grade, name: str) -> list[Mark]:
+    """What people gave and said in one assignment to the student whose grade it is, and who need not be named."""
+    return [mark.model_copy(update={"student": ""})
+            for line in grade.lines if line.assignment == name for mark in line.marks]
+
+
+def _removed(names: Collection[str], wanted: Selection) -> list[str]:
+    """A line about the assignments among `names` that the course does not have any more. Raises ExportError if one is
+    wanted that is not there."""
     gone = [name for name in names if wanted.course is not None and name not in wanted.course]
     here = [name for name in names if name not in gone]
     if strange := next((name for name in wanted.only if name not in here), None):

@@ -7,9 +7,11 @@ import csv
 import io
 from collections.abc import Sequence
 
-from grader.exports.graded import Class
+from grader.exports.graded import Class, marks_in
 from grader.intake.manifest import ManifestEntry, Member
-from grader.report.gradebook import cell, rows
+from grader.model.mark import Mark
+from grader.model.result import Result
+from grader.report.gradebook import MARK_COLUMNS, cell, rows, said
 from grader.report.load import Entry
 from grader.report.text import points
 
@@ -22,30 +24,44 @@ def table(class_: Class) -> str:
     `measured_max` is the graded result. People who handed in nothing have a row, too, whose grade is blank unless a
     person gave one, and so have those whose result cannot be read."""
     people = [(submission, member) for submission in class_.graded for member in submission.members]
-    head, *graded = rows([Entry(submission.folder, submission.result_of(member)) for submission, member in people])
+    head, *graded = rows([Entry(submission.folder, _without_marks(submission.result)) for submission, _ in people])
     names = class_.assignments
+    marks = [{name: submission.marks(member, name) for name in names} for submission, member in people]
+    alone: dict[str, dict[str, Sequence[Mark]]] = {
+        id_: {name: marks_in(grade, name) for name in names}
+        for id_, grade in class_.given.items()}
+    marked = [name for name in names if any(one[name] for one in [*marks, *alone.values()])]
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_ALL)
     # PERSON replaces the student's name, and has the points in all of the person, not of the result.
-    writer.writerow([*PERSON, *(cell(f"{name}_grade") for name in names), *_result(head)])
-    for (submission, member), row in zip(people, graded, strict=True):
+    writer.writerow([*PERSON, *(cell(f"{name}_grade") for name in names),
+                     *(cell(f"{name}_{what}") for name in marked for what in MARK_COLUMNS), *_result(head)])
+    for (submission, member), row, theirs in zip(people, graded, marks, strict=True):
         when = ["", "", ""]
         if hand_in := submission.hand_in:
             when = [hand_in.submitted_at or "", {None: "", True: "yes", False: "no"}[hand_in.late],
                     cell("; ".join(_problems(hand_in)))]
         total = submission.total(member)
         grade = [_blank(total), points(submission.max_score(member)),
-                 *(_blank(submission.points(member, name)) for name in names)]
+                 *(_blank(submission.points(member, name)) for name in names),
+                 *(text for name in marked for text in said(theirs[name]))]
         writer.writerow([*_person(member), cell(submission.folder), *when, *grade, *_result(row)])
     without = [(folder, member) for folder, members in class_.broken.items() for member in members]
     for folder, member in [*without, *(("", member) for member in class_.missing)]:
-        grade = [""] * (2 + len(names))
+        grade = [""] * (2 + len(names) + len(MARK_COLUMNS) * len(marked))
         if (given := class_.given.get(member.id)) is not None:
             by_name = {line.assignment: line.points for line in given.lines}
-            grade = [points(given.points), points(given.max_score),
-                     *(_blank(by_name.get(name)) for name in names)]
+            grade = [_blank(given.points if given.settled else None), points(given.max_score),
+                     *(_blank(by_name.get(name)) for name in names),
+                     *(text for name in marked for text in said(alone[member.id][name]))]
         writer.writerow([*_person(member), cell(folder), "", "", "", *grade, *[""] * len(_result(head))])
     return sheet.getvalue()
+
+
+def _without_marks(result: Result) -> Result:
+    """The result without what people gave, which has columns of its own here."""
+    return result.model_copy(update={"assignments": {
+        name: a.model_copy(update={"marks": []}) for name, a in result.assignments.items()}})
 
 
 def _blank(value: float | None) -> str:

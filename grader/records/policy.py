@@ -153,8 +153,13 @@ def class_grades(
     for mark in counting(marks):
         for member in [mark.student] if mark.student else members.get(mark.slug, ()):
             given.setdefault(member.casefold(), []).append(mark)
+    # The same maximum for all: an assignment counts once somebody has a grade in it, be it by a person alone.
+    begun = {*books, *(override.assignment for override in late.overrides if override.student.casefold() in names)}
+    begun |= {mark.assignment for key, student in names.items() for mark in given.get(key, ())
+              if mark.points and mark.assignment not in work.get(student, {})}
+    most = {name: points if name in begun else 0 for name, points in assignments.items()}
     days = {student.id: student.late_days for student in roster}
-    return [grade(student, work.get(student, {}), days.get(student), late, assignments, books, given.get(key, ()))
+    return [grade(student, work.get(student, {}), days.get(student), late, most, books, given.get(key, ()))
             for key, student in names.items()]
 
 
@@ -163,7 +168,7 @@ def grade(
     assignments: Mapping[str, float], books: Mapping[str, tuple[str, str]], marks: Sequence[Mark] = (),
 ) -> Grade:
     """A student's grade. `work` are the standing hand-ins by assignment, `late_days` the roster's grace days, `marks`
-    those that count for the student."""
+    those that count for the student. In `assignments` the most points are 0 where nobody has a grade yet."""
     budget = late.grace_days if late_days is None else late_days
     decided = {(given.student.casefold(), given.assignment): given for given in (*late.excused, *late.overrides)}
     final = {name: decided[student.casefold(), name] for name in assignments if (student.casefold(), name) in decided}
@@ -183,15 +188,15 @@ def grade(
             line = GradeLine(name, None, of, (Step("handed in, and not judged yet", None),), open=True)
         else:
             text = "nothing handed in, or not graded yet" if work else "nothing handed in"
-            line = GradeLine(name, None, most if name in books else 0, (Step(text, None),))
-        line = _marked(line, [mark for mark in marks if mark.assignment == name], most)
-        lines.append(_decided(line, final[name], line.max_score or most) if name in final else line)
+            line = GradeLine(name, None, most, (Step(text, None),))
+        line = _marked(line, [mark for mark in marks if mark.assignment == name])
+        lines.append(_decided(line, final[name]) if name in final else line)
     lines += [_removed(name, work[name]) for name in work if name not in assignments]
     return Grade(student, tuple(lines), budget)
 
 
-def _marked(line: GradeLine, marks: Sequence[Mark], most: float) -> GradeLine:
-    """The line with the points that people gave. Where nothing was handed in they are its points, out of `most`."""
+def _marked(line: GradeLine, marks: Sequence[Mark]) -> GradeLine:
+    """The line with the points that people gave. Where nothing was handed in they are its points."""
     points, steps = line.points, list(line.steps)
     waiting = unanswered(marks)
     for mark in marks:
@@ -201,16 +206,15 @@ def _marked(line: GradeLine, marks: Sequence[Mark], most: float) -> GradeLine:
     if points is not None and points < 0:
         points = 0
         steps.append(Step("not less than 0", points))
-    return replace(line, points=points, max_score=line.max_score or (most if points is not None else 0),
-                   steps=tuple(steps), marks=tuple(marks))
+    return replace(line, points=points, steps=tuple(steps), marks=tuple(marks))
 
 
-def _decided(line: GradeLine, given: Excused, max_score: float) -> GradeLine:
+def _decided(line: GradeLine, given: Excused) -> GradeLine:
     """The line as a person decided it, after the steps that this hides."""
     hidden = "" if line.points is None else f", in place of {line.points:.6g}"
     if isinstance(given, Override):
         last = Step(f"given by {given.by}{hidden}: {given.reason}", given.points)
-        return GradeLine(line.assignment, given.points, max_score, (*line.steps, last), marks=line.marks)
+        return GradeLine(line.assignment, given.points, line.max_score, (*line.steps, last), marks=line.marks)
     last = Step(f"excused by {given.by}{hidden}: {given.reason}", None)
     return GradeLine(line.assignment, None, 0, (*line.steps, last), marks=line.marks)
 

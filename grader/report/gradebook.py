@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from grader.model.mark import Mark
 from grader.model.result import AssignmentResult
 from grader.model.text import clean
 from grader.report.load import Entry
@@ -61,7 +62,7 @@ def rows(
                 row += ["", "", *(("", "") if name in marked else ()), *(("", "") if name in timed else ())]
             else:
                 row += [number(assignment.score) if assignment.judged else "", assignment.verdict]
-                row += _marks(assignment, hidden=bool(entry.owner.pseudonym)) if name in marked else []
+                row += said(assignment.marks, hidden=bool(entry.owner.pseudonym)) if name in marked else []
                 row += _speed(assignment) if name in timed else []
         if others:
             row.append(cell(" ".join(name for name in names if (entry.folder, name) in others)))
@@ -70,9 +71,11 @@ def rows(
         yield row
 
 
-def _marks(assignment: AssignmentResult, *, hidden: bool) -> list[str | float]:
-    said = "" if hidden else "; ".join(mark.said for mark in assignment.marks)
-    return [number(assignment.given) if assignment.given else "", cell(said, COMMENT_BYTES)]
+def said(marks: Sequence[Mark], *, hidden: bool = False) -> list[str | float]:
+    """The two columns of marks: the points to everybody whose work it is, and the words unless they are `hidden`."""
+    points_ = sum(mark.points for mark in marks if not mark.student)
+    words = "" if hidden else "; ".join(mark.said for mark in marks)
+    return [number(points_) if points_ else "", cell(words, COMMENT_BYTES)]
 
 
 def _speed(assignment: AssignmentResult) -> list[str | float]:

@@ -62,6 +62,10 @@ class Term:
             self.results[folder.name] = json.loads((whole if whole.is_file() else folder / "result.json").read_text())
         self.work, self.graded = self._standing()
         self.marks = self._given()
+        # A grade that a person alone gave is one, too.
+        self.graded |= {name for (who, name), given in self.marks.items() if (who, name) not in self.work
+                        and any(mark["points"] for mark in given)}
+        self.graded |= {one["assignment"] for one in self.late.get("overrides", [])}
 
     def members(self, folder: str) -> list[str]:
         return [self.people[member["id"]] for member in self.intake[folder]["members"]]
@@ -139,7 +143,7 @@ class Term:
             else:
                 some = beside[name] and not work
                 fixed[name], most[name] = max(beside[name], 0.0) if some else None, (
-                    top if work or some or name in self.graded else 0)
+                    top if work or name in self.graded else 0)
                 still_open |= {name} if work else set()
         best = self._best(fixed, most, ways, int(allowed), names, still_open)
         # Given points move no grace day.
@@ -265,7 +269,7 @@ def table(term: Term, made: Rows) -> list[str]:
             expected[f"{name}_points"] = _text(a["score"]) if a and a["verdict"] not in OPEN else ""
             expected[f"{name}_verdict"] = a["verdict"] if a else ""
             if f"{name}_marks" in row:
-                given = term.marks.get((who, name), []) if folder else []
+                given = term.marks.get((who, name), [])
                 expected[f"{name}_marks"] = _text(sum(mark["points"] for mark in given) or None)
                 expected[f"{name}_comment"] = row[f"{name}_comment"]
                 wrong += [f"csv, {who}: not {mark}" for mark in given if mark["comment"] not in row[f"{name}_comment"]]

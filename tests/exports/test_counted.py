@@ -122,7 +122,7 @@ def test_what_people_give_is_in_every_total_and_where_there_is_room_for_words(tm
     rows = rows_of(tmp_path / "grades.csv")
     assert {who: row["grade"] for who, row in rows.items()} == {"ada": "365", "bo": "357.5", "lin": "360", "eve": "7"}
     assert {who: (row["silu_marks"], row["gemm_marks"], row["gemm_grade"]) for who, row in rows.items()} == {
-        "ada": ("5", "", "60"), "bo": ("", "-2.5", "57.5"), "lin": ("", "", "60"), "eve": ("", "", "")}
+        "ada": ("5", "", "60"), "bo": ("", "-2.5", "57.5"), "lin": ("", "", "60"), "eve": ("7", "", "")}
     assert "=tidy <b>" in rows["ada"]["silu_comment"] and rows["lin"]["gemm_comment"] == ""
     said, _ = export("moodle", "out", *asked, "--sheet", "worksheet.csv", "--out", "filled.csv", cwd=tmp_path)
     filled = {row["Full name"]: row for row in csv.DictReader((tmp_path / "filled.csv").read_text().splitlines())}
@@ -137,6 +137,35 @@ def test_what_people_give_is_in_every_total_and_where_there_is_room_for_words(tm
            "https://github.com/uni", "--out", "made", cwd=tmp_path)
     assert json.loads((tmp_path / "made" / "ada.json").read_text())["score"] == 365
     assert "tidy" in json.loads((tmp_path / "made" / "ada.json").read_text())["tests"][0]["message"]
+
+
+def test_points_where_nobody_handed_in_anything_are_an_assignments(tmp_path: Path, out: Path) -> None:
+    (tmp_path / "course.toml").write_text('assignments = ["silu", "gelu"]\n')
+    (tmp_path / "roster.csv").write_text("id,name\nada,Ada\nbo,Bo\nlin,Lin\neve,Eve\nkim,Kim\n")
+    words = ("--course", "course.toml", "--roster", "roster.csv")
+    for who, *more in (("ada", "--points", "10", "--comment", "oral"), ("eve", "--comment", "was ill")):
+        assert kernelmark("mark", who, "gelu", *more, "--out", "out", *words, cwd=tmp_path).returncode == 0
+    export("csv", "out", *words, "--out", "grades.csv", cwd=tmp_path)
+    rows = rows_of(tmp_path / "grades.csv")
+    assert {who: (row["grade"], row["max_score"], row["gelu_grade"], row["gelu_marks"], row["gelu_comment"][-7:])
+            for who, row in rows.items()} == {
+        "ada": ("70", "200", "10", "10", "s; oral"), "bo": ("60", "200", "", "", ""), "lin": ("60", "200", "", "", ""),
+        "eve": ("", "200", "", "", "was ill"), "kim": ("", "", "", "", "")}
+    done = kernelmark("explain-grade", "--out", "out", *words, cwd=tmp_path)
+    assert [line.split(": ")[1] for line in done.stdout.splitlines()] == [
+        "70 of 200", "60 of 200", "60 of 200", "0 of 200", "0 of 200"]
+    (tmp_path / "canvas.csv").write_text("Student,ID,SIS Login ID,Section,GELU (7)\n    Points Possible,,,,100\n"
+                                         "Ada,1,ada,A,\nBo,2,bo,A,\n")
+    (tmp_path / "moodle.csv").write_text("Identifier,Full name,ID number,Grade,Maximum grade,Feedback comments\n"
+                                         "Participant 1,Ada,ada,,100,\nParticipant 2,Bo,bo,,100,\n")
+    for kind in ("canvas", "moodle"):
+        said, _ = export(kind, "out", "--only", "gelu", *words, "--sheet", f"{kind}.csv", "--out", f"filled-{kind}.csv",
+                         *(("--column", "GELU") if kind == "canvas" else ()), cwd=tmp_path)
+        assert not any("points are not scaled" in one for one in said)
+    assert list(csv.reader((tmp_path / "filled-canvas.csv").read_text().splitlines()))[2:] == [
+        ["Ada", "1", "ada", "A", "10"]]
+    ada, bo = csv.DictReader((tmp_path / "filled-moodle.csv").read_text().splitlines())
+    assert (ada["Grade"], ada["Feedback comments"][-7:], bo["Grade"]) == ("10", "s; oral", "")
 
 
 def test_a_killed_apply_is_told_by_what_reads_next(tmp_path: Path, out: Path) -> None:
