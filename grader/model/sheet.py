@@ -44,22 +44,27 @@ class Sheet:
 def read_sheet(path: Path) -> Sheet:
     """The table in a CSV file. Raises SheetError, one line."""
     try:
-        if path.stat().st_size > MAX_BYTES:
+        with path.open("rb") as file:
+            # The size of a pipe or a device says nothing.
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
             raise SheetError(f"{path}: more than {MAX_BYTES >> 20} MiB; give the table of a class")
-        text = _decoded(path.read_bytes())
+        text = _decoded(content)
     except OSError as error:
         raise SheetError(f"{path}: {error.strerror}; name a CSV file") from None
     except UnicodeDecodeError:
         raise SheetError(f"{path}: not text in UTF-8, UTF-16 or Latin-1; save it as CSV in UTF-8 (in Excel: CSV UTF-8)"
                          ) from None
     bom, text = text.startswith(BOM), text.removeprefix(BOM)
-    first = text.partition("\n")[0]
+    first, rows = text.partition("\n")[0], list[list[str]]()
     try:
         # The delimiter that gives the most headings; a comma if there is one heading.
         delimiter = max(",;\t", key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+        rows.extend(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
-        raise SheetError(f"{path}: {error}; save it as CSV") from None
+        # Those before it are in `rows`.
+        raise SheetError(f"{path}, row {len(rows) + 1}: {error}; close its quotes or shorten its values, and save it "
+                         "as CSV") from None
     if not rows or not any(rows[0]):
         raise SheetError(f"{path}: empty; add a row of headings")
     return Sheet(rows, delimiter, "\r\n" if first.endswith("\r") else "\n", bom)

@@ -85,7 +85,8 @@ def test_participants_of_moodle_in_any_language(tmp_path: Path, text: str, expec
     b"Student,ID\nAda,1\nLin,1\n": "row 3: '1' is in row 2, too; list each ID once",
     b"Vorname,Mail\nAda,a@x.edu\nLin,\n": "row 3: no Mail; give each student one",
     b"Vorname,Mail\nAda,a@x.edu\nLin\n": "row 3: 1 values; give 2",
-    b"x" * (128 << 10) + b"x\n": "field larger than field limit (131072); save it as CSV",
+    b"x" * (128 << 10) + b"x\n": "row 1: field larger than field limit (131072); close its quotes or",
+    b"id,name\nada,A\nlin," + b"x" * (128 << 10) + b"x\n": "row 3: field larger than field limit (131072); close",
 }.items())
 def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, content: bytes, says: str) -> None:
     path = tmp_path / "roster.csv"
@@ -93,6 +94,11 @@ def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, content: bytes, says:
     with pytest.raises(RosterError) as caught:
         read_roster(path)
     assert says in str(caught.value) and str(caught.value).startswith(str(path)) and "\n" not in str(caught.value)
+
+
+def test_a_device_is_read_up_to_a_limit() -> None:
+    with pytest.raises(RosterError, match=r"^/dev/zero: more than 64 MiB; give the table of a class$"):
+        read_roster(Path("/dev/zero"))
 
 
 def test_no_roster(tmp_path: Path) -> None:
