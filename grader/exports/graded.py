@@ -79,6 +79,11 @@ class GradedSubmission:
         grade = self.grade(member)
         return None if grade is None or not grade.settled else grade.points
 
+    def late(self, member: Member) -> bool | None:
+        """Whether something that counts was late: by the course's policy where it has deadlines, else by the intake."""
+        by_policy = grade.late if (grade := self.grade(member)) is not None else None
+        return self.hand_in.late if by_policy is None and self.hand_in is not None else by_policy
+
     def max_score(self, member: Member) -> float:
         """The points that the course gives the member in all: less than in the result if a part is excused."""
         grade = self.grade(member)

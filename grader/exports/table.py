@@ -17,6 +17,7 @@ from grader.report.text import points
 
 PERSON = ("id", "name", "email", "section", "folder", "submitted_at", "late", "problems", "grade",
           "max_score")
+LATE = {None: "", True: "yes", False: "no"}
 
 
 def table(class_: Class) -> str:
@@ -37,10 +38,9 @@ def table(class_: Class) -> str:
     writer.writerow([*PERSON, *(cell(f"{name}_grade") for name in names),
                      *(cell(f"{name}_{what}") for name in marked for what in MARK_COLUMNS), *_result(head)])
     for (submission, member), row, theirs in zip(people, graded, marks, strict=True):
-        when = ["", "", ""]
-        if hand_in := submission.hand_in:
-            when = [hand_in.submitted_at or "", {None: "", True: "yes", False: "no"}[hand_in.late],
-                    cell("; ".join(_problems(hand_in)))]
+        hand_in = submission.hand_in
+        when = [hand_in.submitted_at or "" if hand_in else "", LATE[submission.late(member)],
+                cell("; ".join(_problems(hand_in))) if hand_in else ""]
         total = submission.total(member)
         grade = [_blank(total), points(submission.max_score(member)),
                  *(_blank(submission.points(member, name)) for name in names),

@@ -41,8 +41,9 @@ class GradeLine:
     """A student's grade in an assignment. `points` is None if it was not handed in, not judged, or excused. `max_score`
     is 0 if it was excused, or if nobody has a grade in it yet. `open`: handed in, but not judged yet. `other_course`:
     graded under another course file than the newest grades of the class, so not comparable with them. `removed`: no
-    assignment of the course any more, so without points. `attempt` is the one that counts, if one does. `marks` are
-    what people gave the student and said."""
+    assignment of the course any more, so without points. `attempt` is the one that counts, if one does. `late`:
+    it was handed in after the student's deadline; None without a deadline or a file, and if that is not known. `marks`
+    are what people gave the student and said."""
 
     assignment: str
     points: float | None
@@ -53,6 +54,7 @@ class GradeLine:
     other_course: bool = False
     removed: bool = False
     attempt: Attempt | None = None
+    late: bool | None = None
     marks: tuple[Mark, ...] = ()
 
 
@@ -80,6 +82,12 @@ class Grade:
     @property
     def max_score(self) -> float:
         return sum(line.max_score for line in self.lines)
+
+    @property
+    def late(self) -> bool | None:
+        """Whether something that counts was late, as far as the policy knows."""
+        known = [line.late for line in self.lines if line.late is not None]
+        return any(known) if known else None
 
     @property
     def grace_days(self) -> int:
@@ -182,10 +190,12 @@ def grade(
         if (option := chosen.get(name)) is not None:
             attempt = option.attempt
             line = GradeLine(name, option.hundredths / 100, attempt.max_score, option.steps, option.days,
-                             other_course=attempt.book != books.get(name, attempt.book), attempt=attempt)
+                             other_course=attempt.book != books.get(name, attempt.book), attempt=attempt,
+                             late=_late(attempt, late.deadline(student, name)))
         elif name in work:
             of = max(hand_in.attempt.max_score for hand_in in work[name])
-            line = GradeLine(name, None, of, (Step("handed in, and not judged yet", None),), open=True)
+            line = GradeLine(name, None, of, (Step("handed in, and not judged yet", None),), open=True,
+                             late=_late(latest(work[name]).attempt, late.deadline(student, name)))
         else:
             text = "nothing handed in, or not graded yet" if work else "nothing handed in"
             line = GradeLine(name, None, most, (Step(text, None),))
@@ -214,7 +224,8 @@ def _decided(line: GradeLine, given: Excused) -> GradeLine:
     hidden = "" if line.points is None else f", in place of {line.points:.6g}"
     if isinstance(given, Override):
         last = Step(f"given by {given.by}{hidden}: {given.reason}", given.points)
-        return GradeLine(line.assignment, given.points, line.max_score, (*line.steps, last), marks=line.marks)
+        return GradeLine(line.assignment, given.points, line.max_score, (*line.steps, last), late=line.late,
+                         marks=line.marks)
     last = Step(f"excused by {given.by}{hidden}: {given.reason}", None)
     return GradeLine(line.assignment, None, 0, (*line.steps, last), marks=line.marks)
 
@@ -241,6 +252,12 @@ def _options(student: str, name: str, work: Sequence[Standing], late: Late, budg
             if days not in best_by_days or option.hundredths >= best_by_days[days].hundredths:
                 best_by_days[days] = option
     return list(best_by_days.values())
+
+
+def _late(attempt: Attempt, deadline: datetime.datetime | None) -> bool | None:
+    if deadline is None or attempt.empty:
+        return None
+    return attempt.late if attempt.instant is None else attempt.instant > deadline
 
 
 def _seconds_late(attempt: Attempt, deadline: datetime.datetime | None) -> float:

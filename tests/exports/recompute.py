@@ -166,6 +166,21 @@ class Term:
         total = None if still_open & set(names) or not parts else round(sum(parts), 2)
         return Grade(total, sum(most[name] for name in names), cells)
 
+    def late_word(self, who: str, said: str) -> str:
+        """`yes` if something that counts came after its deadline, else `no`; blank without times. What is `said` where
+        that depends on which of several is the best."""
+        found = []
+        excused = {one["assignment"] for one in self.late.get("excused", []) if one["student"] == who}
+        for name in self.names:
+            deadline, work = self.deadline(who, name), self._eligible(self.work.get((who, name), []))
+            if deadline and name not in excused:
+                found.append({"" if not head["submitted_at"] or head["verdict"] == "missing" else
+                              "yes" if _moment(head["submitted_at"]) > deadline else "no"
+                              for head in [head for head in work if head["verdict"] not in OPEN] or work})
+        if {"yes"} not in found and any(len(words) > 1 for words in found):
+            return said
+        return max(itertools.chain.from_iterable(found), default="")
+
     def _eligible(self, work: list[Row]) -> list[Row]:
         if self.late.get("count", "latest") == "best":
             timed = {head["submission"] for head in work if head["submitted_at"]}
@@ -258,7 +273,8 @@ def table(term: Term, made: Rows) -> list[str]:
             grade = Grade(None, math.nan, [dict.fromkeys(term.names)])
         expected = {key: person.get(key, "") for key in ("id", "name", "email", "section")} | {
             "folder": folder, "grade": _text(grade.total), "max_score": _text(grade.max_score).replace("nan", ""),
-            "late": "", "problems": "", "submitted_at": (folder and term.intake[folder]["submitted_at"]) or ""}
+            "late": term.late_word(who, row["late"]), "problems": "",
+            "submitted_at": (folder and term.intake[folder]["submitted_at"]) or ""}
         judged = {name: a for name, a in term.results[folder]["assignments"].items()
                   if name in term.names} if folder else {}
         unjudged = not judged or any(a["verdict"] in OPEN for a in judged.values())

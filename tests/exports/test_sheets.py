@@ -275,8 +275,8 @@ def test_who_has_no_grade_by_policy_is_told_and_gets_no_raw_score(tmp_path: Path
 
 def test_a_roster_that_comes_at_export_brings_its_days_and_the_names_of_course_toml(tmp_path: Path) -> None:
     late_class(tmp_path)
-    taken(tmp_path / "class", "canvas", hand_in("byronada_101", person("101", "byronada")),
-          hand_in("leili_102", person("102", "leili")))
+    taken(tmp_path / "class", "canvas", hand_in("byronada_101", person("101", "byronada"), late=True),
+          hand_in("leili_102", person("102", "leili"), late=False))
     (tmp_path / "roster.csv").write_text("id,name,late_days\nadab,Ada Byron,\nlin,Li Lei,1\n")
     (tmp_path / "course.toml").write_text(
         LATE + '[[late.extensions]]\nstudent = "adab"\nuntil = 2026-03-03T00:00:00+01:00\n')
@@ -284,6 +284,10 @@ def test_a_roster_that_comes_at_export_brings_its_days_and_the_names_of_course_t
     said, _ = export("csv", "out", *words, "--course", "course.toml", "--out", "grades.csv", cwd=tmp_path)
     assert {who: row["grade"] for who, row in rows_of(tmp_path / "grades.csv").items()} == {
         "adab": "360", "lin": "360"} and not any("[late]" in line for line in said)
+    # The deadline and its extension say who is late; what the platform marked holds where there is none.
+    for only, late in (("silu", {"adab": "no", "lin": "yes"}), ("gemm", {"adab": "yes", "lin": "no"})):
+        export("csv", "out", *words, "--course", "course.toml", "--only", only, "--out", f"{only}.csv", cwd=tmp_path)
+        assert {who: row["late"] for who, row in rows_of(tmp_path / f"{only}.csv").items()} == late
     # What explains a grade knows people by the same ids.
     asked = ("--out", "out", "--course", "course.toml")
     for who in ("adab", "101", "byronada_101"):
