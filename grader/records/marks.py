@@ -221,12 +221,12 @@ def _read(path: Path, by: str) -> Iterator[tuple[str, Row]]:
     except SheetError as error:
         usage(f"--csv {error}")
     headings = [OTHER_WORDS.get(heading, heading) for heading in (text.strip().casefold() for text in sheet.header)]
-    for at, heading in enumerate(headings):
-        if heading not in COLUMNS or heading in headings[:at]:
-            usage(f"--csv {path}, row 1: {heading!r}; use the headings {', '.join(COLUMNS)}, each once")
-    for needed in COLUMNS[:2]:
-        if needed not in headings:
-            usage(f"--csv {path}, row 1: no {needed!r}; use the headings {', '.join(COLUMNS)}")
+    wrong = [repr(heading[:40]) for at, heading in enumerate(headings)
+             if heading not in COLUMNS or heading in headings[:at]]
+    lacking = [f"no {needed!r}" for needed in COLUMNS[:2] if needed not in headings]
+    if wrong or lacking:
+        usage(f"--csv {path}, row 1: {', '.join([*lacking, *wrong][:4])} in {', '.join(sheet.header)[:200]!r}; "
+              f"use the headings {', '.join(COLUMNS)}, each once, of which {' and '.join(COLUMNS[:2])} are needed")
     for number, cells in enumerate(sheet.rows[1:], start=2):
         if not any(cell.strip() for cell in cells):
             continue

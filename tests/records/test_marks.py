@@ -197,8 +197,12 @@ def test_a_table_of_marks_is_recorded_once_and_as_a_whole(out: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(("content", "says"), {
-    "student,points\nada,5\n": "row 1: no 'assignment'; use the headings student, assignment, points, comment, by",
-    "student,assignment,point\n": "row 1: 'point'; use the headings student,",
+    "student,points\nada,5\n": "row 1: no 'assignment' in 'student, points'; use the headings student, assignment, "
+                               "points, comment, by, each once, of which student and assignment are needed\n",
+    "student,assignment,point\n": "row 1: 'point' in 'student, assignment, point'; use the headings student,",
+    "id,name\n": "row 1: no 'student', no 'assignment', 'id', 'name' in 'id, name'; use the headings student,",
+    "id," * 20_000 + "id\n": "row 1: no 'student', no 'assignment', 'id', 'id' in 'id, id, ",
+    "Student,Assignment,By,Who\n": "row 1: 'by' in 'Student, Assignment, By, Who'; use the headings student,",
     "student,assignment,points\nada,silu,five\n": "row 2: points: 'five'; give a number such as 5",
     "student,assignment,points\nada,silu,1e400\n": "row 2: points: '1e400'; give a number",
     "student,assignment,points\nada,silu,101\n": "row 2: 101 points: silu has 100; give at most as many",
