@@ -20,14 +20,14 @@ class LockedError(Exception):
 def locked(folder: Path) -> Iterator[None]:
     """Holds `folder/lock` while open. Raises LockedError at once if another process does, and OSError.
 
-    What is written meanwhile is open to the group, where the folder is shared with one; the umask decides on others.
+    Where the folder is shared with a group, what is written meanwhile is open to it, and closed to others.
     """
     # Late: systems other than Linux lack it, and this file is imported there.
     import fcntl
 
     # Truncated only once it is locked; child processes do not inherit it.
     umask = os.umask(0o077)
-    os.umask(umask & ~0o070 if shared(folder) else umask)
+    os.umask(umask & ~0o070 | 0o007 if shared(folder) else umask)
     with contextlib.ExitStack() as stack:
         stack.callback(os.umask, umask)
         descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o660)

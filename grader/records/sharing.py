@@ -17,7 +17,7 @@ class SharingError(Exception):
 
 def share(out: Path, private: Path, group: str) -> None:
     """Gives `out`, and all in it that is this user's, to the Unix group: its members may change it, as what is added
-    later. `private` and the staff's folder are closed to everyone else. Raises SharingError and OSError."""
+    later, and it is closed to everyone else. Raises SharingError and OSError."""
     # Late: systems other than Linux lack it, and this file is imported there.
     import grp
 
@@ -48,7 +48,7 @@ def share(out: Path, private: Path, group: str) -> None:
 def _give(path: Path, gid: int, mode: int) -> None:
     os.chown(path, -1, gid)
     # The system takes setgid off at a change of the group.
-    path.chmod(stat.S_IMODE(path.stat().st_mode) | mode)
+    path.chmod(stat.S_IMODE(path.stat().st_mode) & ~0o007 | mode)
 
 
 def shared(private: Path) -> bool:

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from grader.model.catalogue import ROOT
-from grader.model.hidden import STAFF
 from grader.model.job import Graded
 from grader.model.submission import Submission
 from grader.records.sharing import SharingError, share, shared
@@ -89,18 +88,17 @@ def test_a_group_shares_results_whatever_the_umask(out: Path) -> None:
     done = subprocess.run([*AROUND, str(FIRST), str(gid()), sys.executable, str(sharing)], cwd=ROOT,
                           capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)})
     assert done.returncode == 0 and shared(out / FOLDER), done
-    for user, words, says in (
-        (SECOND, ("rescore", "--out", out, "--course", harder), "6 attempts scored again"),
-        (SECOND, ("apply", "--out", out), "6 newer attempts stand now"),
-        (FIRST, ("apply", "--out", out, "--undo"), "6 grades are taken back"),
-        (STRANGER, ("diff", "--out", out), ""),
+    for user, umask, words, says in (
+        (SECOND, "077", ("rescore", "--out", out, "--course", harder), "6 attempts scored again"),
+        (SECOND, "022", ("apply", "--out", out), "6 newer attempts stand now"),
+        (FIRST, "077", ("apply", "--out", out, "--undo"), "6 grades are taken back"),
+        (STRANGER, "022", ("diff", "--out", out), ""),
     ):
-        done = run(user, "grader", *words, umask="077")
+        done = run(user, "grader", *words, umask=umask)
         assert done.returncode == 2 * (user == STRANGER) and says in done.stdout, done
     for path in (out, *out.rglob("*")):
         info = path.stat()
-        assert info.st_gid == gid() and info.st_mode & 0o060 == 0o060, path
-    assert not any(folder.stat().st_mode & 0o007 for folder in (out / FOLDER, out / STAFF))
+        assert info.st_gid == gid() and info.st_mode & 0o067 == 0o060, path
 
 
 def test_a_group_that_cannot_share_is_told(out: Path) -> None:
