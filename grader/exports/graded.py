@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.intake.manifest import Kind, Manifest, ManifestEntry, Member
@@ -105,15 +105,16 @@ class GradedSubmission:
         return () if grade is None else marks_in(grade, name)
 
     def lines(self) -> dict[str, GradeLine]:
-        """The grade of all members by assignment; empty if no attempts are recorded. Raises ExportError if the members'
-        grades differ."""
+        """The grade of all members by assignment, in a group without what was said to one member; empty if no attempts
+        are recorded. Raises ExportError if the members' grades differ."""
         grades = {member.id: grade for member in self.members if (grade := self.grade(member)) is not None}
         by_name = [{line.assignment: line for line in grade.lines} for grade in grades.values()]
         if len({tuple((name, line.points) for name, line in lines.items()) for lines in by_name}) > 1:
             each = ", ".join(f"{who} {grade.points:g}" for who, grade in grades.items())
             raise ExportError(f"its members have different grades ({each}), and the format has one for all; enter them "
                               "by hand", self.folder)
-        return by_name[0] if by_name else {}
+        lines = by_name[0] if by_name else {}
+        return lines if len(self.members) == 1 else {name: _shared(line) for name, line in lines.items()}
 
     @property
     def shown(self) -> Result:
@@ -257,6 +258,12 @@ class _Owners:
 
 def _given(grade: Grade) -> list[GradeLine]:
     return [line for line in grade.lines if line.points is not None or line.marks]
+
+
+def _shared(line: GradeLine) -> GradeLine:
+    own = {mark.said for mark in line.marks if mark.student}
+    return replace(line, marks=tuple(mark for mark in line.marks if not mark.student),
+                   steps=tuple(step for step in line.steps if step.text not in own))
 
 
 def marks_in(grade: Grade, name: str) -> list[Mark]:

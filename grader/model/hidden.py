@@ -1,5 +1,5 @@
 """What a student may see of a result: of hidden cases how many there are, what kind of failure each shows, and what to
-look at; of a change that makes every case right as much as the course tells.
+look at; of a change that makes every case right as much as the course tells; of marks those for all of a group.
 
 `for_student` is applied to every result before a student gets it, as JSON, page or text. The whole of it is for those
 who grade, and lies in a folder of its own beside the students'.
@@ -85,9 +85,11 @@ def in_words(checks: Sequence[CheckResult]) -> tuple[str, str]:
 
 
 def _told(a: AssignmentResult) -> AssignmentResult:
-    """The assignment with as much of its repair as the repair's level tells."""
+    """The assignment with as much of its repair as the repair's level tells, and without marks for one member, since
+    a group shares it."""
     repair = a.repair and a.repair.model_copy(update=WITHHELD[a.repair.level])
-    return a if repair == a.repair else a.model_copy(update={"repair": repair})
+    marks = [mark for mark in a.marks if not mark.student]
+    return a if (repair, marks) == (a.repair, a.marks) else a.model_copy(update={"repair": repair, "marks": marks})
 
 
 def _assignment(a: AssignmentResult) -> AssignmentResult:

@@ -201,7 +201,9 @@ def _marked(result: Result, attempts: Sequence[Attempt], marks: Sequence[Mark]) 
         mine = [mark.model_copy(update={"student": ""}) for mark in mine]
     assignments = {name: a.model_copy(update={"marks": [mark for mark in mine if mark.assignment == name]})
                    for name, a in result.assignments.items()}
-    others = [f"{mark.assignment}: {mark.said}" for mark in mine if mark.assignment not in assignments]
+    # Notes are shared by all whose work it is.
+    others = [f"{mark.assignment}: {mark.said}" for mark in mine
+              if mark.assignment not in assignments and not mark.student]
     return result.model_copy(update={"assignments": assignments, "notes": [*result.notes, *others]})
 
 

@@ -130,6 +130,12 @@ def test_what_people_give_is_in_every_total_and_where_there_is_room_for_words(tm
     assert filled["Ada"]["Feedback comments"].endswith("+5 points; =tidy &lt;b&gt;")
     assert filled["Lin"]["Feedback comments"] == "" and filled["Eve"]["Feedback comments"] == "seen"
     assert "kernelmark: eve: what people said is left out, since the sheet has other feedback there" in said
+    # What one member alone is told is in no file of the group.
+    with Store.existing(out) as store:
+        store.mark([Mark(slug="pair", student="bo", assignment="gemm", comment="came late", by="T. A."),
+                    Mark(slug="pair", assignment="gemm", comment="to both", by="T. A.")])
+    export("gradescope", "out", "--student", "pair", "--out", "pair.json", cwd=tmp_path)
+    assert ("came late" not in (theirs := (tmp_path / "pair.json").read_text())) and "to both" in theirs
     export("gradescope", "out", "--student", "ada", "--out", "ada.json", cwd=tmp_path)
     found = json.loads((tmp_path / "ada.json").read_text())
     assert found["score"] == 365 and "+5 points; =tidy <b>" in found["tests"][0]["output"]

@@ -110,7 +110,8 @@ def test_a_groups_mark_is_everybodys_and_a_members_own() -> None:
     assert [(one.student, one.points) for one in found] == [("ada", 65), ("bob", 64)]
 
 
-def test_a_mark_is_in_the_report_on_the_class_page_and_in_the_gradebook(out: Path) -> None:
+def test_a_mark_is_in_the_report_on_the_class_page_and_in_the_gradebook(out: Path, tmp_path: Path) -> None:
+    (gelu := tmp_path / "gelu.toml").write_text('assignments = ["gelu", "gemm"]\n')
     before = result_of(out)
     assert said("mark", "ada", "silu", "--points", "5", "--comment", "tidy <b>", *BY, out=out) == (
         "ada, silu: T. Assistant: +5 points; tidy <b>\n")
@@ -123,10 +124,12 @@ def test_a_mark_is_in_the_report_on_the_class_page_and_in_the_gradebook(out: Pat
     row = gradebook(out)["ada"]
     assert (row["silu_marks"], row["silu_points"]) == ("5", "60") and "tidy <b>" in row["silu_comment"]
     assert gradebook(out)["group1"]["silu_marks"] == "" and "gemm_marks" not in row
-    # A group's member has one in the report that all of them read.
-    said("mark", "EVE", "gemm", "--points", "-2.5", *BY, out=out)
-    (theirs,) = result_of(out, "group1").assignments["gemm"].marks
-    assert (theirs.student, theirs.points, result_of(out, "group1").assignments["gemm"].given) == ("EVE", -2.5, 0)
+    # A member's own mark is not in what the group shares; staff have it.
+    said("mark", "EVE", "gemm", "--points", "-2.5", "--comment", "late", *BY, out=out)
+    said("mark", "EVE", "gelu", "--comment", "where?", *BY, "--course", gelu, out=out)
+    (theirs,) = result_of(out, ".staff/group1").assignments["gemm"].marks
+    assert (theirs.student, theirs.points) == ("EVE", -2.5) and gradebook(out)["group1"]["gemm_comment"]
+    assert [name for name in ("report.html", "result.json") if "EVE" in (out / "group1" / name).read_text()] == []
     told = said("explain-grade", "group1", out=out)
     assert told.count("for EVE: −2.5 points") == 1 and told.index("bob (group1)") < told.index("for EVE")
 
