@@ -29,7 +29,8 @@ COLUMNS = ("student", "assignment", "points", "comment", "by")
 OTHER_WORDS = {"who": "by"}
 COMMENT_BYTES = 4_000
 
-Student = Annotated[str, typer.Argument(help="A folder of results (for everybody in a group), or an id.")]
+Student = Annotated[str, typer.Argument(
+    help="A folder of results (for everybody in a group), an id, or FOLDER/ID.")]
 Assignment = Annotated[str, typer.Argument(help="The assignment, e.g. silu.")]
 Points = Annotated[float | None, typer.Option(help="Points beside the automatic ones; less than 0 takes some off.")]
 By = Annotated[str, typer.Option(help="Who says so. Default: your name on this machine.")]
@@ -75,8 +76,8 @@ def mark(
         trouble = drawn_again(store, out)
     instead = [now[_slot(one)] for one in fresh if _slot(one) in now]
     if csv is None:
-        lines = [f"{student}, {assignment}: {one.said}" if one.points or one.comment else
-                 f"{student}, {assignment}: taken back" for one in fresh] or [f"{student}, {assignment}: as it was"]
+        what = one.said if (one := wanted[0]).points or one.comment else "taken back"
+        lines = [f"{student}, {assignment}{desk.whom(one)}: {what if fresh else 'as it was'}"]
         lines += [f"in place of: {one.said}" for one in instead]
     else:
         lines = [f"{csv}: {len(fresh)} marks recorded, {len(instead)} of them in place of earlier ones; "
@@ -155,9 +156,9 @@ class Row:
 
 @dataclass(frozen=True)
 class _Desk:
-    """Whom and what marks may be about. `alone` are folders of one person, and `earlier` whose mark each person has in
-    an assignment: somebody who handed in nothing may have a folder by now, and another id. `now` gives the roster's id
-    of an id in a folder."""
+    """Whom and what marks may be about. `members` are those of each folder, `alone` those of folders of one person, and
+    `earlier` whose mark each person has in an assignment: somebody who handed in nothing may have a folder by now, and
+    another id. `now` gives the roster's id of an id in a folder."""
 
     out: Path
     course: Course
@@ -165,6 +166,7 @@ class _Desk:
     ids: Mapping[str, Sequence[Standing]]
     roster: Mapping[str, str]
     assignments: Sequence[str]
+    members: Mapping[str, Sequence[str]]
     alone: Mapping[str, str]
     earlier: Mapping[tuple[str, str], tuple[str, str]]
     now: Callable[[str, str], str]
@@ -181,11 +183,19 @@ class _Desk:
         return Mark(slug=slug, student=student, assignment=row.assignment, comment=_text(row.comment), by=_by(row.by),
                     points=_most(before, row.points or 0, row.assignment, self.course))
 
+    def whom(self, one: Mark) -> str:
+        """Words for whom a mark is, if it is for a group: an id may be the name of its folder, too."""
+        members = self.members.get(one.slug, ())
+        return f", for everybody in the group ({', '.join(members)})" if len(members) > 1 and not one.student else ""
+
     def _whose(self, before: str, row: Row) -> tuple[str, str]:
         """The folder, and the member of it if it is not for all."""
         key = row.student.casefold()
         if key in self.folders:
             return self.folders[key], ""
+        folder, _, member = key.rpartition("/")
+        if (slug := self.folders.get(folder)) and any(one.attempt.slug == slug for one in self.ids.get(member, ())):
+            return slug, "" if slug in self.alone else row.student.rpartition("/")[2]
         if theirs := self.ids.get(key):
             # A student may be in several folders: alone, and in a group.
             of = next((one.attempt for one in theirs if one.attempt.assignment == row.assignment), theirs[0].attempt)
@@ -203,14 +213,17 @@ def _desk(store: Store, out: Path, course: Course, roster: Path | None, intake: 
         for member in dict.fromkeys(map(str.casefold, (*then.attempt.members, *hand_in.attempt.members))):
             ids.setdefault(member, []).append(hand_in)
     names = [*(course.assignments or ()), *(hand_in.attempt.assignment for hand_in in now)]
-    alone = {hand_in.attempt.slug: hand_in.attempt.members[0] for hand_in in now if len(hand_in.attempt.members) == 1}
+    members: dict[str, list[str]] = {}
+    for one in (hand_in.attempt for hand_in in now):
+        members[one.slug] = list(dict.fromkeys([*members.get(one.slug, ()), *one.members]))
+    alone = {slug: theirs[0] for slug, theirs in members.items() if len(theirs) == 1}
     owned = [(renamed(one.slug, one.student) if one.student else alone.get(one.slug, ""), one)
              for one in counting(store.marks()) if one.kind == "mark"]
     earlier = {(who.casefold(), one.assignment): (one.slug, one.student) for who, one in owned if who}
     return _Desk(out, course, {
         name.casefold(): hand_in.attempt.slug for hand_in in now
         for name in (hand_in.attempt.student, hand_in.attempt.slug)}, ids,
-        {student.id.casefold(): student.id for student in people}, list(dict.fromkeys(names)), alone, earlier,
+        {student.id.casefold(): student.id for student in people}, list(dict.fromkeys(names)), members, alone, earlier,
         renamed)
 
 

@@ -272,6 +272,17 @@ def test_marks_stay_a_persons_by_a_newer_roster_and_are_missed_without_one(out: 
     assert kernelmark("explain-grade", "--out", out, "--roster", new).stdout == totals.format(369, 9)
 
 
+def test_a_member_whose_id_is_the_groups_folder_is_named_by_both(out: Path, tmp_path: Path) -> None:
+    one = Graded(Submission("anna", tmp_path, "anna"), samples.result("anna"))
+    assert kept(one, out, members=("anna", "gina")) == []
+    for who, points, whom in (("anna", 2, ", for everybody in the group (anna, gina)"), ("anna/Anna", 1, "")):
+        told = said("mark", who, "silu", "--points", str(points), *BY, out=out)
+        assert told.startswith(f"{who}, silu{whom}: T. Assistant") and "in place of" not in told
+    assert "anna/bob'" in said("mark", "anna/bob", "silu", "--points", "1", *BY, out=out, status=2)
+    assert said("explain-grade", out=out).splitlines()[-2:] == [
+        "anna: 363 of 600", "gina (anna): 362 of 600"]
+
+
 def test_records_of_the_first_version_are_read_and_get_marks(out: Path) -> None:
     path = out / FOLDER / FILE
     with sqlite3.connect(path) as connection:
