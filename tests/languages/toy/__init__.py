@@ -39,7 +39,7 @@ def value(formula: str, known: Mapping[str, Any]) -> Any:
 def _phrases(kind: Any) -> Any:
     """One sentence, wherever the judge wants one."""
     if isinstance(kind, type) and kind is not str and (hints := get_type_hints(kind)):
-        return kind(**{name: _phrases(of) for name, of in hints.items()})
+        return kind(**{name: _phrases(of) for name, of in hints.items() if name != "slips"})
     if get_origin(kind) in (tuple, Mapping):
         return {} if get_origin(kind) is Mapping else () if ... in (of := get_args(kind)) else tuple(map(_phrases, of))
     return "Compare it with the handout's." if kind is str else None if type(None) in get_args(kind) else str.strip
