@@ -34,6 +34,9 @@ ROUNDING = {torch.float32: 2.0**-20, torch.float16: 2.0**-9, torch.uint8: 0.0}
 EVERY = "Every wrong value"
 """What a claim about all wrong elements speaks of: whether a few are right by accident differs from case to case."""
 
+LEVELS = 8
+"""Levels between which bytes tell answers apart."""
+
 UNKNOWN = "none known"
 """The pattern of a wrong output that shows none."""
 
@@ -126,7 +129,11 @@ class Evidence:
             numbers = wrong & self.finite
             if not bool(answer[wrong].any()) or int(numbers.sum()) < min(ENOUGH, count):
                 return False
-        elif not bool((answer >= 1).any()):
+        elif not bool((answer >= 1).any()) or (
+            # Of few levels any number is near: they must be the same, rounded or cut off.
+            float(answer.max()) < LEVELS
+            and int((((self.got - answer).abs() < 1) & wrong).sum()) < agreement * count
+        ):
             return False
         close = self._close(slice(None), answer).reshape(answer.shape)
         return (

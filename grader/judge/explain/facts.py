@@ -14,7 +14,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, EVERY, WEAK, Evidence, Hint
+from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, EVERY, LEVELS, WEAK, Evidence, Hint
 from grader.judge.explain.where import of_another, where
 
 # Smaller shares of an output are no precision.
@@ -25,8 +25,6 @@ HELD = 2.0**-6
 # units of float16's or TF32's last place (2^-11). A factor that is wrong for all elements mostly leaves more.
 ROUNDED_FROM, ROUNDED_TO = 2.0**-18, 2.0**-8
 
-# Levels between which bytes tell answers apart: of fewer any factor is near.
-LEVELS = 8
 DIGITS = {torch.float32: 6, torch.float16: 3, torch.uint8: 2}
 
 BYTES = ("What is kept in a byte loses what lies beyond 255, and its fraction: are sums and products in a larger type, "
@@ -128,9 +126,7 @@ def _values(evidence: Evidence) -> Hint | None:
             "accumulator that nothing is added to, and a division by infinity.", pattern="zero")
     if evidence.count < ENOUGH:
         return None
-    if evidence.dtype == torch.uint8 and evidence.count >= COVERAGE * evidence.got.numel() and (
-        float(evidence.got[evidence.wrong].max()) < LEVELS < float(evidence.expected[evidence.wrong].median())
-    ):
+    if evidence.dtype == torch.uint8 and _nearly_black(evidence):
         return Hint(f"{EVERY} is less than {LEVELS}.", BYTES, pattern="zero")
     if evidence.dtype == torch.uint8 and _few_too_small(evidence):
         return Hint(f"{EVERY} is a few levels too small.", CUT_OFF, pattern="cut off")
@@ -138,6 +134,13 @@ def _values(evidence: Evidence) -> Hint | None:
         if (hint := found(evidence)) is not None:
             return hint
     return None
+
+
+def _nearly_black(evidence: Evidence) -> bool:
+    """Whether wrong values are of few levels, and all that should be of more are wrong."""
+    light = evidence.expected > LEVELS
+    return float(evidence.got[evidence.wrong].max()) < LEVELS and (
+        int((evidence.wrong & light).sum()) >= max(ENOUGH, COVERAGE * int(light.sum())))
 
 
 def _few_too_small(evidence: Evidence) -> bool:
