@@ -6,20 +6,15 @@ Files are read as words: a change that makes no sense there does not compile, an
 
 from __future__ import annotations
 
-import hashlib
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice, pairwise
-from typing import NamedTuple
+from itertools import chain, pairwise
 
-from grader.frontends.cuda.source import hidden
-from grader.plan.edits import MOST_EDITS, MOST_SPANS, Edit, EditKind, Edits, Span, edited
+from grader.frontends.cuda.source import CodeWord, code_words
+from grader.frontends.drafts import Change, Draft, edits_in_order
+from grader.plan.edits import MOST_EDITS, EditKind, Edits
 
-_WORDS = re.compile(
-    r"[A-Za-z_]\w*+|\.?\d(?:[\w.]|(?<=[eE])[+-])*+|<<<|>>>|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\+\+|--|->|::"
-    r"|[^\s\w]")
 _INTEGER = re.compile(r"\d{1,6}[uUlL]*")
 _AXES = ("x", "y")
 _PLACES = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
@@ -47,78 +42,30 @@ _BEFORE_ONE = frozenset({"return", "float", "half", "__half", "int", "char", "vo
 _OPERAND = re.compile(r"\w|[)\]]")
 LARGEST = 1 << 16
 """Characters of a file that is edited: a larger one takes the compiler too long."""
-_TURN = 0.02
-"""What an edit weighs more than the one of its kind and weight before it."""
 _NAMED, _BINDS, _ELSEWHERE = 0.8, 0.5, 0.6
 """What an edit weighs less in a line that evidence names, and in one that sets what is used there; what it weighs more
 outside of the function that holds such a line."""
 _LEAST = 0.3
 
 
-class _Word(NamedTuple):
-    text: str
-    start: int
-    line: int
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
-
-
-class _Draft(NamedTuple):
-    kind: EditKind
-    weight: float
-    spans: tuple[tuple[int, int, str], ...]
-    workaround: bool = False
-
-
 def edits_of(text: str, most: int = MOST_EDITS, lines: Sequence[int] = ()) -> Edits:
     """At most so many edits of the file, of a larger one than LARGEST none. `lines` are those that evidence names."""
     if len(text) > LARGEST:
         return Edits(edits=[])
-    words, breaks = _read(text), [match.start() for match in re.finditer("\n", text)]
+    words, breaks = code_words(text), [match.start() for match in re.finditer("\n", text)]
+
+    def line_of(place: int) -> int:
+        return bisect_left(breaks, place) + 1
+
     near = _nearness(words, lines)
-    weighed = []
-    for draft in islice(_drafts(words, text), 4 * MOST_EDITS):
-        if len(draft.spans) > MOST_SPANS:
-            continue
-        line = bisect_left(breaks, draft.spans[0][0]) + 1
-        weighed.append((max(_LEAST, draft.weight - near.get(line, -_ELSEWHERE if near else 0)), line, draft))
-    weighed.sort(key=lambda one: (one[0], one[2].spans))
-    before = Counter[tuple[str, float]]()
-    ordered = []
-    for weight, line, draft in weighed:
-        alike = draft.kind, draft.weight
-        weight, before[alike] = weight + _TURN * before[alike], before[alike] + 1
-        spans = [Span(start=start, end=end, text=new) for start, end, new in draft.spans]
-        ordered.append(Edit(kind=draft.kind, line=line, spans=spans, weight=weight, workaround=draft.workaround))
-    ordered.sort(key=lambda edit: edit.weight)
-    return Edits(edits=list(islice(_once(text, ordered), min(most, MOST_EDITS))))
+    drafts = (
+        draft._replace(weight=max(_LEAST, draft.weight - near.get(line_of(draft.start), -_ELSEWHERE if near else 0)))
+        for draft in _drafts(words, text))
+    # Spaces make no other program.
+    return edits_in_order(text, drafts, most, line_of, lambda changed: "".join(changed.split()))
 
 
-def _once(text: str, edits: Sequence[Edit]) -> Iterator[Edit]:
-    """The edits that make another program, each once: spaces are none."""
-    seen = {_mark(text)}
-    for edit in edits:
-        if (mark := _mark(edited(text, edit))) not in seen:
-            seen.add(mark)
-            yield edit
-
-
-def _mark(text: str) -> bytes:
-    return hashlib.blake2b("".join(text.split()).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _read(text: str) -> list[_Word]:
-    """The words of a file, without comments, strings and lines of the preprocessor."""
-    plain, line, at, found = hidden(text), 1, 0, []
-    for match in _WORDS.finditer(plain):
-        line, at = line + plain.count("\n", at, match.start()), match.start()
-        found.append(_Word(match[0], match.start(), line))
-    return found
-
-
-def _nearness(words: Sequence[_Word], lines: Sequence[int]) -> dict[int, float]:
+def _nearness(words: Sequence[CodeWord], lines: Sequence[int]) -> dict[int, float]:
     """By their numbers, what edits of lines weigh less: those that evidence names, those that set what is used there,
     and the others of the function around them."""
     found: dict[int, float] = {}
@@ -134,7 +81,7 @@ def _nearness(words: Sequence[_Word], lines: Sequence[int]) -> dict[int, float]:
     return found
 
 
-def _bodies(words: Sequence[_Word]) -> Iterator[tuple[int, int]]:
+def _bodies(words: Sequence[CodeWord]) -> Iterator[tuple[int, int]]:
     """The first and the last word of each definition at the outermost level: its head and its braces."""
     depth, begin = 0, 0
     for at, word in enumerate(words):
@@ -149,7 +96,7 @@ def _bodies(words: Sequence[_Word]) -> Iterator[tuple[int, int]]:
             begin = at + 1
 
 
-def _drafts(words: Sequence[_Word], text: str) -> Iterator[_Draft]:
+def _drafts(words: Sequence[CodeWord], text: str) -> Iterator[Draft]:
     for first, last in _bodies(words):
         body = words[first : last + 1]
         kernel = any(word.text in ("__global__", "__device__") for word in body[:8])
@@ -161,11 +108,19 @@ def _drafts(words: Sequence[_Word], text: str) -> Iterator[_Draft]:
         yield from (_kernel(body) if kernel else _host(body, text))
 
 
-def _instead(kind: EditKind, weight: float, word: _Word, text: str) -> _Draft:
-    return _Draft(kind, weight, ((word.start, word.end, text),))
+def _put(word: CodeWord, text: str) -> Change:
+    return Change(word.start, word.end, text)
 
 
-def _signs(body: Sequence[_Word]) -> Iterator[_Draft]:
+def _insert(place: int, text: str) -> Change:
+    return Change(place, place, text)
+
+
+def _instead(kind: EditKind, weight: float, word: CodeWord, text: str) -> Draft:
+    return Draft(kind, weight, (_put(word, text),))
+
+
+def _signs(body: Sequence[CodeWord]) -> Iterator[Draft]:
     """Comparisons and operators."""
     templates = _templates(body)
     for at in range(1, len(body) - 1):
@@ -179,7 +134,7 @@ def _signs(body: Sequence[_Word]) -> Iterator[_Draft]:
                 yield _instead("operator", weight, word, other)
 
 
-def _templates(body: Sequence[_Word]) -> set[int]:
+def _templates(body: Sequence[CodeWord]) -> set[int]:
     """The places of `<` and `>` that enclose arguments of a template."""
     found: set[int] = set()
     for at, word in enumerate(body):
@@ -195,7 +150,7 @@ def _templates(body: Sequence[_Word]) -> set[int]:
     return found
 
 
-def _axes(body: Sequence[_Word]) -> Iterator[_Draft]:
+def _axes(body: Sequence[CodeWord]) -> Iterator[Draft]:
     """`.x` and `.y`: one, all of a statement, and all of a name."""
     seen = [at for at in range(2, len(body)) if body[at].text in _AXES and body[at - 1].text == "."
             and body[at - 2].text in _PLACES]
@@ -211,10 +166,10 @@ def _axes(body: Sequence[_Word]) -> Iterator[_Draft]:
         groups.setdefault(body[at - 2].text, []).append(at)
     for group in groups.values():
         if len(group) > 1:
-            yield _Draft("axis", 1.2, tuple((body[at].start, body[at].end, swapped[at]) for at in group))
+            yield Draft("axis", 1.2, tuple(_put(body[at], swapped[at]) for at in group))
 
 
-def _names(body: Sequence[_Word]) -> Iterator[_Draft]:
+def _names(body: Sequence[CodeWord]) -> Iterator[Draft]:
     """A size in another's place, and two exchanged in a statement; arguments that stand side by side exchanged."""
     head = next((at for at, word in enumerate(body) if word.text == "{"), 0)
     sizes = [name.text for type_, name in pairwise(body[:head])
@@ -230,12 +185,12 @@ def _names(body: Sequence[_Word]) -> Iterator[_Draft]:
         if comma.text == "," and one.text.isidentifier() and other.text.isidentifier() and one.text != other.text and (
             body[at - 1].text in ("(", ",") and body[at + 3].text in (")", ",")
         ):
-            yield _Draft("order", 1.7, ((one.start, one.end, other.text), (other.start, other.end, one.text)))
+            yield Draft("order", 1.7, (_put(one, other.text), _put(other, one.text)))
 
 
-def _exchanged(body: Sequence[_Word], sizes: Sequence[str]) -> Iterator[_Draft]:
+def _exchanged(body: Sequence[CodeWord], sizes: Sequence[str]) -> Iterator[Draft]:
     """In a statement, and in a line: that of a condition may hold another statement."""
-    groups: dict[tuple[str, int], list[_Word]] = {}
+    groups: dict[tuple[str, int], list[CodeWord]] = {}
     number = 0
     for word in body:
         number += word.text in (";", "{", "}")
@@ -246,10 +201,10 @@ def _exchanged(body: Sequence[_Word], sizes: Sequence[str]) -> Iterator[_Draft]:
         names = sorted({word.text for word in found})
         if len(names) == len(_AXES):
             other = {names[0]: names[1], names[1]: names[0]}
-            yield _Draft("exchanged", 1.3, tuple((word.start, word.end, other[word.text]) for word in found))
+            yield Draft("exchanged", 1.3, tuple(_put(word, other[word.text]) for word in found))
 
 
-def _numbers(body: Sequence[_Word]) -> Iterator[_Draft]:
+def _numbers(body: Sequence[CodeWord]) -> Iterator[Draft]:
     """Whole numbers, and quotients of them that lose their fraction."""
     for at in range(1, len(body) - 1):
         word = body[at]
@@ -265,7 +220,7 @@ def _numbers(body: Sequence[_Word]) -> Iterator[_Draft]:
             yield _instead("constant", 1.8 if value < 2 else 1.6, word, str(other))
 
 
-def _functions(body: Sequence[_Word]) -> Iterator[_Draft]:
+def _functions(body: Sequence[CodeWord]) -> Iterator[Draft]:
     for word in body:
         for other in _FUNCTIONS.get(word.text, ()):
             yield _instead("function", 1.1, word, other)
@@ -273,7 +228,7 @@ def _functions(body: Sequence[_Word]) -> Iterator[_Draft]:
             yield _instead("type", 1.6, word, _NARROW[word.text])
 
 
-def _kernel(body: Sequence[_Word]) -> Iterator[_Draft]:
+def _kernel(body: Sequence[CodeWord]) -> Iterator[Draft]:
     """Barriers, values to start from, and sums of several threads."""
     shared = {body[at + 2].text for at in range(len(body) - 2) if body[at].text == "__shared__"}
     begin = 0
@@ -283,33 +238,31 @@ def _kernel(body: Sequence[_Word]) -> Iterator[_Draft]:
         statement, begin = body[begin:at], at + 1
         if word.text == "}" and shared:
             # Before the next round of a loop.
-            yield _Draft("barrier", 1.6, ((word.start, word.start, "__syncthreads(); "),))
+            yield Draft("barrier", 1.6, (_insert(word.start, "__syncthreads(); "),))
         if word.text != ";" or not statement:
             continue
         texts = [one.text for one in statement]
         if texts == ["__syncthreads", "(", ")"]:
-            yield _Draft("barrier", 2.2, ((statement[0].start, word.start, ""),))
+            yield Draft("barrier", 2.2, (Change(statement[0].start, word.start, ""),))
         sign = next((at for at, one in enumerate(texts) if one in ("=", "+=", "-=")), 0)
         if shared.intersection(texts[:sign]) and texts[0] != "__shared__":
-            yield _Draft("barrier", 1.0, ((word.end, word.end, " __syncthreads();"),))
+            yield Draft("barrier", 1.0, (_insert(word.end, " __syncthreads();"),))
         if texts[-1] == "return" and shared:
-            yield _Draft("extra", 1.8, ((statement[-1].start, statement[-1].end, ""),))
+            yield Draft("extra", 1.8, (_put(statement[-1], ""),))
         if texts[0] in ("float", "half", "int", "double") and len(texts) > 1 and "=" not in texts:
-            yield _Draft("start", 1.0, ((word.start, word.start, " = {}" if "[" in texts else " = 0"),))
+            yield Draft("start", 1.0, (_insert(word.start, " = {}" if "[" in texts else " = 0"),))
         if "+=" in texts and texts[0].isidentifier():
-            yield _Draft("function", 1.8, (
-                (statement[0].start, statement[0].start, "atomicAdd(&"),
-                (statement[sign].start, statement[sign].end, ","),
-                (word.start, word.start, ")")))
+            yield Draft("function", 1.8, (
+                _insert(statement[0].start, "atomicAdd(&"), _put(statement[sign], ","), _insert(word.start, ")")))
 
 
-def _host(body: Sequence[_Word], text: str) -> Iterator[_Draft]:
+def _host(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
     """Grids rounded up, and arguments of `dim3` exchanged."""
     for at in range(1, len(body) - 2):
         above, sign, below = body[at : at + 3]
         if sign.text == "/" and _OPERAND.match(below.text) and above.text.isidentifier():
-            yield _Draft("rounding", 0.9, (
-                (above.start, above.start, "("), (above.end, above.end, f" + {below.text} - 1)")))
+            yield Draft("rounding", 0.9, (
+                _insert(above.start, "("), _insert(above.end, f" + {below.text} - 1)")))
     for at, word in enumerate(body):
         # `dim3 grid(a, b)` and `dim3(a, b)`.
         if word.text == "dim3" and (start := next((n for n in range(at, min(at + 3, len(body)))
@@ -317,7 +270,7 @@ def _host(body: Sequence[_Word], text: str) -> Iterator[_Draft]:
             yield from _first_two(body, start, text)
 
 
-def _first_two(body: Sequence[_Word], start: int, text: str) -> Iterator[_Draft]:
+def _first_two(body: Sequence[CodeWord], start: int, text: str) -> Iterator[Draft]:
     """The first two arguments of a call exchanged."""
     depth, commas = 0, []
     for at in range(start, len(body)):
@@ -329,6 +282,6 @@ def _first_two(body: Sequence[_Word], start: int, text: str) -> Iterator[_Draft]
             if len(ends) == len(_AXES) and ends[0] > start + 1 and ends[1] > ends[0] + 1:
                 first = slice(body[start + 1].start, body[ends[0] - 1].end)
                 second = slice(body[ends[0] + 1].start, body[ends[1] - 1].end)
-                yield _Draft("grid", 1.0, (
-                    (first.start, first.stop, text[second]), (second.start, second.stop, text[first])))
+                yield Draft("grid", 1.0, (
+                    Change(first.start, first.stop, text[second]), Change(second.start, second.stop, text[first])))
             return

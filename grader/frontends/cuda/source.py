@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from grader.frontends import Outline
 
@@ -13,6 +14,10 @@ from grader.frontends import Outline
 _HIDDEN = re.compile(
     r"//(?:[^\n\\]|\\.)*+|/\*(?:[^*]|\*(?!/))*+\*/|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*+|::|[^\s\w]|\d[\w.]*+")
+# Signs of several characters are one.
+_CODE = re.compile(
+    r"[A-Za-z_]\w*+|\.?\d(?:[\w.]|(?<=[eE])[+-])*+|<<<|>>>|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\+\+|--|->|::"
+    r"|[^\s\w]")
 _STUB = re.compile(r"//[ \t]*+(?:not written yet:[ \t]*+(\w{1,100}+)|(\w{1,100}+): not written yet)")
 # Words in front of brackets that are no function's name.
 _NO_NAMES = frozenset({
@@ -68,13 +73,28 @@ def kernel_declarations(text: str) -> list[KernelDeclaration]:
     return found
 
 
-def numbered_words(text: str) -> list[tuple[str, int]]:
-    """The words and signs of a file with their lines, without comments, strings and lines of the preprocessor."""
-    lines = [match.start() for match in re.finditer("\n", text)]
-    return [(word, bisect_right(lines, start) + 1) for word, start in _words(text)]
+class CodeWord(NamedTuple):
+    """A word or sign of a file: its first character's place, and its line."""
+
+    text: str
+    start: int
+    line: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
 
 
-def hidden(text: str) -> str:
+def code_words(text: str) -> list[CodeWord]:
+    """The words and signs of a file, without comments, strings and lines of the preprocessor."""
+    plain, line, at, found = _hidden(text), 1, 0, []
+    for match in _CODE.finditer(plain):
+        line, at = line + plain.count("\n", at, match.start()), match.start()
+        found.append(CodeWord(match[0], match.start(), line))
+    return found
+
+
+def _hidden(text: str) -> str:
     """The file with spaces in place of comments, strings and lines of the preprocessor, so that places stay."""
     plain = _HIDDEN.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     return re.sub(r"^[ \t]*+#(?:[^\n\\]|\\.)*+", lambda match: re.sub(r"[^\n]", " ", match[0]), plain,
@@ -83,7 +103,7 @@ def hidden(text: str) -> str:
 
 def _words(text: str) -> list[tuple[str, int]]:
     """The words and signs of a file with their places, without comments, strings and lines of the preprocessor."""
-    return [(match[0], match.start()) for match in _WORD.finditer(hidden(text))]
+    return [(match[0], match.start()) for match in _WORD.finditer(_hidden(text))]
 
 
 def _functions(words: list[tuple[str, int]]) -> list[tuple[str, tuple[int, tuple[str, ...]], str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 
 import pytest
@@ -186,8 +187,19 @@ def test_no_mistake_of_an_assignment_is_told_in_another_language() -> None:
     ("int n; float n; y = 1 / n;", ""), ("int n; y = 1 / n.x;", ""), ("// 1 / 2\nconst char *s = \"= 1 / 2\";", ""),
     ("int half = 4 / 2;", ""), ("float sum = 0; sum += x;", ""), ("float sum; sum = 0; sum += x;", ""),
     ("__shared__ float total; total += x;", ""), ("void f(float *sum) { sum += 1; }", ""),
-    ("float acc[4", ""), ("1 /", ""), ("", ""),
+    ("float acc[4", ""), ("1 /", ""), ("", ""), ("int n; y = 1 / n->x;", ""),
+    (f"y = {'1' * 5000} / 2;", ""),
 ])
 def test_what_a_file_cannot_mean_is_told_by_its_text(source: str, said: str) -> None:
     found = [slip.seen for slip in PHRASES.slips(source)]
     assert (said in found[0] and len(found) == 1) if said else not found
+
+
+@pytest.mark.parametrize("text", [
+    "float a; " * 100_000, "float acc[" * 100_000, "float a[1]" * 80_000, "= 1 / n; int n;" * 60_000, "1" * (1 << 20),
+    "".join(f"float a{number};" for number in range(70_000)),
+], ids=lambda text: text[:16])
+def test_a_file_made_to_be_slow_is_read_as_fast(text: str) -> None:
+    began = time.process_time()
+    PHRASES.slips(text)
+    assert time.process_time() - began < 10

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
-from grader.frontends.cuda.source import numbered_words
+from grader.frontends.cuda.source import CodeWord, code_words
 from grader.frontends.phrases import Slip
 
-_NUMBER = re.compile(r"(\d+)[uUlL]*")
+# Digits that Python reads as a number in no time.
+_NUMBER = re.compile(r"(\d{1,18})[uUlL]*")
+# Words of the brackets of an array, at most.
+_LONG = 64
 _WHOLE = frozenset({"int", "unsigned", "long", "short", "size_t", "uint", "int32_t", "uint32_t", "int64_t", "uint64_t"})
 _REAL = frozenset({"float", "double", "half", "__half", "__nv_bfloat16"})
 # What is declared behind these is no variable of one thread.
@@ -17,66 +22,71 @@ _ELSEWHERE = ("__shared__", "extern", "static", "__device__")
 # Behind these a quotient begins: in `2 * 1 / n` the product comes first.
 _BEGINS = frozenset({"=", "(", ",", "+", "-", "return", "{", "[", "?", ":"})
 # Behind these the name goes on, to a value of another type.
-_GOES_ON = frozenset({"(", "[", ".", "::", "<"})
+_GOES_ON = frozenset({"(", "[", ".", "->", "::", "<", "<<", "<="})
 
 
-def slips(source: str) -> Iterator[Slip]:
+@lru_cache(maxsize=1)
+def slips(source: str) -> tuple[Slip, ...]:
     """Variables that are added to before they are set, and quotients of whole numbers that are 0."""
-    found = numbered_words(source)
-    yield from _unset(found)
-    yield from _quotients(found)
+    words = code_words(source)
+    texts = [word.text for word in words]
+    return (*_unset(words, texts), *_quotients(words, texts))
 
 
-def _unset(found: list[tuple[str, int]]) -> Iterator[Slip]:
+def _unset(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
     """`float sum;` or `float acc[4];`, of which the first use is `sum +=`."""
-    words = [word for word, _ in found]
-    for at, (word, name) in enumerate(pairwise(words)):
-        if word not in _REAL or not name.isidentifier() or (at and words[at - 1] in _ELSEWHERE):
+    places: dict[str, list[int]] = {}
+    for at, text in enumerate(texts):
+        places.setdefault(text, []).append(at)
+    for at, (word, name) in enumerate(pairwise(texts)):
+        if word not in _REAL or not name.isidentifier() or (at and texts[at - 1] in _ELSEWHERE):
             continue
-        ends = _behind_brackets(words, at + 2)
+        ends = _behind_brackets(texts, at + 2)
+        after = bisect_left(places[name], ends)
         # A function's parameter has no semicolon behind it.
-        if words[ends : ends + 1] != [";"] or name not in words[ends:]:
+        if texts[ends : ends + 1] != [";"] or after == len(places[name]):
             continue
-        used = words.index(name, ends)
-        sign = _behind_brackets(words, used + 1)
-        if words[sign : sign + 2] == ["+", "="]:
-            line = found[used][1]
-            yield Slip(line, f"Line {line} adds to `{name}`, and nothing sets it before: line {found[at][1]} declares "
-                             "it without a value.", "Set it to 0 where it is declared.")
+        used = places[name][after]
+        sign = _behind_brackets(texts, used + 1)
+        if texts[sign : sign + 1] == ["+="]:
+            line = words[used].line
+            yield Slip(line, f"Line {line} adds to `{name}`, and nothing sets it before: line {words[at].line} "
+                             "declares it without a value.", "Set it to 0 where it is declared.")
 
 
-def _behind_brackets(words: list[str], at: int) -> int:
-    """The place behind `[4][2]`, which begins at `at`; `at` itself where there are none."""
-    while at < len(words) and words[at] == "[":
+def _behind_brackets(texts: Sequence[str], at: int) -> int:
+    """The place behind `[4][2]`, which begins at `at`; `at` itself where there are none, or they are very long."""
+    while at < len(texts) and texts[at] == "[":
         depth = 0
-        for end in range(at, len(words)):
-            depth += (words[end] == "[") - (words[end] == "]")
+        for end in range(at, min(len(texts), at + _LONG)):
+            depth += (texts[end] == "[") - (texts[end] == "]")
             if not depth:
                 break
+        else:
+            return at
         at = end + 1
     return at
 
 
-def _quotients(found: list[tuple[str, int]]) -> Iterator[Slip]:
+def _quotients(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
     """`1 / 2`, and `1 / cols` where cols is a whole number."""
-    words = [word for word, _ in found]
-    whole = _declared(words, _WHOLE) - _declared(words, _REAL)
-    for at in range(1, len(words) - 2):
-        above, sign, below = words[at], words[at + 1], words[at + 2]
-        if sign != "/" or words[at - 1] not in _BEGINS or not (number := _NUMBER.fullmatch(above)):
+    whole = _declared(texts, _WHOLE) - _declared(texts, _REAL)
+    for at in range(1, len(texts) - 2):
+        above, sign, below = texts[at : at + 3]
+        if sign != "/" or texts[at - 1] not in _BEGINS or not (number := _NUMBER.fullmatch(above)):
             continue
-        divisor, after = _NUMBER.fullmatch(below), words[at + 3] if at + 3 < len(words) else ""
+        divisor, after = _NUMBER.fullmatch(below), texts[at + 3] if at + 3 < len(texts) else ""
         if divisor and int(number[1]) < int(divisor[1]):
             always = ""
         elif below in whole and after not in _GOES_ON and int(number[1]) == 1:
             always = f" unless {below} is 1"
         else:
             continue
-        line = found[at][1]
+        line = words[at].line
         yield Slip(line, f"Line {line} divides whole numbers: `{above} / {below}` is 0{always}.",
                    f"Write {number[1]}.0f / {below}.")
 
 
-def _declared(words: list[str], types: frozenset[str]) -> set[str]:
+def _declared(texts: Sequence[str], types: frozenset[str]) -> set[str]:
     """The names that stand behind one of these types, as `cols` does in `const int cols`."""
-    return {name for word, name in pairwise(words) if word in types and name.isidentifier()}
+    return {name for word, name in pairwise(texts) if word in types and name.isidentifier()}

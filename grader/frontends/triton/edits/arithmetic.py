@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.frontends.triton.edits.draft import Draft, exchanged, instead
-from grader.frontends.triton.edits.source import SIGNS, Change, SourceTree
+from grader.frontends.drafts import Change, Draft
+from grader.frontends.triton.edits.draft import exchanged, instead
+from grader.frontends.triton.edits.source import SIGNS, SourceTree
 from grader.frontends.triton.edits.units import File, Unit, called
 from grader.plan.edits import MOST_SPANS
 

@@ -8,7 +8,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from grader.frontends.triton.edits.draft import Draft, dropped, exchanged, instead, keyword
+from grader.frontends.drafts import Draft
+from grader.frontends.triton.edits.draft import dropped, exchanged, instead, keyword
 from grader.frontends.triton.edits.source import SourceTree
 from grader.frontends.triton.edits.spread import turnable, turned
 from grader.frontends.triton.edits.units import File, Unit, called, constant, launched

@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from grader.frontends.triton.edits.draft import Draft, exchanged, instead
+from grader.frontends.drafts import Draft
+from grader.frontends.triton.edits.draft import exchanged, instead
 from grader.frontends.triton.edits.source import SourceTree
 from grader.frontends.triton.edits.units import File, Unit, called
 

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from typing import NamedTuple
 
-from grader.frontends.triton.edits.source import Change, SourceTree
+from grader.frontends.drafts import Change, Draft
+from grader.frontends.triton.edits.source import SourceTree
 from grader.plan.edits import EditKind
-
-
-class Draft(NamedTuple):
-    """An edit without its line: `weight` as in `Edit`, changes in any order."""
-
-    kind: EditKind
-    weight: float
-    changes: Sequence[Change]
-    workaround: bool = False
 
 
 def instead(source: SourceTree, kind: EditKind, weight: float, node: ast.expr, text: str) -> Draft:

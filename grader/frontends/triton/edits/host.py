@@ -6,8 +6,9 @@ import ast
 import itertools
 from collections.abc import Iterator, Sequence
 
-from grader.frontends.triton.edits.draft import Draft, instead, keyword
-from grader.frontends.triton.edits.source import Change, SourceTree
+from grader.frontends.drafts import Change, Draft
+from grader.frontends.triton.edits.draft import instead, keyword
+from grader.frontends.triton.edits.source import SourceTree
 from grader.frontends.triton.edits.units import File, Unit, called, within
 from grader.plan.messages import GivenTensor
 

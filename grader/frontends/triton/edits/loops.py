@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
-from grader.frontends.triton.edits.draft import Draft, instead
-from grader.frontends.triton.edits.source import Change, SourceTree
+from grader.frontends.drafts import Change, Draft
+from grader.frontends.triton.edits.draft import instead
+from grader.frontends.triton.edits.source import SourceTree
 from grader.frontends.triton.edits.units import File, Function, Unit, called
 
 _BLOCKS = ("body", "orelse", "finalbody")

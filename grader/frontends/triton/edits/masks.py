@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.frontends.triton.edits.draft import Draft, dropped, instead, keyword
-from grader.frontends.triton.edits.source import Change, SourceTree
+from grader.frontends.drafts import Change, Draft
+from grader.frontends.triton.edits.draft import dropped, instead, keyword
+from grader.frontends.triton.edits.source import SourceTree
 from grader.frontends.triton.edits.units import MEMORY, File, Unit, called, within
 from grader.plan.edits import MOST_SPANS
 

@@ -7,7 +7,8 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from grader.frontends.triton.edits.draft import Draft, instead
+from grader.frontends.drafts import Draft
+from grader.frontends.triton.edits.draft import instead
 from grader.frontends.triton.edits.units import MEMORY, File, Role, Unit, called, within
 from grader.plan.edits import MOST_SPANS
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.frontends.triton.edits.draft import Draft, keyword
-from grader.frontends.triton.edits.source import Change, SourceTree
+from grader.frontends.drafts import Change, Draft
+from grader.frontends.triton.edits.draft import keyword
+from grader.frontends.triton.edits.source import SourceTree
 from grader.frontends.triton.edits.units import File, Unit, called, launched
 
 

@@ -13,6 +13,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
+from grader.frontends.drafts import Change
+
 _LINE = re.compile(r"\r\n|\r|\n")
 # What may stand between two operands beside their operator.
 _GAP = re.compile(r"(?:[\s()\\]|#[^\r\n]*)*")
@@ -37,14 +39,6 @@ _WORD = re.compile(r"\w")
 
 Placed = ast.expr | ast.stmt | ast.keyword | ast.arg
 """A node that ast gives a place in the text."""
-
-
-class Change(NamedTuple):
-    """Characters `start` to `end` of the text, and what takes their place."""
-
-    start: int
-    end: int
-    text: str
 
 
 class Slot(NamedTuple):

@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from grader.frontends.triton.edits.draft import Draft
-from grader.frontends.triton.edits.source import Change, SourceTree
+from grader.frontends.drafts import Change, Draft
+from grader.frontends.triton.edits.source import SourceTree
 from grader.frontends.triton.edits.units import File, Unit, called
 from grader.plan.edits import MOST_SPANS, EditKind
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.frontends.triton.edits.draft import Draft, instead
+from grader.frontends.drafts import Draft
+from grader.frontends.triton.edits.draft import instead
 from grader.frontends.triton.edits.source import ATOM, SourceTree
 from grader.frontends.triton.edits.units import MEMORY, File, Unit, called
 

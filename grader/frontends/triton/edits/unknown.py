@@ -6,8 +6,9 @@ import ast
 import difflib
 from collections.abc import Iterator
 
-from grader.frontends.triton.edits.draft import Draft, instead, keyword
-from grader.frontends.triton.edits.source import Change, SourceTree
+from grader.frontends.drafts import Change, Draft
+from grader.frontends.triton.edits.draft import instead, keyword
+from grader.frontends.triton.edits.source import SourceTree
 from grader.frontends.triton.edits.units import File, Unit, called, constant, launched
 
 _KNOWN = (

@@ -1,0 +1,86 @@
+"""Edits of a student's file before they are put in order, those first that are made most often, in any language."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from grader.plan.edits import MOST_EDITS, MOST_SPANS, Edit, EditKind, Edits, Span, edited
+
+MOST_DRAFTS = 4 * MOST_EDITS
+_TURN = 0.02
+"""What an edit weighs more than the one of its kind and weight before it."""
+
+
+class Change(NamedTuple):
+    """Characters `start` to `end` of the text, and what takes their place."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Draft(NamedTuple):
+    """An edit without its line: `weight` as in `Edit`, changes in any order."""
+
+    kind: EditKind
+    weight: float
+    changes: Sequence[Change]
+    workaround: bool = False
+
+    @property
+    def start(self) -> int:
+        return min(change.start for change in self.changes)
+
+
+def edits_in_order(
+    text: str, drafts: Iterable[Draft], most: int, line_of: Callable[[int], int],
+    plain: Callable[[str], str] = lambda changed: changed,
+) -> Edits:
+    """At most so many edits of a file. Kinds take turns: the further down an edit stands among those of its kind and
+    weight, the more it weighs. Each result comes once: `plain` gives the same text for files that are the same program.
+    `line_of` gives the number of a character's line."""
+    before = Counter[tuple[str, float]]()
+    weighed = []
+    for draft in sorted(islice(drafts, MOST_DRAFTS), key=lambda draft: (draft.weight, draft.start)):
+        alike = draft.kind, draft.weight
+        weighed.append((draft.weight + _TURN * before[alike], draft))
+        before[alike] += 1
+    weighed.sort(key=lambda one: one[0])
+    return Edits(edits=list(islice(_once(text, weighed, line_of, plain), min(most, MOST_EDITS))))
+
+
+def _once(
+    text: str, weighed: Sequence[tuple[float, Draft]], line_of: Callable[[int], int], plain: Callable[[str], str]
+) -> Iterator[Edit]:
+    """The edits that change something, each result once."""
+    seen = {_mark(plain(text))}
+    for weight, draft in weighed:
+        spans = _spans(text, draft.changes)
+        if spans is None:
+            continue
+        edit = Edit(kind=draft.kind, line=line_of(spans[0].start), spans=spans, weight=weight,
+                    workaround=draft.workaround)
+        mark = _mark(plain(edited(text, edit)))
+        if mark not in seen:
+            seen.add(mark)
+            yield edit
+
+
+def _mark(text: str) -> bytes:
+    """What stands for a text: thousands of whole ones would not fit into memory."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _spans(text: str, changes: Sequence[Change]) -> list[Span] | None:
+    """The spans in order, without what stays as it is; None where they overlap or change nothing."""
+    found: list[Span] = []
+    for start, end, new in sorted(changes):
+        if found and start < found[-1].end:
+            return None
+        if text[start:end] != new:
+            found.append(Span(start=start, end=end, text=new))
+    return found if 0 < len(found) <= MOST_SPANS else None
