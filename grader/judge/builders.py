@@ -7,14 +7,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
-from grader.engine.confine.cgroup import create
 from grader.engine.forkserver.conversation import Conversation, Lost
-from grader.engine.forkserver.handle import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
-from grader.engine.forkserver.isolation import Isolation, of_its_own
+from grader.engine.forkserver.handle import InfrastructureError, Zygote
+from grader.engine.forkserver.isolation import Isolation
 from grader.judge.allowance import Allowance
 from grader.judge.exchange import exchange
 from grader.judge.kept_builds import KeptBuilds
-from grader.plan import languages, wire
+from grader.plan import wire
 from grader.plan.messages import BUILDER_REPLY, BUILT_BYTES, Build, Built, Failed, MakeShared
 
 AT_ONCE = 2
@@ -88,8 +87,6 @@ class Builders:
                 if zygote is not None:
                     self._zygotes.remove(zygote)
                     zygote.close()
-                zygote = self._own.zygote = Zygote(
-                    languages.parts("builder"), layers=of_its_own(self._isolation.layers),
-                    cgroup=create(OWN_MB, OWN_TASKS) if self._isolation.cgroup else None)
+                zygote = self._own.zygote = self._isolation.of_another_user().zygote("builder")
                 self._zygotes.append(zygote)
         return Conversation(zygote, role, limits)

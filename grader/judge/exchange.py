@@ -28,14 +28,22 @@ def exchange(
     files = [memory_file(contents=one) for one in contents]
     files.append(memory_file(room))
     try:
-        process = start()
-        try:
-            reply = process.ask(
-                request.model_copy(update={"seq": process.next_seq()}), replies, seconds=seconds, descriptors=files)
-        finally:
-            process.end()
+        reply = ask_once(start, request, replies, files, seconds=seconds)
         # What a hostile process says of its size may be anything.
         return reply, os.pread(files[-1], min(getattr(reply, "bytes", 0), room), 0)
     finally:
         for file in files:
             os.close(file)
+
+
+def ask_once(
+    start: Start, request: wire.Message, replies: TypeAdapter[M], files: list[int], *, seconds: float
+) -> M | Lost:
+    """The process's reply to a request that `files` travel with. It has ended when this returns. Raises
+    InfrastructureError."""
+    process = start()
+    try:
+        return process.ask(
+            request.model_copy(update={"seq": process.next_seq()}), replies, seconds=seconds, descriptors=files)
+    finally:
+        process.end()

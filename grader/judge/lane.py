@@ -16,19 +16,17 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from grader.engine.confine import processes
-from grader.engine.confine.cgroup import create
 from grader.engine.forkserver import isolation
 from grader.engine.forkserver.conversation import Conversation
-from grader.engine.forkserver.handle import OWN_MB, OWN_TASKS, Zygote
+from grader.engine.forkserver.handle import Zygote
 from grader.engine.forkserver.isolation import Isolation
-from grader.plan import languages, wire
+from grader.plan import wire
 
 if TYPE_CHECKING:
     from grader.judge.builders import Builders
@@ -74,7 +72,7 @@ def open_lane(measured: Isolation | None = None) -> None:
     with at_work():
         processes.adopt_orphans()
         if measured is not None:
-            _isolations[:] = [replace(measured, layers=isolation.of_its_own(measured.layers))]
+            _isolations[:] = [measured.of_another_user()]
         lane_zygote()
         # Objects that an import makes stay: collecting garbage among them takes a fifth of the time.
         gc.disable()
@@ -147,10 +145,7 @@ def lane_zygote() -> Zygote:
             while _zygotes:
                 _zygotes.pop().close()
             _prepare()
-            measured = lane_isolation()
-            _zygotes.append(Zygote(
-                languages.parts("planner", "simulator", "compiler"), layers=measured.layers,
-                cgroup=create(OWN_MB, OWN_TASKS) if measured.cgroup else None))
+            _zygotes.append(lane_isolation().zygote("planner", "simulator", "compiler"))
         return _zygotes[0]
 
 

@@ -11,14 +11,14 @@ import os
 import secrets
 import socket
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from grader import temporary
 from grader.engine.confine import bubblewrap, cgroup, landlock, seccomp, surroundings
 from grader.engine.forkserver.handle import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
-from grader.plan import frames, wire
+from grader.plan import frames, languages, wire
 
 NAMES = ("none", "limited", "confined", "namespaced", "sealed")
 SEALED = 4
@@ -54,6 +54,16 @@ class Isolation:
     def summary(self) -> str:
         """The layers in force, in a few words."""
         return name_of(self.layers) + (" + cgroup" if self.cgroup else "")
+
+    def of_another_user(self) -> Isolation:
+        """The same with a user of its own, if it has one: the system counts a user's processes together."""
+        return self if self.layers.uid is None else replace(
+            self, layers=self.layers.model_copy(update={"uid": spare_uid()}))
+
+    def zygote(self, *parts: wire.Part) -> Zygote:
+        """A fork server for workers that are these parts of front ends. Raises InfrastructureError."""
+        return Zygote(languages.parts(*parts), layers=self.layers,
+                      cgroup=cgroup.create(OWN_MB, OWN_TASKS) if self.cgroup else None)
 
 
 @cache
@@ -182,11 +192,6 @@ def spare_uid() -> int | None:
     if number < mapped:
         return number
     return NOBODY if mapped > NOBODY else None
-
-
-def of_its_own(layers: wire.Layers) -> wire.Layers:
-    """The layers with a user of a zygote's own, since the system counts a user's processes together."""
-    return layers if layers.uid is None else layers.model_copy(update={"uid": spare_uid()})
 
 
 def name_of(layers: wire.Layers) -> str:

@@ -42,8 +42,7 @@ def _blocks(launch: Launch, kernel: Kernel) -> frozenset[int]:
 FRONT_END = FrontEnd(
     name="cuda", title="CUDA C++", suffix=".cu", signature=_signature, phrases=PHRASES, read_kernel=read_kernel,
     check_launch=check_launch, argument_names=argument_names, traits=_traits, blocks=_blocks,
-    outline=outline,
-    edits=EDITS, problem=toolkit.problem, tools=toolkit.homes, installed=toolkit.installed,
+    outline=outline, edits=EDITS, problem=toolkit.problem, tools=toolkit.homes, installed=toolkit.installed,
     launch_options={
         "cluster": "__cluster_dims__", "cooperative": "cudaLaunchCooperativeKernel",
         "programmatic": "cudaLaunchAttributeProgrammaticStreamSerialization"})

@@ -11,6 +11,7 @@ from grader.engine.forkserver.conversation import Lost
 from grader.frontends import by_suffix
 from grader.judge.buffers import memory_file
 from grader.judge.compare import compare
+from grader.judge.exchange import ask_once
 from grader.judge.explain import explain_findings
 from grader.judge.inputs import Draws
 from grader.judge.lane import TURN
@@ -121,13 +122,8 @@ class Trial:
     ) -> Listed | PlannedEdited | Lost:
         """The answer of a planner that has ended when this returns."""
         with TURN:
-            planner = self._preparing.start("planner")
-            try:
-                reply = planner.ask(
-                    request.model_copy(update={"seq": planner.next_seq()}), EDITING_REPLY, seconds=seconds,
-                    descriptors=files)
-            finally:
-                planner.end()
+            reply = ask_once(
+                lambda: self._preparing.start("planner"), request, EDITING_REPLY, files, seconds=seconds)
         self.lost += isinstance(reply, Lost)
         return reply
 
