@@ -127,9 +127,6 @@ def _home(*, make: bool = True) -> Path | None:
 def _held() -> int | None:
     """The descriptor of this process's note, which is made at first; None where there can be none."""
     global _note
-    # Late, see _sweep.
-    import fcntl
-
     if _note is not None:
         if _note[0] == os.getpid():
             return _note[1]
@@ -139,6 +136,9 @@ def _held() -> int | None:
     home = _home()
     if home is None:
         return None
+    # Late, see _sweep.
+    import fcntl
+
     while True:
         path = home / secrets.token_hex(8)
         try:

@@ -61,13 +61,17 @@ def write(out: Path, course: Path, root: Path = catalogue.ROOT) -> Path:
         _copy(root / name, out / name)
     shutil.rmtree(out / CLUSTER)
     (out / "course.toml").write_text(text_, encoding="utf-8")
+    # An assignment in each language but the first.
+    languages: dict[str, Assignment] = {}
     for name in names:
         _copy(root / "assignments" / name, out / "assignments" / name)
         _copy_stub(assignments[name], root, out)
         for other in assignments[name].in_languages(rules.languages):
             if other.suffix != SUFFIX:
                 _copy_stub(other, root, out)
-                _copy_beside(other, root, out)
+                languages[other.suffix] = other
+    for one in languages.values():
+        _copy_beside(one, root, out)
     _copy(root / "student_template/README.md", out / "student_template/README.md")
     for path in (out / "README.md", out / "student_template/README.md"):
         # The examples in these texts name an assignment of the course.

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grader import temporary
 from grader.intake.manifest import Left, Member
 from grader.model.desk import ARCHIVES
 
 OTHER = "no assignment's file"
-WORK = "kernelmark-intake-"
+WORK = f"{temporary.PREFIX}intake-"
 """What the name of the temporary folder has in which an intake works."""
 LITTER = "hidden, installed, or written by a system"
 

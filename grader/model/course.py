@@ -36,6 +36,10 @@ class AssignmentPoints(Table):
     correctness: Points
     performance: Points
 
+    @property
+    def max_score(self) -> float:
+        return self.correctness + self.performance
+
 
 class PointsTable(Table):
     correctness: Points = 60
@@ -217,8 +221,7 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
             raise CourseError(f"{path}: late: {name!r}: not one of this course's assignments = […]; choose from "
                               f"{', '.join(course.assignments or ())}")
     for given in course.late.overrides:
-        of = course.points_of(given.assignment)
-        if given.points > (most := of.correctness + of.performance):
+        if given.points > (most := course.points_of(given.assignment).max_score):
             raise CourseError(
                 f"{path}: late.overrides of {given.student!r} in {given.assignment}: {given.points:g} points of "
                 f"{most:g}; give at most {most:g} (kernelmark mark gives points on top)")

@@ -15,12 +15,13 @@ import re
 import symtable
 import warnings
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import PurePosixPath
 
 from grader import frontends
-from grader.frontends import FrontEnd
+from grader.frontends import Outline
 from grader.model.forms import SUFFIX, file_of, function_of
 
 NOTEBOOK = ".ipynb"
@@ -90,16 +91,18 @@ def read_notebook(content: bytes, known: Mapping[str, str]) -> dict[str, Noteboo
     written = _written(cells)
     plain = _Plain([cell for cell in cells if not cell.magic or cell.verb in _PYTHON])
     found: dict[str, NotebookFile] = {}
+    # Of each text once, and not for each assignment.
+    outlines = {one.suffix: cache(one.outline) for one in frontends.front_ends().values()}
     for name in known:
         for front_end in frontends.front_ends().values():
-            function = function_of(name, front_end.suffix)
+            function, outline = function_of(name, front_end.suffix), outlines[front_end.suffix]
             ranks = [_checked(cells, name) if front_end.suffix == SUFFIX else [],
                      [file for path, file in written if path.name == file_of(name, front_end.suffix)],
                      [file for path, file in written if path.suffix == front_end.suffix
-                      and function in front_end.outline(file.text).defined],
-                     plain.defining(function) if front_end.suffix == SUFFIX else _foreign(cells, front_end, function)]
+                      and function in outline(file.text).defined],
+                     plain.defining(function) if front_end.suffix == SUFFIX else _foreign(cells, outline, function)]
             for files in ranks:
-                filled = [file for file in files if function not in front_end.outline(file.text).stubs]
+                filled = [file for file in files if function not in outline(file.text).stubs]
                 if filled:
                     found[file_of(name, front_end.suffix)] = filled[-1]
                     break
@@ -152,11 +155,11 @@ def _written(cells: Sequence[_Cell]) -> list[tuple[PurePosixPath, NotebookFile]]
     return [(PurePosixPath(path), file) for path, file in files.items()]
 
 
-def _foreign(cells: Sequence[_Cell], front_end: FrontEnd, function: str) -> list[NotebookFile]:
+def _foreign(cells: Sequence[_Cell], outline: Callable[[str], Outline], function: str) -> list[NotebookFile]:
     """Cells of any other magic that define a function in a language with files of its own."""
     return [_alone(cell, "//") for cell in cells
             if cell.magic and cell.verb not in ("kernelmark", "writefile", "file", *_PYTHON)
-            and function in front_end.outline(cell.text).defined]
+            and function in outline(cell.text).defined]
 
 
 @dataclass

@@ -40,6 +40,11 @@ class Worst(Record):
     error: str
     allowed: str
 
+    @property
+    def exact(self) -> bool:
+        """Whether bits must match: how far off they are then means nothing."""
+        return self.allowed in ("0", "0.0")
+
 
 class ErrorMap(Record):
     """Where an output is wrong. Cell (i, j) covers a block of the output (a vector is folded into rows).

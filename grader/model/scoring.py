@@ -59,7 +59,7 @@ def scored(
             flag = flag.model_copy(update={"points": points.correctness - earned})
         flags.append(flag)
     return unscored.model_copy(update={
-        "score": round(earned + speed.points, 2), "max_score": points.correctness + points.performance,
+        "score": round(earned + speed.points, 2), "max_score": points.max_score,
         "message": message, "flags": flags, "performance": speed,
         "correctness": Correctness(points=earned, max_points=points.correctness, checks=checks)})
 

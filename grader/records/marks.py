@@ -257,8 +257,7 @@ def _read(path: Path, by: str) -> Iterator[tuple[str, Row]]:
 
 
 def _most(before: str, points: float, assignment: str, course: Course) -> float:
-    of = course.points_of(assignment)
-    if not abs(points) <= (most := of.correctness + of.performance):
+    if not abs(points) <= (most := course.points_of(assignment).max_score):
         usage(f"{before}{points:g} points: {assignment} has {most:g}; give at most as many")
     return points
 

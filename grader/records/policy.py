@@ -257,7 +257,7 @@ def _options(student: str, name: str, work: Sequence[Standing], late: Late, budg
 def _late(attempt: Attempt, deadline: datetime.datetime | None) -> bool | None:
     if deadline is None or attempt.empty:
         return None
-    return attempt.late if attempt.instant is None else attempt.instant > deadline
+    return attempt.late if attempt.instant is None else _seconds_late(attempt, deadline) > 0
 
 
 def _seconds_late(attempt: Attempt, deadline: datetime.datetime | None) -> float:

@@ -203,8 +203,7 @@ def grades(
     course has every assignment."""
     books = newest_books(hand_in.attempt for hand_in in stands if hand_in.attempt.judged)
     names = course.assignments or dict.fromkeys(hand_in.attempt.assignment for hand_in in stands)
-    points = {name: course.points_of(name) for name in names}
-    known = {name: of.correctness + of.performance for name, of in points.items()}
+    known = {name: course.points_of(name).max_score for name in names}
     return class_grades(stands, roster, course.late, known, books, marks)
 
 

@@ -123,9 +123,9 @@ def findings(result: Result) -> list[FailedAssignment]:
 
 
 def exact(check: CheckResult) -> bool:
-    """Whether the bits of a wrong answer must match: how far off it is then means nothing."""
+    """Whether the bits of a wrong answer must match."""
     worst = check.detail.worst if check.detail else None
-    return worst is not None and worst.allowed in ("0", "0.0")
+    return worst is not None and worst.exact
 
 
 def absent(assignment: AssignmentResult) -> bool:

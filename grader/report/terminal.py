@@ -189,7 +189,7 @@ def _told(worst: Worst) -> str:
     said = f"Worst element out{worst.index}: got {worst.got}, expected {worst.expected}"
     if worst.error == "nan":
         return f"{said}."
-    if worst.allowed in ("0", "0.0"):
+    if worst.exact:
         return f"{said}, and must be exact."
     return f"{said}, off by {worst.error} where {worst.allowed} is allowed."
 
