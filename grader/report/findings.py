@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from grader.model.result import AssignmentResult, CheckResult, Detail, Result, decisive
-from grader.model.verdicts import RANKED, VERDICTS
+from grader.model.verdicts import RANKED, VERDICTS, FailureKind
 from grader.report.text import percent, points
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -85,8 +85,7 @@ def status(assignment: AssignmentResult) -> Status:
     if not assignment.judged:
         return UNMEASURED
     if not assignment.tried:
-        kinds = {check.detail.kind for check in assignment.correctness.checks if check.detail}
-        return UNWRITTEN if kinds - {"missing_file"} else ABSENT
+        return UNWRITTEN if _failures(assignment) - {"missing_file"} else ABSENT
     return PARTLY if assignment.score > 0 else FAILED
 
 
@@ -116,7 +115,7 @@ def evidence(assignment: AssignmentResult) -> CheckResult | None:
 def findings(result: Result) -> list[FailedAssignment]:
     """Every assignment that was tried and is wrong, the greatest loss of points first."""
     wrong = [(name, a) for name, a in result.assignments.items()
-             if status(a) in (FAILED, PARTLY) and a.tried]
+             if status(a) in (FAILED, PARTLY)]
     wrong.sort(key=lambda item: (item[1].score - item[1].measured_max, VERDICTS[item[1].verdict].urgency))
     return [FailedAssignment(name, a, evidence(a), max(sum(c.outcome == "failed" for c in a.correctness.checks) - 1, 0))
             for name, a in wrong]
@@ -128,9 +127,14 @@ def exact(check: CheckResult) -> bool:
     return worst is not None and worst.exact
 
 
+def _failures(assignment: AssignmentResult) -> set[FailureKind]:
+    """The kinds of its failures. Checks that did not run for them have details of their own."""
+    return {c.detail.kind for c in assignment.correctness.checks if c.outcome == "failed" and c.detail}
+
+
 def absent(assignment: AssignmentResult) -> bool:
     """Whether there is no file, or only the template."""
-    kinds = {c.detail.kind for c in assignment.correctness.checks if c.outcome == "failed" and c.detail}
+    kinds = _failures(assignment)
     return bool(kinds) and kinds <= {"missing_file", "not_attempted"}
 
 

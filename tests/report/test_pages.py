@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 
-from grader.model.result import Place, Result
+from grader.model.result import Detail, Place, Result
 from grader.report.findings import findings, status
 from grader.report.gradebook import cell, gradebook
 from grader.report.line import line
@@ -75,11 +75,16 @@ def test_what_must_be_exact_has_no_scale_of_errors() -> None:
 
 def test_not_handed_in_is_not_failed() -> None:
     result = samples.result("Ada", {"gemm": "missing"})
+    # As the judge leaves a check that did not run.
+    first = result.assignments["gemm"].correctness.checks[0]
+    result.assignments["gemm"].correctness.checks.append(first.model_copy(update={
+        "id": "case-1x1", "stage": "case", "outcome": "not_run",
+        "detail": Detail(kind="exception", message="not run: there is no plan")}))
     assert status(result.assignments["gemm"]).word == "not handed in"
     page = student_page(result)
     assert "60 not handed in" in page and "0 lost" in page and "■ failed" not in page and "failed</span>" not in page
     for check in result.assignments["gemm"].correctness.checks:
-        if check.detail:
+        if check.detail and check.outcome == "failed":
             check.detail.kind = "not_attempted"
     assert status(result.assignments["gemm"]).word == "not written yet"
 
