@@ -25,7 +25,7 @@ from torch import Tensor
 
 from grader.frontends.triton.simulator import preparing
 from grader.frontends.triton.simulator.main import prepare, run
-from grader.model.assignment import Case
+from grader.model.cases import Case
 from grader.plan.messages import Simulated
 from grader.plan.plan import Plan
 from tests.frontends.triton.planner.harness import assignment_of, plan_file

@@ -24,9 +24,11 @@ from grader.judge.launching import Launching
 from grader.judge.planning import Wanted
 from grader.judge.preparing import Preparing, kernels_of
 from grader.judge.simulation import Ran, Simulation
-from grader.model.assignment import Assignment, Case, Inputs, Scalar
+from grader.model.assignment import Assignment
+from grader.model.cases import Case
 from grader.model.catalogue import ROOT, answer_and_tolerance, assignments
 from grader.model.course import LimitsTable
+from grader.model.parameters import Inputs, Scalar
 from grader.plan.compiled import Binary
 from grader.plan.plan import Plan
 from tests.graded import FILES

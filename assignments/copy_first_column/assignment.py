@@ -10,7 +10,9 @@ from torch import Tensor
 
 from grader.kit.author import assignment, mistakes
 from grader.kit.inputs import Bits, Distribution, Spread
-from grader.model.assignment import Baseline, Case, Input, Inputs, Output, Renewal, Work, cases, timed
+from grader.model.assignment import Baseline, Renewal, Work
+from grader.model.cases import Case, cases, timed
+from grader.model.parameters import Input, Inputs, Output
 
 # What PyTorch dispatches for out.copy_(matrix[:, 0]), .contiguous() and .clone(), .to(device), and .pin_memory(), which
 # asks is_pinned first. Gathering (index_select, take, stack) computes with indices, and is not among them.

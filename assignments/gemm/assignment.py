@@ -12,7 +12,9 @@ from torch import Tensor
 from grader.kit.author import assignment, mistakes
 from grader.kit.inputs import Distribution, Loud, Spread
 from grader.kit.products import spot_check, sums_in_fp16, tolerance
-from grader.model.assignment import Baseline, Case, Input, Mistake, Output, cases, timed
+from grader.model.assignment import Baseline, Mistake
+from grader.model.cases import Case, cases, timed
+from grader.model.parameters import Input, Output
 
 STEPS = (16, 32, 64, 128)
 """Blocks of K that mistaken sums are made of."""

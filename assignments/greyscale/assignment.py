@@ -10,7 +10,9 @@ from torch import Tensor
 
 from grader.kit.author import assignment, mistakes
 from grader.kit.inputs import Bytes, Distribution
-from grader.model.assignment import Baseline, Case, Input, Inputs, Output, cases, timed
+from grader.model.assignment import Baseline
+from grader.model.cases import Case, cases, timed
+from grader.model.parameters import Input, Inputs, Output
 
 WEIGHTS = (0.299, 0.587, 0.114)
 """Of red, green and blue, as in ITU-R BT.601."""

@@ -10,7 +10,9 @@ from torch import Tensor
 
 from grader.kit.author import EPS32, SMALLEST_NORMAL32, assignment, mistakes
 from grader.kit.inputs import Distribution, Outliers, Spread
-from grader.model.assignment import Baseline, Case, Input, Inputs, Output, cases, timed
+from grader.model.assignment import Baseline
+from grader.model.cases import Case, cases, timed
+from grader.model.parameters import Input, Inputs, Output
 
 EXPONENTS = {"mixed": (64, (3, 6)), "extreme": (4, (3, 13))}
 """One in so many elements lies between powers of two: at ±8 to ±128, or at ±8 to ±16,384, where exp overflows."""

@@ -9,7 +9,9 @@ from torch import Tensor
 
 from grader.kit.author import assignment, mistakes
 from grader.kit.inputs import Bits, Distribution, Spread
-from grader.model.assignment import Baseline, Case, Input, Mistake, Output, cases, timed
+from grader.model.assignment import Baseline, Mistake
+from grader.model.cases import Case, cases, timed
+from grader.model.parameters import Input, Output
 
 TILES = (8, 16, 32, 64, 128)
 

@@ -17,9 +17,11 @@ import torch
 from grader import frontends
 from grader.kit.inputs import Bits, Bytes, Distribution, Number, Spread
 from grader.model import catalogue
-from grader.model.assignment import Assignment, Case, Input, Output, Parameter, Scalar, shape_of
+from grader.model.assignment import Assignment
+from grader.model.cases import Case, shape_of
 from grader.model.catalogue import ROOT, answer_and_tolerance
 from grader.model.course import Course
+from grader.model.parameters import Input, Output, Parameter, Scalar
 
 PART = re.compile(r"^<!-- (\w+):[^\n]*-->\n(.*?)^<!-- end -->$", re.DOTALL | re.MULTILINE)
 MARK = '<!-- {name}: drawn by "kernelmark handouts" from assignment.py and course.toml, do not edit -->'

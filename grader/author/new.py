@@ -22,7 +22,9 @@ from torch import Tensor
 
 from grader.kit.author import EPS32, assignment, mistakes
 from grader.kit.inputs import Distribution, Spread
-from grader.model.assignment import Baseline, Case, Input, Inputs, Output, cases, timed
+from grader.model.assignment import Baseline
+from grader.model.cases import Case, cases, timed
+from grader.model.parameters import Input, Inputs, Output
 
 
 def oracle(x: Tensor) -> Tensor:

@@ -25,10 +25,12 @@ from grader.judge.inspection import FACTS, good_figures
 from grader.judge.judgement import Judgement
 from grader.judge.prepared import Prepared, Task
 from grader.model import catalogue
-from grader.model.assignment import Assignment, Case, Inputs, Scalar, Work, shape_of
+from grader.model.assignment import Assignment, Work
+from grader.model.cases import Case, shape_of
 from grader.model.catalogue import ROOT, right_answer
 from grader.model.course import read_course
 from grader.model.launched import Inspection
+from grader.model.parameters import Inputs, Scalar
 from grader.model.submission import Source
 
 SEEDS = (11, 22)

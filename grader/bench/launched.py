@@ -12,7 +12,8 @@ from grader.judge.execution import GpuFailure
 from grader.judge.lane import lane_baselines
 from grader.judge.timing import baselines as ours
 from grader.judge.timing.pool import Pool
-from grader.model.assignment import Assignment, Case
+from grader.model.assignment import Assignment
+from grader.model.cases import Case
 
 SECONDS = 60.0
 # A pool needs one slot for the profiled call, and one for calls that do not count.

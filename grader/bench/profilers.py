@@ -31,9 +31,11 @@ from grader.judge.prepared import Prepared, Task
 from grader.judge.timing.measure import largest_fitting
 from grader.judge.timing.speed import SPEED_SECONDS
 from grader.judge.timing.tuning import tuned
-from grader.model.assignment import Assignment, Case, Scalar, TimedCase
+from grader.model.assignment import Assignment
+from grader.model.cases import Case, TimedCase
 from grader.model.catalogue import ROOT
 from grader.model.course import Course
+from grader.model.parameters import Scalar
 from grader.model.submission import Source
 from grader.plan import children
 from grader.plan.plan import Plan

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import torch
 
-from grader.model.assignment import DType
+from grader.model.parameters import DType
 
 # See memfd_create(2) and "File sealing" in fcntl(2).
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL

@@ -12,7 +12,8 @@ from grader.judge.explain import Called, explain_case, explain_failure, explain_
 from grader.judge.machine import CallRunner
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.simulation import Ran
-from grader.model.assignment import Case, Inputs
+from grader.model.cases import Case
+from grader.model.parameters import Inputs
 from grader.model.result import CheckResult, Detail
 from grader.plan.findings import Finding
 from grader.plan.messages import Exhausted

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 
-from grader.model.assignment import Assignment, Case
+from grader.model.assignment import Assignment
+from grader.model.cases import Case
 from grader.model.result import CheckResult, Detail, Outcome, Timing
 from grader.model.text import clean
 from grader.model.verdicts import VERDICT_OF_KIND

@@ -19,7 +19,8 @@ from grader.judge.lowered import CannotLower, lowered
 from grader.judge.prepared import OPERATIONS, Prepared
 from grader.judge.preparing import kernels_of
 from grader.judge.simulation import Ran, Simulation
-from grader.model.assignment import Assignment, Case
+from grader.model.assignment import Assignment
+from grader.model.cases import Case
 from grader.model.result import Detail
 from grader.plan.findings import Finding, Misaligned, OutOfBounds, Race
 from grader.plan.messages import kernel_key

@@ -8,7 +8,9 @@ import random
 
 import torch
 
-from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar
+from grader.model.assignment import Assignment
+from grader.model.cases import Case
+from grader.model.parameters import Input, Inputs, Scalar
 
 
 def draw(assignment: Assignment, case: Case, seed: int, *, cuda: bool) -> Inputs:

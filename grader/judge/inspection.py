@@ -15,7 +15,8 @@ from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.explain.lines import spoken
 from grader.judge.planning import Unplanned
 from grader.judge.simulation import Simulation
-from grader.model.assignment import Assignment, Case
+from grader.model.assignment import Assignment
+from grader.model.cases import Case
 from grader.model.catalogue import ROOT
 from grader.model.launched import AccessFacts, Figures, Inspection, LaunchFacts
 from grader.plan.compiled import Binary

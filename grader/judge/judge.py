@@ -16,7 +16,7 @@ from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.target import Target, check_target
 from grader.judge.timing.pool import Wrong
 from grader.judge.timing.speed import time_case
-from grader.model.assignment import Case
+from grader.model.cases import Case
 from grader.model.launched import Inspection
 from grader.model.result import CheckResult, Timing
 from grader.plan.findings import Finding

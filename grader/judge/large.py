@@ -19,8 +19,10 @@ from grader.judge.explain import explain_findings, explain_stop
 from grader.judge.explain.lines import phrases_of, spoken
 from grader.judge.inputs import Draws
 from grader.judge.simulation import Ran, Simulation
-from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
+from grader.model.assignment import Assignment
+from grader.model.cases import Case, shape_of
 from grader.model.catalogue import answer_and_tolerance
+from grader.model.parameters import Input, Inputs, Scalar
 from grader.model.result import Detail
 from grader.plan.findings import MOST_ACCESSES, Assertion, OutOfBounds, Unwritten
 from grader.plan.messages import CannotSimulate, Simulated

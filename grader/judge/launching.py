@@ -12,7 +12,9 @@ from grader.judge.compare import poison_, same_bits
 from grader.judge.execution import Executor, Executors, GpuFailure
 from grader.judge.planning import given_tensor
 from grader.judge.simulation import Ran, ran_on_both
-from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar
+from grader.model.assignment import Assignment
+from grader.model.cases import Case
+from grader.model.parameters import Input, Inputs, Scalar
 from grader.plan.compiled import Binary
 from grader.plan.messages import GivenTensor
 from grader.plan.plan import Place, Plan

@@ -14,7 +14,8 @@ from grader.judge.lane import lane_executors
 from grader.judge.launching import Launching
 from grader.judge.prepared import Prepared, Stopped
 from grader.judge.simulation import Ran
-from grader.model.assignment import Case, Inputs
+from grader.model.cases import Case
+from grader.model.parameters import Inputs
 from grader.plan.findings import Finding
 from grader.plan.plan import Plan
 

@@ -13,7 +13,9 @@ from grader.frontends import by_suffix
 from grader.judge.allowance import OWN
 from grader.judge.buffers import memory_file
 from grader.judge.rules import Problem, check, check_kernels
-from grader.model.assignment import Assignment, Case, Input, Output, Scalar, shape_of
+from grader.model.assignment import Assignment
+from grader.model.cases import Case, dtype_of, shape_of
+from grader.model.parameters import Scalar, Tensor
 from grader.plan import messages
 from grader.plan.device import Device
 from grader.plan.messages import (
@@ -75,11 +77,11 @@ def parameters_of(assignment: Assignment, wanted: Wanted) -> list[Given]:
             given_tensor(one, wanted.case) for one in assignment.parameters]
 
 
-def given_tensor(parameter: Input | Output, case: Case) -> GivenTensor:
+def given_tensor(parameter: Tensor, case: Case) -> GivenTensor:
     """A tensor of a call, as a planner gets it."""
     return GivenTensor(
-        name=parameter.name, shape=list(shape_of(parameter, case)), dtype=parameter.dtype,
-        place=parameter.place if parameter.kind == "input" else "device", output=parameter.kind == "output")
+        name=parameter.name, shape=list(shape_of(parameter, case)), dtype=dtype_of(parameter, case),
+        place=parameter.place, output=parameter.kind != "input", filled=parameter.kind != "output")
 
 
 def plan_calls(

@@ -22,9 +22,11 @@ from grader.judge.planning import Unplanned, Wanted
 from grader.judge.preparing import Preparing, kernels_of
 from grader.judge.simulation import Ran, Simulation
 from grader.judge.witness import Foreseen, Witness
-from grader.model.assignment import Assignment, Case, Inputs
+from grader.model.assignment import Assignment
+from grader.model.cases import Case
 from grader.model.catalogue import answer_and_tolerance
 from grader.model.course import Course
+from grader.model.parameters import Inputs
 from grader.model.result import Detail
 from grader.model.submission import Source
 from grader.plan import compiled

@@ -15,8 +15,9 @@ from grader.judge.allowance import USED_UP, Allowance
 from grader.judge.compilation import canonical_texts, compile_kernels
 from grader.judge.lane import TURN, converse, lane_builders
 from grader.judge.planning import Planning, Unplanned, Wanted, given_of, plan_calls
-from grader.model.assignment import Assignment, Scalar
+from grader.model.assignment import Assignment
 from grader.model.course import LimitsTable
+from grader.model.parameters import Scalar
 from grader.plan import languages, wire
 from grader.plan.compiled import Binary, Fits, Problem
 from grader.plan.device import Device

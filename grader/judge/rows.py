@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 
 from grader.judge.compare import poisoned, unguarded
-from grader.model.assignment import Assignment, Inputs
+from grader.model.assignment import Assignment
 from grader.model.catalogue import answer_and_tolerance
+from grader.model.parameters import Inputs
 
 ROWS, FEWEST, OF_ALL = 256, 32, 2048
 """Secret rows of an answer: as many as make OF_ALL of the answers of a replay, and at least FEWEST of each."""

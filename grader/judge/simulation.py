@@ -16,7 +16,9 @@ from grader.judge.allowance import OWN, USED_UP, Allowance
 from grader.judge.buffers import HostTensor, memory_file
 from grader.judge.compare import poison_, poisoned, same_bits
 from grader.judge.lane import TURN
-from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
+from grader.model.assignment import Assignment
+from grader.model.cases import Case, shape_of
+from grader.model.parameters import Input, Inputs, Scalar
 from grader.plan import messages
 from grader.plan.device import Device
 from grader.plan.findings import Access, Finding

@@ -17,7 +17,7 @@ from grader.judge.large import SampledCase
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.preparing import kernels_of
 from grader.judge.rules import foreign
-from grader.model.assignment import Case
+from grader.model.cases import Case
 from grader.model.launched import Inspection
 from grader.model.result import Detail
 from grader.plan.compiled import Problem

@@ -11,7 +11,9 @@ import torch
 from grader.judge.compare import Comparison, index_of, same_bits
 from grader.judge.explain.lines import phrases_of, place, program, spoken
 from grader.judge.simulation import Manner, Ran, Simulation
-from grader.model.assignment import Assignment, Case, Inputs
+from grader.model.assignment import Assignment
+from grader.model.cases import Case
+from grader.model.parameters import Inputs
 from grader.model.result import Detail
 from grader.plan.findings import Access, EmptyGrid, Finding, MaskedUsed, Overflow, Race, Recast, Undefined, Unwritten
 from grader.plan.plan import Plan

@@ -9,7 +9,8 @@ from typing import Any
 from torch import Tensor
 
 from grader.kit.inputs import Distributions, maker
-from grader.model.assignment import Assignment, Inputs, Mistake, Parameter, Scalar, Work, extents
+from grader.model.assignment import Assignment, Mistake, Work
+from grader.model.parameters import Inputs, Parameter, Scalar, extents
 
 EPS16, EPS32 = 2.0**-10, 2.0**-23
 """The distance from 1 to the next number in fp16 and fp32."""

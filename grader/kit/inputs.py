@@ -13,7 +13,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from grader.model.assignment import Case, Input, Inputs, Output, Scalar, shape_of
+from grader.model.cases import Case, shape_of
+from grader.model.parameters import Inputs, Parameter, Scalar, given
 
 
 @dataclass(frozen=True)
@@ -114,17 +115,17 @@ class Tables:
 
 
 def maker(
-    parameters: Sequence[Input | Scalar | Output], distributions: Distributions
+    parameters: Sequence[Parameter], distributions: Distributions
 ) -> Callable[[Case, torch.Generator], Inputs]:
     """An assignment's `make_inputs`: draws all parameters of a case from a generator, on its device."""
-    given = [parameter for parameter in parameters if not isinstance(parameter, Output)]
 
     def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
         named = distributions(case)
-        shapes = {parameter.name: shape_of(parameter, case) for parameter in given if isinstance(parameter, Input)}
+        shapes = {parameter.name: shape_of(parameter, case) for parameter in given(parameters)
+                  if not isinstance(parameter, Scalar)}
         partners = partner_tables(named, shapes, 1, generator)
         inputs: dict[str, Tensor | float] = {}
-        for parameter in given:
+        for parameter in given(parameters):
             distribution = named[parameter.name]
             if isinstance(parameter, Scalar):
                 assert isinstance(distribution, Number)

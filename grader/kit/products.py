@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from grader.kit.author import EPS16, EPS32, SMALLEST16
-from grader.model.assignment import Inputs, Mistake
+from grader.model.assignment import Mistake
+from grader.model.parameters import Inputs
 
 GROUP = 32
 """Neighbouring columns of out that are checked by one sum: a full product costs GROUP times as much."""

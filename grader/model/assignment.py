@@ -8,89 +8,18 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import PurePath
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from grader import frontends
+from grader.model.cases import Case, TimedCase, shape_of, strides_of
 from grader.model.forms import SUFFIX, Form, WrittenParameter, file_of, read_form
+from grader.model.parameters import Input, Inputs, Output, Parameter, Scalar, Update, given
 from grader.model.record import Table
-
-DType = Literal["float32", "float16", "uint8"]
-Inputs = Mapping[str, Any]
-"""Argument name to value: a torch tensor for each `Input`, a float for each `Scalar`; never the output."""
-
-
-class Input(Table):
-    """A tensor the judge fills. `shape` names sizes of the case, `("M", "N")`; a number is the same in every case, as
-    the channels of a picture: `(3, "H", "W")`."""
-
-    kind: Literal["input"] = "input"
-    name: str
-    shape: tuple[str | int, ...]
-    dtype: DType = "float32"
-    place: Literal["device", "host"] = "device"
-
-    @property
-    def size_names(self) -> tuple[str, ...]:
-        return tuple(size for size in self.shape if isinstance(size, str))
-
-
-class Scalar(Table):
-    """A Python float passed by value."""
-
-    kind: Literal["scalar"] = "scalar"
-    name: str
-
-
-class Output(Table):
-    """The tensor the student writes; it arrives full of NaN, or of one arbitrary byte."""
-
-    kind: Literal["output"] = "output"
-    name: str = "out"
-    shape: tuple[str, ...]
-    dtype: DType = "float32"
-
-    @property
-    def size_names(self) -> tuple[str, ...]:
-        return self.shape
-
-
-Parameter = Annotated[Input | Scalar | Output, Field(discriminator="kind")]
-
-
-class Case(Table):
-    """One set of sizes and one distribution of inputs.
-
-    `name` is part of a pytest id and of result.json, so it stays short and plain: `5x9`, `1009-tiny`.
-    `values` names a distribution that the assignment's `make_inputs` knows.
-    `needs` is "gpu" for sizes that the simulator would take too long for.
-    `visibility` is "hidden" for a case of which students learn only the kind of failure.
-    """
-
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)
-    sizes: dict[str, int]
-    values: str = "mixed"
-    needs: Literal["any", "gpu"] = "any"
-    visibility: Literal["public", "hidden"] = "public"
-
-    @property
-    def hidden(self) -> bool:
-        return self.visibility == "hidden"
-
-
-class TimedCase(Case):
-    """A case whose calls are timed on a GPU. `smaller` are sizes for devices with less memory, the largest first."""
-
-    smaller: tuple[dict[str, int], ...] = ()
-
-    def siblings(self) -> Iterator[Case]:
-        """This case, then the smaller ones, each named after its sizes."""
-        yield self
-        for sizes in self.smaller:
-            yield Case(name="x".join(map(str, sizes.values())), sizes=sizes, values=self.values)
 
 
 class Work(Table):
@@ -120,13 +49,15 @@ class Baseline(Table):
 class Mistake(Table):
     """A wrong answer that students give, and the hint for a student whose output equals it.
 
-    `answer(**inputs)` returns the mistaken kernel's output in float64, of the output's shape, or None for a case where
-    the mistake cannot be recognised.
+    `answer(**inputs)` returns the mistaken kernel's output in float64 (of whole numbers: in their dtype), of the
+    output's shape, or None for a case where the mistake cannot be recognised. `output` names the output where there are
+    several; "" is the first.
     """
 
     name: str
     hint: str
     answer: Callable[..., Any]
+    output: str = ""
 
 
 class Renewal(NamedTuple):
@@ -142,11 +73,27 @@ class Renewal(NamedTuple):
     inputs: Inputs
 
 
+class Answer(Table):
+    """How one of several outputs is judged, where that differs from the others: see `Assignment`."""
+
+    tolerance: Callable[[Inputs, Any], Any] | None = None
+    rows: Callable[[Inputs, Any], Inputs] | None = None
+    columns: Callable[[Inputs, Any], Inputs] | None = None
+    spot_check: Callable[[Sequence[Inputs], Any], Callable[[Sequence[Inputs], Sequence[Any]], Any]] | None = None
+
+
 class Assignment(Table):
     """A kernel to write.
 
-    `oracle(**inputs)` returns the right answer, in float64 and of the output's shape.
-    `make_inputs(case, generator)` returns a tensor or float for every input and scalar, drawn from the
+    `oracle(**inputs)` returns the right answer, in float64 (whole numbers: in the output's dtype) and of the output's
+    shape; of several outputs a tuple in the order of their parameters. An oracle that has a parameter of an output's
+    name is given what was answered there, and returns the right answer that is nearest: where a dropout has to leave
+    x / (1 − p) or 0, and which of both is the kernel's to choose. `statistic(inputs, answer)` then says in a sentence
+    what does not fit the answer as a whole, or "".
+    `answers` says of some of several outputs, by name, how they are judged; all else here holds for those it leaves
+    out.
+    `choices` are the values that a size may have, by its name: `{"head_dim": (64, 128)}`.
+    `make_inputs(case, generator)` returns a tensor or number for every input and scalar, drawn from the
     `torch.Generator` it is given. `distributions(case)` describes the same as data (`grader.kit.inputs`), by the name
     of the parameter: timed cases with inputs on the device need it. `tolerance(inputs, expected)` returns the absolute
     error allowed for each element (float64, broadcastable to `expected`, itself float64); None means that every bit
@@ -194,6 +141,10 @@ class Assignment(Table):
     work: Callable[[Mapping[str, int]], Work] | None = None
     suffix: str = SUFFIX
     forms: Mapping[str, str] = {}
+    answers: Mapping[str, Answer] = {}
+    choices: Mapping[str, tuple[int, ...]] = {}
+    statistic: Callable[[Inputs, Any], str] | None = None
+    subject: str = ""
 
     def written(self, file: str) -> Self:
         """The assignment in the language of a file of this name; as it is, if no language has the file's suffix."""
@@ -234,8 +185,41 @@ class Assignment(Table):
                 for name, of in named]
 
     @property
-    def output(self) -> Output:
-        return next(p for p in self.parameters if isinstance(p, Output))
+    def outputs(self) -> list[Output | Update]:
+        """What the function writes, in the order of its parameters: what the oracle answers."""
+        return [p for p in self.parameters if isinstance(p, Output | Update)]
+
+    @property
+    def output(self) -> Output | Update:
+        """The output that `about` has chosen; the first, if none."""
+        return next(p for p in self.outputs if self.subject in ("", p.name))
+
+    @property
+    def conditional(self) -> bool:
+        """Whether the oracle is given what was answered."""
+        return not {p.name for p in self.parameters if isinstance(p, Output)}.isdisjoint(
+            inspect.signature(self.oracle).parameters)
+
+    def about(self, name: str) -> Self:
+        """The assignment as that of one output: its oracle answers that output alone, and tolerance, rows, columns,
+        spot check, mistakes are those of it."""
+        if self.subject == name or (not self.subject and len(self.outputs) == 1):
+            return self
+        names = [p.name for p in self.outputs]
+        own, at = self.answers.get(name), names.index(name)
+
+        @wraps(self.oracle)
+        def oracle(**inputs: Any) -> Any:
+            return self.oracle(**inputs)[at]
+
+        return self.model_copy(update={
+            "subject": name, "oracle": oracle,
+            "mistakes": tuple(one for one in self.mistakes if (one.output or names[0]) == name),
+            **({} if own is None else dict(own))})
+
+    def views(self) -> list[Self]:
+        """The assignment about each of its outputs."""
+        return [self.about(output.name) for output in self.outputs]
 
     @property
     def signature(self) -> str:
@@ -255,23 +239,45 @@ class Assignment(Table):
     def _consistent(self) -> Self:
         if self.suffix not in (known := frontends.suffixes()):
             raise ValueError(f"suffix: expected one of {', '.join(known)}, got {self.suffix!a}")
-        if sum(isinstance(p, Output) for p in self.parameters) != 1:
-            raise ValueError("parameters: not exactly one Output; give one")
+        names = [p.name for p in self.parameters]
+        if not self.outputs or len(set(names)) != len(names):
+            raise ValueError("parameters: no Output or Update, or two of one name; give one, and each a name")
         for language, text in self.forms.items():
             self._check_form(language, read_form(text))
+        self._check_cases()
+        self._check_places()
+        self._check_answers()
+        if any(not re.fullmatch(r"aten::\w+", name) for name in self.operators):
+            raise ValueError("operators: a name is not of an operator; write names such as aten::copy_")
+        return self
+
+    def _check_cases(self) -> None:
         names = [c.name for c in self.cases]
         if not names or len(set(names)) != len(names):
             raise ValueError("cases: none, or two of one name; give each a name of its own")
         if self.cases[0].hidden or any(case.hidden for case in self.timed):
             raise ValueError("cases: the first or a timed one is hidden; make them public")
-        needed = {size for p in self.parameters if not isinstance(p, Scalar) for size in p.size_names}
-        smaller = [case for timed in self.timed for case in timed.siblings()]
-        for case in (*self.cases, *smaller):
+        tensors = {p.name: p for p in self.parameters if not isinstance(p, Scalar)}
+        needed = {size for p in tensors.values() for size in p.size_names}
+        for case in (*self.cases, *(case for timed in self.timed for case in timed.siblings())):
             if missing := needed - set(case.sizes):
                 raise ValueError(f"case {case.name}: sizes lack {', '.join(sorted(missing))}")
             if any(value < 1 for value in case.sizes.values()):
                 raise ValueError(f"case {case.name}: sizes are at least 1")
-        on_device = [p.name for p in self.parameters if isinstance(p, Input) and p.place == "device"]
+            for size, allowed in self.choices.items():
+                if (got := case.sizes.get(size)) not in allowed:
+                    raise ValueError(f"case {case.name}: {size} is {got}; choose from {', '.join(map(str, allowed))}")
+            if unknown := (set(case.strides) | set(case.dtypes)) - set(tensors):
+                raise ValueError(f"case {case.name}: {min(unknown)} is no tensor; name one of {', '.join(tensors)}")
+            if case.dtypes and self.forms:
+                raise ValueError(f"case {case.name}: dtypes of its own; forms in other languages have one dtype alone")
+            for tensor in tensors.values():
+                if min((shape := shape_of(tensor, case)), default=1) < 1:
+                    raise ValueError(f"case {case.name}: {tensor.name} has the shape {shape}; extents are at least 1")
+                _check_strides(case.name, tensor.name, shape, strides_of(tensor, case))
+
+    def _check_places(self) -> None:
+        on_device = [p.name for p in self.parameters if isinstance(p, Input | Update) and p.place == "device"]
         on_host = [p.name for p in self.parameters if isinstance(p, Input) and p.place == "host"]
         if self.timed and on_device and on_host:
             raise ValueError(f"timed: {on_host[0]} is on the host, {on_device[0]} on the device; put all in one place")
@@ -282,18 +288,22 @@ class Assignment(Table):
             raise ValueError(f"renew: {numbers[0]} is a number; it is for tensors alone")
         if self.timed and on_host and self.renew is None:
             raise ValueError("renew: missing; timed cases with inputs on the host need it")
-        given = [p.name for p in self.parameters if not isinstance(p, Output)]
-        answers = {"oracle": self.oracle, **{f"mistake {wrong.name!r}": wrong.answer for wrong in self.mistakes}}
-        for about, answer in answers.items():
-            try:
-                inspect.signature(answer).bind(**dict.fromkeys(given))
-            except TypeError:
-                got = inspect.signature(answer)
-                raise ValueError(f"{about}: expected the parameters ({', '.join(given)}), got {got}") from None
-        if any(not re.fullmatch(r"aten::\w+", name) for name in self.operators):
-            raise ValueError("operators: a name is not of an operator; write names such as aten::copy_")
-        return self
+        if on_host and len(self.outputs) > 1:
+            raise ValueError(f"parameters: {on_host[0]} is on the host; that goes with one output alone")
 
+    def _check_answers(self) -> None:
+        outputs = [p.name for p in self.outputs]
+        if unknown := {*self.answers, *(wrong.output for wrong in self.mistakes if wrong.output)} - set(outputs):
+            raise ValueError(f"answers, mistakes: {min(unknown)} is no output; name one of {', '.join(outputs)}")
+        names = [p.name for p in given(self.parameters)]
+        functions = {"oracle": self.oracle, **{f"mistake {wrong.name!r}": wrong.answer for wrong in self.mistakes}}
+        for about, function in functions.items():
+            taken = inspect.signature(function)
+            answered = [p.name for p in self.parameters if isinstance(p, Output) and p.name in taken.parameters]
+            try:
+                taken.bind(**dict.fromkeys([*names, *(answered if function is self.oracle else [])]))
+            except TypeError:
+                raise ValueError(f"{about}: expected the parameters ({', '.join(names)}), got {taken}") from None
 
     def _check_form(self, language: str, form: Form) -> None:
         tensors = [p.name for p in self.parameters if not isinstance(p, Scalar)]
@@ -306,37 +316,12 @@ class Assignment(Table):
             raise ValueError(f"forms: {language}: {wrong[0]} is neither a parameter nor a size")
 
 
-def cases(
-    sizes: str, names: str, *, gpu: str = "", visibility: Literal["public", "hidden"] = "public"
-) -> tuple[Case, ...]:
-    """Makes cases from names: `cases("M N", "5x9 67x127-extreme", gpu="8192x8192")` gives three, the last for a GPU
-    alone. The part after a dash names the case's values. Hidden cases are in a file of their own, `hidden.toml`."""
-    def case(name: str, needs: Literal["any", "gpu"]) -> Case:
-        return Case(name=name, sizes=_sizes(sizes, name), values=name.partition("-")[2] or "mixed", needs=needs,
-                    visibility=visibility)
-
-    return (*(case(name, "any") for name in names.split()), *(case(name, "gpu") for name in gpu.split()))
-
-
-def timed(sizes: str, *names: str) -> tuple[TimedCase, ...]:
-    """Makes timed cases: each of `names` holds a case's name, then its smaller sizes for devices with less memory, the
-    largest first."""
-    return tuple(
-        TimedCase(name=first, sizes=_sizes(sizes, first), smaller=tuple(_sizes(sizes, name) for name in smaller))
-        for first, *smaller in map(str.split, names))
-
-
-def _sizes(sizes: str, name: str) -> dict[str, int]:
-    names, numbers = sizes.split(), name.partition("-")[0].split("x")
-    if len(numbers) != len(names) or not all(number.isdecimal() for number in numbers):
-        raise ValueError(f"case {name!r}: not {len(names)} sizes; name it after {'x'.join(names)}")
-    return dict(zip(names, map(int, numbers), strict=True))
-
-
-def shape_of(parameter: Input | Output, case: Case) -> tuple[int, ...]:
-    """The shape of a tensor in a case: `(3, "M", "N")` with `{"M": 5, "N": 9}` is `(3, 5, 9)`."""
-    return extents(parameter, case.sizes)
-
-
-def extents(parameter: Input | Output, sizes: Mapping[str, int]) -> tuple[int, ...]:
-    return tuple(size if isinstance(size, int) else sizes[size] for size in parameter.shape)
+def _check_strides(case: str, name: str, shape: Sequence[int], strides: Sequence[int]) -> None:
+    """Raises ValueError for strides that are not a shape's, and for those by which two elements may share memory."""
+    if len(strides) != len(shape):
+        raise ValueError(f"case {case}: {name} has {len(shape)} dimensions, {len(strides)} strides; give one for each")
+    reached = 0
+    for stride, extent in sorted(zip(strides, shape, strict=True)):
+        if extent > 1 and stride <= reached:
+            raise ValueError(f"case {case}: two elements of {name} may share memory; give larger strides")
+        reached += (extent - 1) * stride if extent > 1 else 0

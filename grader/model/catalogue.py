@@ -16,8 +16,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from grader import frontends
 from grader.model import forms
-from grader.model.assignment import Assignment, Inputs, cases
+from grader.model.assignment import Assignment
+from grader.model.cases import cases
 from grader.model.forms import file_of
+from grader.model.parameters import Inputs
 
 ROOT = forms.ROOT
 COURSE = ROOT / "course.toml"
@@ -110,7 +112,7 @@ def read(path: Path) -> Assignment:
 
 
 class _Hidden(BaseModel):
-    """A file `hidden.toml`: names of cases, as `grader.model.assignment.cases` takes them, and which answers are right
+    """A file `hidden.toml`: names of cases, as `grader.model.cases.cases` takes them, and which answers are right
     by nature."""
 
     model_config = ConfigDict(extra="forbid")

@@ -32,7 +32,7 @@ class WrittenParameter:
     sizes whose product it is."""
 
     name: str
-    kind: Literal["input", "scalar", "output", "size"]
+    kind: Literal["input", "scalar", "output", "update", "size"]
     of: tuple[str, ...]
     dtype: DType = "float32"
 

@@ -29,7 +29,8 @@ BUILT_BYTES = 48 << 20
 
 
 class GivenTensor(Shaped):
-    """A parameter that is a tensor: contiguous, with its own storage. `output`: the function has to write it."""
+    """A parameter that is a tensor: contiguous, with its own storage. `output`: the function has to write it; `filled`:
+    it has contents before, which all but plain outputs have."""
 
     kind: Literal["tensor"] = "tensor"
     name: Name
@@ -37,6 +38,7 @@ class GivenTensor(Shaped):
     dtype: DType
     place: Place = "device"
     output: bool = False
+    filled: bool = True
 
 
 class GivenScalar(Shaped):

@@ -13,7 +13,8 @@ from grader.judge.checks import SOURCE, results, speed_checks
 from grader.judge.judge import judge
 from grader.judge.prepared import Prepared, Task
 from grader.judge.timing.pool import slot_bytes
-from grader.model.assignment import Assignment, TimedCase
+from grader.model.assignment import Assignment
+from grader.model.cases import TimedCase
 from grader.model.catalogue import reference
 from grader.model.course import Course, Threshold, Thresholds
 from grader.model.result import Sweep, SweepPoint, Timing

@@ -20,10 +20,12 @@ from grader.judge.lane import TURN, close_lane, open_lane
 from grader.judge.prepared import Prepared, Stopped, Task
 from grader.judge.preparing import COMPILE_SECONDS
 from grader.judge.simulation import Simulation
-from grader.model.assignment import Assignment, Case, Scalar, shape_of
+from grader.model.assignment import Assignment
+from grader.model.cases import Case, shape_of
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import Course
 from grader.model.desk import Desk
+from grader.model.parameters import Scalar
 from grader.model.result import Detail
 from grader.model.submission import read_source_file
 from grader.plan.compiled import Binary

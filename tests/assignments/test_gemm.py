@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from grader.judge.compare import compare
-from grader.model.assignment import Case
+from grader.model.cases import Case
 from grader.model.catalogue import assignments, right_answer
 
 GEMM = assignments()["gemm"]

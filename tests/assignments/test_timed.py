@@ -13,8 +13,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import compare, poison_
-from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar, TimedCase, shape_of
+from grader.model.assignment import Assignment
+from grader.model.cases import Case, TimedCase, shape_of
 from grader.model.catalogue import assignments, baseline, right_answer
+from grader.model.parameters import Input, Inputs, Scalar
 from tests.assignments.tiny import tiny
 
 ASSIGNMENTS = assignments()

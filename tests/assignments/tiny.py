@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from grader.model.assignment import Assignment, Case, Scalar, shape_of
+from grader.model.assignment import Assignment
+from grader.model.cases import Case, shape_of
+from grader.model.parameters import Scalar
 
 MOST_ELEMENTS = 50_000
 LEAST = 64

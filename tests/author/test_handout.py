@@ -12,9 +12,11 @@ import pytest
 from grader.author import handout
 from grader.kit.author import assignment
 from grader.kit.inputs import Bytes
-from grader.model.assignment import Baseline, Input, Output, cases
+from grader.model.assignment import Baseline
+from grader.model.cases import cases
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import Course, read_course
+from grader.model.parameters import Input, Output
 from tests.command import kernelmark
 
 COURSE = read_course(ROOT / "course.toml", frozenset(assignments()))

@@ -68,7 +68,7 @@ CHANGES = {
     "nothing for a GPU": ("assignments/shifted/assignment.py", ', gpu="8192x8192"', "", "none is for a GPU alone"),
     "an oracle that raises": (
         "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * y.double() + 1\n",
-        "assignment.py, line 16: NameError: name 'y' is not defined"),
+        "assignment.py, line 18: NameError: name 'y' is not defined"),
     "an oracle in single precision": (
         "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * x + 1\n",
         "oracle: expected a tensor of float64, got float32"),
@@ -88,10 +88,10 @@ CHANGES = {
         "assignments/shifted/assignment.py", "1x1 5x9", "1x1 5by9", "case '5by9': not 2 sizes; name it after MxN"),
     "a file that ends Python": (
         "assignments/shifted/assignment.py", "ASSIGNMENT = ", "raise SystemExit\nASSIGNMENT = ",
-        "assignment.py, line 30: SystemExit"),
+        "assignment.py, line 32: SystemExit"),
     "a file that is no Python": (
         "assignments/shifted/assignment.py", "ASSIGNMENT = ", "ASSIGNMENT := ",
-        "assignment.py, line 30: SyntaxError: invalid syntax"),
+        "assignment.py, line 32: SyntaxError: invalid syntax"),
     "a field that there is not": (
         "assignments/shifted/assignment.py", '    rows="x",\n', '    rows="x", points=3,\n',
         "points: Extra inputs are not permitted"),

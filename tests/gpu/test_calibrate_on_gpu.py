@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 from grader.cli import app
 from grader.model import calibration, catalogue
-from grader.model.assignment import Assignment, TimedCase
+from grader.model.assignment import Assignment
+from grader.model.cases import TimedCase
 from grader.model.catalogue import ROOT
 from grader.model.course import read_course
 from grader.run import calibrate

@@ -21,9 +21,10 @@ from grader.judge.timing import roofline
 from grader.judge.timing.baselines import scalars
 from grader.judge.timing.measure import largest_fitting
 from grader.judge.timing.pool import Pool
-from grader.model.assignment import Scalar, shape_of
+from grader.model.cases import shape_of
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import Course, read_course
+from grader.model.parameters import Scalar
 from grader.run.calibrate import timed
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(600)]

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from grader.judge.explain import evidence, explain_case
-from grader.model.assignment import Assignment, Case, Mistake
+from grader.model.assignment import Assignment, Mistake
+from grader.model.cases import Case
 from grader.model.verdicts import FailureKind
 from tests.judge import faults
 from tests.judge.toys import GEMM, LINE, NORM, SILU, TURN, Fault, called, explain, judge

@@ -13,8 +13,10 @@ from torch import Tensor
 
 from grader.judge.compare import compare, poison_
 from grader.judge.explain import explain_case
-from grader.model.assignment import Assignment, Case, Inputs, Mistake, shape_of
+from grader.model.assignment import Assignment, Mistake
+from grader.model.cases import Case, shape_of
 from grader.model.catalogue import assignments, right_answer
+from grader.model.parameters import Inputs
 from grader.model.result import Detail
 from tests.judge import faults
 from tests.judge.toys import BLEND, GEMM, NORM, called, explain

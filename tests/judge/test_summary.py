@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from grader.judge.explain import explain_assignment, explain_case
-from grader.model.assignment import Assignment, Case, Mistake
+from grader.model.assignment import Assignment, Mistake
+from grader.model.cases import Case
 from grader.model.result import CheckResult, Detail, Outcome, Stage
 from grader.model.verdicts import FailureKind
 from tests.judge import faults

@@ -12,7 +12,9 @@ from grader.judge.buffers import DTYPES
 from grader.judge.compare import Comparison, compare, poison_
 from grader.judge.explain import Called, explain_case
 from grader.judge.simulation import Ran
-from grader.model.assignment import Assignment, Baseline, Case, Input, Mistake, Output, Scalar
+from grader.model.assignment import Assignment, Baseline, Mistake
+from grader.model.cases import Case
+from grader.model.parameters import Input, Output, Scalar
 from grader.model.result import Detail
 from grader.plan.findings import Finding
 from grader.plan.plan import Buffer, Fill, Plan, View

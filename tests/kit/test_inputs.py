@@ -24,7 +24,9 @@ from grader.kit.inputs import (
     partner_tables,
     tables,
 )
-from grader.model.assignment import Baseline, Case, Input, Inputs, Output, Scalar, cases, shape_of
+from grader.model.assignment import Baseline
+from grader.model.cases import Case, cases, shape_of
+from grader.model.parameters import Input, Inputs, Output, Scalar
 
 ROWS, COLUMNS = 64, 4096
 

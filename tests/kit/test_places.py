@@ -10,8 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.model.assignment import Case, Inputs
+from grader.model.cases import Case
 from grader.model.catalogue import assignments, right_answer
+from grader.model.parameters import Inputs
 
 VECTOR = assignments()["rmsnorm_vector"]
 N = 1 << 18

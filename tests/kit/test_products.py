@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 
 from grader.judge.compare import poison_
-from grader.model.assignment import Case, Inputs
+from grader.model.cases import Case
 from grader.model.catalogue import assignments, right_answer
+from grader.model.parameters import Inputs
 
 GEMM = assignments()["gemm"]
 GROUP = 32

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.model import calibration, catalogue
-from grader.model.assignment import Case, TimedCase
+from grader.model.cases import Case, TimedCase
 from grader.model.catalogue import ROOT
 from grader.model.course import Course, Threshold, Thresholds
 from grader.model.job import Graded, Job, read_job

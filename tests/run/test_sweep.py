@@ -9,7 +9,7 @@ import pytest
 
 from grader.bench.launched import short
 from grader.judge.timing.pool import slot_bytes
-from grader.model.assignment import shape_of
+from grader.model.cases import shape_of
 from grader.model.catalogue import ROOT, assignments
 from grader.run import gpus
 from grader.run.sweep import LEAST_BYTES, MOST_POINTS, amount, cases

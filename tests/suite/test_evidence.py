@@ -15,7 +15,7 @@ import pytest
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.machine import Simulator
 from grader.judge.simulation import Ran
-from grader.model.assignment import Case
+from grader.model.cases import Case
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import Course
 from grader.model.job import read_job

@@ -12,7 +12,9 @@ from grader.frontends.phrases import Phrases
 from grader.judge.explain.layout import Layout, TensorAccess
 from grader.judge.explain.lines import phrases_of, place
 from grader.judge.simulation import Ran
-from grader.model.assignment import Assignment, Case, Input, Scalar, extents
+from grader.model.assignment import Assignment
+from grader.model.cases import Case
+from grader.model.parameters import Input, Scalar, extents
 from grader.model.result import Place
 from grader.plan.plan import ITEM_BYTES, Copy, Launch, Operation, Plan
 

@@ -19,7 +19,7 @@ from grader.judge.explain.runs import beside, explain_findings
 from grader.judge.explain.silence import explain_copies, explain_unwritten, read_too_early
 from grader.judge.explain.together import left_early, not_filled, read_while_added
 from grader.judge.explain.where import ONE_LANE
-from grader.model.assignment import Inputs, extents
+from grader.model.parameters import Inputs, extents
 from grader.model.result import Detail
 from grader.model.verdicts import FailureKind
 from grader.plan.findings import Unwritten

@@ -9,6 +9,7 @@ from operator import lt
 from typing import Literal
 
 from grader.model.assignment import Assignment
+from grader.model.parameters import Tensor, extents
 from grader.model.result import CheckResult
 
 FEWEST_CASES = 3
@@ -42,13 +43,14 @@ def in_common(
 def _candidates(
     assignment: Assignment, failed: Sequence[CheckResult], passed: Sequence[CheckResult]
 ) -> Iterator[tuple[Kind, str, Test]]:
-    if len(assignment.output.shape) == 2:
-        down, across = assignment.output.shape
+    names = list(failed[0].sizes)
+    shape = [str(extent) for extent in assignment.output.shape]
+    if len(shape) == 2 and set(shape) <= set(names):
+        down, across = shape
         if any(c.sizes[down] == c.sizes[across] > 1 for c in passed):
             yield "shape", f"{down} and {across} differ", lambda c: c.sizes[down] != c.sizes[across]
         yield "shape", f"{down} is larger than {across}", lambda c: c.sizes[down] > c.sizes[across]
         yield "shape", f"{across} is larger than {down}", lambda c: c.sizes[across] > c.sizes[down]
-    names = list(failed[0].sizes)
     subject, test = _blamed(names, lambda size: size & (size - 1) != 0, failed, passed)
     yield "blocks", f"{subject} is not a power of two", test
     yield from _multiples(assignment, names, failed, passed)
@@ -72,7 +74,7 @@ def _multiples(
             yield "blocks", f"{tests[block][0]} is not a multiple of {block:,}", tests[block][1]
     for block in theirs:
         yield ("blocks", f"the number of elements is not a multiple of {block:,}",
-               partial(_leaves_elements, assignment.output.shape, block))
+               partial(_leaves_elements, assignment.output, block))
     if fitting:
         subject, test = tests[fitting[0]]
         what = f"multiple of {fitting[0]:,}" if len(fitting) == 1 else "whole number of blocks"
@@ -92,8 +94,8 @@ def _leaves_a_rest(block: int, size: int) -> bool:
     return size % block != 0
 
 
-def _leaves_elements(shape: Sequence[str], block: int, check: CheckResult) -> bool:
-    return prod(check.sizes.get(name, 0) for name in shape) % block != 0
+def _leaves_elements(output: Tensor, block: int, check: CheckResult) -> bool:
+    return prod(extents(output, check.sizes)) % block != 0
 
 
 def _separates(test: Test, failed: Sequence[CheckResult], passed: Sequence[CheckResult]) -> bool:

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from grader.judge.compare import Comparison
-from grader.model.assignment import Assignment, Inputs
+from grader.model.assignment import Assignment
+from grader.model.parameters import Inputs
 
 AGREEMENT = 0.98
 """Share of the wrong elements that a claim must account for."""

@@ -10,7 +10,7 @@ from grader import frontends
 from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import Hint
 from grader.judge.explain.lines import quoted
-from grader.model.assignment import Scalar
+from grader.model.parameters import Scalar
 from grader.plan.plan import Descriptor, Float, Integer, Launch, Plan, Pointer
 
 PATTERN = "tensors exchanged"

@@ -10,7 +10,8 @@ from grader.judge.explain.evidence import Hint, plural
 from grader.judge.explain.layout import TensorAccess
 from grader.judge.explain.lines import in_line, phrases_of, place, program, quoted, spoken, tensor_name
 from grader.judge.explain.undefined import failure, is_failure, undefined
-from grader.model.assignment import Assignment, Output
+from grader.model.assignment import Assignment
+from grader.model.parameters import Tensor
 from grader.model.result import Detail
 from grader.plan import findings as seen
 
@@ -57,7 +58,7 @@ def explain_findings(
     return None
 
 
-def beside(findings: Sequence[seen.Finding], output: Output, words: Phrases) -> Hint | None:
+def beside(findings: Sequence[seen.Finding], output: Tensor, words: Phrases) -> Hint | None:
     """The finding that explains a wrong answer; None if none does."""
     # A launch without programs leaves memory unwritten, which a later one reads; a race may be what an offset that
     # wrapped around comes to.
@@ -70,7 +71,7 @@ def beside(findings: Sequence[seen.Finding], output: Output, words: Phrases) -> 
     return None
 
 
-def _told(found: seen.Finding, output: Output, words: Phrases) -> Hint:
+def _told(found: seen.Finding, output: Tensor, words: Phrases) -> Hint:
     match found:
         case seen.EmptyGrid():
             return empty_grid(found.line, found.grid, words)
@@ -231,7 +232,7 @@ def _beyond_the_rows(one: TensorAccess) -> str:
     return ""
 
 
-def _unwritten(found: seen.Unwritten, output: Output, words: Phrases) -> Hint:
+def _unwritten(found: seen.Unwritten, output: Tensor, words: Phrases) -> Hint:
     if found.given == output.name:
         full, look = "NaN", (
             f"NaN times 0 is NaN too, so a term such as beta * {output.name} spoils the answer even where beta is 0: "

@@ -10,7 +10,7 @@ from dataclasses import replace
 from grader.judge.checks import SOURCE, case_check
 from grader.judge.judge import judge
 from grader.judge.prepared import Prepared
-from grader.model.assignment import Case
+from grader.model.cases import Case
 from grader.model.submission import Source
 
 # A loop that takes one tile, or a block that covers a row, is right up to some size.

@@ -12,7 +12,7 @@ from grader.judge.prepared import Prepared
 from grader.judge.repair.proof import proved
 from grader.judge.repair.trial import Trial
 from grader.judge.repair.words import line_of, told
-from grader.model.assignment import Case
+from grader.model.cases import Case
 from grader.model.result import CheckResult, Repair, decisive
 from grader.plan.edits import Edit, difference, edited
 from grader.plan.messages import MOST_EDITED

@@ -20,8 +20,9 @@ from grader.judge.prepared import Prepared
 from grader.judge.preparing import Preparing
 from grader.judge.rules import check, check_kernels
 from grader.judge.simulation import Ran, Simulation
-from grader.model.assignment import Case, Inputs
+from grader.model.cases import Case
 from grader.model.catalogue import answer_and_tolerance
+from grader.model.parameters import Inputs
 from grader.plan.edits import Edit, Edits
 from grader.plan.messages import (
     EDITED_PLAN_BYTES,

@@ -11,7 +11,8 @@ from grader.judge.execution import Executor, GpuFailure, executor_zygote
 from grader.judge.planning import Wanted, parameters_of
 from grader.judge.timing.fitness import Drift
 from grader.kit.inputs import Number
-from grader.model.assignment import Assignment, Case
+from grader.model.assignment import Assignment
+from grader.model.cases import Case
 from grader.model.catalogue import baseline_source
 
 EAGER, COMPILED = "eager", "compiled"

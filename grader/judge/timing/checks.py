@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from grader.judge.rows import row_check
-from grader.model.assignment import Assignment, Inputs
+from grader.model.assignment import Assignment
+from grader.model.parameters import Inputs
 
 # Secret places of each input, which must not have changed.
 INPUT_SAMPLES = 4096

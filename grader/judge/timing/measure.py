@@ -22,9 +22,11 @@ from grader.judge.timing.baselines import COMPILED, EAGER, Baselines
 from grader.judge.timing.paired import Block, Blocks, OutOfTime, block, paired, warmed
 from grader.judge.timing.pool import Pool, Wrong, slot_bytes
 from grader.judge.timing.replays import Replays
-from grader.model.assignment import Assignment, Case, Input, TimedCase
+from grader.model.assignment import Assignment
+from grader.model.cases import Case, TimedCase
 from grader.model.course import Threshold
 from grader.model.estimate import Estimate, estimate, settled, straddles
+from grader.model.parameters import Input
 from grader.model.result import Interval, Timing
 from grader.plan.compiled import Binary
 from grader.plan.plan import Plan

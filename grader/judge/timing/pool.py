@@ -23,8 +23,10 @@ from grader.judge.execution import Look, Slot
 from grader.judge.planning import given_tensor
 from grader.judge.timing.checks import Checks, Laid
 from grader.kit.inputs import Spread, Tables, partner_tables, tables
-from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
+from grader.model.assignment import Assignment
+from grader.model.cases import Case, shape_of
 from grader.model.catalogue import answer_and_tolerance
+from grader.model.parameters import Input, Inputs, Scalar
 from grader.model.result import Worst
 from grader.plan.messages import GivenTensor
 

@@ -17,7 +17,7 @@ from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.timing.measure import Bounds, Timed, largest_fitting, measure_case
 from grader.judge.timing.pool import Wrong
 from grader.judge.timing.tuning import tuned
-from grader.model.assignment import TimedCase
+from grader.model.cases import TimedCase
 from grader.model.result import Timing
 from grader.plan.plan import Plan
 

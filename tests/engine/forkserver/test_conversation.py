@@ -12,7 +12,7 @@ from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.engine.forkserver.handle import OWN_MB, OWN_TASKS, Zygote
 from grader.engine.forkserver.watchdog import Watchdog
 from grader.judge.planning import Planning, Wanted, plan_calls
-from grader.model.assignment import Case
+from grader.model.cases import Case
 from grader.model.catalogue import assignments
 from grader.plan import wire
 from grader.plan.device import TARGETS

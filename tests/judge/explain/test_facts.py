@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from grader.judge.explain.evidence import UNKNOWN
-from grader.model.assignment import Assignment, Case
+from grader.model.assignment import Assignment
+from grader.model.cases import Case
 from tests.judge.toys import BLEND, GEMM, LINE, NORM, ORACLES, SILU, TURN, Fault, explain
 
 Answer = Callable[[Mapping[str, Any], Tensor], Tensor]

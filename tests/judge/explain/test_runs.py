@@ -12,7 +12,8 @@ from grader.frontends.triton.phrases import PHRASES
 from grader.judge.compare import compare
 from grader.judge.explain import explain_case, explain_findings, explain_remarks
 from grader.judge.explain.runs import beside
-from grader.model.assignment import DType, Mistake, Output
+from grader.model.assignment import Mistake
+from grader.model.parameters import DType, Output
 from grader.model.result import Detail
 from grader.plan.findings import (
     Assertion,

@@ -17,7 +17,7 @@ from grader.judge.timing.checks import Checks, Laid
 from grader.judge.timing.measure import largest_fitting
 from grader.judge.timing.pool import Pool, Wrong, slot_bytes
 from grader.kit.author import rows_of
-from grader.model.assignment import Case, TimedCase
+from grader.model.cases import Case, TimedCase
 from grader.model.catalogue import assignments, right_answer
 from tests.assignments.tiny import tiny
 from tests.judge.toys import BLEND

@@ -11,7 +11,7 @@ import pytest
 from grader.judge.execution import CapturedCalls, Taken
 from grader.judge.timing.pool import Pool
 from grader.judge.timing.replays import Replays
-from grader.model.assignment import Case
+from grader.model.cases import Case
 from grader.model.catalogue import assignments
 
 EMPTY, SLOT = Taken(host=40e-6, device=15e-6), 1e-3

@@ -10,8 +10,8 @@ import torch
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import poison_
 from grader.judge.rows import answers_and_tolerances, row_check
-from grader.model.assignment import Inputs
 from grader.model.catalogue import answer_and_tolerance, assignments
+from grader.model.parameters import Inputs
 
 CHECKED = [one for one in assignments().values() if one.rows is not None and one.timed and one.spot_check is None]
 SLOTS = 3

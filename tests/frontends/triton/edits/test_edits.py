@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.frontends.triton.edits import edits_of
-from grader.model.assignment import shape_of
+from grader.model.cases import shape_of
 from grader.model.catalogue import assignments
 from grader.plan.edits import Edit, edited
 from grader.plan.messages import Given, GivenScalar, GivenTensor

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.frontends.triton.planner import main
-from grader.model.assignment import Assignment, Case, Scalar, shape_of
+from grader.model.assignment import Assignment
+from grader.model.cases import Case, shape_of
 from grader.model.catalogue import assignments
+from grader.model.parameters import Scalar
 from grader.plan.device import TARGETS, Device
 from grader.plan.frames import Channel, socket_pair
 from grader.plan.messages import (
