@@ -13,12 +13,13 @@ from collections.abc import Sequence
 
 import torch
 
+from grader.model import parameters
 from grader.model.parameters import DType
 
 # See memfd_create(2) and "File sealing" in fcntl(2).
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
-DTYPES = {"float32": torch.float32, "float16": torch.float16, "uint8": torch.uint8}
+DTYPES: dict[DType, torch.dtype] = {dtype: getattr(torch, dtype) for dtype in parameters.DTYPES}
 
 
 class NoRoomError(Exception):

@@ -17,13 +17,23 @@ from torch import Tensor
 from grader.model.result import Corner, ErrorMap, Worst
 
 POISON: dict[torch.dtype, tuple[torch.dtype, int]] = {
+    torch.float64: (torch.int64, 0x7FF8_5EED_5EED_5EED),
     torch.float32: (torch.int32, 0x7FC0_5EED),
     torch.float16: (torch.int16, 0x7E5D),
+    torch.bfloat16: (torch.int16, 0x7FDD),
+    torch.float8_e4m3fn: (torch.uint8, 0xFF),
+    torch.float8_e5m2: (torch.uint8, 0xFE),
+    torch.int64: (torch.int64, 0x5EED_5EED_5EED_5EED),
+    torch.int32: (torch.int32, 0x5EED_5EED),
+    torch.int16: (torch.int16, 0x5EED),
+    torch.int8: (torch.uint8, 0xA5),
     torch.uint8: (torch.uint8, 0xA5),
+    torch.bool: (torch.uint8, 0xA5),
 }
 """The contents of an output when it arrives, as (integer dtype of the same width, bits): in floats quiet NaNs with a
-payload that no arithmetic produces. Any byte may be an answer: a byte that was never written shows when the same call
-finds an output full of another one."""
+payload that no arithmetic produces (of float8_e4m3fn, which has no payloads, the NaN that no conversion makes); of a
+bool a byte that is none. Any whole number may be an answer: one that was never written shows when the same call finds
+an output full of another one."""
 _OTHER = 0x80
 
 MAP_CELLS = 128

@@ -9,10 +9,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from grader.judge import buffers
 from grader.judge.compare import LEVELS, OracleError, compare, corner, error_map, poison_, poisoned, printed
 from grader.judge.simulation import Ran, ran_on_both
 
 DTYPES = [torch.float32, torch.float16]
+FLOATS = [*DTYPES, torch.float64, torch.bfloat16]
 
 
 def _zeros(*shape: int) -> Tensor:
@@ -23,7 +25,7 @@ def _allowed(value: float) -> Tensor:
     return torch.tensor(value, dtype=torch.float64)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", FLOATS)
 def test_poison_is_nan_and_nothing_else_is_poison(dtype: torch.dtype) -> None:
     out = torch.empty(7, 3, dtype=dtype)
     poison_(out)
@@ -34,7 +36,7 @@ def test_poison_is_nan_and_nothing_else_is_poison(dtype: torch.dtype) -> None:
     assert not poisoned(out)[2, 1] and not poisoned(out)[3, 0]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", FLOATS)
 def test_poison_survives_a_copy_but_no_arithmetic_makes_it(dtype: torch.dtype) -> None:
     out = torch.empty(4, dtype=dtype)
     poison_(out)
@@ -42,6 +44,16 @@ def test_poison_survives_a_copy_but_no_arithmetic_makes_it(dtype: torch.dtype) -
     made = torch.tensor([math.inf, -1.0, 0.0, math.nan], dtype=dtype)
     made = torch.stack([made - made, made.sqrt(), made / made, made * math.nan])
     assert not bool(poisoned(made).any())
+
+
+@pytest.mark.parametrize("dtype", buffers.DTYPES.values())
+def test_every_dtype_has_a_poison_of_its_own_width_and_another_one(dtype: torch.dtype) -> None:
+    out = torch.empty(6, dtype=dtype)
+    for other in (True, False):
+        poison_(out, other=other)
+        assert bool(poisoned(out, other=other).all()) and not bool(poisoned(out, other=not other).any())
+    assert not dtype.is_floating_point or bool(out.double().isnan().all())
+    assert not bool(poisoned(torch.tensor([0, 1, math.nan if dtype.is_floating_point else 2]).to(dtype)).any())
 
 
 def test_of_bytes_a_second_call_tells_what_was_never_written() -> None:
