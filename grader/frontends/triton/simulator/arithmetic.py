@@ -11,17 +11,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from grader.frontends.triton.simulator.casts import CASTS, signed
 from grader.frontends.triton.simulator.libdevice import FUNCTIONS, erf
 from grader.frontends.triton.simulator.ramps import ramped
 from grader.frontends.triton.simulator.text import Op
 from grader.frontends.triton.simulator.types import (
     KEPT,
-    STORED,
     UNSIGNED,
     Array,
-    convert,
-    decode,
-    encode,
     number,
     rounding,
 )
@@ -120,11 +117,6 @@ _COMPARE: dict[str, Pure] = {
 }  # fmt: skip
 
 
-def _integers(values: Array) -> Array:
-    """i1 as a signed number: -1 for true."""
-    return -values.view(np.int8) if values.dtype == bool else values
-
-
 def _compare_integers(op: Op) -> Pure:
     predicate = op.body.split(",")[0].strip()
     if predicate in ("eq", "ne"):
@@ -132,7 +124,7 @@ def _compare_integers(op: Op) -> Pure:
     compare = _COMPARE[predicate[1:]]
     if predicate[0] == "u":
         return lambda a, b: compare(a.view(UNSIGNED[a.dtype]), b.view(UNSIGNED[b.dtype]))
-    return lambda a, b: compare(_integers(a), _integers(b))
+    return lambda a, b: compare(signed(a), signed(b))
 
 
 def _compare_floats(op: Op) -> Pure:
@@ -145,48 +137,6 @@ def _compare_floats(op: Op) -> Pure:
     if predicate[0] == "o":
         return compare if predicate != "one" else lambda a, b: (a < b) | (a > b)
     return compare if predicate == "une" else lambda a, b: compare(a, b) | np.isnan(a) | np.isnan(b)
-
-
-def _to_integer(kept: np.dtype[Any], unsigned: bool) -> Pure:
-    """Conversion as on GPUs: truncates and saturates, to 32 bits at least; NaN becomes 0."""
-    wide = np.dtype(f"{'u' if unsigned else 'i'}{max(4, kept.itemsize)}")
-    limits = np.iinfo(wide)
-    # The largest float64 below the limit of 64 bits.
-    highest = np.nextafter(float(limits.max), 0.0) if wide.itemsize == 8 else float(limits.max)
-
-    def convert(values: Array) -> Array:
-        clipped = np.clip(np.nan_to_num(values.astype(np.float64), nan=0.0), float(limits.min), highest)
-        return np.trunc(clipped).astype(wide).astype(kept)
-
-    return convert
-
-
-def _convert(op: Op) -> Pure:
-    source, element = op.inputs[0].element, op.types[0].element
-    kept, kind = KEPT[element], op.name
-    if kind in ("arith.fptosi", "arith.fptoui"):
-        return _to_integer(kept, kind == "arith.fptoui")
-    if kind == "tt.fp_to_fp" and "rtz" in op.body:
-        raise Unsupported("tt.fp_to_fp rounding = rtz")
-    if source == "i1":
-        signed = kind in ("arith.extsi", "arith.sitofp")
-        return lambda values: _integers(values).astype(kept) if signed else values.astype(kept)
-    if element == "i1":
-        return lambda values: values & 1 != 0
-    if kind in ("arith.extui", "arith.uitofp", "arith.index_castui"):
-        return lambda values: values.view(UNSIGNED[values.dtype]).astype(kept)
-    return lambda values: convert(values, kept)
-
-
-def _bitcast(op: Op) -> Pure:
-    source, element = op.inputs[0].element, op.types[0].element
-    if "ptr" in (source, element):
-        before, after = (each.pointee.element for each in (op.inputs[0], op.types[0]))
-        return lambda pointer: pointer.cast(before, after)
-    if source == element:
-        return lambda values: values
-    stored = STORED[element]
-    return lambda values: decode(np.ascontiguousarray(encode(values, source)).view(stored), element)
 
 
 def constant(op: Op) -> Array:
@@ -231,13 +181,10 @@ def _foreign(op: Op) -> Pure:
 
 
 _BUILT: dict[str, Callable[[Op], Pure]] = {
-    "arith.cmpi": _compare_integers, "arith.cmpf": _compare_floats, "arith.bitcast": _bitcast, "tt.bitcast": _bitcast,
-    "tt.clampf": _clamp, "tt.extern_elementwise": _foreign,
-    **dict.fromkeys(
-        ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "tt.fp_to_fp",
-         "arith.index_castui", "arith.sitofp", "arith.uitofp", "arith.fptosi", "arith.fptoui"), _convert),
+    "arith.cmpi": _compare_integers, "arith.cmpf": _compare_floats, "tt.clampf": _clamp,
+    "tt.extern_elementwise": _foreign, **CASTS,
 }  # fmt: skip
-_EXACT = {"arith.extf", "arith.select", "arith.bitcast", "tt.bitcast", "arith.negf", "math.absf", "arith.maximumf",
+_EXACT = {*CASTS, "arith.select", "arith.negf", "math.absf", "arith.maximumf",
           "arith.minimumf", "arith.maxnumf", "arith.minnumf", "tt.clampf"}  # fmt: skip
 
 
@@ -260,12 +207,12 @@ def elementwise(op: Op) -> Pure | None:
         function = _BITS[op.name]
     else:
         function = BINARY.get(op.name) or _UNARY.get(op.name)
-    if function is None or not op.types or op.name in _EXACT:
+    if function is None or not op.types:
         return function
     if op.types[0].shape and (kept := ramped(op.name, op.body, function)):
         op.ramps = True
         return kept
-    rounded = rounding(op.types[0].element)
+    rounded = None if op.name in _EXACT else rounding(op.types[0].element)
     if rounded is None:
         return function
     exact: Pure = function

@@ -20,7 +20,7 @@ from grader.frontends.triton.simulator.pipeline import Pipeline
 from grader.frontends.triton.simulator.pointers import Value, merge
 from grader.frontends.triton.simulator.tensors import full
 from grader.frontends.triton.simulator.text import BasicBlock, Op, callee
-from grader.frontends.triton.simulator.types import KEPT, Array
+from grader.frontends.triton.simulator.types import KEPT, UNSIGNED, Array
 from grader.plan.collected import PRINTED
 from grader.plan.limits import Limit, Unsupported
 from grader.plan.messages import INLINE_ASSEMBLY
@@ -289,11 +289,12 @@ def _printed(machine: Machine, op: Op, values: list[Any], prefix: str, active: A
         head = f"pid {place.program(int(machine.numbers[row]))}"
         if not tensors:
             yield f"{head}{prefix}\n"
-        for value, kind in zip(tensors, op.inputs, strict=True):
+        for value, kind, signed in zip(tensors, op.inputs, op.numbers("isSigned"), strict=True):
             lanes = full(value[row : row + 1] if len(value) > 1 else value, kind.shape)[0]
+            lanes = lanes if signed or lanes.dtype.kind != "i" else lanes.view(UNSIGNED[lanes.dtype])
             for index in np.ndindex(lanes.shape):
                 at = f" idx {index}" if kind.shape else ""
-                yield f"{head}{at}{prefix}{lanes[index]}\n"
+                yield f"{head}{at}{prefix}{lanes[index]!s}\n"
 
 
 def _assume(machine: Machine, _: Op, values: list[Any], __: Env, active: Array | None) -> None:

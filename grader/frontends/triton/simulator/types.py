@@ -117,38 +117,38 @@ def _round_bfloat16(values: Array) -> Array:
     return np.where(np.isnan(values), np.float32(np.nan), (raised & np.uint32(0xFFFF0000)).view(np.float32))
 
 
-_FLOAT8 = {"f8E4M3FN": torch.float8_e4m3fn, "f8E5M2": torch.float8_e5m2}
+FLOAT8 = {"f8E4M3FN": torch.float8_e4m3fn, "f8E5M2": torch.float8_e5m2}
 
 
 def _float8_bits(values: Array, element: str) -> Array:
-    bits = torch.from_numpy(np.array(values, np.float32)).to(_FLOAT8[element]).view(torch.uint8).numpy()
+    bits = torch.from_numpy(np.array(values, np.float32)).to(FLOAT8[element]).view(torch.uint8).numpy()
     return np.asarray(bits)
 
 
 @lru_cache(2)
 def _float8_values(element: str) -> Array:
-    return np.asarray(torch.arange(256, dtype=torch.uint8).view(_FLOAT8[element]).float().numpy())
+    return np.asarray(torch.arange(256, dtype=torch.uint8).view(FLOAT8[element]).float().numpy())
 
 
 def encode(values: Array, element: str) -> Array:
     """Converts values to memory's form."""
     if element == "bf16":
         return (np.ascontiguousarray(values).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
-    return _float8_bits(values, element) if element in _FLOAT8 else values
+    return _float8_bits(values, element) if element in FLOAT8 else values
 
 
 def decode(stored: Array, element: str) -> Array:
     """Converts memory's form to values."""
     if element == "bf16":
         return (stored.astype(np.uint32) << np.uint32(16)).view(np.float32)
-    return _float8_values(element).take(stored) if element in _FLOAT8 else stored
+    return _float8_values(element).take(stored) if element in FLOAT8 else stored
 
 
 def rounding(element: str) -> Callable[[Array], Array] | None:
     """The function that rounds float32 to an element type that NumPy lacks; None if NumPy has it."""
     if element == "bf16":
         return _round_bfloat16
-    if element in _FLOAT8:
+    if element in FLOAT8:
         return lambda values: decode(_float8_bits(values, element), element)
     return None
 

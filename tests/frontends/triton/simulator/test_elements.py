@@ -1,6 +1,6 @@
 # mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 # ruff: noqa: E701 - kernels with many cases are read more easily so
-"""Operations on single elements give what PyTorch gives: functions of one and two, casts, bits, random numbers."""
+"""Operations on single elements give what PyTorch gives: functions of one and two, bits, random numbers."""
 
 from __future__ import annotations
 
@@ -156,26 +156,6 @@ def test_a_function_of_two_integers_wraps_and_divides_as_c_does(name: str, dtype
     out = torch.empty_like(x)
     right(simulate(integer_kernel, (4,), x, y, out, debug=False, WHICH=name, BLOCK=N))
     assert torch.equal(out, INTEGER[name](x, y))
-
-
-@triton.jit
-def cast_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
-    offsets = tl.arange(0, BLOCK)
-    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets).to(out_ptr.dtype.element_ty))
-
-
-FLOATS = [torch.float32, torch.float16, torch.bfloat16, torch.float64]
-
-
-@pytest.mark.parametrize("source", [*FLOATS, torch.int32, torch.int8, torch.uint8, torch.int64])
-@pytest.mark.parametrize("target", [*FLOATS, torch.int32, torch.int64, torch.float8_e5m2, torch.float8_e4m3fn])
-def test_a_cast(source: torch.dtype, target: torch.dtype) -> None:
-    x = (torch.randn(N) * 20).to(source) if source.is_floating_point else torch.randint(0, 100, (N,)).to(source)
-    out = torch.empty(N, dtype=torch.float32).to(target)
-    if target.itemsize == 1 and not source.is_floating_point:
-        pytest.skip("Triton has no such cast")
-    right(simulate(cast_kernel, (1,), x, out, BLOCK=N))
-    assert torch.equal(out.float(), x.to(target).float())
 
 
 @triton.jit
