@@ -21,6 +21,8 @@ JUDGE_CHANGES = {
        "numbers at edges, which chance never drew.",
     5: "Kernels that are right are run once more as their compiler leaves them; another language is judged. A "
        "kernel that only takes the simulator long needs a GPU, and is not called endless.",
+    6: "Without a GPU kernels are judged, too, that map a function over elements, multiply with scales, gather rows of "
+       "a descriptor or cast toward zero. A cast to eight-bit floats saturates, as GPUs have it.",
 }
 """What each version of the judge changed."""
 

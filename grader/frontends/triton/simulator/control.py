@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,22 @@ import numpy as np
 from grader.frontends.triton.simulator.arithmetic import BINARY
 from grader.frontends.triton.simulator.atomics import atomic, compare_and_swap, reduce_block
 from grader.frontends.triton.simulator.machine import FLOOR, Env, Machine
-from grader.frontends.triton.simulator.memory import advance, load, load_block, make_block, store, store_block
+from grader.frontends.triton.simulator.memory import (
+    advance,
+    gather_rows,
+    load,
+    load_block,
+    make_block,
+    scatter_rows,
+    store,
+    store_block,
+)
 from grader.frontends.triton.simulator.orders import any_order
 from grader.frontends.triton.simulator.pipeline import Pipeline
 from grader.frontends.triton.simulator.pointers import Value, merge
-from grader.frontends.triton.simulator.tensors import full
+from grader.frontends.triton.simulator.ramps import plain
 from grader.frontends.triton.simulator.text import BasicBlock, Op, callee
-from grader.frontends.triton.simulator.types import KEPT, UNSIGNED, Array
+from grader.frontends.triton.simulator.types import KEPT, UNSIGNED, Array, full
 from grader.plan.collected import PRINTED
 from grader.plan.limits import Limit, Unsupported
 from grader.plan.messages import INLINE_ASSEMBLY
@@ -190,6 +200,23 @@ def _combine(machine: Machine, op: Op, env: Env, left: list[Array], right: list[
     return [np.broadcast_to(np.asarray(each), (flat[0].size,)).reshape(shape) for each in results]
 
 
+def _map(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | None) -> list[Value]:
+    """`tl.map_elementwise`: calls a function for each lane, or for `pack` neighbouring ones. Each call counts as a
+    program."""
+    shape, pack, block = op.inputs[0].shape, int(op.attribute("pack")), op.regions[0][0]
+    count, numbers, owners = machine.count, machine.numbers, machine.owners
+    calls = prod(shape) // pack
+    lanes = [np.broadcast_to(full(each, shape), (count, *shape)).reshape(-1, pack) for each in values]
+    given = [np.ascontiguousarray(each[:, lane]) for each in lanes for lane in range(pack)]
+    machine.count, machine.numbers, machine.owners = count * calls, numbers.repeat(calls), owners.repeat(calls)
+    taking = None if active is None else active.repeat(calls)
+    results = machine.block(block, {**env, **dict(zip(block.arguments, given, strict=True))}, taking)[1]
+    columns: list[Array] = [np.broadcast_to(plain(each), (machine.count,)) for each in results]
+    machine.count, machine.numbers, machine.owners = count, numbers, owners
+    return [np.stack(columns[first : first + pack], -1).reshape(count, *shape)
+            for first in range(0, len(columns), pack)]
+
+
 def _last(op: Op, values: list[Any]) -> tuple[int, list[Array]]:
     """The axis of a reduction or scan, and its full tensors with that axis moved to the end."""
     axis = int(op.attribute("axis")) + 1
@@ -333,14 +360,16 @@ def _assembly(op: Op) -> Callable[..., Any]:
     return depend
 
 
-ENDS = {"scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return", "cf.br", "cf.cond_br"}
+ENDS = {"scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return",
+        "tt.map_elementwise.return", "cf.br", "cf.cond_br"}  # fmt: skip
 RUNS: dict[str, Callable[..., Any]] = {
     "tt.get_program_id": _program_id, "tt.get_num_programs": _programs, "scf.if": _if,
     "scf.for": _looped(_for), "scf.while": _looped(_while), "tt.call": _call, "tt.reduce": _reduce,
-    "tt.scan": _scan, "tt.assert": _assert,
+    "tt.scan": _scan, "tt.map_elementwise": _map, "tt.assert": _assert,
     "tt.print": _print, "tt.load": load, "tt.store": store, "tt.atomic_rmw": atomic, "tt.atomic_cas": compare_and_swap,
     "tt.make_tensor_ptr": make_block, "tt.make_tensor_descriptor": make_block, "tt.advance": advance,
     "tt.descriptor_load": load_block, "tt.descriptor_store": store_block, "tt.descriptor_reduce": reduce_block,
+    "tt.descriptor_gather": gather_rows, "tt.descriptor_scatter": scatter_rows,
     "gpu.barrier": _barrier, "ttg.barrier": _barrier, "llvm.intr.assume": _assume,
     "tt.grid_dependency_wait": _wait, "tt.grid_dependency_launch_dependents": _launch_dependents,
 }  # fmt: skip

@@ -265,6 +265,23 @@ def store_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value]
             _write(machine, pointer, given, beyond, active, shape, False, "granule")
 
 
+def gather_rows(machine: Machine, _: Op, values: list[Any], __: dict[str, Value], active: Array | None) -> Array:
+    """`tt.descriptor_gather`: a row of the block's width for each row number; lanes beyond the tensor get padding."""
+    descriptor = values[0].at([np.zeros(1, np.int32), values[2]])
+    note_descriptor(machine, descriptor, active)
+    pointer, inside = descriptor.rows(values[1])
+    other = KEPT[pointer.element].type(np.nan if descriptor.padding == "nan" else 0)
+    return _read(machine, pointer, inside, other, active, False)
+
+
+def scatter_rows(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
+    """`tt.descriptor_scatter`: the reverse of a gather; stores nothing beyond the tensor."""
+    descriptor = values[0].at([np.zeros(1, np.int32), values[2]])
+    note_descriptor(machine, descriptor, active)
+    pointer, inside = descriptor.rows(values[1])
+    _write(machine, pointer, values[3], inside, active, op.inputs[3].shape, False)
+
+
 def make_block(_: Machine, op: Op, values: list[Any], __: dict[str, Value], ___: Array | None) -> BlockPointer:
     """`tt.make_tensor_ptr` and `tt.make_tensor_descriptor`: base, shape, strides; only the former has offsets."""
     block = op.types[0].pointee

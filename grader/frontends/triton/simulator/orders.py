@@ -13,10 +13,11 @@ import numpy as np
 
 from grader.frontends.triton.simulator.machine import Machine
 from grader.frontends.triton.simulator.pointers import Pointers
+from grader.frontends.triton.simulator.products import PRODUCTS
 from grader.frontends.triton.simulator.ramps import Ramp, plain
-from grader.frontends.triton.simulator.tensors import full, tensorwise
+from grader.frontends.triton.simulator.tensors import tensorwise
 from grader.frontends.triton.simulator.text import Function, Op, callee, walk
-from grader.frontends.triton.simulator.types import STORED, Array
+from grader.frontends.triton.simulator.types import STORED, Array, full
 
 LIBRARY = "triton.language.standard."
 """Triton's own functions, which may take their elements in any order."""
@@ -321,7 +322,7 @@ def _early(op: Op) -> set[Op]:
     loads: set[Op] = set()
     multiplied: set[str] = set()
     for each in reversed(body):
-        if each.name == "tt.dot":
+        if each.name in PRODUCTS:
             multiplied.update(each.operands[:2])
         elif each.name in ("tt.load", "tt.descriptor_load"):
             if each.types[0].shape and ("tt.num_stages" in op.body or not multiplied.isdisjoint(each.results)):

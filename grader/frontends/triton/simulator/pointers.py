@@ -145,6 +145,17 @@ class BlockPointer:
         which = None if which is None else _column(which, rank)
         return Pointers(self.base.sources, which, offsets, self.base.element), inside
 
+    def rows(self, numbers: Array) -> tuple[Pointers, Array]:
+        """A pointer for each lane of rows of a tensor of two dimensions, by their numbers (int32, one axis beside that
+        of programs); and which lanes lie inside."""
+        rows = numbers.astype(np.int64)[:, :, None]
+        columns = _column(self.offsets[1], 2) + np.arange(self.block.shape[1], dtype=np.int64)
+        (height, width), (down, across) = ([_column(each, 2) for each in pair] for pair in (self.shape, self.strides))
+        inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
+        offsets = _column(plain(self.base.offsets), 2) + rows * down + columns * across
+        which = None if self.base.which is None else _column(self.base.which, 2)
+        return Pointers(self.base.sources, which, offsets, self.base.element), inside
+
     def merge(self, condition: Array, other: BlockPointer) -> BlockPointer:
         if (self.block, self.padding) != (other.block, other.padding):
             raise Unsupported("pointers to different blocks in one variable")

@@ -10,6 +10,7 @@ from grader.frontends.triton.simulator.arithmetic import constant, elementwise
 from grader.frontends.triton.simulator.code import Code
 from grader.frontends.triton.simulator.control import ENDS, MADE, RUNS
 from grader.frontends.triton.simulator.orders import settle
+from grader.frontends.triton.simulator.products import PRODUCTS
 from grader.frontends.triton.simulator.tensors import tensorwise
 from grader.frontends.triton.simulator.text import BasicBlock, Function, Op, callee, read_module, walk
 from grader.frontends.triton.simulator.types import Array
@@ -17,8 +18,10 @@ from grader.frontends.triton.text import installed
 from grader.plan.limits import Unsupported
 from grader.plan.plan import Kernel
 
-STORES = {"tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_store", "tt.descriptor_reduce"}
-READS = {"tt.load", "tt.descriptor_load", "tt.atomic_rmw", "tt.atomic_cas"}
+_ATOMICS = {"tt.atomic_rmw", "tt.atomic_cas"}
+_LOADS = {"tt.load", "tt.descriptor_load", "tt.descriptor_gather"}
+STORES = {"tt.store", "tt.descriptor_store", "tt.descriptor_scatter", "tt.descriptor_reduce", *_ATOMICS}
+READS = {*_LOADS, *_ATOMICS}
 MOST_KEPT = 64
 
 
@@ -66,7 +69,7 @@ def _prepare(text: str, symbol: str, counting: bool) -> Code:
     for function in functions.values():
         for op in walk(function.blocks):
             _ready(op, file)
-            if op.name == "tt.dot" and counting:
+            if op.name in PRODUCTS and counting:
                 op.pure, op.weight = _sum_alone, 1
         if counting:
             _prune(function.blocks, Counter(name for op in walk(function.blocks) for name in _uses(op)))
@@ -81,7 +84,7 @@ def _prepare(text: str, symbol: str, counting: bool) -> Code:
     alive, reads = _Alive(functions), _reading(functions)
     return Code(
         functions, symbol, file, max([1, *sizes]), alive.function(symbol), *_stores_and_loads(functions, entry),
-        bool(names & {"tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_reduce"}), any(map(is_relaxed, ops)),
+        bool(names & {"tt.descriptor_reduce", *_ATOMICS}), any(map(is_relaxed, ops)),
         any(_reads(region, reads) for op in ops if op.name == "scf.while" for region in op.regions))
 
 
@@ -100,14 +103,14 @@ def _prune(blocks: list[BasicBlock], uses: Counter[str]) -> None:
 
 def is_relaxed(op: Op) -> bool:
     """Whether an atomic does not order what comes before and after it for all programs."""
-    if op.name not in ("tt.atomic_rmw", "tt.atomic_cas"):
+    if op.name not in _ATOMICS:
         return False
     *_, order, scope = [""] + [each.strip() for each in op.body.split("%")[0].split(",") if each.strip()]
     return order != "acq_rel" or scope == "cta"
 
 
-def _sum_alone(_: Array, __: Array, total: Array) -> Array:
-    return total
+def _sum_alone(*operands: Array) -> Array:
+    return operands[-1]
 
 
 def _ready(op: Op, file: str) -> None:
@@ -259,6 +262,6 @@ def _stores_and_loads(functions: dict[str, Function], entry: Function) -> tuple[
                     parents[find((function.name, value))] = find((function.name, ""))
     stored, loaded = ({find((function.name, op.operands[0])) for function in functions.values()
                        for op in walk(function.blocks) if op.name in names}
-                      for names in (STORES, {"tt.load", "tt.descriptor_load"}))
+                      for names in (STORES, _LOADS))
     arguments = [find((entry.name, argument)) for argument in entry.blocks[0].arguments]
     return [each in stored for each in arguments], [each in loaded for each in arguments]

@@ -1,4 +1,4 @@
-"""Operations on whole tensors: shapes, ranges, products, histograms. They are pure, as those of `arithmetic`."""
+"""Operations on whole tensors: shapes, ranges, histograms, and `products`. They are pure, as those of `arithmetic`."""
 
 from __future__ import annotations
 
@@ -8,17 +8,13 @@ from typing import Any
 import numpy as np
 
 from grader.frontends.triton.simulator.pointers import Pointers
+from grader.frontends.triton.simulator.products import PRODUCTS
 from grader.frontends.triton.simulator.ramps import Ramp, plain
 from grader.frontends.triton.simulator.text import Op
-from grader.frontends.triton.simulator.types import KEPT, Array, Type, convert, round_tf32, rounding
+from grader.frontends.triton.simulator.types import KEPT, Array, full
 from grader.plan.limits import Unsupported
 
 Pure = Callable[..., Any]
-
-
-def full(values: Array, shape: tuple[int, ...]) -> Array:
-    """The tensor in its full shape, without axes of length 1 that stand for any length."""
-    return np.broadcast_to(values, values.shape[:1] + shape)
 
 
 def _lifted(function: Callable[[Array], Array]) -> Pure:
@@ -114,51 +110,6 @@ def _histogram(op: Op) -> Pure:
     return histogram
 
 
-def _dot(op: Op) -> Pure:
-    left, right, result = op.inputs[0], op.inputs[1], op.types[0]
-    if result.element == "f16":
-        return _half_dot(left, right)
-    kept = KEPT[result.element]
-    # A multiply-add of a product takes a fraction of the time of other operations.
-    op.weight = max(1, left.shape[-1] // 8)
-    wide = np.dtype(np.float64) if left.element == "f64" else np.dtype(np.float32)
-    rounded = rounding(result.element)
-    # Sums of products of int8 are exact in float64, whose products are fast.
-    integers = kept.kind == "i"
-    # TF32 with correction (`tf32x3`) is as good as float32.
-    tf32 = left.element == "f32" and op.attribute("inputPrecision", "ieee") == "tf32"
-
-    def dot(a: Array, b: Array, accumulator: Array) -> Array:
-        a, b = full(a, left.shape), full(b, right.shape)
-        if integers:
-            return np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(kept) + accumulator
-        a, b = convert(a, wide), convert(b, wide)
-        if tf32:
-            a, b = round_tf32(a), round_tf32(b)
-        product = np.matmul(a, b)
-        # The product is a new array of full size, so it can hold the sum.
-        product = np.add(product, accumulator, out=product if len(accumulator) <= len(product) else None)
-        return product if rounded is None else rounded(product)
-
-    return dot
-
-
-_HALF_DEPTH = 16
-"""Tensor cores multiply 16 deep; a half accumulator is rounded after each such step."""
-
-
-def _half_dot(left: Type, right: Type) -> Pure:
-    def dot(a: Array, b: Array, accumulator: Array) -> Array:
-        a, b = (convert(full(value, kind.shape), np.dtype(np.float32)) for value, kind in ((a, left), (b, right)))
-        for start in range(0, left.shape[-1], _HALF_DEPTH):
-            stop = start + _HALF_DEPTH
-            product = np.matmul(a[..., start:stop], b[..., start:stop, :])
-            accumulator = (product + accumulator.astype(np.float32)).astype(np.float16)
-        return accumulator
-
-    return dot
-
-
 def _address(op: Op) -> Pure:
     if op.types[0].element != "i64":
         raise Unsupported("an address as another integer than i64")
@@ -189,8 +140,8 @@ def _unsplat(_: Op) -> Pure:
 _BUILT: dict[str, Callable[[Op], Pure]] = {
     "tt.splat": _splat, "tt.unsplat": _unsplat, "tt.broadcast": _same, "tt.expand_dims": _expand,
     "tt.reshape": _reshape, "tt.trans": _transpose, "tt.split": _split, "tt.join": _join, "tt.cat": _cat,
-    "tt.make_range": _range, "tt.gather": _gather, "tt.histogram": _histogram, "tt.dot": _dot, "tt.addptr": _addptr,
-    "tt.ptr_to_int": _address, "ub.poison": _poison,
+    "tt.make_range": _range, "tt.gather": _gather, "tt.histogram": _histogram, "tt.addptr": _addptr,
+    "tt.ptr_to_int": _address, "ub.poison": _poison, **PRODUCTS,
 }  # fmt: skip
 
 

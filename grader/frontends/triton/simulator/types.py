@@ -171,6 +171,11 @@ def round_tf32(values: Array) -> Array:
     return np.where(np.isfinite(values), ((bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32), values)
 
 
+def full(values: Array, shape: tuple[int, ...]) -> Array:
+    """The tensor in its full shape, without axes of length 1 that stand for any length."""
+    return np.broadcast_to(values, values.shape[:1] + shape)
+
+
 def number(text: str, element: str) -> Array:
     """A literal of the text as an array of one element."""
     kept = KEPT[element]

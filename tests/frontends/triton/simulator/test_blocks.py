@@ -1,6 +1,6 @@
 # mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 # ruff: noqa: E701 - kernels with many cases are read more easily so
-"""Operations on whole blocks give what PyTorch gives: reductions, scans, changes of shape, products, loads at edges."""
+"""Operations on whole blocks give what PyTorch gives: reductions, scans, changes of shape, loads at edges."""
 
 from __future__ import annotations
 
@@ -124,39 +124,45 @@ def test_a_change_of_shape(name: str) -> None:
 
 
 @triton.jit
-def dot_kernel(a_ptr, b_ptr, out_ptr, PRECISION: tl.constexpr, OUT: tl.constexpr, M: tl.constexpr, K: tl.constexpr):
-    i, k = tl.arange(0, M), tl.arange(0, K)
-    a = tl.load(a_ptr + i[:, None] * K + k[None, :])
-    b = tl.load(b_ptr + k[:, None] * M + i[None, :])
-    tl.store(out_ptr + i[:, None] * M + i[None, :], tl.dot(a, b, input_precision=PRECISION, out_dtype=OUT))
+def until_small(x, limit):
+    rounds = 0
+    while x > limit:
+        x = x / 2
+        rounds += 1
+    if x < -limit:
+        x = -limit
+    return x, rounds
 
 
-def dot(
-    a: Tensor, b: Tensor, precision: str = "ieee", out: Any = tl.float32, dtype: torch.dtype = torch.float32
-) -> Tensor:
-    result = torch.empty(a.shape[0], b.shape[1], dtype=dtype)
-    right(simulate(dot_kernel, (1,), a, b, result, PRECISION=precision, OUT=out, M=a.shape[0], K=a.shape[1]))
-    return result
+@triton.jit
+def both(x0, x1, y0, y1):
+    return x0 + y0, x1 - y1
 
 
-def test_a_product_is_as_precise_as_it_was_asked_to_be() -> None:
-    a, b = torch.randn(16, 128), torch.randn(128, 16)
-    exact = a.double() @ b.double()
-    single, tf32 = (float((dot(a, b, each).double() - exact).abs().max()) for each in ("ieee", "tf32"))
-    assert single < 1e-4 < 1e-3 < tf32 < 0.1
+@triton.jit
+def map_kernel(x_ptr, y_ptr, rounds_ptr, both_ptr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets)
+    if tl.program_id(0) != 1:
+        y, rounds = tl.map_elementwise(until_small, x, 1.0 + tl.zeros_like(x))
+        tl.store(y_ptr + offsets, y)
+        tl.store(rounds_ptr + offsets, rounds)
+    tl.store(both_ptr + offsets, tl.map_elementwise(both, x, x * x, pack=2)[0])
 
 
-def test_a_half_accumulator_rounds_more_than_one_of_float32() -> None:
-    a, b = torch.rand(16, 1024).half(), torch.rand(1024, 16).half()
-    exact = a.double() @ b.double()
-    single = float((dot(a, b).double() - exact).abs().max())
-    half = float((dot(a, b, out=tl.float16, dtype=torch.float16).double() - exact).abs().max())
-    assert single < 0.01 < 0.2 < half
-
-
-def test_a_product_of_integers_is_exact() -> None:
-    a, b = torch.randint(-128, 128, (16, 64)).to(torch.int8), torch.randint(-128, 128, (64, 16)).to(torch.int8)
-    assert torch.equal(dot(a, b, out=tl.int32, dtype=torch.int32), (a.int() @ b.int()))
+def test_a_function_of_single_lanes_takes_each_its_own_way() -> None:
+    # In program 1 no lane is called: there the loop would never end.
+    x = torch.tensor([0.3, 8.5, -4.0, 100.0, 1.0, 2.0, -0.5, 3.0])
+    x = torch.cat([x, torch.full((8,), float("inf")), x.flip(0)])
+    y, rounds, pairs = torch.zeros(24), torch.zeros(24, dtype=torch.int32), torch.zeros(24)
+    right(simulate(map_kernel, (3,), x, y, rounds, pairs, BLOCK=8, debug=False))
+    halved = torch.where(x > 1, x.clamp(min=1).log2().ceil(), 0).nan_to_num(posinf=0)
+    halved[8:16] = 0
+    assert torch.equal(rounds, halved.int())
+    expected = torch.maximum(x * 2.0**-halved, torch.tensor(-1.0))
+    expected[8:16] = 0
+    close(y, expected)
+    close(pairs, x + x * x * torch.tensor([1.0, -1.0]).repeat(12))
 
 
 @triton.jit

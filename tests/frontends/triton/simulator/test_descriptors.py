@@ -103,3 +103,36 @@ def test_a_descriptors_maximum_knows_a_sign(dtype: torch.dtype, largest: int) ->
     out = torch.tensor([3] * 16, dtype=torch.int32).view(dtype)
     right(simulate(described_largest_kernel, (2,), x, Described(out, [16]), BLOCK=16))
     assert out.tolist() == [largest, 5] * 8
+
+
+@triton.jit
+def rows_kernel(x_ptr, rows_ptr, out_ptr, M, N, first, ROWS: tl.constexpr):
+    rows = tl.load(rows_ptr + tl.arange(0, ROWS))
+    source = tl.make_tensor_descriptor(x_ptr, [M, N], [N, 1], [1, 16])
+    target = tl.make_tensor_descriptor(out_ptr, [M, N], [N, 1], [1, 16])
+    target.scatter(source.gather(rows, first) + 1.0, rows, first)
+
+
+@pytest.mark.parametrize("first", [0, 20])
+def test_rows_of_a_descriptor_by_their_numbers_stop_at_its_edges(first: int) -> None:
+    x, out = torch.randn(12, 32), torch.zeros(12, 32)
+    rows = torch.tensor([7, 2, 11, 12, -1, 3, 100, 0], dtype=torch.int32)
+    right(simulate(rows_kernel, (1,), x, rows, out, 12, 32, first, ROWS=8))
+    expected = torch.zeros(12, 32)
+    within = [7, 2, 11, 3, 0]
+    expected[within, first : first + 16] = x[within, first : first + 16] + 1
+    assert torch.equal(out, expected)
+
+
+@triton.jit
+def repeated_kernel(x_ptr, rows_ptr, out_ptr, M, N, ROWS: tl.constexpr):
+    rows = tl.load(rows_ptr + tl.arange(0, ROWS))
+    source = tl.make_tensor_descriptor(x_ptr, [M, N], [N, 1], [1, 16])
+    values = source.gather(rows, 0)
+    tl.store(out_ptr + tl.arange(0, ROWS)[:, None] * 16 + tl.arange(0, 16)[None, :], values)
+
+
+def test_a_row_may_be_gathered_twice() -> None:
+    x, rows, out = torch.randn(12, 32), torch.tensor([3, 3, 0, 1] * 2, dtype=torch.int32), torch.zeros(8, 16)
+    right(simulate(repeated_kernel, (1,), x, rows, out, 12, 32, ROWS=8))
+    assert torch.equal(out, x[rows.long(), :16])

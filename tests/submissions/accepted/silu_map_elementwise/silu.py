@@ -1,6 +1,4 @@
-# A function for each element, which the simulator does not know.
-# expect: cannot simulate `tt.map_elementwise of Triton 3.
-# on a gpu: accepted; there it runs
+# A function for each element.
 # base: silu
 #-# shared: triton
 #+# shared: triton
