@@ -277,7 +277,7 @@ def _timing(subject: Subject) -> Iterator[str]:
     """Checks the functions for measuring speed: work, rows, spot_check and renew."""
     assignment = subject.assignment
     for case in (case for timed in assignment.timed for case in timed.siblings()):
-        if assignment.work is not None and not isinstance(work := assignment.work(case.sizes), Work):
+        if assignment.work is not None and not isinstance(work := assignment.work(case), Work):
             yield f"{case.name}: work: expected a Work, got {type(work).__name__}"
     case = max(subject.cases, key=lambda case: math.prod(shape_of(assignment.output, case)))
     inputs, expected = subject.drawn(case, SEEDS[0])

@@ -128,7 +128,7 @@ def _profiled(assignment: Assignment, source: Source, course: Course) -> None:
 
     assert assignment.work is not None
     largest = sweep.cases(assignment)[-1]
-    needed = assignment.work(largest.sizes).bytes
+    needed = assignment.work(largest).bytes
     with console.status("asking ncu"), profilers.recorded(assignment, largest, source, course) as path:
         counted = path if isinstance(path, profilers.ToolFailure) else profilers.counters(path)
     if isinstance(counted, profilers.ToolFailure):

@@ -8,9 +8,10 @@ import random
 
 import torch
 
+from grader.kit.inputs import numbers
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
-from grader.model.parameters import Input, Inputs, Scalar
+from grader.model.parameters import Input, Inputs, Scalar, Value
 
 
 def draw(assignment: Assignment, case: Case, seed: int, *, cuda: bool) -> Inputs:
@@ -35,13 +36,18 @@ class Draws:
         self._cuda = cuda
         self._contents = contents or seed
 
-    def scalars(self, case: Case) -> dict[str, float]:
+    def scalars(self, case: Case) -> dict[str, Value]:
         """The numbers that every call of a case is given. Host code sees them, so they stand in the plan."""
-        if not (names := [p.name for p in self._assignment.parameters if isinstance(p, Scalar)]):
+        assignment, key = self._assignment, self._key(case, "scalars", seed=self._seed)
+        if not (names := [p.name for p in assignment.parameters if isinstance(p, Scalar)]):
             return {}
+        if assignment.distributions is not None:
+            generator = torch.Generator("cuda" if self._cuda else "cpu").manual_seed(key)
+            with torch.device(generator.device):
+                return numbers(assignment.parameters, assignment.distributions, case, generator)
         # Sizes of 1, because the tensors that are drawn along with the numbers are thrown away.
         small = case.model_copy(update={"sizes": dict.fromkeys(case.sizes, 1)})
-        drawn = self._draw(small, "scalars", seed=self._seed)
+        drawn = draw(assignment, small, key, cuda=self._cuda)
         return {name: drawn[name] for name in names}
 
     def inputs(self, case: Case, *which: int) -> Inputs:

@@ -1,4 +1,5 @@
-"""Helpers for authors of assignments: mistakes in two lines, and the usual defaults."""
+"""The words of an assignment: what an `assignment.py` imports, but for families of mistakes and checks, which are
+modules of their own beside this one."""
 
 from __future__ import annotations
 
@@ -6,26 +7,52 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import torch
 from torch import Tensor
 
-from grader.kit.inputs import Distributions, maker
-from grader.model.assignment import Assignment, Mistake, Work
-from grader.model.parameters import Inputs, Parameter, Scalar, extents
+from grader.kit.inputs import Bits, Bytes, Distribution, Distributions, Loud, Number, Outliers, Spread, maker
+from grader.kit.whole import Bools, Distinct, Fixed, Indices, Offsets, OneOf, Whole
+from grader.model.assignment import Answer, Assignment, Baseline, Mistake, Renewal, Work
+from grader.model.cases import Case, cases, dtype_of, shape_of, timed
+from grader.model.parameters import Input, Inputs, Output, Parameter, Scalar, Update
+from grader.plan.plan import ITEM_BYTES
+
+__all__ = [
+    "EPS16", "EPS32", "SMALLEST16", "SMALLEST_NORMAL32", "Baseline", "Bits", "Bools", "Bytes", "Case", "Distinct",
+    "Distribution", "Fixed", "Indices", "Input", "Inputs", "Loud", "Mistake", "Number", "Offsets", "OneOf", "Outliers",
+    "Output", "Renewal", "Scalar", "Spread", "Update", "Whole", "Work", "assignment", "cases", "eps", "mistakes",
+    "rounding", "timed"]
 
 EPS16, EPS32 = 2.0**-10, 2.0**-23
 """The distance from 1 to the next number in fp16 and fp32."""
 SMALLEST16, SMALLEST_NORMAL32 = 2.0**-24, 2.0**-126
 """The smallest fp16 number above zero, and the smallest normal fp32 number."""
-ITEM_BYTES = {"float32": 4, "float16": 2, "uint8": 1}
 
 Rows = Callable[[Inputs, Any], Inputs]
+Tolerance = Callable[[Inputs, Any], Any]
+SpotCheck = Callable[[Sequence[Inputs], Any], Callable[[Sequence[Inputs], Sequence[Any]], Any]]
 
 
-def mistakes(*given: Mistake | tuple[str, str, Callable[..., Any]]) -> tuple[Mistake, ...]:
-    """Mistakes of an assignment: each is (name, hint, wrong answer), or a `Mistake` from a family."""
-    return tuple(
-        mistake if isinstance(mistake, Mistake) else Mistake(name=mistake[0], hint=mistake[1], answer=mistake[2])
-        for mistake in given)
+def eps(dtype: torch.dtype) -> float:
+    """The distance from 1 to the next number of a float's dtype: 2⁻⁷ of bfloat16, EPS16 of float16."""
+    return torch.finfo(dtype).eps
+
+
+def rounding(answer: Tensor, dtype: torch.dtype) -> Tensor:
+    """The absolute error allowed for each element (float64) of an `answer` that is rounded to a float's dtype once:
+    twice what rounding to the nearest errs by."""
+    info = torch.finfo(dtype)
+    # Numbers that are not normal lie as far apart as the smallest normal ones. GPUs may take those of float32 and
+    # bfloat16 for zero.
+    least = info.smallest_normal * (1 if dtype in (torch.float32, torch.bfloat16) else info.eps)
+    return info.eps * answer.abs() + least
+
+
+def mistakes(*given: Mistake | tuple[str, str, Callable[..., Any]], output: str = "") -> tuple[Mistake, ...]:
+    """Mistakes of an assignment: each is (name, hint, wrong answer), or a `Mistake` from a family. `output` names the
+    output that they are about, if there are several; "" is the first."""
+    made = (one if isinstance(one, Mistake) else Mistake(name=one[0], hint=one[1], answer=one[2]) for one in given)
+    return tuple(one if one.output or not output else one.model_copy(update={"output": output}) for one in made)
 
 
 def rows_of(*names: str) -> Rows:
@@ -37,20 +64,45 @@ def rows_of(*names: str) -> Rows:
 
 
 def assignment(
-    *, parameters: Sequence[Parameter], distributions: Distributions, rows: Rows | str | None = None,
+    *, parameters: Sequence[Parameter], distributions: Distributions,
     work: Callable[[Mapping[str, int]], Work] | None = None, flop: Callable[[Mapping[str, int]], float] | None = None,
+    tolerance: Tolerance | Mapping[str, Tolerance] | None = None,
+    rows: Rows | str | Mapping[str, Rows | str] | None = None,
     **more: Any,
 ) -> Assignment:
     """Makes an `Assignment` whose inputs are drawn from `distributions`.
 
-    `rows` may be the names of the inputs that are taken row by row. Without `work` each tensor is read or written
-    once, and `flop` gives the arithmetic of matrix products.
+    `tolerance`, `rows`, `columns` and `spot_check` hold for every output, or are given by the output's name: one that
+    is left out is exact, or has none. `rows` may be the names of the inputs that are taken row by row. Without `work`
+    each tensor is read or written once, an Update both, and `flop(sizes)` gives the arithmetic of matrix products.
+    Raises ValueError.
     """
-    def least(sizes: Mapping[str, int]) -> Work:
+    def least(case: Case) -> Work:
+        if work is not None:
+            return work(case.sizes)
         tensors = [p for p in parameters if not isinstance(p, Scalar)]
-        moved = sum(math.prod(extents(p, sizes)) * ITEM_BYTES[p.dtype] for p in tensors)
-        return Work(bytes=moved, flop=0 if flop is None else flop(sizes))
+        moved = sum(math.prod(shape_of(p, case)) * ITEM_BYTES[dtype_of(p, case)] * (2 if isinstance(p, Update) else 1)
+                    for p in tensors)
+        return Work(bytes=moved, flop=0 if flop is None else flop(case.sizes))
 
+    outputs = [p.name for p in parameters if isinstance(p, Output | Update)]
+    judged = {"tolerance": tolerance, "rows": rows, **{key: more.pop(key, None) for key in ("columns", "spot_check")}}
+    of_output = {name: {key: _read_rows(value) for key, value in found.items()}
+                 for name, found in _by_output(judged, outputs).items()}
+    alone = of_output[outputs[0]] if len(outputs) == 1 else {}
     return Assignment(
         parameters=tuple(parameters), distributions=distributions, make_inputs=maker(parameters, distributions),
-        rows=rows_of(*rows.split()) if isinstance(rows, str) else rows, work=work or least, **more)
+        work=least, **alone, answers={} if alone else {name: Answer(**found) for name, found in of_output.items()},
+        **more)
+
+
+def _by_output(judged: Mapping[str, Any], outputs: Sequence[str]) -> dict[str, dict[str, Any]]:
+    for key, given in judged.items():
+        if isinstance(given, Mapping) and (unknown := set(given) - set(outputs)):
+            raise ValueError(f"{key}: {min(unknown)} is no output; name one of {', '.join(outputs)}")
+    return {name: {key: given.get(name) if isinstance(given, Mapping) else given for key, given in judged.items()}
+            for name in outputs}
+
+
+def _read_rows(given: Any) -> Any:
+    return rows_of(*given.split()) if isinstance(given, str) else given

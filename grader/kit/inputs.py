@@ -1,5 +1,6 @@
 """Distributions of inputs, as data: `maker` draws tensors from them anywhere, `grader.kit.fused` many at once on a GPU.
 
+Those of whole numbers, bools and given values are in `grader.kit.whole`.
 A tensor of one dimension counts as a single row. All tensors of a call are drawn together, since some share secrets.
 """
 
@@ -13,8 +14,10 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from grader.model.cases import Case, shape_of
-from grader.model.parameters import Inputs, Parameter, Scalar, given
+from grader.kit.whole import Sizes, Values
+from grader.model.cases import Case, dtype_of, shape_of
+from grader.model.catalogue import CatalogueError
+from grader.model.parameters import Inputs, Parameter, Scalar, Value, given
 
 
 @dataclass(frozen=True)
@@ -65,13 +68,24 @@ class Spread:
 
 @dataclass(frozen=True)
 class Bits:
-    """All patterns of 32 bits that are finite numbers. In the cases of an assignment one element in `EVERY_EDGE` is a
-    number at an edge (`EDGES`), which chance would not draw: 0 + −0 is 0, so a sum loses the sign of −0."""
+    """All patterns of bits that are finite numbers of a float's dtype. In the cases of an assignment one element in
+    `EVERY_EDGE` is a number at an edge (`edges`), which chance would not draw: 0 + −0 is 0, so a sum loses the sign of
+    −0."""
 
 
-EDGES = (0, 1, 0x007FFFFF, 0x00800000, 0x7F7FFFFF)
-"""0, the smallest and largest subnormal number, the smallest normal one, the largest, in 31 bits beside the sign."""
 EVERY_EDGE = 8
+
+
+def edges(dtype: torch.dtype) -> tuple[int, int, int, int, int]:
+    """The bits, beside the sign, of 0, the smallest and largest subnormal number, the smallest normal one, the largest
+    of a float's dtype."""
+    info, integer = torch.finfo(dtype), _INTEGERS[dtype.itemsize]
+    normal, largest = (int(torch.tensor(x, dtype=dtype).view(integer)) for x in (info.smallest_normal, info.max))
+    return 0, 1, normal - 1, normal, largest
+
+
+_INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+_NUMBERS = {"float": torch.float64, "int": torch.int64, "bool": torch.bool}
 
 
 @dataclass(frozen=True)
@@ -97,7 +111,7 @@ class Number:
         return math.sqrt(self.low * self.high)
 
 
-Distribution = Spread | Bits | Bytes | Number
+Distribution = Spread | Bits | Bytes | Number | Values
 Distributions = Callable[[Case], Mapping[str, Distribution]]
 
 
@@ -120,24 +134,60 @@ def maker(
     """An assignment's `make_inputs`: draws all parameters of a case from a generator, on its device."""
 
     def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
-        named = distributions(case)
-        shapes = {parameter.name: shape_of(parameter, case) for parameter in given(parameters)
-                  if not isinstance(parameter, Scalar)}
-        partners = partner_tables(named, shapes, 1, generator)
-        inputs: dict[str, Tensor | float] = {}
-        for parameter in given(parameters):
-            distribution = named[parameter.name]
-            if isinstance(parameter, Scalar):
-                assert isinstance(distribution, Number)
-                share = torch.rand(1, generator=generator, device=generator.device).item()
-                inputs[parameter.name] = distribution.low * (distribution.high / distribution.low) ** share
-            else:
-                dtype = getattr(torch, parameter.dtype)
-                inputs[parameter.name] = _draw(
-                    distribution, shape_of(parameter, case), dtype, partners.get(parameter.name), generator)
-        return inputs
+        return _draw_all(parameters, distributions(case), case, generator)
 
     return make_inputs
+
+
+def numbers(
+    parameters: Sequence[Parameter], distributions: Distributions, case: Case, generator: torch.Generator
+) -> dict[str, Value]:
+    """The scalars that `maker` draws, with tensors of one element: for whoever needs no tensors."""
+    named = distributions(case)
+    small = [p if isinstance(p, Scalar) else p.model_copy(update={"shape": (1,) * len(p.shape)})
+             for p in given(parameters) if isinstance(p, Scalar) or not isinstance(named.get(p.name), Values)]
+    drawn = _draw_all(small, named, case, generator)
+    return {p.name: drawn[p.name] for p in small if isinstance(p, Scalar)}
+
+
+def _draw_all(
+    parameters: Sequence[Parameter], named: Mapping[str, Distribution], case: Case, generator: torch.Generator
+) -> Inputs:
+    """Raises CatalogueError."""
+    if missing := [p.name for p in given(parameters) if p.name not in named]:
+        raise CatalogueError(f"{case.name}: distributions: {missing[0]} is missing; return one for each input")
+    shapes = {p.name: shape_of(p, case) for p in given(parameters) if not isinstance(p, Scalar)}
+    partners = partner_tables(named, shapes, 1, generator)
+    inputs: dict[str, Tensor | Value] = {}
+    for parameter in given(parameters):
+        distribution = named[parameter.name]
+        try:
+            if isinstance(parameter, Scalar):
+                inputs[parameter.name] = _number(distribution, parameter, case.sizes, generator)
+            else:
+                dtype = getattr(torch, dtype_of(parameter, case))
+                inputs[parameter.name] = draw(
+                    distribution, shapes[parameter.name], dtype, case.sizes, partners.get(parameter.name), generator)
+        except ValueError as error:
+            raise CatalogueError(f"{case.name}: distributions: {parameter.name}: {error}") from None
+    return inputs
+
+
+def middle(distribution: Distribution, sizes: Sizes) -> Value:
+    """A typical number, where a scalar has to stay the same."""
+    assert isinstance(distribution, Number | Values), "a number is no tensor"
+    return distribution.middle if isinstance(distribution, Number) else distribution.middle(sizes)
+
+
+def _number(distribution: Distribution, scalar: Scalar, sizes: Sizes, generator: torch.Generator) -> Value:
+    if isinstance(distribution, Number) and scalar.type == "float":
+        share = torch.rand(1, generator=generator, device=generator.device).item()
+        return float(distribution.low * (distribution.high / distribution.low) ** share)
+    if not isinstance(distribution, Values):
+        raise ValueError(f"{type(distribution).__name__} draws no {scalar.type}; take Number for a float, Whole for an "
+                         "int, Bools for a bool, or OneOf, Fixed")
+    value: Value = distribution.draw((), _NUMBERS[scalar.type], sizes, generator).item()
+    return value
 
 
 def tables(
@@ -182,36 +232,60 @@ def _pairs(size: int, slots: int, generator: torch.Generator) -> Tensor:
     return partner.scatter_(1, early, early).scatter_(1, late, early).to(torch.int32)
 
 
-def _draw(
-    distribution: Distribution, shape: Sequence[int], dtype: torch.dtype, partner: Tensor | None,
+def draw(
+    distribution: Distribution, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes, partner: Tensor | None,
     generator: torch.Generator,
 ) -> Tensor:
-    rows, columns = as_matrix(shape)
+    """A contiguous tensor on the generator's device. Raises ValueError for a distribution that cannot fill it."""
     device = generator.device
+    if isinstance(distribution, Values):
+        return distribution.draw(shape, dtype, sizes, generator)
+    takes = dtype == torch.uint8 if isinstance(distribution, Bytes) else dtype.is_floating_point
+    if isinstance(distribution, Number) or not takes:
+        name = str(dtype).removeprefix("torch.")
+        raise ValueError(f"{type(distribution).__name__} draws no tensor of {name}; take Spread or Bits for floats, "
+                         "Bytes for uint8, or Whole, Indices, Distinct, Offsets, Bools, OneOf, Fixed")
     if isinstance(distribution, Bits):
-        bits = torch.randint(-(2**31), 2**31, tuple(shape), generator=generator, device=device).to(torch.int32)
-        # Clearing a bit of an exponent of all ones leaves a finite number.
-        bits = torch.where((bits & 0x7F800000) == 0x7F800000, bits & ~0x00800000, bits)
-        edges = torch.tensor(EDGES, dtype=torch.int64, device=device).to(torch.int32)
-        chosen = torch.randint(EVERY_EDGE * len(EDGES), tuple(shape), generator=generator, device=device)
-        edge = edges[chosen.clamp_max(len(EDGES) - 1)] | (bits & -(2**31))
-        return torch.where(chosen < len(EDGES), edge, bits).view(torch.float32)
+        return _bits(shape, dtype, generator)
     if isinstance(distribution, Bytes):
         numbers = torch.randint(
             distribution.levels, tuple(shape), generator=generator, device=device, dtype=torch.uint8)
         return numbers.mul_(distribution.step)
-    assert isinstance(distribution, Spread)
+    return _spread(distribution, shape, dtype, partner, generator)
+
+
+def _spread(
+    distribution: Spread, shape: Sequence[int], dtype: torch.dtype, partner: Tensor | None, generator: torch.Generator
+) -> Tensor:
+    rows, columns = as_matrix(shape)
     drawn = tables(distribution, shape, 1, partner, generator)
     along = (1, -1) if distribution.axis == 1 else (-1, 1)
-    x = torch.randn(rows, columns, generator=generator, device=device)
-    x = torch.addcmul(drawn.offset.view(along), drawn.scale.view(along), x)
+    wide = torch.float64 if dtype == torch.float64 else torch.float32
+    x = torch.randn(rows, columns, generator=generator, device=generator.device, dtype=wide)
+    x = torch.addcmul(drawn.offset.view(along).to(wide), drawn.scale.view(along).to(wide), x)
     if distribution.outliers is not None:
         _put_outliers(distribution.outliers, x.view(-1), generator)
-    x = x.to(dtype)
+    # An 8-bit float has no room for the largest: they become its own largest.
+    most = torch.finfo(dtype).max
+    x = x.clamp(-most, most).to(dtype) if dtype.itemsize == 1 else x.to(dtype)
     if distribution.loud is not None:
         assert partner is not None
         _make_loud(distribution.loud, x if distribution.loud.axis == 0 else x.t(), partner[0].long())
     return x.view(*shape)
+
+
+def _bits(shape: Sequence[int], dtype: torch.dtype, generator: torch.Generator) -> Tensor:
+    device, integer = generator.device, _INTEGERS[dtype.itemsize]
+    sign = 1 << 8 * dtype.itemsize - 1
+    # The upper end itself would not fit int64.
+    drawn = torch.randint(-sign, min(sign, 2**63 - 1), tuple(shape), generator=generator, device=device).to(integer)
+    at_edges = edges(dtype)
+    # Clearing a bit of an exponent of all ones leaves a finite number.
+    drawn = torch.where((drawn & sign - 1) > at_edges[-1], drawn & ~at_edges[-2], drawn)
+    patterns = torch.tensor(at_edges, dtype=torch.int64, device=device).to(integer)
+    chosen = torch.randint(EVERY_EDGE * len(at_edges), tuple(shape), generator=generator, device=device)
+    edge = patterns[chosen.clamp_max(len(at_edges) - 1)] | (drawn & -sign)
+    return torch.where(chosen < len(at_edges), edge, drawn).view(dtype)
 
 
 def _put_outliers(outliers: Outliers, x: Tensor, generator: torch.Generator) -> None:
@@ -226,7 +300,7 @@ def _put_outliers(outliers: Outliers, x: Tensor, generator: torch.Generator) -> 
     low, high = outliers.exponents
     exponents = torch.randint(low, high + 1, (count,), generator=generator, device=device)
     signs = 2.0 * torch.randint(2, (count,), generator=generator, device=device) - 1
-    x[places] = torch.ldexp(signs * (1 + torch.rand(count, generator=generator, device=device)), exponents)
+    x[places] = torch.ldexp(signs * (1 + torch.rand(count, generator=generator, device=device)), exponents).to(x.dtype)
 
 
 def _make_loud(loud: Loud, x: Tensor, partner: Tensor) -> None:

@@ -113,7 +113,7 @@ class Assignment(Table):
     `renew(inputs, generator)` returns what to write into inputs on the host before each batch of timed calls, if
     `make_inputs` takes seconds; all else in them is zero. It writes nothing itself. The generator is NumPy's, since
     torch's on the CPU have only 2^32 sequences. Timed cases with inputs on the host need it, and must have all there.
-    `timed` are the cases for speed; `work(sizes)` is the least that they must move and compute.
+    `timed` are the cases for speed; `work(case)` is the least that one must move and compute.
     `suffix` is the suffix of the file that students fill in, and decides the language.
     `forms` are the forms of the function in languages that give it another name or pass it sizes, by the language
     (`grader.model.forms`): `{"cuda": "gemm(A=a, B=b, C=out, M, N, K)"}`. Tensors keep their order.
@@ -138,7 +138,7 @@ class Assignment(Table):
     renew: Callable[[Inputs, Any], Renewal] | None = None
     spot_check: Callable[[Sequence[Inputs], Any], Callable[[Sequence[Inputs], Sequence[Any]], Any]] | None = None
     timed: tuple[TimedCase, ...] = ()
-    work: Callable[[Mapping[str, int]], Work] | None = None
+    work: Callable[[Case], Work] | None = None
     suffix: str = SUFFIX
     forms: Mapping[str, str] = {}
     answers: Mapping[str, Answer] = {}

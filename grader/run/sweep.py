@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from itertools import islice
 from typing import Literal, NamedTuple
@@ -14,7 +14,7 @@ from grader.judge.judge import judge
 from grader.judge.prepared import Prepared, Task
 from grader.judge.timing.pool import slot_bytes
 from grader.model.assignment import Assignment
-from grader.model.cases import TimedCase
+from grader.model.cases import Case, TimedCase
 from grader.model.catalogue import reference
 from grader.model.course import Course, Threshold, Thresholds
 from grader.model.result import Sweep, SweepPoint, Timing
@@ -34,11 +34,11 @@ class Amount(NamedTuple):
     unit: Literal["GB/s", "TFLOP/s"]
 
 
-def amount(assignment: Assignment, sizes: Mapping[str, int]) -> Amount:
+def amount(assignment: Assignment, case: Case) -> Amount:
     """The amount of what bounds the assignment: matrix products, bytes from the host, or bytes that the device
     moves."""
     assert assignment.work is not None
-    work = assignment.work(sizes)
+    work = assignment.work(case)
     if work.flop:
         return Amount(work.flop, "TFLOP/s")
     return Amount(work.host_bytes or work.bytes, "GB/s")
@@ -49,12 +49,13 @@ def cases(assignment: Assignment) -> list[TimedCase]:
     Empty for an assignment without timed cases or without `work`."""
     if assignment.work is None or not assignment.timed:
         return []
-    top = max(assignment.timed, key=lambda case: amount(assignment, case.sizes).much)
+    top = max(assignment.timed, key=lambda case: amount(assignment, case).much)
     swept: list[TimedCase] = []
     for step in range(MOST_POINTS):
         share = (3 if step % 2 else 4, 4 << step // 2)
-        sizes = {name: size * share[0] // share[1] for name, size in top.sizes.items()}
-        case = TimedCase(name="x".join(map(str, sizes.values())), sizes=sizes, values=top.values)
+        sizes = {name: size if name in assignment.choices else size * share[0] // share[1]
+                 for name, size in top.sizes.items()}
+        case = TimedCase(name="x".join(map(str, sizes.values())), sizes=sizes, values=top.values, dtypes=top.dtypes)
         if min(sizes.values()) < 1 or slot_bytes(assignment, case) < LEAST_BYTES:
             break
         swept.append(case)
@@ -70,7 +71,7 @@ def sweep(
     Raises InfrastructureError if a case cannot be timed because the grader fails.
     """
     sizes = cases(assignment)
-    points = [SweepPoint(sizes=case.sizes, amount=amount(assignment, case.sizes).much) for case in sizes]
+    points = [SweepPoint(sizes=case.sizes, amount=amount(assignment, case).much) for case in sizes]
     for number, (timing, trouble) in enumerate(_timed(assignment, source, course, sizes, tell)):
         points[number] = _with(points[number], timing).model_copy(update={
             "student_us": timing.student_us if timing else None, "trouble": trouble})
@@ -81,7 +82,7 @@ def sweep(
         for number, (timing, _) in enumerate(timings):
             if timing is not None:
                 points[number] = _with(points[number], timing).model_copy(update={"reference_us": timing.student_us})
-    return Sweep(unit=amount(assignment, sizes[-1].sizes).unit, points=points)
+    return Sweep(unit=amount(assignment, sizes[-1]).unit, points=points)
 
 
 def _with(point: SweepPoint, timing: Timing | None) -> SweepPoint:

@@ -85,7 +85,7 @@ def test_there_are_timed_cases_and_smaller_ones_for_small_cards(assignment: Assi
 @every_timed
 def test_work_counts_each_byte_once(assignment: Assignment, case: TimedCase) -> None:
     assert assignment.work is not None
-    work = assignment.work(case.sizes)
+    work = assignment.work(case)
     shapes = {p.name: shape_of(p, case) for p in assignment.parameters if not isinstance(p, Scalar)}
     once = {p.name: torch.Size(shapes[p.name]).numel() * DTYPES[p.dtype].itemsize
             for p in assignment.parameters if not isinstance(p, Scalar)}

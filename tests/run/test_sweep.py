@@ -9,7 +9,7 @@ import pytest
 
 from grader.bench.launched import short
 from grader.judge.timing.pool import slot_bytes
-from grader.model.cases import shape_of
+from grader.model.cases import Case, shape_of
 from grader.model.catalogue import ROOT, assignments
 from grader.run import gpus
 from grader.run.sweep import LEAST_BYTES, MOST_POINTS, amount, cases
@@ -21,9 +21,9 @@ def test_an_assignment_is_swept_up_to_its_largest_timed_case(name: str) -> None:
     assignment = assignments()[name]
     found = cases(assignment)
     assert 8 <= len(found) <= MOST_POINTS
-    much = [amount(assignment, case.sizes).much for case in found]
+    much = [amount(assignment, case).much for case in found]
     assert much == sorted(set(much))
-    assert much[-1] == max(amount(assignment, case.sizes).much for case in assignment.timed)
+    assert much[-1] == max(amount(assignment, case).much for case in assignment.timed)
     assert found[-1].name in {case.name for case in assignment.timed}
     assert all(slot_bytes(assignment, case) >= LEAST_BYTES for case in found)
     # What is drawn and called has these shapes.
@@ -39,10 +39,13 @@ def test_an_assignment_that_is_not_timed_has_no_sweep() -> None:
 
 
 def test_what_bounds_the_work_is_what_a_rate_counts() -> None:
-    assert amount(assignments()["gemm"], {"M": 2, "N": 3, "K": 5}) == (60, "TFLOP/s")
-    assert amount(assignments()["silu"], {"M": 4, "N": 8}) == (256, "GB/s")
+    def of(name: str, **sizes: int) -> tuple[float, str]:
+        return amount(assignments()[name], Case(name="case", sizes=sizes))
+
+    assert of("gemm", M=2, N=3, K=5) == (60, "TFLOP/s")
+    assert of("silu", M=4, N=8) == (256, "GB/s")
     # A first column is read from the host: it, and not the whole matrix.
-    assert amount(assignments()["copy_first_column"], {"rows": 16, "cols": 8}) == (64, "GB/s")
+    assert of("copy_first_column", rows=16, cols=8) == (64, "GB/s")
 
 
 @pytest.mark.parametrize(("name", "told"), [

@@ -176,7 +176,7 @@ class Measurement:
         self._pool = student.pool
         # The device may reach its power limit, where work between replays counts as well.
         work = timed.assignment.work
-        self._limited = work is not None and work(timed.case.sizes).flop > 0
+        self._limited = work is not None and work(timed.case).flop > 0
 
     def take(self) -> Measured | GpuFailure | Wrong:
         """Makes all steps."""
@@ -320,7 +320,7 @@ def _timing(timed: Timed, measured: Measured, notes: list[str]) -> Timing:
     if work is None:
         return timing
     try:
-        share, name = roofline.fraction(work(case.sizes), student)
+        share, name = roofline.fraction(work(case), student)
     except roofline.RooflineError as error:
         return timing.model_copy(update={"notes": [*notes, f"The machine's roofs could not be measured: {error}."]})
     return timing.model_copy(update={"roof": name, "roof_fraction": share, "roof_us": share * student * 1e6})

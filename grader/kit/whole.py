@@ -1,0 +1,206 @@
+"""Distributions of whole numbers, of bools, and of given values, as data.
+
+Each draws a tensor with `draw(shape, dtype, sizes, generator)`, on the generator's device; `sizes` are those of the
+case. `middle(sizes)` is a typical number, where one has to stay the same. Both raise ValueError, one line, for bounds
+that leave nothing to draw.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from grader.model.parameters import Value, value_of
+
+Bound = int | str
+"""A whole number, a size of the case ("V"), or an expression of sizes ("V - 1")."""
+Sizes = Mapping[str, int]
+
+
+class Values(ABC):
+    """Values that are no float32 around zero."""
+
+    @abstractmethod
+    def draw(self, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes, generator: torch.Generator) -> Tensor: ...
+
+    @abstractmethod
+    def middle(self, sizes: Sizes) -> Value: ...
+
+
+@dataclass(frozen=True)
+class Whole(Values):
+    """Whole numbers from `low` to `high`, all equally likely. In a tensor of two elements and more both bounds are
+    among them: `Whole(-128, 127)` is any int8."""
+
+    low: Bound
+    high: Bound
+
+    def draw(self, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes, generator: torch.Generator) -> Tensor:
+        low, high = self._bounds(sizes)
+        x = _even(low, high, shape, dtype, generator)
+        return _with_ends(x, low, high, generator)
+
+    def middle(self, sizes: Sizes) -> int:
+        return sum(self._bounds(sizes)) // 2
+
+    def _bounds(self, sizes: Sizes) -> tuple[int, int]:
+        return value_of(self.low, sizes), value_of(self.high, sizes)
+
+
+@dataclass(frozen=True)
+class Indices(Values):
+    """Whole numbers from 0 to `high` − 1: labels of `high` classes, numbers of the rows of a table. A share `repeats`
+    of them are 0, `high` − 1, or a third, secret number, so that an index comes often, and both ends come."""
+
+    high: Bound
+    repeats: float = 0.25
+
+    def draw(self, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes, generator: torch.Generator) -> Tensor:
+        last, device = value_of(self.high, sizes) - 1, generator.device
+        x = _even(0, last, shape, dtype, generator)
+        often = torch.stack([*torch.tensor([0, last], device=device), _even(0, last, (), torch.int64, generator)])
+        which = torch.randint(3, tuple(shape), generator=generator, device=device)
+        x = torch.where(_shared(self.repeats, shape, generator), often[which].to(dtype), x)
+        return _with_ends(x, 0, last, generator)
+
+    def middle(self, sizes: Sizes) -> int:
+        return value_of(self.high, sizes) // 2
+
+
+@dataclass(frozen=True)
+class Distinct(Values):
+    """Whole numbers from 0 to `high` − 1, none of them twice: a permutation, if there are `high` elements; the numbers
+    of pages in a cache, if there are fewer. With `each_row` none comes twice in a row, along the last axis."""
+
+    high: Bound
+    each_row: bool = False
+
+    def draw(self, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes, generator: torch.Generator) -> Tensor:
+        high, count = value_of(self.high, sizes), shape[-1] if self.each_row else _count(shape)
+        if count > high:
+            raise ValueError(f"{count:,} numbers of {high:,} cannot be distinct; raise high")
+        _hold(dtype, 0, high - 1)
+        if self.each_row:
+            keys = torch.rand(_count(shape[:-1]), high, generator=generator, device=generator.device)
+            x = keys.argsort(dim=1)[:, :count]
+        else:
+            x = torch.randperm(high, generator=generator, device=generator.device)[:count]
+        return x.to(dtype).reshape(tuple(shape))
+
+    def middle(self, sizes: Sizes) -> int:
+        return value_of(self.high, sizes) // 2
+
+
+@dataclass(frozen=True)
+class Offsets(Values):
+    """Where ragged rows begin, along the last axis of N + 1 elements for N rows: whole numbers from 0 to `total`, none
+    smaller than the one before. About a quarter of the rows are empty, and one holds about half of all elements."""
+
+    total: Bound
+
+    def draw(self, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes, generator: torch.Generator) -> Tensor:
+        total, rows, device = value_of(self.total, sizes), shape[-1] - 1, generator.device
+        _hold(dtype, 0, total)
+        if rows < 1:
+            raise ValueError(f"offsets of shape {tuple(shape)} have no row; N + 1 elements are offsets of N rows")
+        which = (_count(shape[:-1]), rows)
+        weights = torch.rand(which, generator=generator, device=device, dtype=torch.float64)
+        weights = weights.masked_fill(_shared(0.25, which, generator), 0.0)
+        long = torch.randint(rows, (which[0], 1), generator=generator, device=device)
+        weights.scatter_(1, long, weights.sum(dim=1, keepdim=True) + 1 / rows)
+        ends = weights.cumsum(dim=1)
+        ends = (ends / ends[:, -1:] * total).round().to(torch.int64)
+        return torch.nn.functional.pad(ends, (1, 0)).to(dtype).reshape(tuple(shape))
+
+    def middle(self, sizes: Sizes) -> int:
+        return value_of(self.total, sizes) // 2
+
+
+@dataclass(frozen=True)
+class Bools(Values):
+    """True for a share of the elements, at secret places; of whole numbers 1."""
+
+    share: float = 0.5
+
+    def draw(self, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes, generator: torch.Generator) -> Tensor:
+        return _shared(self.share, shape, generator).to(dtype)
+
+    def middle(self, sizes: Sizes) -> bool:
+        return self.share >= 0.5
+
+
+@dataclass(frozen=True)
+class OneOf(Values):
+    """Each element is one of these values, all equally likely: `OneOf((-1.0, -0.0, 0.0, 2.0))` has equal elements
+    everywhere, for what has to decide between them, and both zeros."""
+
+    values: tuple[Value, ...]
+
+    def draw(self, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes, generator: torch.Generator) -> Tensor:
+        values = _exact(self.values, dtype).to(generator.device)
+        return values[torch.randint(len(values), tuple(shape), generator=generator, device=generator.device)]
+
+    def middle(self, sizes: Sizes) -> Value:
+        return self.values[len(self.values) // 2]
+
+
+@dataclass(frozen=True)
+class Fixed(Values):
+    """A value that the case gives: `Fixed(case.values == "causal")`. A tensor is full of it."""
+
+    value: Value
+
+    def draw(self, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes, generator: torch.Generator) -> Tensor:
+        return _exact((self.value,), dtype)[0].to(generator.device).expand(tuple(shape)).contiguous()
+
+    def middle(self, sizes: Sizes) -> Value:
+        return self.value
+
+
+def _even(low: int, high: int, shape: Sequence[int], dtype: torch.dtype, generator: torch.Generator) -> Tensor:
+    _hold(dtype, low, high)
+    # A bound beyond the last is that of int64 itself.
+    end = min(high + 1, torch.iinfo(torch.int64).max)
+    return torch.randint(low, end, tuple(shape), generator=generator, device=generator.device).to(dtype)
+
+
+def _with_ends(x: Tensor, low: int, high: int, generator: torch.Generator) -> Tensor:
+    """`x` with both ends at two secret places, if it has as many."""
+    if (count := x.numel()) < 2:
+        return x
+    first, step = (torch.randint(least, count, (1,), generator=generator, device=x.device) for least in (0, 1))
+    flat = x.view(-1)
+    flat[first], flat[(first + step) % count] = low, high
+    return x
+
+
+def _shared(share: float, shape: Sequence[int], generator: torch.Generator) -> Tensor:
+    """A bool tensor, of which a share is true."""
+    return torch.rand(tuple(shape), generator=generator, device=generator.device) < share
+
+
+def _exact(values: Sequence[Value], dtype: torch.dtype) -> Tensor:
+    made = torch.tensor(values, dtype=torch.float64 if any(isinstance(v, float) for v in values) else torch.int64)
+    if not dtype.is_floating_point and made.to(dtype).tolist() != list(values):
+        raise ValueError(f"{str(dtype).removeprefix('torch.')} cannot hold {', '.join(map(str, values))}; give others")
+    return made.to(dtype)
+
+
+def _hold(dtype: torch.dtype, low: int, high: int) -> None:
+    """Raises ValueError if there are no numbers between two bounds, or the dtype cannot hold them all."""
+    if high < low:
+        raise ValueError(f"no whole number lies between {low} and {high}; raise the upper bound")
+    if dtype.is_floating_point:
+        return
+    least, most = (0, 1) if dtype == torch.bool else (torch.iinfo(dtype).min, torch.iinfo(dtype).max)
+    if low < least or high > most:
+        name = str(dtype).removeprefix("torch.")
+        raise ValueError(f"{name} cannot hold whole numbers from {low} to {high}; take a wider dtype")
+
+
+def _count(shape: Sequence[int]) -> int:
+    return torch.Size(shape).numel()
