@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -73,9 +74,9 @@ class Timed:
     roof: float
 
 
-def reference(name: str) -> Any:
-    """The module `reference/<name>.py`, loaded by its path."""
-    spec = importlib.util.spec_from_file_location(f"reference.{name}", ROOT / "reference" / f"{name}.py")
+def reference(name: str, folder: Path = ROOT / "reference") -> Any:
+    """The module `<name>.py` of the folder, loaded by its path."""
+    spec = importlib.util.spec_from_file_location(f"reference.{name}", folder / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
