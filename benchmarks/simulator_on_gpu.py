@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 
 from grader.judge import device
-from grader.judge.compare import compare
+from grader.judge.answers import compared
 from grader.judge.explain import explain_findings
 from grader.judge.inputs import draw
 from grader.judge.lane import close_lane, lane_executors
@@ -26,7 +26,7 @@ from grader.judge.preparing import Preparing, kernels_of
 from grader.judge.simulation import Ran, Simulation
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
-from grader.model.catalogue import ROOT, answer_and_tolerance, assignments
+from grader.model.catalogue import ROOT, assignments
 from grader.model.course import LimitsTable
 from grader.model.parameters import Inputs, Scalar
 from grader.plan.compiled import Binary
@@ -82,8 +82,7 @@ def _seen(assignment: Assignment, case: Case, ran: object, inputs: Inputs) -> st
 
 
 def _answer(assignment: Assignment, ran: Ran, inputs: Inputs) -> str:
-    unwritten = None if ran.unwritten is None else ran.unwritten.cpu()
-    right = compare(ran.output.cpu(), *answer_and_tolerance(assignment, inputs), unwritten).passed
+    right = compared(assignment, ran, inputs).passed
     return "right" if right and not ran.changed and not ran.touched else "wrong"
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from grader.judge.answers import Compared, given_answer
 from grader.judge.checks import concluded
-from grader.judge.compare import Comparison
 from grader.judge.explain import Called, explain_case, explain_failure, explain_findings, explain_slow
 from grader.judge.machine import CallRunner
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
@@ -46,16 +46,16 @@ def judge_case(
             if (slow := _slow_here(prepared, case, ran, right)) is not None:
                 return JudgedCase(concluded(check, slow), tuple(findings))
             return JudgedCase(concluded(check, planned.explain(prepared.task, ran)), tuple(findings))
-        comparison = prepared.compared(ran, inputs[-1])
-        detail = explain_answer(prepared, case, plan, inputs, ran, comparison)
+        answer = prepared.compared(ran, inputs[-1])
+        detail = explain_answer(prepared, case, plan, inputs, ran, answer)
         chances = machine.chances(case, plan, inputs, ran) if detail is None else []
         detail = detail or explain_findings(prepared.task.assignment, prepared.task.text, chances)
         findings += [*ran.findings, *(chances if detail is None else [])]
         seconds += ran.seconds
         if detail is not None:
-            failed = concluded(check, detail, seconds=seconds, worst=comparison.worst_ratio)
+            failed = concluded(check, detail, seconds=seconds, worst=answer.worst_ratio)
             return JudgedCase(failed, tuple(findings))
-        worst = max(worst, comparison.worst_ratio)
+        worst = max(worst, answer.worst_ratio)
     return JudgedCase(concluded(check, None, seconds=seconds, worst=worst), tuple(findings))
 
 
@@ -76,16 +76,16 @@ def _slow_here(
 
 
 def explain_answer(
-    prepared: Prepared, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, comparison: Comparison
+    prepared: Prepared, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, answer: Compared
 ) -> Detail | None:
     """What is wrong with the last call's answer; None if it is right. Raises InfrastructureError."""
     task = prepared.task
-    called = Called(task.assignment, case, plan, len(inputs) - 1, ran, task.text)
-    detail = explain_case(called, inputs[-1], comparison)
+    about = given_answer(task.assignment, ran, inputs[-1]).about(answer.about)
+    detail = explain_case(Called(about, case, plan, len(inputs) - 1, ran, task.text), inputs[-1], answer)
     if detail is None and ran.touched:
         detail = explain_failure(
             task.assignment, "out_of_bounds", f"A store lies outside of {' and '.join(ran.touched)}.")
     if detail is None:
         return None
-    placed = prepared.witness.placed(detail, case, inputs, comparison, ran.findings)
+    placed = prepared.witness.placed(detail, case, inputs, answer, ran.findings)
     return placed.model_copy(update={"traceback": "", "output": ran.printed})

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,9 +32,11 @@ POISON: dict[torch.dtype, tuple[torch.dtype, int]] = {
     torch.bool: (torch.uint8, 0xA5),
 }
 """The contents of an output when it arrives, as (integer dtype of the same width, bits): in floats quiet NaNs with a
-payload that no arithmetic produces (of float8_e4m3fn, which has no payloads, the NaN that no conversion makes); of a
-bool a byte that is none. Any whole number may be an answer: one that was never written shows when the same call finds
-an output full of another one."""
+payload that no arithmetic produces (of float8_e4m3fn, which has none, the NaN that no conversion makes), in bools a byte
+that is neither."""
+TELLING = frozenset({torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool})
+"""Dtypes whose poison is no answer. Any whole number may be one, and floats of 8 bits have too few NaNs: what was never
+written shows there when the same call finds an output full of another poison."""
 _OTHER = 0x80
 
 MAP_CELLS = 128
@@ -41,8 +44,13 @@ CORNER = 4
 VECTOR_COLUMNS = 32
 """A vector is folded into rows of at least this many cells, so that a short one is not a thin line."""
 
-PRINTED: dict[torch.dtype, Callable[[float], np.generic]] = {
-    torch.float32: np.float32, torch.float16: np.float16, torch.uint8: np.uint8}
+MOST_EXACT = 2.0**53
+"""Smaller whole numbers are float64."""
+_NUMPY: dict[torch.dtype, Callable[[float], np.generic]] = {
+    torch.float64: np.float64, torch.float32: np.float32, torch.float16: np.float16}
+
+MOST_PLAIN = 100_000
+"""Smaller whole numbers are said in full, however few digits a dtype has."""
 
 LEVELS = ".123456789u"
 NEVER_WRITTEN = LEVELS.index("u")
@@ -53,31 +61,36 @@ class OracleError(Exception):
 
 
 def poison_(tensor: Tensor, *, other: bool = False) -> None:
-    """Fills a contiguous tensor, in place, with the poison that marks elements never written; bytes have an `other`
-    one."""
+    """Fills a tensor, in place, with the poison that marks elements never written, or with the `other` one that dtypes
+    have whose poison tells nothing."""
     as_integer, bits = POISON[tensor.dtype]
     tensor.view(as_integer).fill_(bits ^ _OTHER if other else bits)
 
 
 def poisoned(tensor: Tensor, *, other: bool = False) -> Tensor:
-    """A bool tensor: the elements that hold exactly the poison's bits. Of floats these were never written."""
+    """A bool tensor: the elements that hold exactly the poison's bits. In `TELLING` dtypes these were never written."""
     as_integer, bits = POISON[tensor.dtype]
     return tensor.view(as_integer) == (bits ^ _OTHER if other else bits)
 
 
 def same_bits(left: Tensor, right: Tensor) -> bool:
-    """Whether two tensors of an output's dtype are equal bit for bit, so that NaN equals itself."""
+    """Whether two tensors of one dtype are equal bit for bit, so that NaN equals itself."""
+    return bool(unchanged(left, right).all())
+
+
+def unchanged(left: Tensor, right: Tensor) -> Tensor:
+    """A bool tensor: the elements of two tensors of one dtype that are equal bit for bit."""
     as_integer, _ = POISON[left.dtype]
-    return torch.equal(left.contiguous().view(as_integer), right.contiguous().view(as_integer))
+    return left.view(as_integer) == right.to(left.device).view(as_integer)
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """One output against the right answer; every tensor has the output's shape.
 
-    `got` is what the submission left (float32, float16, uint8), `expected` the oracle's answer (float64), `allowed` the
-    absolute error allowed (float64; zeros when `exact`), `error` the absolute error (float64, NaN and infinity
-    included), `wrong` and `unwritten` are bool.
+    `got` is what the submission left, in the output's dtype; `expected` the oracle's answer (float64, or whole numbers
+    in a dtype of their own); `allowed` the absolute error allowed (float64; zeros when `exact`), `error` the absolute
+    error (float64, NaN and infinity included), `wrong` and `unwritten` are bool.
     """
 
     got: Tensor
@@ -130,21 +143,22 @@ class Comparison:
 
     @property
     def worst(self) -> Worst:
-        at = self.worst_flat_index
+        at, dtype = self.worst_flat_index, self.got.dtype
         got, expected, error, allowed = (
-            float(t.flatten()[at]) for t in (self.got, self.expected, self.error, self.allowed)
-        )
+            plain(t.flatten()[at : at + 1])[0] for t in (self.got, self.expected, self.error, self.allowed))
+        whole = not self.expected.dtype.is_floating_point and error < MOST_EXACT
         return Worst(
             index=list(self.worst_index),
-            got="never written" if bool(self.unwritten.flatten()[at]) else printed(got, self.got.dtype),
-            expected=printed(expected, self.got.dtype),
-            error=number(error),
+            got="never written" if bool(self.unwritten.flatten()[at]) else printed(got, dtype),
+            expected=printed(expected, dtype),
+            error=str(int(error)) if whole else number(error),
             allowed=number(allowed),
         )
 
 
 def compare(got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Tensor | None = None) -> Comparison:
-    """Compares an output with the oracle's answer (float64, of the same shape).
+    """Compares an output with the oracle's answer (of the same shape; float64, or of whole numbers that a whole-number
+    output is compared with exactly, since not each int64 is a float64).
 
     `allowed` is the absolute error allowed (float64, broadcastable); an element is right only if its error is known
     to be at most that, so NaN is wrong. None means exact: the bits must be those of `expected` in the output's dtype,
@@ -156,13 +170,14 @@ def compare(got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Te
     if expected.shape != got.shape:
         raise OracleError(f"the oracle's answer has shape {tuple(expected.shape)}, the output {tuple(got.shape)}")
     found = unguarded(got, expected, allowed, unwritten)
-    if not got.dtype.is_floating_point and not bool(((expected >= 0) & (expected <= torch.iinfo(got.dtype).max)).all()):
+    if not bool(_in_range(found.expected, got.dtype).all()):
         raise OracleError(f"the oracle's answer is out of the range of {got.dtype}")
-    rounded = found.expected.to(got.dtype)
-    if not bool(rounded.isfinite().all()):
-        raise OracleError(f"the oracle's answer is not finite in {got.dtype}")
-    if found.exact and not torch.equal(rounded.to(torch.float64), found.expected):
-        raise OracleError(f"an exact answer must be representable in {got.dtype}")
+    if found.expected.dtype.is_floating_point:
+        rounded = found.expected.to(got.dtype).to(torch.float64)
+        if not bool(rounded.isfinite().all()):
+            raise OracleError(f"the oracle's answer is not finite in {got.dtype}")
+        if found.exact and not torch.equal(rounded, found.expected):
+            raise OracleError(f"an exact answer must be representable in {got.dtype}")
     if not found.exact and not bool((found.allowed.isfinite() & (found.allowed >= 0)).all()):
         raise OracleError("the tolerance must be finite and not negative")
     return found
@@ -172,8 +187,10 @@ def unguarded(
     got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Tensor | None = None
 ) -> Comparison:
     """As `compare`, without checks of the oracle's answer and its tolerance: nothing waits for the device."""
-    expected = expected.detach().to(got.device, torch.float64)
-    error = got.to(torch.float64).sub_(expected).abs_()
+    expected = expected.detach().to(got.device)
+    if got.dtype.is_floating_point or expected.dtype.is_floating_point:
+        expected = expected.to(torch.float64)
+    error = _apart(got, expected)
     if allowed is None:
         as_integer, _ = POISON[got.dtype]
         wrong = got.view(as_integer) != expected.to(got.dtype).view(as_integer)
@@ -183,7 +200,7 @@ def unguarded(
         wrong = (error <= limit).logical_not_()
     if unwritten is not None:
         wrong |= unwritten
-    elif got.dtype.is_floating_point:
+    elif got.dtype in TELLING:
         unwritten = poisoned(got)
     else:
         unwritten = torch.zeros_like(wrong)
@@ -196,6 +213,39 @@ def unguarded(
         unwritten=unwritten,
         exact=allowed is None,
     )
+
+
+def _apart(got: Tensor, expected: Tensor) -> Tensor:
+    """The absolute error (float64), exact for whole numbers less than 2^53 apart."""
+    if expected.dtype.is_floating_point:
+        return bits_of_bool(got).to(torch.float64).sub_(expected).abs_()
+    left, right = bits_of_bool(got).to(torch.int64), expected.to(torch.int64)
+    far = (left.to(torch.float64) - right.to(torch.float64)).abs()
+    # Numbers of 64 bits that lie further apart wrap around.
+    return torch.where(far < 2.0**62, (left - right).abs().to(torch.float64), far)
+
+
+def _in_range(expected: Tensor, dtype: torch.dtype) -> Tensor:
+    """Where an answer is a number of a whole-number dtype; everywhere for floats."""
+    if dtype.is_floating_point:
+        return torch.ones_like(expected, dtype=torch.bool)
+    low, high = (0, 1) if dtype == torch.bool else (torch.iinfo(dtype).min, torch.iinfo(dtype).max)
+    if expected.dtype.is_floating_point:
+        # The largest int64 is no float64, and the next one lies outside.
+        return (expected >= low) & (expected <= min(float(high), 2.0**63 - 2.0**10))
+    return (expected.to(torch.int64) >= low) & (expected.to(torch.int64) <= high)
+
+
+def bits_of_bool(values: Tensor) -> Tensor:
+    """Bools as bytes, since a kernel may leave others than 0 and 1 there; all other tensors as they are."""
+    return values.view(torch.uint8) if values.dtype == torch.bool else values
+
+
+def plain(values: Tensor) -> list[Any]:
+    """The elements as Python's numbers, nested as the tensor is; those of bools as bytes."""
+    values = bits_of_bool(values)
+    found: list[Any] = (values.to(torch.float64) if values.dtype.is_floating_point else values).tolist()
+    return found
 
 
 def error_map(comparison: Comparison) -> ErrorMap:
@@ -231,11 +281,13 @@ def corner(comparison: Comparison) -> Corner:
     # One right element before it shows where wrong ones begin.
     top, left = (max(0, min(at - 1, size - CORNER)) for at, size in ((row, got.shape[0]), (column, wide)))
     part = slice(top, top + CORNER), slice(left, left + CORNER)
-    values, right, bad, never = (each[part].tolist() for each in (got, expected, wrong, unwritten))
+    values, right, bad, never = (
+        plain(got[part]), plain(expected[part]), wrong[part].tolist(), unwritten[part].tolist())
     pairs = [(a, b) for ours, theirs, is_bad in zip(values, right, bad, strict=True)
              for a, b, differs in zip(ours, theirs, is_bad, strict=True) if differs]
-    digits = next((digits for digits in range(3, 9) if all(number(a, digits) != number(b, digits) for a, b in pairs)),
-                  0)
+    # Whole numbers are said as they are.
+    some = range(3, 9) if comparison.expected.dtype.is_floating_point else ()
+    digits = next((digits for digits in some if all(number(a, digits) != number(b, digits) for a, b in pairs)), 0)
 
     def said(value: float) -> str:
         return number(value, digits) if digits else printed(value, got.dtype)
@@ -265,8 +317,21 @@ def number(value: float, digits: int = 3) -> str:
 def printed(value: float, dtype: torch.dtype) -> str:
     """A number rounded to the dtype of an output, with as many digits as tell it from all others of that dtype: `0.1`,
     where nine digits of the same float32 are 0.100000001."""
-    rounded = PRINTED[dtype](value)
-    return str(rounded).removesuffix(".0")
+    if dtype == torch.bool:
+        return {0: "False", 1: "True"}.get(int(value), f"the byte {int(value)}")
+    if not dtype.is_floating_point:
+        return str(int(value)) if math.isfinite(value) else number(value)
+    if (numpy := _NUMPY.get(dtype)) is not None:
+        return str(numpy(value)).removesuffix(".0")
+    rounded = _rounded(value, dtype)
+    if rounded.is_integer() and abs(rounded) < MOST_PLAIN:
+        return str(int(rounded))
+    close = (float(f"{rounded:.{digits}g}") for digits in range(1, 9))
+    return number(next(one for one in close if math.isnan(one) or _rounded(one, dtype) == rounded), 8)
+
+
+def _rounded(value: float, dtype: torch.dtype) -> float:
+    return float(torch.tensor(value, dtype=torch.float64).to(dtype).to(torch.float64))
 
 
 def _levels(comparison: Comparison) -> Tensor:

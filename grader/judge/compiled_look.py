@@ -14,6 +14,7 @@ from dataclasses import replace
 from math import prod
 
 from grader.frontends import by_suffix
+from grader.judge.answers import given_answer
 from grader.judge.explain import Called, explain_case
 from grader.judge.lowered import CannotLower, lowered
 from grader.judge.prepared import OPERATIONS, Prepared
@@ -78,8 +79,9 @@ def _judged(prepared: Prepared, case: Case, plan: Plan, machine: Plan, simulatio
     if not isinstance(ran, Ran):
         return None
     ran = replace(ran, findings=tuple(filter(_counts, ran.findings)), accesses=())
-    return explain_case(Called(task.assignment, case, plan, 0, ran, task.text), inputs[-1],
-                        prepared.compared(ran, inputs[-1]))
+    answer = prepared.compared(ran, inputs[-1])
+    about = given_answer(task.assignment, ran, inputs[-1]).about(answer.about)
+    return explain_case(Called(about, case, plan, 0, ran, task.text), inputs[-1], answer)
 
 
 def _counts(found: Finding) -> bool:

@@ -13,8 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from grader.judge.answers import compared
 from grader.judge.buffers import HostTensor
-from grader.judge.compare import Comparison, compare, index_of, poison_, printed, unguarded
+from grader.judge.compare import Comparison, index_of, poison_, printed, unguarded
 from grader.judge.explain import explain_findings, explain_stop
 from grader.judge.explain.lines import phrases_of, spoken
 from grader.judge.inputs import Draws
@@ -112,11 +113,12 @@ def _all_of(
         return SampledCase(case, detail=explain_stop(assignment, source, ran))
     if not isinstance(ran, Ran):
         return SampledCase(case, unseen=SLOW)
-    found = compare(ran.output, *answer_and_tolerance(assignment, inputs[-1]), ran.unwritten)
+    answer = compared(assignment, ran, inputs[-1])
+    found, about = answer.chosen, assignment.about(answer.about)
     detail = explain_findings(assignment, source, ran.findings)
     if detail is None and not found.passed:
         # Small cases show sooner what the values look like.
-        detail = _wrong(f"{found.count:,} of {found.total:,} elements are wrong", assignment, found, found.wrong)
+        detail = _wrong(f"{found.count:,} of {found.total:,} elements are wrong", about, found, found.wrong)
     return SampledCase(case, programs, programs, detail=detail)
 
 

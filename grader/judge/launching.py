@@ -46,7 +46,7 @@ class Launching:
         return executor
 
     def run(self, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs]) -> Ran | GpuFailure:
-        """Runs the plan's calls one after another, each on a copy of its `inputs` and a poisoned output, and returns
+        """Runs the plan's calls one after another, each on a copy of its `inputs` and poisoned outputs, and returns
         the last call's answer. With one entry in `inputs` that is the first call, with two the steady call after it.
 
         Raises InfrastructureError, NoRoomError.
@@ -79,8 +79,8 @@ class Launching:
         touched = tuple(name for tensors in slots for name, piece in tensors.items() if piece in around)
         stray = tuple(f"a tensor allocated in line {plan.buffers[number].line}" for number in done.touched)
         return Ran(
-            slot[self._assignment.output.name].tensor.clone(), changed, printed=executor.printed, seconds=seconds,
-            touched=tuple(dict.fromkeys((*touched, *stray))))
+            {output.name: slot[output.name].tensor.clone() for output in self._assignment.outputs}, changed,
+            printed=executor.printed, seconds=seconds, touched=tuple(dict.fromkeys((*touched, *stray))))
 
     def end(self) -> None:
         if self._executor is not None:
@@ -104,10 +104,10 @@ class Launching:
             for slot, values in zip(slots, inputs, strict=True):
                 for tensor in wanted:
                     piece = slot[tensor.name] = next(pieces)
-                    if output:
-                        poison_(piece.tensor, other=other)
-                    else:
+                    if tensor.filled:
                         piece.tensor.copy_(values[tensor.name])
+                    else:
+                        poison_(piece.tensor, other=other)
         return slots
 
     def _allocation(self, place: Place, output: bool) -> Allocation:
@@ -119,7 +119,7 @@ class Launching:
         return self._allocations[place, output]
 
     def _given(self, case: Case) -> dict[tuple[Place, bool], list[GivenTensor]]:
-        """A call's tensors by their place and whether they are the output."""
+        """A call's tensors by their place and whether they are written."""
         groups: dict[tuple[Place, bool], list[GivenTensor]] = {}
         for parameter in self._assignment.parameters:
             if not isinstance(parameter, Scalar):

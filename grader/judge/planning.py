@@ -15,7 +15,7 @@ from grader.judge.buffers import memory_file
 from grader.judge.rules import Problem, check, check_kernels
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, dtype_of, shape_of
-from grader.model.parameters import Scalar, Tensor
+from grader.model.parameters import Scalar, Tensor, Value
 from grader.plan import messages
 from grader.plan.device import Device
 from grader.plan.messages import (
@@ -34,6 +34,7 @@ from grader.plan.plan import PLAN_BYTES, Kernel, Malformed, Plan, read_plan
 
 CALLS = 2
 """Calls of a plan."""
+_NUMBERS: Mapping[str, Callable[[Value], Value]] = {"float": float, "int": int, "bool": bool}
 WRONG_ANSWER = Lost("protocol", "an answer to something else")
 
 
@@ -43,7 +44,7 @@ class Wanted:
     host code that asks about its machine."""
 
     case: Case
-    scalars: Mapping[str, float]
+    scalars: Mapping[str, Value]
     answers: Answers = field(default_factory=Answers)
 
 
@@ -73,8 +74,8 @@ def given_of(assignment: Assignment, wanted: Wanted) -> list[Given]:
 
 def parameters_of(assignment: Assignment, wanted: Wanted) -> list[Given]:
     """The assignment's own parameters, as its baselines take them in any language."""
-    return [GivenScalar(name=one.name, value=wanted.scalars[one.name]) if isinstance(one, Scalar) else
-            given_tensor(one, wanted.case) for one in assignment.parameters]
+    return [GivenScalar(name=one.name, type=one.type, value=_NUMBERS[one.type](wanted.scalars[one.name]))
+            if isinstance(one, Scalar) else given_tensor(one, wanted.case) for one in assignment.parameters]
 
 
 def given_tensor(parameter: Tensor, case: Case) -> GivenTensor:

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from grader.engine.forkserver.conversation import Lost
 from grader.judge import device as gpu
 from grader.judge.allowance import Allowance
-from grader.judge.compare import Comparison, compare
+from grader.judge.answers import Compared, compared
 from grader.judge.explain import explain_missing, explain_stop, explain_unreadable
 from grader.judge.explain.stops import Stop
 from grader.judge.inputs import Draws
@@ -24,7 +24,6 @@ from grader.judge.simulation import Ran, Simulation
 from grader.judge.witness import Foreseen, Witness
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
-from grader.model.catalogue import answer_and_tolerance
 from grader.model.course import Course
 from grader.model.parameters import Inputs
 from grader.model.result import Detail
@@ -153,9 +152,9 @@ class Prepared:
         """The inputs of a case's calls up to number `call`."""
         return [self.draws.inputs(case, call, number) for number in range(call + 1)]
 
-    def compared(self, ran: Ran, inputs: Inputs) -> Comparison:
+    def compared(self, ran: Ran, inputs: Inputs) -> Compared:
         """Compares a call's answer with the oracle's."""
-        return compare(ran.output, *answer_and_tolerance(self.task.assignment, inputs), ran.unwritten)
+        return compared(self.task.assignment, ran, inputs)
 
     def code(self, plan: Plan) -> list[Binary] | Stopped:
         """The machine code of a plan's kernels, in their order. Raises InfrastructureError."""

@@ -14,11 +14,11 @@ import torch
 from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.judge.allowance import OWN, USED_UP, Allowance
 from grader.judge.buffers import HostTensor, memory_file
-from grader.judge.compare import poison_, poisoned, same_bits
+from grader.judge.compare import TELLING, poison_, poisoned, same_bits
 from grader.judge.lane import TURN
 from grader.model.assignment import Assignment
-from grader.model.cases import Case, shape_of
-from grader.model.parameters import Input, Inputs, Scalar
+from grader.model.cases import Case, dtype_of, shape_of
+from grader.model.parameters import Input, Inputs, Output, Scalar
 from grader.plan import messages
 from grader.plan.device import Device
 from grader.plan.findings import Access, Finding
@@ -29,20 +29,28 @@ from grader.plan.traffic import Stored, Watch
 
 @dataclass(frozen=True)
 class Ran:
-    """The end of a call: its output, copied out of the process's reach, the inputs that have `changed`, and what was
-    seen meanwhile. `seconds` is the time that it took; `touched` are tensors next to which something was written.
-    `unwritten` marks elements that were never written, where the output's bits do not tell; `stored` is what a `Watch`
-    asked for."""
+    """The end of a call: its `outputs` by name, copied out of the process's reach, the inputs that have `changed`, and
+    what was seen meanwhile. `seconds` is the time that it took; `touched` are tensors next to which something was
+    written. `unwritten` marks elements that were never written, for outputs whose bits do not tell; `stored` is what a
+    `Watch` asked for."""
 
-    output: torch.Tensor
+    outputs: Mapping[str, torch.Tensor]
     changed: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     accesses: tuple[Access, ...] = ()
     printed: str = ""
     seconds: float = 0.0
     touched: tuple[str, ...] = ()
-    unwritten: torch.Tensor | None = None
+    unwritten: Mapping[str, torch.Tensor] = field(default_factory=dict)
     stored: tuple[Stored, ...] = ()
+
+    @property
+    def one_element(self) -> bool:
+        """Whether each output is a single element, which shows little."""
+        return all(output.numel() == 1 for output in self.outputs.values())
+
+    def same_answer(self, other: Ran) -> bool:
+        return all(same_bits(output, other.outputs[name]) for name, output in self.outputs.items())
 
 
 @dataclass(frozen=True)
@@ -61,15 +69,20 @@ NotRan = TypeVar("NotRan")
 
 
 def ran_on_both(run: Callable[[bool], Ran | NotRan]) -> Ran | NotRan:
-    """Runs a call once on a poisoned output, `run(False)`. If the output may legitimately hold the poison's bytes, runs
-    it again on the other poison, `run(True)`: an element that holds the poison both times was never written."""
+    """Runs a call once on poisoned outputs, `run(False)`. If one may legitimately hold the poison's bytes, runs it
+    again on the other poison, `run(True)`: an element that holds the poison both times was never written."""
     ran = run(False)
-    if not isinstance(ran, Ran) or ran.output.dtype.is_floating_point or not bool(poisoned(ran.output).any()):
+    if not isinstance(ran, Ran):
+        return ran
+    doubtful = [name for name, output in ran.outputs.items()
+                if output.dtype not in TELLING and bool(poisoned(output).any())]
+    if not doubtful:
         return ran
     again = run(True)
     if not isinstance(again, Ran):
         return again
-    return replace(ran, unwritten=poisoned(ran.output) & poisoned(again.output, other=True))
+    return replace(ran, unwritten={name: poisoned(ran.outputs[name]) & poisoned(again.outputs[name], other=True)
+                                   for name in doubtful})
 
 
 class Simulation:
@@ -93,7 +106,7 @@ class Simulation:
     def run(
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs], manner: Manner = PLAIN
     ) -> Ran | CannotSimulate | Exhausted | Lost:
-        """Runs the plan's calls one after another, each on a copy of its `inputs` and a poisoned output. Returns the
+        """Runs the plan's calls one after another, each on a copy of its `inputs` and poisoned outputs. Returns the
         end of the last one: one element of `inputs` makes the first call, two make the steady call after it.
 
         Raises InfrastructureError, NoRoomError.
@@ -140,18 +153,21 @@ class Simulation:
                 p.name for p in assignment.parameters
                 if isinstance(p, Input) and not same_bits(calls[-1][p.name].tensor, inputs[-1][p.name]))
             return Ran(
-                calls[-1][assignment.output.name].tensor.clone(), changed, tuple(reply.findings),
-                tuple(reply.accesses), reply.printed, seconds, stored=tuple(reply.stored))
+                {output.name: calls[-1][output.name].tensor.clone() for output in assignment.outputs}, changed,
+                tuple(reply.findings), tuple(reply.accesses), reply.printed, seconds, stored=tuple(reply.stored))
         finally:
             for shared in calls:
                 for tensor in shared.values():
                     tensor.close()
 
     def _ask(
-        self, assignment: Assignment, plan: Plan, memory: Sequence[int], size: int, **asked: Any
+        self, assignment: Assignment, plan: Plan, memory: Sequence[int], size: int, *, watch: Watch | None = None,
+        **asked: Any,
     ) -> tuple[messages.Simulated | CannotSimulate | Exhausted | Lost, float]:
         """The simulator's answer and the seconds that it took. `size` is the shared memory in bytes, `asked` are fields
-        of `messages.Simulate`."""
+        of `messages.Simulate`. A `watch` concerns the output that `assignment` is about."""
+        if watch is not None:
+            watch = watch.model_copy(update={"output": assignment.output.name})
         text = write_plan(plan)
         file = memory_file(contents=text)
         try:
@@ -164,8 +180,9 @@ class Simulation:
                 started = time.monotonic()
                 reply = self._conversation.ask(
                     messages.Simulate(
-                        seq=self._conversation.next_seq(), bytes=len(text), output=assignment.output.name,
-                        device=self._on, seconds=OWN * seconds, **asked),
+                        seq=self._conversation.next_seq(), bytes=len(text), device=self._on, seconds=OWN * seconds,
+                        outputs=[one.name for one in assignment.outputs if isinstance(one, Output)], watch=watch,
+                        **asked),
                     messages.SIMULATOR_REPLY, seconds=seconds, descriptors=[file, *memory])
                 taken = time.monotonic() - started
         finally:
@@ -190,12 +207,12 @@ class Simulation:
 
 
 def _share(assignment: Assignment, case: Case, inputs: Inputs, into: dict[str, HostTensor], other: bool) -> None:
-    """Shared memory for the tensors of a call, by name: a copy of `inputs`, and a poisoned output."""
+    """Shared memory for the tensors of a call, by name: a copy of `inputs`, and poisoned outputs."""
     for parameter in assignment.parameters:
         if isinstance(parameter, Scalar):
             continue
-        tensor = into[parameter.name] = HostTensor(shape_of(parameter, case), parameter.dtype)
-        if isinstance(parameter, Input):
-            tensor.tensor.copy_(inputs[parameter.name])
-        else:
+        tensor = into[parameter.name] = HostTensor(shape_of(parameter, case), dtype_of(parameter, case))
+        if isinstance(parameter, Output):
             poison_(tensor.tensor, other=other)
+        else:
+            tensor.tensor.copy_(inputs[parameter.name])

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import torch
 
-from grader.judge.compare import Comparison, index_of, same_bits
+from grader.judge.answers import Compared
+from grader.judge.compare import index_of
 from grader.judge.explain.lines import phrases_of, place, program, spoken
 from grader.judge.simulation import Manner, Ran, Simulation
 from grader.model.assignment import Assignment
@@ -56,17 +57,20 @@ class Witness:
         self._foreseeing = threading.Lock()
         self._foreseen: dict[str, list[Foreseen]] = {}
 
-    def seen(self, case: Case, inputs: Sequence[Inputs], watch: Watch | None = None) -> Ran | None:
-        """A simulator's view of calls; None if it cannot tell."""
+    def seen(
+        self, case: Case, inputs: Sequence[Inputs], watch: Watch | None = None, output: str = ""
+    ) -> Ran | None:
+        """A simulator's view of calls; None if it cannot tell. A `watch` concerns one `output`."""
         plan = self._plan_of(case)
         if plan is None or len(plan.calls()) < len(inputs):
             return None
-        ran = self._simulation.run(self._assignment, case, plan, inputs, Manner(watch=watch))
+        assignment = self._assignment.about(output) if output else self._assignment
+        ran = self._simulation.run(assignment, case, plan, inputs, Manner(watch=watch))
         return ran if isinstance(ran, Ran) else None
 
     def foreseen(
         self, case: Case, call: int, inputs: Callable[[int], list[Inputs]],
-        compared: Callable[[Ran, Inputs], Comparison],
+        compared: Callable[[Ran, Inputs], Compared],
     ) -> Foreseen:
         """A simulator's view of a call. The first question runs all calls of a case, whichever thread asks it. `inputs`
         gives the contents of the calls up to one."""
@@ -80,7 +84,7 @@ class Witness:
             return self._foreseen[case.name][call]
 
     def _foresee(
-        self, case: Case, plan: Plan, inputs: list[Inputs], compared: Callable[[Ran, Inputs], Comparison]
+        self, case: Case, plan: Plan, inputs: list[Inputs], compared: Callable[[Ran, Inputs], Compared]
     ) -> Foreseen:
         seen = self.seen(case, inputs)
         right = seen is not None and compared(seen, inputs[-1]).passed
@@ -90,7 +94,7 @@ class Witness:
 
     def chances(
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran,
-        compared: Callable[[Ran, Inputs], Comparison],
+        compared: Callable[[Ran, Inputs], Compared],
     ) -> list[Finding]:
         """What a right answer leaves to chance: the call is run again where there may be such a thing. `ran` is the
         plain run."""
@@ -102,13 +106,13 @@ class Witness:
 
     def masked(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> list[Finding]:
         """Loads on whose masked lanes a right answer rests. One small case is looked at."""
-        if self._masked or case.hidden or ran.output.numel() == 1:
+        if self._masked or case.hidden or ran.one_element:
             return []
         self._masked = True
 
         def used(lines: list[int]) -> list[Finding]:
             other = self._simulation.run(self._assignment, case, plan, inputs, Manner(masked=lines))
-            if not isinstance(other, Ran) or same_bits(other.output, ran.output):
+            if not isinstance(other, Ran) or other.same_answer(ran):
                 return []
             return [one for one in other.findings if isinstance(one, MaskedUsed)]
 
@@ -126,7 +130,7 @@ class Witness:
         found: list[Unwritten | Race | Undefined] = [
             one for one in ran.findings if (isinstance(one, Unwritten) and not one.given)
             or (isinstance(one, Race | Undefined) and not one.certain)]
-        if not found or not self._orders or ran.output.numel() == 1 or not right(ran):
+        if not found or not self._orders or ran.one_element or not right(ran):
             return []
 
         def wrong(order: list[int] | None, early: Sequence[int] = ()) -> bool:
@@ -157,7 +161,7 @@ class Witness:
         tuners = {tuner.kernel: tuner for tuner in plan.tuners if not tuner.resets}
         twice = [number for number, kernel in enumerate(plan.kernels)
                  if kernel.name in tuners and _changes(kernel.name, ran.accesses)]
-        if not twice or self._tuned or len(inputs) > 1 or ran.output.numel() == 1:
+        if not twice or self._tuned or len(inputs) > 1 or ran.one_element:
             return []
         self._tuned = True
         other = self._simulation.run(self._assignment, case, plan, inputs, Manner(twice=twice))
@@ -167,12 +171,13 @@ class Witness:
                 for number in twice]
 
     def placed(
-        self, detail: Detail, case: Case, inputs: Sequence[Inputs], comparison: Comparison, findings: Sequence[Finding]
+        self, detail: Detail, case: Case, inputs: Sequence[Inputs], answer: Compared, findings: Sequence[Finding]
     ) -> Detail:
         """The detail with the line that evidence names: the line of the finding that explains the answer, else the one
         store that wrote all wrong elements. No line is named where several stores did."""
-        if detail.place is not None or comparison.passed:
+        if detail.place is not None or answer.passed:
             return detail
+        comparison = answer.chosen
         # The order is that of `explain.runs.beside`.
         for kind in (EmptyGrid, Recast, Unwritten, Overflow, Race, MaskedUsed):
             for one in findings:
@@ -187,14 +192,14 @@ class Witness:
             wrong = wrong[torch.randperm(wrong.numel(), generator=torch.Generator().manual_seed(0))[:WATCHED]].sort()[0]
         chosen = wrong.tolist()
         size = comparison.got.itemsize
-        ran = self.seen(case, inputs, Watch(stores=[size * element for element in chosen]))
+        ran = self.seen(case, inputs, Watch(stores=[size * element for element in chosen]), answer.about)
         stored = ran.stored if ran is not None else ()
         found = place(self._assignment, self._source, stored[0].line) if stored else None
         if found is None or len(stored) > 1 or stored[0].elements < len(chosen):
             return detail
         at = ", ".join(map(str, index_of(stored[0].byte // size, tuple(comparison.got.shape))))
         found.seen = spoken(
-            f"This line stored the wrong elements; the first of them, {self._assignment.output.name}[{at}], in program "
+            f"This line stored the wrong elements; the first of them, {answer.about}[{at}], in program "
             f"{program(stored[0].program, stored[0].last)}.", phrases_of(self._assignment))
         return detail.model_copy(update={"place": found})
 

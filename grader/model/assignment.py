@@ -195,9 +195,9 @@ class Assignment(Table):
         return next(p for p in self.outputs if self.subject in ("", p.name))
 
     @property
-    def conditional(self) -> bool:
-        """Whether the oracle is given what was answered."""
-        return not {p.name for p in self.parameters if isinstance(p, Output)}.isdisjoint(
+    def conditions(self) -> frozenset[str]:
+        """The outputs of which the oracle is given what was answered there."""
+        return frozenset(p.name for p in self.parameters if isinstance(p, Output)).intersection(
             inspect.signature(self.oracle).parameters)
 
     def about(self, name: str) -> Self:

@@ -6,7 +6,7 @@ import importlib.util
 import sys
 import tomllib
 import traceback
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path, PurePath
 from types import ModuleType
@@ -83,15 +83,23 @@ def baseline(name: str, root: Path = ROOT) -> ModuleType:
     return _load(f"assignments.{name}.baseline", root / "assignments" / name / "baseline.py")
 
 
+def answers(assignment: Assignment, inputs: Inputs, answered: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The oracle's answer for each output, by name. `answered` are those of a call that the oracle is
+    given. `assignment` is about no single one of several outputs."""
+    found, names = assignment.oracle(**inputs, **(answered or {})), [output.name for output in assignment.outputs]
+    return dict(zip(names, found if len(names) > 1 else (found,), strict=True))
+
+
 def right_answer(assignment: Assignment, inputs: Inputs) -> Any:
-    """The oracle's answer as a float64 tensor of the output's shape."""
-    return assignment.oracle(**inputs)
+    """The oracle's answer for the output that is spoken of, of that output's shape."""
+    return assignment.about(assignment.output.name).oracle(**inputs)
 
 
 def answer_and_tolerance(assignment: Assignment, inputs: Inputs) -> tuple[Any, Any]:
-    """The oracle's answer, and the absolute error allowed, None if every bit must match."""
-    expected = right_answer(assignment, inputs)
-    return expected, None if assignment.tolerance is None else assignment.tolerance(inputs, expected)
+    """The oracle's answer for the output that is spoken of, and the absolute error allowed, None if every bit must
+    match."""
+    expected, view = right_answer(assignment, inputs), assignment.about(assignment.output.name)
+    return expected, None if view.tolerance is None else view.tolerance(inputs, expected)
 
 
 def _folders(root: Path) -> list[Path]:

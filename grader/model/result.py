@@ -67,6 +67,17 @@ class Corner(Record):
     expected: list[list[str]]
 
 
+class OutputFigures(Record):
+    """One of several outputs in a case that failed; `worst` and `error_map` are those of one that is wrong."""
+
+    name: str
+    wrong: int
+    total: int
+    unwritten: int = 0
+    worst: Worst | None = None
+    error_map: ErrorMap | None = None
+
+
 class Place(Record):
     """A line of the student's file, with its text, and what was seen there beyond what the message says."""
 
@@ -94,6 +105,15 @@ class Detail(Record):
     worst: Worst | None = None
     error_map: ErrorMap | None = None
     corner: Corner | None = None
+    outputs: list[OutputFigures] = Field(
+        default=[], exclude_if=lambda outputs: not outputs,
+        description="each of several outputs, in the order of their parameters; the figures above are of the first "
+                    "wrong one. Left out where there is one output alone")
+
+    @property
+    def about(self) -> str:
+        """The output that message and figures are about, where there are several; else "out"."""
+        return next((one.name for one in self.outputs if one.wrong), "out")
 
 
 class Interval(Record):

@@ -13,7 +13,7 @@ from pydantic import Field, TypeAdapter
 
 from grader.plan.device import Device
 from grader.plan.findings import MOST_ACCESSES, Access, Finding
-from grader.plan.plan import MOST_KERNELS, DType, Index, Kernel, Line, Name, Place, Shape, Shaped, Size, Text
+from grader.plan.plan import INT64, MOST_KERNELS, DType, Index, Kernel, Line, Name, Place, Shape, Shaped, Size, Text
 from grader.plan.traffic import LaunchTraffic, Stored, Touched, Watch
 from grader.plan.wire import Message
 
@@ -42,15 +42,16 @@ class GivenTensor(Shaped):
 
 
 class GivenScalar(Shaped):
-    """A parameter that is a number, which host code may see. Those of the type "int" are sizes."""
+    """A parameter that is a number, which host code may see."""
 
     kind: Literal["scalar"] = "scalar"
     name: Name
-    type: Literal["float", "int"] = "float"
-    value: Annotated[float, Field(allow_inf_nan=False)]
+    type: Literal["float", "int", "bool"] = "float"
+    value: bool | Annotated[int, Field(ge=-INT64, lt=INT64)] | Annotated[float, Field(allow_inf_nan=False)]
 
 
 MOST_CONSTANTS = 32
+MOST_GIVEN = 64
 Given = Annotated[GivenTensor | GivenScalar, Field(discriminator="kind")]
 
 
@@ -252,8 +253,8 @@ class Simulate(Message):
     """Run a plan on memory. Descriptor 0 holds the plan, `bytes` long, the others its given buffers, by their index.
 
     `call` is 0 for the first call, 1 for the steady one, which runs after setup and a first call. That first call has
-    its own given buffers with other contents; their descriptors come before those of the steady call. `output` names
-    the parameter that holds nothing yet. At most `operations` element operations are made, in at most `seconds` (0: any
+    its own given buffers with other contents; their descriptors come before those of the steady call. `outputs` names
+    the parameters that hold nothing yet. At most `operations` element operations are made, in at most `seconds` (0: any
     number). `device` is simulated.
 
     `masked`: lanes that a mask without `other` switched off hold NaN instead of zeros, in loads of these lines, or in
@@ -268,7 +269,7 @@ class Simulate(Message):
     op: Literal["simulate"] = "simulate"
     bytes: Size
     call: Literal[0, 1] = 0
-    output: Name
+    outputs: Annotated[list[Name], Field(max_length=MOST_GIVEN)]
     operations: Size
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0
     masked: Annotated[list[Line], Field(max_length=16)] | None = None

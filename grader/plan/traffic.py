@@ -18,12 +18,14 @@ Kind = Literal["load", "store", "atomic"]
 class Watch(Shaped):
     """What a simulator has to report of a run beside its findings.
 
-    `stores`: the first bytes of elements of the output, ascending; the last store to each is reported. `programs`: the
-    number of programs of each launch that run, spread over its grid; their loads and stores are counted. 0 runs all
-    and counts nothing. `chosen`: for each launch of a call, in order, the only programs that run, ascending. `touched`
-    asks for the bytes that each chosen program touches: those of all tensors, or those it stores to in the output.
+    `output` names the output that the rest speaks of; "" is the first that holds nothing yet. `stores`: the first bytes
+    of elements of the output, ascending; the last store to each is reported. `programs`: the number of programs of each
+    launch that run, spread over its grid; their loads and stores are counted. 0 runs all and counts nothing. `chosen`:
+    for each launch of a call, in order, the only programs that run, ascending. `touched` asks for the bytes that each
+    chosen program touches: those of all tensors, or those it stores to in the output.
     """
 
+    output: Name = ""
     stores: Annotated[list[Count], Field(max_length=4096)] = []
     programs: Count = 0
     chosen: Annotated[list[Annotated[list[Annotated[int, Field(ge=0, lt=2**31)]], Field(max_length=16)]],

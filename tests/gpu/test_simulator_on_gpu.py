@@ -112,7 +112,8 @@ def _compared(assignment: Assignment, folder: Path, why: list[object]) -> int:
                     one.case, plan, [binary for binary in binaries if isinstance(binary, Binary)],
                     [_on_device(assignment, each) for each in inputs])
                 assert isinstance(left, Ran) and not left.touched, (one.case.name, left)
-                _agree(assignment, one.case, inputs[-1], left.output.cpu(), seen.output)
+                out = assignment.output.name
+                _agree(assignment, one.case, inputs[-1], left.outputs[out].cpu(), seen.outputs[out])
                 found += 1
     finally:
         simulation.end()

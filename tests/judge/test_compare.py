@@ -63,19 +63,19 @@ def test_of_bytes_a_second_call_tells_what_was_never_written() -> None:
         poison_(out, other=other)
         assert bool(poisoned(out, other=other).all()) and not bool(poisoned(out, other=not other).any())
         out[:2] = torch.tensor([int(poison[0]), 7], dtype=torch.uint8)
-        return Ran(out)
+        return Ran({"out": out})
 
     poison = torch.empty(4, dtype=torch.uint8)
     poison_(poison)
     ran = ran_on_both(call)
-    assert isinstance(ran, Ran) and ran.unwritten is not None
-    assert ran.unwritten.tolist() == [False, False, True, True]
+    assert isinstance(ran, Ran) and ran.unwritten
+    assert ran.unwritten["out"].tolist() == [False, False, True, True]
     # Right by accident, and wrong all the same.
     expected = torch.tensor([float(poison[0]), 7, float(poison[0]), float(poison[0])], dtype=torch.float64)
-    result = compare(ran.output, expected, _allowed(1.0), ran.unwritten)
+    result = compare(ran.outputs["out"], expected, _allowed(1.0), ran.unwritten["out"])
     assert result.wrong.tolist() == [False, False, True, True] and result.unwritten_count == 2
     assert result.worst.got == "never written" and error_map(result).cells == ["..uu"]
-    assert compare(ran.output, expected, _allowed(1.0)).passed
+    assert compare(ran.outputs["out"], expected, _allowed(1.0)).passed
 
 
 def test_a_call_is_made_again_only_where_it_tells_more() -> None:
@@ -86,10 +86,10 @@ def test_a_call_is_made_again_only_where_it_tells_more() -> None:
         out = torch.empty(3, dtype=dtype)
         poison_(out, other=other)
         out[0] = value
-        return "lost" if other else Ran(out)
+        return "lost" if other else Ran({"out": out})
 
     floats = ran_on_both(partial(writing, 7, torch.float16))
-    assert isinstance(floats, Ran) and floats.unwritten is None and calls == [False]
+    assert isinstance(floats, Ran) and not floats.unwritten and calls == [False]
     assert ran_on_both(partial(writing, 7, torch.uint8)) == "lost" and calls == [False, False, True]
 
 

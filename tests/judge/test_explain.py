@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from grader.judge.answers import Compared
 from grader.judge.explain import evidence, explain_case
 from grader.model.assignment import Assignment, Mistake
 from grader.model.cases import Case
@@ -114,7 +115,7 @@ def test_an_input_that_changed_is_named() -> None:
 def test_a_right_answer_needs_no_explanation() -> None:
     inputs, got, comparison = judge(SILU, SILU.cases[0], _answers_rightly)
     assert comparison.passed
-    assert explain_case(called(SILU, SILU.cases[0], got), inputs, comparison) is None
+    assert explain_case(called(SILU, SILU.cases[0], got), inputs, Compared({"out": comparison})) is None
 
 
 def _answers_rightly(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:

@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from grader.judge.answers import Compared
 from grader.judge.compare import compare, poison_
 from grader.judge.explain import explain_case
 from grader.model.assignment import Assignment, Mistake
@@ -119,4 +120,4 @@ def _explained(assignment: Assignment, case: Case, inputs: Any, answer: torch.Te
     tolerance = assignment.tolerance
     comparison = compare(got, expected, None if tolerance is None else tolerance(inputs, expected))
     return None if comparison.passed else explain_case(
-        called(assignment, case, got), inputs, comparison)
+        called(assignment, case, got), inputs, Compared({assignment.output.name: comparison}))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from grader.judge.answers import Compared
 from grader.judge.explain import explain_assignment, explain_case
 from grader.model.assignment import Assignment, Mistake
 from grader.model.cases import Case
@@ -249,7 +250,7 @@ def _check(assignment: Assignment, case: Case, fault: Fault) -> CheckResult:
     inputs, got, comparison = judge(assignment, case, fault)
     detail = None
     if not comparison.passed:
-        detail = explain_case(called(assignment, case, got), inputs, comparison)
+        detail = explain_case(called(assignment, case, got), inputs, Compared({"out": comparison}))
     return CheckResult(
         id=f"case-{case.name}", stage="case", case=case.name, sizes=case.sizes, detail=detail,
         outcome="failed" if detail else "passed")

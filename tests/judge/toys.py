@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.judge.answers import Compared
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import Comparison, compare, poison_
 from grader.judge.explain import Called, explain_case
@@ -146,7 +147,7 @@ def called(
     """A call that left `got` in its output. A plan that is not given writes to the output, and shows nothing else."""
     out = View(buffer=0, shape=[1], strides=[1], dtype="float32")
     writes = Plan(buffers=[Buffer(bytes=4, given="out")], kernels=[], first=[Fill(target=out, value=0.0)])
-    ran = Ran(got, changed=tuple(changed), findings=tuple(findings))
+    ran = Ran({assignment.output.name: got}, changed=tuple(changed), findings=tuple(findings))
     return Called(assignment, case, plan or writes, call, ran, source)
 
 
@@ -155,6 +156,7 @@ def explain(
 ) -> Detail:
     """What the grader says to a faulty kernel. `known` is for `called`."""
     used, got, comparison = judge(assignment, case, fault, inputs=inputs)
-    detail = explain_case(called(assignment, case, got, **known), used, comparison)
+    detail = explain_case(
+        called(assignment, case, got, **known), used, Compared({assignment.output.name: comparison}))
     assert detail is not None
     return detail

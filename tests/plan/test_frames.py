@@ -30,9 +30,9 @@ def receive(channel: frames.Channel, seq: int = 1) -> wire.Message:
 def test_messages_and_descriptors_arrive(pair: Pair) -> None:
     judge, worker = pair
     read, write = os.pipe()
-    judge.send(messages.Simulate(seq=7, bytes=5, output="out", operations=1), [write])
+    judge.send(messages.Simulate(seq=7, bytes=5, outputs=["out"], operations=1), [write])
     request, descriptors = worker.receive_with_descriptors(messages.SIMULATOR_REQUEST)
-    assert request == messages.Simulate(seq=7, bytes=5, output="out", operations=1)
+    assert request == messages.Simulate(seq=7, bytes=5, outputs=["out"], operations=1)
     os.write(descriptors[0], b"through")
     assert os.read(read, 7) == b"through"
     for descriptor in (read, write, *descriptors):
@@ -112,7 +112,7 @@ def test_what_was_said_before_hanging_up_is_read_though_something_was_left_unrea
     judge, worker = frames.Channel(ours), frames.Channel(theirs)
     worker.send(messages.Loaded(seq=7))
     # Unread on the other side: the kernel then tells of a reset before it gives what lies in the queue.
-    judge.send(messages.Simulate(seq=8, bytes=0, output="out", operations=1))
+    judge.send(messages.Simulate(seq=8, bytes=0, outputs=["out"], operations=1))
     worker.close()
     assert judge.receive(messages.PLANNER_REPLY, seq=7, deadline=time.monotonic() + 1) == messages.Loaded(seq=7)
     with pytest.raises(frames.ChannelClosed):

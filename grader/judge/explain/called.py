@@ -82,7 +82,7 @@ class Called:
                 continue
             *down, across = extents(parameter, self.case.sizes)
             names = [str(name) for name in parameter.shape]
-            layout = Layout(parameter.name, parameter.kind == "output", "".join(names[:-1]), names[-1],
+            layout = Layout(parameter.name, parameter.kind != "input", "".join(names[:-1]), names[-1],
                             math.prod(down), across)
             known |= {number: layout for number, buffer in enumerate(self.plan.buffers)
                       if buffer.given == parameter.name}

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import torch
 
-from grader.judge.compare import Comparison, corner, error_map, index_of
+from grader.judge.answers import Compared
+from grader.judge.compare import Comparison, corner, error_map, index_of, same_bits
 from grader.judge.explain.accesses import beyond_rows, misplaced, same_elements, uncovered
 from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
@@ -20,7 +21,7 @@ from grader.judge.explain.silence import explain_copies, explain_unwritten, read
 from grader.judge.explain.together import left_early, not_filled, read_while_added
 from grader.judge.explain.where import ONE_LANE
 from grader.model.parameters import Inputs, extents
-from grader.model.result import Detail
+from grader.model.result import Detail, OutputFigures
 from grader.model.verdicts import FailureKind
 from grader.plan.findings import Unwritten
 from grader.plan.plan import named
@@ -35,24 +36,37 @@ NOT_GATHERED = "No kernel runs here: does the host gather every element, also th
 MOST_EXPLAINED = 1 << 22
 
 
-def explain_case(called: Called, inputs: Inputs, comparison: Comparison) -> Detail | None:
+def explain_case(called: Called, inputs: Inputs, answer: Compared) -> Detail | None:
     """What is wrong with a call that was run and compared; None if nothing is.
 
-    `inputs` are the judge's own, as they were before the call.
+    `inputs` are the judge's own, as they were before the call. The assignment is about the output to speak of.
     """
+    detail = _explain(called, inputs, answer, answer.outputs[called.output])
+    if detail is None or len(answer.outputs) == 1 or detail.wrong is None:
+        return detail
+    return detail.model_copy(update={"outputs": [
+        OutputFigures(name=name, wrong=one.count, total=one.total, unwritten=one.unwritten_count,
+                      worst=None if one.passed else one.worst, error_map=None if one.passed else error_map(one))
+        for name, one in answer.outputs.items()]})
+
+
+def _explain(called: Called, inputs: Inputs, answer: Compared, comparison: Comparison) -> Detail | None:
     out, changed, findings = called.output, called.ran.changed, called.ran.findings
+    several = len(answer.outputs) > 1
     both = exchanged(called)
     decisive = explain_findings(called.assignment, called.source, findings, called.accesses, both)
     if (comparison.passed and not changed) or (decisive is not None and decisive.kind != "race"):
         return decisive
     if comparison.passed:
-        return _input_changed(called, comparison.total)
+        return _input_changed(called, comparison.total, several)
     if any(isinstance(found, Unwritten) and found.given == out for found in findings):
         # A result that NaN went into may hold the very bits that mark an element as never written.
         comparison = replace(comparison, unwritten=torch.zeros_like(comparison.unwritten))
-    nothing = comparison.unwritten_count == comparison.total
+    updated = out in inputs
+    nothing = same_bits(comparison.got, inputs[out]) if updated else comparison.unwritten_count == comparison.total
+    others = _others(answer) if nothing else ""
     if nothing and not changed and (unreached := explain_unwritten(called)) is not None:
-        return _with_figures(unreached, comparison)
+        return _with_figures(unreached.model_copy(update={"message": unreached.message + others}), comparison)
     kind = _kind(comparison)
     told = both or _explained(called, kind, Evidence(comparison, inputs, called.assignment, called.case.sizes))
     hint = told.text
@@ -62,18 +76,31 @@ def explain_case(called: Called, inputs: Inputs, comparison: Comparison) -> Deta
     elif changed and both is None:
         hint = f"{hint} {_listed(changed)} changed as well: inputs must be left as they are.".strip()
     return _with_figures(
-        Detail(kind=kind, message=_message(out, comparison, kind), hint=hint, guess=told.guess, pattern=told.pattern,
-               fits=list(told.fits), place=called.place(told.line)),
+        Detail(kind=kind, message=_named(out, _message(out, comparison, kind, updated), several) + others, hint=hint,
+               guess=told.guess, pattern=told.pattern, fits=list(told.fits), place=called.place(told.line)),
         comparison)
 
 
-def _input_changed(called: Called, total: int) -> Detail:
+def _named(name: str, message: str, several: bool) -> str:
+    """A message about one of several outputs says which."""
+    return message if not several or message.startswith(f"{name} ") else f"{name}: {message[:1].lower()}{message[1:]}"
+
+
+def _others(answer: Compared) -> str:
+    """Which of several outputs were written, where some were not; "" for one output."""
+    written = [name for name, one in answer.outputs.items() if one.unwritten_count < one.count or one.passed]
+    missing = [name for name in answer.outputs if name not in written]
+    return f" The call wrote {_listed(written)} and not {_listed(missing)}." if written else ""
+
+
+def _input_changed(called: Called, total: int, several: bool) -> Detail:
     changed = called.ran.changed
     stored = next((one for one in called.accesses if one.access.access != "load" and one.layout.name in changed), None)
     into = f": {stored.where} writes to {stored.layout.name}" if stored else ""
     return Detail(
         kind="input_changed", pattern="input changed", wrong=0, total=total, unwritten=0,
-        message=f"{called.output} is right, but {_listed(changed)} changed during the call{into}.",
+        message=f"{'Each output' if several else called.output} is right, but {_listed(changed)} changed during the "
+                f"call{into}.",
         hint=called.words.answers.keep_inputs.format(out=called.output),
         place=called.place(stored.access.line) if stored else None)
 
@@ -188,9 +215,13 @@ def _grid_of(called: Called) -> Hint | None:
         "Which size does x count in the grid, and which in the kernel? And y?", pattern=UNKNOWN)
 
 
-def _message(name: str, comparison: Comparison, kind: FailureKind) -> str:
+def _message(name: str, comparison: Comparison, kind: FailureKind, updated: bool) -> str:
     got, worst, total = comparison.got, comparison.worst, comparison.total
     at = f"{name}[{', '.join(map(str, worst.index))}]"
+    if kind == "unwritten" and updated:
+        first = index_of(int(comparison.unwritten.flatten().int().argmax()), tuple(got.shape))
+        return (f"{name} was left as it was in {comparison.count:,} of {plural(total, 'element')} that have to change, "
+                f"{name}[{', '.join(map(str, first))}] first.")
     if kind == "unwritten":
         missing = comparison.unwritten_count
         if missing == total:

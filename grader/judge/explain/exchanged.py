@@ -27,8 +27,8 @@ def exchanged(called: Called) -> Hint | None:
     """Hint for two tensors or two numbers that are passed in each other's place, or for an output and an input that are
     used in each other's place. It is meant for calls whose answer is wrong."""
     plan = called.plan
-    scalars = [one.name for one in called.assignment.parameters if isinstance(one, Scalar)]
-    tensors = [one.name for one in called.assignment.parameters if one.name not in scalars]
+    scalars = [one.name for one in called.assignment.parameters if isinstance(one, Scalar) and one.type == "float"]
+    tensors = [one.name for one in called.assignment.parameters if not isinstance(one, Scalar)]
     for launch in called.launches:
         kernel = plan.kernels[launch.kernel]
         language = frontends.of(kernel)

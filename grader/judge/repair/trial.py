@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from grader.engine.forkserver.conversation import Lost
 from grader.frontends import by_suffix
+from grader.judge.answers import compared
 from grader.judge.buffers import memory_file
-from grader.judge.compare import compare
 from grader.judge.exchange import ask_once
 from grader.judge.explain import explain_findings
 from grader.judge.inputs import Draws
@@ -21,7 +21,6 @@ from grader.judge.preparing import Preparing
 from grader.judge.rules import check, check_kernels
 from grader.judge.simulation import Ran, Simulation
 from grader.model.cases import Case
-from grader.model.catalogue import answer_and_tolerance
 from grader.model.parameters import Inputs
 from grader.plan.edits import Edit, Edits
 from grader.plan.messages import (
@@ -60,7 +59,6 @@ class Trial:
         self._wanted = Wanted(case, draws.scalars(case))
         self._given = given_of(task.assignment, self._wanted)
         self._inputs: list[Inputs] = [draws.inputs(case, call, call) for call in (0, 1)]
-        self._answers = [answer_and_tolerance(task.assignment, one) for one in self._inputs]
         self._simulation = Simulation(
             lambda: prepared.preparing.start("simulator"), operations=OPERATIONS, seconds=CALL_SECONDS,
             on=prepared.preparing.device)
@@ -147,6 +145,6 @@ class Trial:
             ran = self._simulation.run(assignment, self._case, plan, self._inputs[:call + 1])
             if not isinstance(ran, Ran) or ran.changed or explain_findings(assignment, "", ran.findings) is not None:
                 return False
-            if not compare(ran.output, *self._answers[call], ran.unwritten).passed:
+            if not compared(assignment, ran, self._inputs[call]).passed:
                 return False
         return True

@@ -9,6 +9,7 @@ import torch
 
 from grader.frontends import front_ends
 from grader.frontends.triton.phrases import PHRASES
+from grader.judge.answers import Compared
 from grader.judge.compare import compare
 from grader.judge.explain import explain_case, explain_findings, explain_remarks
 from grader.judge.explain.runs import beside
@@ -214,7 +215,7 @@ def test_large_outputs_are_not_searched_for_patterns() -> None:
     expected = torch.ones(size, dtype=torch.float64)
     got = torch.full((size,), 2.0)
     comparison = compare(got, expected, torch.tensor(0.1))
-    detail = explain_case(called(LINE, LINE.cases[0], got), {"x": got}, comparison)
+    detail = explain_case(called(LINE, LINE.cases[0], got), {"x": got}, Compared({"out": comparison}))
     assert detail is not None and detail.hint == "" and detail.wrong == size and detail.error_map is not None
 
 
@@ -224,4 +225,5 @@ def _answers_rightly(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> Non
 
 def told(fault: Fault, *findings: Finding) -> Detail | None:
     inputs, got, comparison = judge(LINE, LINE.cases[0], fault)
-    return explain_case(called(LINE, LINE.cases[0], got, findings=findings, source=SOURCE), inputs, comparison)
+    return explain_case(
+        called(LINE, LINE.cases[0], got, findings=findings, source=SOURCE), inputs, Compared({"out": comparison}))

@@ -56,10 +56,10 @@ def run(
 
     Each call has its own memory of the given buffers: writable arrays of bytes, in the order of their indices.
     Launches of the kernels `twice` are made twice. `outputs` names parameters that hold nothing yet, `byte` is what
-    temporaries hold. A `watch` concerns the last call and the first of `outputs`.
+    temporaries hold. A `watch` concerns the last call.
     """
     budget, findings = budget or Budget(1 << 40), Sightings()
-    observer = ThreadObserver(watch or Watch(), next(iter(outputs), ""))
+    observer = ThreadObserver(watch or Watch(), (watch and watch.output) or next(iter(outputs), ""))
     setting = Setting(SUFFIX, variable_name, device, observer)
     try:
         if (stopped := stop_at_once(plan, memories)) is not None:
@@ -129,7 +129,7 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
         plan = read_plan(serving.contents(descriptors[0], request.bytes))
         memories = mapped(plan, request.call, descriptors[1:])
         result = run(
-            plan, *memories, outputs=[request.output], budget=Budget(request.operations, request.seconds or inf),
+            plan, *memories, outputs=request.outputs, budget=Budget(request.operations, request.seconds or inf),
             device=request.device, twice=request.twice, watch=request.watch,
             # In another order, unwritten memory holds other contents, too.
             byte=0 if request.order == [] else UNWRITTEN)

@@ -52,11 +52,11 @@ def run(
     Each call has its own memory of the given buffers: writable arrays of bytes, in the order of their indices. Lines
     refer to the file of `mode`, or to that of a kernel's entry. Launches of the kernels `twice` are made twice.
     `outputs` names parameters that hold nothing yet: a load from them before a store is a finding. A `watch` concerns
-    the last call and the first of `outputs`; if it chooses programs, the findings are those of a part of the work.
+    the last call; if it chooses programs, the findings are those of a part of the work.
     """
     budget = Budget(operations, seconds)
     findings = Findings()
-    meter = None if watch is None else TileMeter(watch, next(iter(outputs), ""))
+    meter = None if watch is None else TileMeter(watch, watch.output or next(iter(outputs), ""))
     try:
         if (stopped := stop_at_once(plan, memories)) is not None:
             return stopped
@@ -115,7 +115,7 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
         plan = read_plan(serving.contents(descriptors[0], request.bytes))
         memories = mapped(plan, request.call, descriptors[1:])
         result = run(
-            plan, *memories, outputs=[request.output], operations=request.operations, seconds=request.seconds or inf,
+            plan, *memories, outputs=request.outputs, operations=request.operations, seconds=request.seconds or inf,
             mode=Mode(masked=request.masked, order=request.order, early=request.early, device=request.device),
             twice=request.twice,
             watch=request.watch)

@@ -59,7 +59,7 @@ def test_a_call_is_answered_over_a_channel_and_the_steady_one_finds_what_the_fir
 
     def ask(call: Literal[0, 1], *given: bytes) -> tuple[Any, list[Any]]:
         files = [file(text), *(file(each) for each in given)]
-        channel.send(Simulate(seq=call + 5, bytes=len(text), call=call, output="out_ptr", operations=10**7), files)
+        channel.send(Simulate(seq=call + 5, bytes=len(text), call=call, outputs=["out_ptr"], operations=10**7), files)
         reply = channel.receive(SIMULATOR_REPLY, seq=call + 5, deadline=time.monotonic() + 60)
         left = [np.frombuffer(os.pread(each, 64, 0).ljust(64), np.float32) for each in files[1:]]
         for each in files:

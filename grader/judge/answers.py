@@ -1,0 +1,71 @@
+"""A call's answer: every output against the right one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+import torch
+
+from grader.judge.compare import Comparison, compare, unchanged
+from grader.judge.simulation import Ran
+from grader.model.assignment import Assignment
+from grader.model.catalogue import answers
+from grader.model.parameters import Inputs, Update
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The outputs of a call, each against the right answer, by name in the order of the parameters."""
+
+    outputs: Mapping[str, Comparison]
+
+    @property
+    def passed(self) -> bool:
+        return all(one.passed for one in self.outputs.values())
+
+    @property
+    def worst_ratio(self) -> float:
+        return max(one.worst_ratio for one in self.outputs.values())
+
+    @property
+    def about(self) -> str:
+        """The output to speak of: the first that is wrong, or the first of all."""
+        return next((name for name, one in self.outputs.items() if not one.passed), next(iter(self.outputs)))
+
+    @property
+    def chosen(self) -> Comparison:
+        """That of the output to speak of."""
+        return self.outputs[self.about]
+
+
+def compared(assignment: Assignment, ran: Ran, inputs: Inputs) -> Compared:
+    """Compares what a call left in its outputs with the oracle's answers. Raises OracleError."""
+    right = answers(assignment, inputs, _answered(assignment, ran, inputs))
+    found = {}
+    for view in assignment.views():
+        name = view.output.name
+        allowed = None if view.tolerance is None else view.tolerance(inputs, right[name])
+        one = compare(ran.outputs[name], right[name], allowed, ran.unwritten.get(name))
+        if isinstance(view.output, Update) and not one.passed:
+            left = unchanged(one.got, inputs[name])
+            # A few may be as they were by chance.
+            one = replace(one, unwritten=one.wrong) if bool(left[one.wrong].all()) else one
+        found[name] = one
+    return Compared(found)
+
+
+def given_answer(assignment: Assignment, ran: Ran, inputs: Inputs) -> Assignment:
+    """The assignment with an oracle that need not be given what was answered."""
+    known = _answered(assignment, ran, inputs)
+    return assignment.model_copy(update={"oracle": partial(assignment.oracle, **known)}) if known else assignment
+
+
+def _answered(assignment: Assignment, ran: Ran, inputs: Inputs) -> dict[str, torch.Tensor]:
+    """The outputs that an oracle is given, where its inputs are. What is NaN or infinite is 0 there: no oracle need
+    guard against it."""
+    device = next((value.device for value in inputs.values() if isinstance(value, torch.Tensor)), torch.device("cpu"))
+    given = {name: ran.outputs[name].to(device) for name in assignment.conditions}
+    return {name: torch.where(value.to(torch.float64).isfinite(), value.to(torch.float64), 0.0).to(value.dtype)
+            if value.dtype.is_floating_point else value for name, value in given.items()}
