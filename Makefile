@@ -1,8 +1,6 @@
 # `make grade` and `make test` set up .venv when it is missing or older than the files that describe it.
 
-# The first of these that runs and is new enough; a name on the path may be a version manager's empty shim.
-PYTHON ?= $(shell for p in python3.12 python3.11 python3 python; do \
-	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
+include student_kit/setup.mk
 SUBMISSIONS ?= examples/class
 OUT ?= results
 ONLY ?=
@@ -11,28 +9,29 @@ COURSE ?= course.toml
 DEVICE ?= auto
 JOBS ?= 0
 KIT ?= build/kernels
+# The first that answers: docker's client alone builds nothing.
+BUILDER ?= $(firstword $(foreach one,docker podman buildah,$(shell $(one) info >/dev/null 2>&1 && echo $(one))))
 # The sample class is trusted: it is graded on a machine that keeps nobody's code apart, too.
 ISOLATION ?= $(if $(filter examples/class,$(SUBMISSIONS)),--allow-degraded)
-VENV := .venv
-BIN := $(VENV)/bin
 # Tests wait for processes of theirs a good part of the time: five at a time on two cores keep both busy, three do not.
 SIDE_BY_SIDE := $(shell echo $$(($$(nproc) + 3)))
 # What `make test` needs beyond what `make grade` does.
 TEST_TOOLS := $(VENV)/.test-tools
-SETUP := $(VENV)/.setup
 # The newest triton and numpy that pyproject.toml declares, all else as in $(VENV).
 NEWEST := .venv-newest
 NEWEST_TOOLS := $(NEWEST)/.test-tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade sample student-kit test test-all test-newest verdicts hooks lint types check doctor clean
+.PHONY: help setup grade sample student-kit image test test-all test-newest verdicts hooks lint types check doctor clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "  make grade SUBMISSIONS=dir OUT=dir ONLY=silu,gemm COURSE=course.toml JOBS=2 ROSTER=roster.csv"
 
-setup: $(SETUP) ## install into .venv what grading needs
+setup: $(SETUP) ## install into .venv what grading needs; TORCH=cpu or gpu chooses the build of torch
+	@command -v bwrap >/dev/null || echo "bubblewrap is missing, which keeps submissions apart best:" \
+		"apt install bubblewrap (kernelmark doctor says what this machine offers without it)"
 
 grade: $(SETUP) ## grade SUBMISSIONS (default: the sample class) and write reports to OUT
 	exec $(BIN)/kernelmark grade "$(SUBMISSIONS)" --out "$(OUT)" --only "$(ONLY)" --course "$(COURSE)" --device "$(DEVICE)" \
@@ -45,6 +44,10 @@ sample: ## grade the sample class and write its pages to docs/sample
 
 student-kit: $(SETUP) ## make what students get, as the folder KIT and a zip
 	exec $(BIN)/kernelmark kit "$(KIT)" --course "$(COURSE)"
+
+image: ## build the container image `kernelmark`, with docker, podman or buildah
+	@test -n "$(BUILDER)" || { echo "kernelmark: no docker, podman or buildah answers; install one, or start its service"; exit 2; }
+	$(BUILDER) build --build-arg TORCH=$(TORCH) --tag kernelmark --file student_kit/Dockerfile .
 
 test: $(TEST_TOOLS) ## run the tests that need no GPU, at the strongest isolation
 	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal
@@ -80,18 +83,8 @@ doctor: $(SETUP) ## say what this machine can do
 clean: ## remove .venv and .venv-newest
 	rm -rf $(VENV) $(NEWEST)
 
-$(SETUP): pyproject.toml constraints.txt
-	@test -n "$(PYTHON)" || { echo "kernelmark: Python 3.11 or newer expected; try make PYTHON=/path/to/python3"; exit 2; }
-	@test -x $(BIN)/python || { rm -rf $(VENV); "$(PYTHON)" -m venv $(VENV); } || \
-		{ echo "kernelmark: python -m venv failed; on Debian and Ubuntu: apt install python3-venv"; exit 2; }
-	@echo "setting up $(VENV) (torch and triton are large: minutes the first time)"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
-	@command -v bwrap >/dev/null || echo "bubblewrap is missing, which keeps submissions apart best:" \
-		"apt install bubblewrap (kernelmark doctor says what this machine offers without it)"
-	@touch $@
-
 $(TEST_TOOLS): $(SETUP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(INSTALL) --quiet --editable '.[dev]'
 	@touch $@
 
 # torch's CUDA wheels pin the triton that belongs to them: hence, after all the rest, triton without what it asks for.

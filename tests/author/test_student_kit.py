@@ -17,6 +17,7 @@ import pytest
 from grader.author import student_kit
 from grader.model.catalogue import ROOT
 from tests.command import SECONDS, kernelmark
+from tests.kits import environment_in
 
 SOLVED = ("reference", "examples", "tests", "benchmarks")
 PROGRAM = "import grader, json, sys; print(json.dumps([grader.__file__, *sys.path]))"
@@ -105,10 +106,7 @@ def test_the_notebook_installs_and_checks_its_cells(tmp_path: Path) -> None:
     course.write_text('assignments = ["silu", "transpose"]\n')
     kit = unpacked(student_kit.write(tmp_path / "made" / "kernels", course), tmp_path / "empty")
     own = tmp_path / "venv"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", own], check=True, timeout=SECONDS)
-    # What the kit depends on is there already, and pip: the notebook installs the kit itself, and fetches nothing.
-    (folder,) = own.glob("lib/python*/site-packages")
-    (folder / "others.pth").write_text(sysconfig.get_path("purelib"))
+    environment = environment_in(own) | {"IPYTHONDIR": str(tmp_path / "ipython")}
     path = kit / "student_template" / "kernels.ipynb"
     notebook = json.loads(path.read_text(encoding="utf-8"))
     install, silu, transpose = (cell for cell in notebook["cells"] if cell["cell_type"] == "code")
@@ -117,8 +115,6 @@ def test_the_notebook_installs_and_checks_its_cells(tmp_path: Path) -> None:
     filled = [{"cell_type": "code", "source": f"%%kernelmark {text}"}
               for text in (f"silu --save\n{right}", f"transpose\n{wrong}", "\nx = 1\n", "slu\nx = 1\n")]
     path.write_text(json.dumps({**notebook, "cells": [install, silu, transpose, *filled]}))
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {
-        "PIP_NO_BUILD_ISOLATION": "0", "PIP_NO_INDEX": "1", "IPYTHONDIR": str(tmp_path / "ipython")}
     done = subprocess.run([own / "bin/python", "-c", RUNNER, path.name], cwd=path.parent, capture_output=True,
                           text=True, check=False, timeout=2 * SECONDS, env=environment)
     assert done.returncode == 0, done
@@ -139,7 +135,7 @@ def test_the_notebook_installs_and_checks_its_cells(tmp_path: Path) -> None:
 def test_the_kit_holds_nothing_that_solves_or_is_not_for_students(kit: Path) -> None:
     assert {path.name for path in kit.iterdir()} - {"mine", "results"} == {
         "grader", "assignments", "calibration", "student_template", "course.toml", "pyproject.toml", "constraints.txt",
-        "LICENSE", "README.md", "Makefile", "Dockerfile", ".dockerignore"}
+        "LICENSE", "README.md", "Makefile", "setup.mk", "Dockerfile", ".dockerignore", ".gitignore"}
     texts = [path.read_text(encoding="utf-8") for folder in ("grader", "assignments", "calibration", "student_template")
              for path in (kit / folder).rglob("*") if path.is_file() and path.suffix != ".pyc"]
     kernels = [path.read_text(encoding="utf-8") for folder in SOLVED for path in (ROOT / folder).rglob("*.py")]
