@@ -123,6 +123,8 @@ def check(
     out: Annotated[Path | None, typer.Option(help="The folder for the report. Default: a temporary folder.")] = None,
     speed: Annotated[bool, typer.Option("--speed", help="Measure speed on this machine's GPU.")] = False,
     device: Annotated[str, typer.Option(help="cpu, cuda, or auto: cuda if there is a GPU.")] = "auto",
+    github: Annotated[bool, typer.Option(
+        "--github", help="In GitHub Actions: also annotate the files' lines, and write the job's summary.")] = False,
     seed: Annotated[int | None, typer.Option(
         min=0, max=2**63 - 1, help="Repeat the inputs of an earlier check. Default: new inputs.")] = None,
     course: Annotated[Path, typer.Option(help="The course file: points, thresholds, limits, policy.")] = COURSE,
@@ -145,7 +147,7 @@ def check(
         out = temporary.make("report")
     options = checking.CheckOptions(
         rules, only=names_in(only), device=device, speed=speed, seed=seed,
-        out=out, words=["--course", str(course.absolute())] if course != COURSE else [])
+        out=out, github=github, words=["--course", str(course.absolute())] if course != COURSE else [])
     try:
         status = checking.check(target, options, console, errors, watch=watch)
     except (DeskError, PlanError, catalogue.CatalogueError) as error:

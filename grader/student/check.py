@@ -53,7 +53,8 @@ Stamp = tuple[int, int] | None
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """The options of a check. With `out`, a report is written into that folder."""
+    """The options of a check. With `out`, a report is written into that folder. `github`: its results are also told
+    to GitHub Actions."""
 
     course: Course
     only: Sequence[str] = ()
@@ -61,6 +62,7 @@ class CheckOptions:
     speed: bool = False
     seed: int | None = None
     out: Path | None = None
+    github: bool = False
     words: Sequence[str] = ()
 
 
@@ -78,6 +80,8 @@ class Checker:
     console: Console
     errors: Console
     jobs: dict[str, Job] = field(default_factory=dict)
+    # Until this word GitHub Actions takes no line for a command: a file may print what looks like one.
+    token: str = field(default_factory=secrets.token_hex)
 
     def mends(self, name: str, path: Path) -> bool:
         """Whether changes of a file are tried."""
@@ -140,6 +144,15 @@ class Checker:
 
                 page = write_student(joined, self.options.out)
                 self.console.print(f"Report: {page}", markup=False, soft_wrap=True)
+            if self.options.github:
+                # Late, as few checks run there.
+                from grader.report import actions
+
+                root = os.environ.get("GITHUB_WORKSPACE", "")
+                paths = {name: os.path.relpath(desk_.files[name], root or ".") for name in assignments}
+                for line in (f"::{self.token}::", *actions.annotated(joined, paths)):
+                    self.console.print(line, markup=False, soft_wrap=True)
+                _summarised(actions.summary(joined, paths, desk_.lines))
 
     def status(self, desk_: Desk, results: Mapping[str, Result]) -> int:
         """The exit status of a check with these results."""
@@ -228,6 +241,8 @@ def check(target: Path, options: CheckOptions, console: Console, errors: Console
     if not desk_.files and not watch:
         # The files have other names, and it is unknown which assignments they are for.
         console.print("\n".join(desk_.lines), markup=False, soft_wrap=True)
+        if options.github:
+            _summarised("\n\n".join(desk_.lines))
         return NOT_RIGHT
     on_interruption(signal.default_int_handler)
     try:
@@ -255,6 +270,8 @@ def _checked(checker: Checker, target: Path, desk_: Desk, *, watch: bool) -> int
     stamps, again = _stamps(desk_), list(desk_.files)
     results: dict[str, Result] = {}
     status: int | None = None
+    if checker.options.github:
+        checker.console.print(f"::stop-commands::{checker.token}", markup=False)
     try:
         while True:
             checked = checker.check(desk_, again)
@@ -304,6 +321,13 @@ def _expected(name: str, path: Path) -> str:
     """The name of an assignment's file in the language of `path`."""
     file = catalogue.files()[name]
     return next((one for one in in_any_language(file) if PurePath(one).suffix == path.suffix), file)
+
+
+def _summarised(text: str) -> None:
+    """Adds Markdown to the summary of the job that runs this, if it is one of GitHub Actions."""
+    if path := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(path).open("a", encoding="utf-8") as summary:
+            summary.write(text)
 
 
 @contextlib.contextmanager
