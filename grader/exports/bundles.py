@@ -1,13 +1,15 @@
-"""Folders and archives to export: reports for Moodle, an autograder for Gradescope, a layout for plagiarism tools."""
+"""Folders and archives to export: reports for Moodle, an autograder for Gradescope, a repository that GitHub Actions
+checks, a layout for plagiarism tools."""
 
 from __future__ import annotations
 
 import io
+import os
 import re
 import shutil
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from grader import temporary
 from grader.author import student_kit
@@ -21,19 +23,20 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)
 SUBMITTED = re.compile(r"(?s).+?_\d+_assignsubmission_file_?")
 SOURCE_BYTES = 128 << 10
 
+# In a kit's folder that is set up. The compilers of CUDA C++ are installed where the course counts it.
+COMPILERS = ".venv/bin/pip install --constraint .venv/constraints.txt --editable '.[cuda]'"
+
 SETUP = """#!/usr/bin/env bash
 # Installs the grader, for a CPU.
 set -e
-export DEBIAN_FRONTEND=noninteractive
+export DEBIAN_FRONTEND=noninteractive PIP_NO_CACHE_DIR=1
 apt-get update
-apt-get install --yes --no-install-recommends gcc libc6-dev bubblewrap
+apt-get install --yes --no-install-recommends bubblewrap g++ libc6-dev make
 for python in python3.12 python3.11; do
     apt-get install --yes --no-install-recommends $python-venv $python-dev && break
 done
 cd /autograder/source/kernelmark
-$python -m venv .venv
-.venv/bin/pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \\
-    --constraint constraints.txt --editable .
+make setup TORCH=cpu PYTHON=$python
 """
 
 RUN = """#!/usr/bin/env bash
@@ -49,6 +52,45 @@ $kernelmark grade taken --out graded --device cpu --jobs 1
 $kernelmark export gradescope graded --intake taken --student submission --visibility VISIBILITY --force \\
     --out results/results.json
 """
+
+
+WORKFLOW = """# Checks the kernels at each push, with public cases and without a GPU, and shows the report. No grade.
+name: kernelmark
+on: [push, workflow_dispatch]
+permissions:
+  contents: read
+concurrency:
+  group: ${{ github.workflow }}-${{ github.ref }}
+  cancel-in-progress: true
+defaults:
+  run:
+    working-directory: KIT
+jobs:
+  check:
+    runs-on: ubuntu-24.04
+    timeout-minutes: 30
+    steps:
+      - uses: actions/checkout@v6
+      - uses: actions/setup-python@v6
+        with:
+          python-version: "3.12"
+          cache: pip
+          cache-dependency-path: CONSTRAINTS
+      - name: Set up the checker
+        run: make setup TORCH=cpu
+      - name: Check the kernels
+        run: .venv/bin/kernelmark check FILES --device cpu --github --out "$RUNNER_TEMP/report"
+      - name: Keep the report
+        if: ${{ !cancelled() }}
+        uses: actions/upload-artifact@v6
+        with:
+          name: report
+          path: ${{ runner.temp }}/report/report.html
+          if-no-files-found: ignore
+"""
+WORKFLOW_PATH = Path(".github/workflows/kernelmark.yml")
+# What is a kit's own, and replaced as a whole.
+REPLACED = ("grader", "assignments")
 
 
 def moodle_feedback(out: Path, class_: Class) -> tuple[bytes, list[str]]:
@@ -77,8 +119,8 @@ def moodle_feedback(out: Path, class_: Class) -> tuple[bytes, list[str]]:
     return content.getvalue(), lines
 
 
-def gradescope_autograder(course: Path, visibility: str) -> bytes:
-    """The zip of an autograder: the students' kit, hidden cases, and the two scripts that Gradescope runs.
+def autograder(course: Path, visibility: str) -> bytes:
+    """The zip of an autograder for Gradescope: the students' kit, hidden cases, and the two scripts that it runs.
 
     Raises KitError, CourseError, CatalogueError, OSError.
     """
@@ -91,11 +133,49 @@ def gradescope_autograder(course: Path, visibility: str) -> bytes:
             hidden = catalogue.ROOT / "assignments" / folder.name / catalogue.HIDDEN
             if hidden.is_file():
                 shutil.copy(hidden, folder / catalogue.HIDDEN)
-        _add(archive, "setup.sh", SETUP.encode(), mode=0o755)
+        _add(archive, "setup.sh", f"{SETUP}{COMPILERS if _counts_cuda(kit) else ''}\n".encode(), mode=0o755)
         _add(archive, "run_autograder", RUN.replace("VISIBILITY", visibility).encode(), mode=0o755)
         for path in sorted(path for path in kit.rglob("*") if path.is_file()):
             _add(archive, str(path.relative_to(work)), path.read_bytes())
     return content.getvalue()
+
+
+def action(repository: Path, course: Path, kit: PurePath, files: PurePath, *, force: bool = False) -> None:
+    """Writes into a repository the students' kit, as its folder `kit`, and the workflow of GitHub Actions that checks
+    the folder `files` of it. Both are paths from the repository's root, of signs that need no quotes.
+
+    Raises ExportError where a file is there already, unless `force` replaces it; KitError, CourseError,
+    CatalogueError, OSError.
+    """
+    with temporary.folder("action") as work:
+        made = work / "kernelmark"
+        student_kit.write(made, course)
+        text = WORKFLOW
+        if _counts_cuda(made):
+            check = "      - name: Check"
+            text = text.replace(check, f"      - name: Install CUDA's compilers\n        run: {COMPILERS}\n{check}")
+        for word, path in (("KIT", kit), ("CONSTRAINTS", kit / "constraints.txt"),
+                           ("FILES", os.path.relpath(files, kit))):
+            text = text.replace(word, str(path))
+        workflow = work / WORKFLOW_PATH
+        workflow.parent.mkdir(parents=True)
+        workflow.write_text(text, encoding="utf-8")
+        new = {path: repository / kit / path.relative_to(made) for path in sorted(made.rglob("*")) if path.is_file()}
+        new[workflow] = repository / WORKFLOW_PATH
+        there = next((path for path in new.values() if path.exists() or path.is_symlink()), None)
+        if there and not force:
+            raise ExportError(f"{there}: already exists; choose another folder, --kit NAME for a folder of the kit's "
+                              "own, or --force to replace what is there")
+        for name in REPLACED:
+            if (repository / kit / name).is_dir():
+                shutil.rmtree(repository / kit / name)
+        for source, target in new.items():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
+
+
+def _counts_cuda(kit: Path) -> bool:
+    return (kit / "student_template" / "cuda").is_dir()
 
 
 def jplag(submissions: Path, known: Mapping[str, str], into: Path) -> tuple[int, list[str]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -150,23 +152,45 @@ def gradescope(
     _write(out, _json(content), f"the results of {submission.folder}", force)
 
 
-@app.command("gradescope-zip")
-def gradescope_zip(
+@app.command()
+def autograder(
     out: Out, course: Course = catalogue.COURSE, visibility: Shown = Visibility.VISIBLE, force: Force = False,
 ) -> None:
     """Build an autograder for Gradescope: grader, course, hidden cases. It judges answers on a CPU, not speed."""
     # Late, see canvas; the kit imports torch.
-    from grader.author.student_kit import KitError
-    from grader.exports.bundles import gradescope_autograder
+    from grader.exports.bundles import autograder as zipped
 
-    try:
-        content = gradescope_autograder(course, visibility)
-    except (KitError, CourseError, catalogue.CatalogueError) as error:
-        _refused(error)
-    except OSError as error:
-        usage(f"{error.filename}: {error.strerror}; run this in the course's repository")
+    with _kit_made():
+        content = zipped(course, visibility)
     _write(out, content, "an autograder. Gradescope has no GPU: answers are judged, kernels are compiled for the "
            "course's GPU, and speed is not measured. Choose a container of 4 CPUs and 6 GB", force)
+
+
+@app.command()
+def action(
+    out: Annotated[Path, typer.Option(help="The folder of the students' repository, new or not.")],
+    kit: Annotated[Path, typer.Option(help="The folder in it for the kit. Default: its root.")] = Path(),
+    files: Annotated[Path | None, typer.Option(
+        help="The folder in it of the files to check. Default: the kit's student_template.")] = None,
+    course: Course = catalogue.COURSE, force: Force = False,
+) -> None:
+    """Make a repository for students whose pushes GitHub Actions checks: the kit, and a workflow that shows the report.
+
+    It has the public cases and no GPU, and its students can change it: read grades from your own grading.
+    """
+    # Late, see canvas; the kit imports torch.
+    from grader.exports.bundles import WORKFLOW_PATH
+    from grader.exports.bundles import action as made
+
+    files = kit / "student_template" if files is None else files
+    for name, path in (("kit", kit), ("files", files)):
+        if path.is_absolute() or ".." in path.parts or not re.fullmatch(r"[\w./-]+", str(path), re.ASCII):
+            usage(f"--{name} {path}: a path from the repository's root expected, of letters, digits and ._-/, such as "
+                  "kernels")
+    with _kit_made():
+        made(out, course, kit, files, force=force)
+    say(f"{out}: the kit, and {WORKFLOW_PATH}, which checks {files} at each push. Commit and push all of it; students "
+        "read the report under Actions")
 
 
 @app.command()
@@ -272,6 +296,22 @@ def jplag(
     _say(lines)
     say(f"{out}: {count} submissions and the stubs. "
         f"JPlag: java -jar jplag.jar -l python3 -bc {out}/base {out}/submissions")
+
+
+@contextlib.contextmanager
+def _kit_made() -> Iterator[None]:
+    """Tells in one line why a kit, or what is made of it, cannot be written."""
+    # Late, see canvas; the kit imports torch.
+    from grader.author.student_kit import KitError
+    from grader.exports.graded import ExportError
+
+    try:
+        yield
+    except (KitError, CourseError, ExportError, catalogue.CatalogueError) as error:
+        _refused(error)
+    except OSError as error:
+        usage(printable(f"{error.filename}: {error.strerror}; choose a folder that can be written, and run this in the "
+                        "course's repository"))
 
 
 def _class(

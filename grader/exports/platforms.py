@@ -12,7 +12,7 @@ from grader.model.result import AssignmentResult, CheckResult
 from grader.model.text import clean
 from grader.model.verdicts import VERDICT_OF_KIND, VERDICTS
 from grader.records.policy import GradeLine
-from grader.report.findings import label
+from grader.report.findings import evidence, label
 
 
 class NotGradedError(ExportError):
@@ -33,7 +33,7 @@ def gradescope(submission: GradedSubmission, visibility: str) -> dict[str, Any]:
     tests = []
     for number, (name, a) in enumerate(submission.shown.assignments.items(), start=1):
         line = lines.get(name)
-        output = [VERDICTS[a.verdict].words, *filter(None, (a.message, a.hint))]
+        output = [VERDICTS[a.verdict].words, *filter(None, (a.message, _line(a), a.hint))]
         output += [f"Found by trying: {a.repair.told}", *filter(None, [a.repair.diff])] if a.repair else []
         if line is not None and (line.points is None or line.points != a.score) and not line.open:
             output += [step.text for step in line.steps]
@@ -53,6 +53,12 @@ def gradescope(submission: GradedSubmission, visibility: str) -> dict[str, Any]:
             "tests": tests,
             "extra_data": {"graded_at": submission.result.graded_at, "max_score": submission.result.max_score,
                            "measured_max": submission.result.measured_max}}
+
+
+def _line(a: AssignmentResult) -> str:
+    """The line of the student's file that the message is about."""
+    place = check.detail.place if (check := evidence(a)) and check.detail else None
+    return f"{place.file}:{place.line}: {place.text.strip()}" if place and not a.right else ""
 
 
 def _given(line: GradeLine | None) -> bool:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import yaml
+
 NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 INSTANT = r"\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ"
 WHOLE = "whole number"
@@ -174,9 +176,44 @@ def _csv(made: Path) -> None:
                    for row in (head, *rows) for cell in row)
 
 
+# https://json.schemastore.org/github-workflow.json, as far as ours goes: keys of a workflow, a job and a step.
+WORKFLOW: dict[str, set[str]] = {
+    "workflow": {"name", "run-name", "on", "env", "defaults", "concurrency", "jobs", "permissions"},
+    "job": {"name", "needs", "permissions", "runs-on", "environment", "outputs", "env", "defaults", "if", "steps",
+            "timeout-minutes", "strategy", "continue-on-error", "container", "services", "concurrency"},
+    "step": {"id", "if", "name", "uses", "run", "working-directory", "shell", "with", "env", "continue-on-error",
+             "timeout-minutes"}}
+EVENTS = {"push", "pull_request", "workflow_dispatch", "schedule"}
+# What their action.yml takes.
+INPUTS = {
+    "actions/checkout": {"repository", "ref", "path", "fetch-depth", "persist-credentials"},
+    "actions/setup-python": {"python-version", "cache", "cache-dependency-path", "architecture", "check-latest"},
+    "actions/upload-artifact": {"name", "path", "if-no-files-found", "retention-days", "overwrite"}}
+
+
+def _action(made: Path) -> None:
+    """A step either uses an action, of a version, or runs in a shell. `${{ }}` holds an expression, and no tab indents.
+    """
+    (path,) = (made / ".github/workflows").iterdir()
+    text = path.read_text()
+    assert path.suffix in (".yml", ".yaml") and "\t" not in text and text.count("${{") == text.count("}}")
+    # YAML 1.1 reads the key `on` as true.
+    found = {"on" if key is True else key: value for key, value in yaml.safe_load(text).items()}
+    assert {"on", "jobs"} <= set(found) <= WORKFLOW["workflow"] and set(found["on"]) <= EVENTS
+    assert set(found["permissions"].values()) <= {"read", "write", "none"}
+    assert set(found["defaults"]["run"]) <= {"shell", "working-directory"}
+    for name, job in found["jobs"].items():
+        assert re.fullmatch(r"[A-Za-z_][\w-]*", name) and {"runs-on", "steps"} <= set(job) <= WORKFLOW["job"]
+        for step in job["steps"]:
+            assert set(step) <= WORKFLOW["step"] and ("uses" in step) != ("run" in step), step
+            if "uses" in step:
+                action, _, version = step["uses"].partition("@")
+                assert version and set(step.get("with", {})) <= INPUTS[action]
+
+
 RULES: dict[str, Callable[[Path], None]] = {
     "moodle-feedback": _moodle_feedback, "gradescope": _gradescope, "classroom50": _classroom50, "junit": _junit,
-    "csv": _csv}
+    "csv": _csv, "action": _action}
 
 
 def option(words: Sequence[str | Path], name: str) -> Path | None:
