@@ -1,0 +1,22 @@
+# verdict: wrong_answer
+# expect: the inverse
+import torch
+import triton
+import triton.language as tl
+from triton.language.extra import libdevice
+
+
+@triton.jit
+def row_kernel(x_ptr, values_ptr, scales_ptr, N, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    lanes = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * N + lanes, mask=lanes < N, other=0.0).to(tl.float32)
+    largest = tl.max(tl.abs(x), axis=0)
+    scale = tl.where(largest > 0, 127 / largest, 0.0)
+    tl.store(values_ptr + row * N + lanes, libdevice.rint(x * scale).to(tl.int8), mask=lanes < N)
+    tl.store(scales_ptr + row, scale)
+
+
+def quantize_rows(x, values, scales):
+    M, N = x.shape
+    row_kernel[(M,)](x, values, scales, N, BLOCK=triton.next_power_of_2(N))

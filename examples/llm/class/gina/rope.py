@@ -1,0 +1,26 @@
+# verdict: wrong_answer
+# expect: bfloat16
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def head_kernel(x_ptr, positions_ptr, cos_ptr, sin_ptr, heads, HALF: tl.constexpr, LANES: tl.constexpr):
+    token, head = tl.program_id(0), tl.program_id(1)
+    lanes = tl.arange(0, LANES)
+    mask = lanes < HALF
+    start = tl.load(positions_ptr + token) * HALF
+    cos = tl.load(cos_ptr + start + lanes, mask=mask).to(tl.bfloat16)
+    sin = tl.load(sin_ptr + start + lanes, mask=mask).to(tl.bfloat16)
+    x_ptr += (token.to(tl.int64) * heads + head) * 2 * HALF
+    x1 = tl.load(x_ptr + lanes, mask=mask)
+    x2 = tl.load(x_ptr + HALF + lanes, mask=mask)
+    tl.store(x_ptr + lanes, x1 * cos - x2 * sin, mask=mask)
+    tl.store(x_ptr + HALF + lanes, x2 * cos + x1 * sin, mask=mask)
+
+
+def rope(q, k, positions, cos, sin):
+    for x in (q, k):
+        T, heads, D = x.shape
+        head_kernel[(T, heads)](x, positions, cos, sin, heads, HALF=D // 2, LANES=triton.next_power_of_2(D // 2))
