@@ -22,8 +22,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.kernels import DEVICE, Contest, Row, compiled, random, reference, state, timed
+from grader.kit.author import Case
+from grader.model.cases import shape_of
 
-FOLDER = Path(__file__).parents[1] / "examples" / "llm" / "reference"
+COURSE = Path(__file__).parents[1] / "examples" / "llm"
+FOLDER = COURSE / "reference"
 EPS = 1e-5
 TOKENS, WIDTH = 16384, 2048
 """Of every attention: B · S, and H · D."""
@@ -136,12 +139,37 @@ def flash_attention(S: int, D: int, causal: bool, dtype: torch.dtype, tutorial: 
     return Contest(candidates)
 
 
+def assigned(name: str, case: Case) -> Contest:
+    """A timed case of an assignment, with its own inputs, right answer and baselines."""
+    assignment = reference("assignment", COURSE / "assignments" / name).ASSIGNMENT
+    baseline = reference("baseline", COURSE / "assignments" / name)
+    ours = getattr(reference(name, FOLDER), name)
+    inputs = assignment.make_inputs(case, torch.Generator(DEVICE).manual_seed(0))
+    given = {key: value.clone() if isinstance(value, Tensor) else value for key, value in inputs.items()}
+    arguments = {p.name: given[p.name] if p.name in given else torch.empty(
+        shape_of(p, case), dtype=getattr(torch, p.dtype), device=DEVICE) for p in assignment.parameters}
+    ours(**arguments)
+    for about in assignment.views():
+        expected = about.oracle(**inputs).double()
+        allowed = 0.0 if about.tolerance is None else about.tolerance(inputs, expected)
+        wrong = ~((arguments[about.output.name].double() - expected).abs() <= allowed)
+        if bool(wrong.any()):
+            raise Wrong(f"{name}: {about.output.name}: {int(wrong.sum()):,} elements")
+    return Contest({
+        "ours": lambda i: ours(**arguments), "eager": lambda i: baseline.eager(**arguments),
+        "compiled": lambda i: baseline.compiled(**arguments),
+    })
+
+
 def table_rows(tutorial: Any) -> Iterator[Row]:
     for M, N in ((8192, 8192), (16384, 4096), (32768, 1024)):
         yield Row("layernorm_forward", f"{M}×{N}", partial(layernorm_forward, M, N), (1.0, None))
         yield Row("layernorm_backward", f"{M}×{N}", partial(layernorm_backward, M, N), (1.0, None))
     for M, V in ((8192, 32768), (4096, 128256)):
         yield Row("cross_entropy", f"{M}×{V}", partial(cross_entropy, M, V), (1.0, None))
+    for name in ("embedding", "quantize_rows", "rope", "topk"):
+        for case in reference("assignment", COURSE / "assignments" / name).ASSIGNMENT.timed:
+            yield Row(name, case.name, partial(assigned, name, case), (1.0, None))
     half, brain = torch.float16, torch.bfloat16
     for S, D, dtype in (*((S, D, half) for D in (64, 128) for S in (1024, 2048, 4096, 8192)), (4096, 128, brain)):
         for causal in (False, True):

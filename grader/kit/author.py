@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -50,9 +51,19 @@ def rounding(answer: Tensor, dtype: torch.dtype) -> Tensor:
 
 def mistakes(*given: Mistake | tuple[str, str, Callable[..., Any]], output: str = "") -> tuple[Mistake, ...]:
     """Mistakes of an assignment: each is (name, hint, wrong answer), or a `Mistake` from a family. `output` names the
-    output that they are about, if there are several; "" is the first."""
-    made = (one if isinstance(one, Mistake) else Mistake(name=one[0], hint=one[1], answer=one[2]) for one in given)
+    output that they are about, if there are several; "" is the first. With more names, "values indices", an answer is
+    a sequence, with a wrong answer or None for each of them."""
+    made = [one if isinstance(one, Mistake) else Mistake(name=one[0], hint=one[1], answer=one[2]) for one in given]
+    names = output.split()
+    if len(names) > 1:
+        return tuple(one.model_copy(update={"output": name, "answer": partial(_part, one.answer, at)})
+                     for one in made for at, name in enumerate(names))
     return tuple(one if one.output or not output else one.model_copy(update={"output": output}) for one in made)
+
+
+def _part(answer: Callable[..., Any], at: int, **inputs: Any) -> Any:
+    found = answer(**inputs)
+    return None if found is None else found[at]
 
 
 def rows_of(*names: str) -> Rows:

@@ -8,7 +8,6 @@ arrive full of one arbitrary number, and into scales, which arrive full of NaN; 
 import torch
 import triton
 import triton.language as tl
-from triton.language.extra import libdevice  # libdevice.rint rounds halves to even
 
 
 @triton.jit
@@ -16,10 +15,11 @@ def quantize_kernel(x_ptr, values_ptr, scales_ptr, N, BLOCK: tl.constexpr):
     # 1. Which row is this program's?
     # 2. Load it. What do lanes beyond the end have to hold, so that the maximum does not see them?
     # 3. The largest |x|, in float32 before you divide. What if it is 0?
-    # 4. Divide, round, convert to tl.int8, store; store the scale.
+    # 4. Divide, round (triton.language.extra.libdevice has rint), convert to tl.int8, store; store the scale.
     pass
 
 
 def quantize_rows(x: torch.Tensor, values: torch.Tensor, scales: torch.Tensor) -> None:
-    # BLOCK must be a power of two: triton.next_power_of_2(N) covers a row, unless that has tens of thousands of columns.
+    # BLOCK must be a power of two: triton.next_power_of_2(N) covers a row, unless that has tens of thousands of
+    # columns.
     raise NotImplementedError("quantize_rows: not written yet")

@@ -1,8 +1,8 @@
 """Rotary embedding, in place: of each head x (of q and of k) the pairs x[j], x[j + D/2] are turned by the position of
 their token: x[j] · c − x[j + D/2] · s and x[j + D/2] · c + x[j] · s, with c = cos[positions[t], j], s likewise.
 
-q: (T, H, D), k: (T, G, D) bfloat16; positions: (T,) int32, from 0 to P − 1; cos, sin: (P, D/2) float32; contiguous. D is
-16, 64, 80 or 128, the others are any size from 1 on. Change q and k in place; leave the rest alone.
+q: (T, H, D), k: (T, G, D) bfloat16; positions: (T,) int32, from 0 to P − 1; cos, sin: (P, D/2) float32; contiguous. D
+is 16, 64, 80 or 128, the others are any size from 1 on. Change q and k in place; leave the rest alone.
 """
 
 import torch

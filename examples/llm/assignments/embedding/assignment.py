@@ -8,20 +8,12 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from grader.kit.author import (
-    Baseline,
-    Case,
-    Distribution,
-    Indices,
-    Input,
-    Output,
-    Spread,
-    Work,
-    assignment,
-    cases,
-    mistakes,
-    timed,
-)
+from grader.kit.author import assignment, mistakes
+from grader.kit.inputs import Distribution, Spread
+from grader.kit.whole import Indices
+from grader.model.assignment import Baseline, Work
+from grader.model.cases import Case, cases, timed
+from grader.model.parameters import Input, Output
 
 BLOCKS = (2, 4, 8, 16, 32, 64, 128)
 """Rows of out that a mistaken program copies from one row of the table."""
@@ -55,7 +47,7 @@ def _in_blocks(block: int) -> Callable[[Tensor, Tensor], Tensor | None]:
 
 
 def _shifted(by: int) -> Callable[[Tensor, Tensor], Tensor | None]:
-    """Rows with a number that is larger by so much, the last one after itself, where a kernel reads beyond the table."""
+    """Rows with numbers that are larger by so much, within the table."""
     def answer(indices: Tensor, table: Tensor) -> Tensor | None:
         return table[(indices + by).clamp(0, len(table) - 1)].double() if len(table) > 2 else None
 
@@ -108,7 +100,7 @@ ASSIGNMENT = assignment(
          lambda indices, table: table[:1].expand(len(indices), -1).double() if len(table) > 1 else None),
         ("counted from 1", "Each row is the one before that which was asked for: indices count from 0.", _shifted(-1)),
         ("next row", "Each row is the one after that which was asked for: indices count from 0.", _shifted(1)),
-        ("halves of numbers", "The indices were read as int32: each has 64 bits, so every other number was 0.", _halves),
+        ("halves of numbers", "The indices were read as int32, so every other one was 0: they have 64 bits.", _halves),
         ("rows N apart", "The rows of the table were looked for N elements apart: a row has D elements.", _apart),
         ("index by column", "The indices were loaded by column: all elements of a row of out share the index of that "
          "row, indices[i] with shape (ROWS, 1).", _by_column),

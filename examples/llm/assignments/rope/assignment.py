@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
 
-from grader.kit.author import (
-    EPS32,
-    Baseline,
-    Case,
-    Distribution,
-    Indices,
-    Input,
-    Inputs,
-    Mistake,
-    Spread,
-    Update,
-    Work,
-    assignment,
-    cases,
-    rounding,
-    timed,
-)
+from grader.kit.author import EPS32, assignment, mistakes, rounding
+from grader.kit.inputs import Distribution, Spread
+from grader.kit.whole import Indices
+from grader.model.assignment import Baseline, Work
+from grader.model.cases import Case, cases, timed
+from grader.model.parameters import Input, Inputs, Update
 
 BLOCKS = (2, 4, 8, 16, 32, 64)
 """Tokens that a mistaken program turns by one position."""
@@ -32,7 +21,7 @@ BASE = 10_000.0
 """Of the angles in the first paper, which kernels that compute their own mostly use."""
 
 Turn = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor | None]
-"""(x, positions, cos, sin) to a wrong answer, x being q or k."""
+"""x, which is q or k, positions, cos and sin to x as a kernel leaves it."""
 
 
 def oracle(q: Tensor, k: Tensor, positions: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
@@ -50,9 +39,8 @@ def tolerance(name: str) -> Callable[[Inputs, Tensor], Tensor]:
     def allowed(inputs: Inputs, expected: Tensor) -> Tensor:
         # Two products and their sum are rounded to float32, by EPS32 of both products at most: allowed twice. The sum
         # is then rounded to bfloat16.
-        sizes = {table: inputs[table].abs() for table in ("cos", "sin")}
-        early, late = _halves(inputs[name].abs())
-        c, s = (_of(table, inputs["positions"]) for table in sizes.values())
+        x, cos, sin = (inputs[of].abs() for of in (name, "cos", "sin"))
+        (early, late), c, s = _halves(x), _of(cos, inputs["positions"]), _of(sin, inputs["positions"])
         products = torch.cat((early * c + late * s, late * c + early * s), dim=-1)
         return rounding(expected, torch.bfloat16) + 2 * EPS32 * products
 
@@ -62,8 +50,9 @@ def tolerance(name: str) -> Callable[[Inputs, Tensor], Tensor]:
 def work(sizes: Mapping[str, int]) -> Work:
     """q and k are read and written; of the tables each position that occurs is read once."""
     t, h, g, d, p = (sizes[name] for name in "THGDP")
-    positions = -p * math.expm1(0.75 * t * math.log1p(-1 / p)) if p > 1 else 1
-    return Work(bytes=4 * t * (h + g) * d + 4 * t + 4 * d * positions)
+    # Three in four positions are drawn alone.
+    rows = -p * math.expm1(0.75 * t * math.log1p(-1 / p)) if p > 1 else 1
+    return Work(bytes=4 * t * (h + g) * d + 4 * t + 4 * d * rows)
 
 
 def _halves(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -88,44 +77,30 @@ def _neighbours(x: Tensor, positions: Tensor, cos: Tensor, sin: Tensor) -> Tenso
 
 def _from_new(x: Tensor, positions: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     (early, late), c, s = _halves(x), _of(cos, positions), _of(sin, positions)
-    new = (early * c - late * s).to(x.dtype).double()
+    new = early * c - late * s
     return torch.cat((new, late * c + new * s), dim=-1)
 
 
 def _in_bfloat16(x: Tensor, positions: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    early, late = x.chunk(2, dim=-1)
-    c, s = (table[positions.long()].to(x.dtype)[:, None] for table in (cos, sin))
+    (early, late), c, s = x.chunk(2, dim=-1), *(_of(table, positions).bfloat16() for table in (cos, sin))
     return torch.cat((early * c - late * s, late * c + early * s), dim=-1).double()
 
 
 def _own_angles(x: Tensor, positions: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     half = cos.shape[1]
-    pairs = torch.arange(half, device=x.device, dtype=torch.float64)
-    angles = positions.double()[:, None] * BASE ** (-pairs / half)
-    own = torch.arange(len(x), device=x.device)
-    return _turned(x, own, angles.cos(), angles.sin())
+    angles = positions.double()[:, None] * BASE ** (-torch.arange(half, device=x.device) / half)
+    return _turned(x, torch.arange(len(x), device=x.device), angles.cos(), angles.sin())
 
 
-def _parts(early: bool, late: bool) -> Turn:
-    """Only one of the halves is written."""
-    def turn(x: Tensor, positions: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        new, old = _halves(_turned(x, positions, cos, sin)), _halves(x)
-        return torch.cat((new[0] if early else old[0], new[1] if late else old[1]), dim=-1)
-
-    return turn
+def _one_half(new: int) -> Turn:
+    """Only half `new` is written."""
+    return lambda x, *tables: torch.cat(
+        [_halves(_turned(x, *tables) if half == new else x)[half] for half in (0, 1)], dim=-1)
 
 
 def _first_of(block: int) -> Turn:
-    def turn(x: Tensor, positions: Tensor, cos: Tensor, sin: Tensor) -> Tensor | None:
-        first = torch.arange(len(x), device=x.device) // block * block
-        return _turned(x, positions[first], cos, sin) if len(x) > block else None
-
-    return turn
-
-
-def _by_row(x: Tensor, positions: Tensor, cos: Tensor, sin: Tensor) -> Tensor | None:
-    own = torch.arange(len(x), device=x.device)
-    return _turned(x, own, cos, sin) if 1 < len(x) <= len(cos) else None
+    return lambda x, positions, cos, sin: _turned(
+        x, positions[torch.arange(len(x), device=x.device) // block * block], cos, sin) if len(x) > block else None
 
 
 def _by_head(x: Tensor, positions: Tensor, cos: Tensor, sin: Tensor) -> Tensor | None:
@@ -134,50 +109,41 @@ def _by_head(x: Tensor, positions: Tensor, cos: Tensor, sin: Tensor) -> Tensor |
 
 
 TURNS: tuple[tuple[str, str, Turn], ...] = (
-    ("not changed", "is as it was before the call: q and k are both to be turned, in place.",
-     lambda x, positions, cos, sin: x.double()),
-    ("neighbours", "was turned in pairs of neighbours, 2 j and 2 j + 1: here j and j + D / 2 are a pair.", _neighbours),
-    ("other direction", "was turned the other way: the early half is x · cos − late · sin, the late one late · cos + x · "
-     "sin.", lambda x, positions, cos, sin: _turned(x, positions, cos, -sin)),
-    ("from the new half", "has a late half that was computed from the new early one: load both before you store "
-     "either.", _from_new),
-    ("only the early half", "has its old late half: both halves of a head are turned.", _parts(True, False)),
-    ("only the late half", "has its old early half: both halves of a head are turned.", _parts(False, True)),
-    ("cos and sin swapped", "was turned with cos and sin swapped.",
+    ("not changed", "It is as it was before the call: q and k are both to be turned, in place.",
+     lambda x, *tables: x.double()),
+    ("neighbours", "Pairs of neighbours, 2 j and 2 j + 1, were turned: j and j + D / 2 are a pair here.", _neighbours),
+    ("other direction", "Pairs were turned the other way: the early half is early · cos − late · sin, the late one "
+     "late · cos + early · sin.", lambda x, positions, cos, sin: _turned(x, positions, cos, -sin)),
+    ("from the new half", "The late half was computed from the new early one: load both, and compute both, before you "
+     "change either.", _from_new),
+    ("only the early half", "The late half is as it was: both halves of a head are turned.", _one_half(0)),
+    ("only the late half", "The early half is as it was: both halves of a head are turned.", _one_half(1)),
+    ("cos and sin swapped", "cos and sin are swapped.",
      lambda x, positions, cos, sin: _turned(x, positions, sin, cos)),
-    ("no sin", "is x · cos alone: the other half of the pair, times sin, is missing.",
+    ("no sin", "This is x · cos alone: the other half of the pair, times sin, is missing.",
      lambda x, positions, cos, sin: _turned(x, positions, cos, torch.zeros_like(sin))),
-    ("turned twice", "was turned twice: do two programs take the same head, or is the kernel tuned? Each trial of a "
+    ("turned twice", "It was turned twice: do two programs take the same head, or is the kernel tuned? Each trial of a "
      "tuner changes q and k again, unless restore_value names them.",
-     lambda x, positions, cos, sin: _turned(_turned(x, positions, cos, sin).to(x.dtype), positions, cos, sin)),
-    ("own angles", "was turned by angles of its own, position / 10000^(2 j / D): take cos and sin from the tables.",
-     _own_angles),
-    ("number of the row", "was turned by the number of each token: its position is positions[t].", _by_row),
-    ("position 0", "was turned by position 0 everywhere: load positions[t], and begin at position · D / 2 of the tables.",
+     lambda x, *tables: _turned(_turned(x, *tables).to(x.dtype), *tables)),
+    ("own angles", "The angles are position / 10000^(2 j / D): take cos and sin from the tables.", _own_angles),
+    ("number of the row", "Each token was turned by its number t: its position is positions[t].",
+     lambda x, positions, cos, sin: _turned(x, torch.arange(len(x), device=x.device), cos, sin)
+     if 1 < len(x) <= len(cos) else None),
+    ("position 0", "All tokens were turned by position 0: load positions[t], and begin at position · D / 2.",
      lambda x, positions, cos, sin: _turned(x, torch.zeros_like(positions), cos, sin) if len(cos) > 1 else None),
-    ("position by head", "was turned by the positions of the first tokens, one for each head: all heads of a token have "
-     "its position.", _by_head),
-    ("in bfloat16", "was computed in bfloat16: convert q, k to float32, and leave cos and sin in it; only the result is "
-     "rounded.", _in_bfloat16),
-    *(("one position for a block", "was turned by one position for several tokens, that of the first: load one for each.",
+    ("position by head", "Heads were turned by the positions of the first tokens: all heads of a token have its "
+     "position.", _by_head),
+    ("in bfloat16", "Products were rounded to bfloat16: convert q and k to float32, leave cos and sin in it, and round "
+     "the result alone.", _in_bfloat16),
+    *(("one position for a block", "Several tokens were turned by one position, that of the first: load one for each.",
        _first_of(block)) for block in BLOCKS),
 )
-
-
-def _mistakes() -> Iterator[Mistake]:
-    for name, hint, turn in TURNS:
-        for output in ("q", "k"):
-            def answer(_turn: Turn = turn, _output: str = output, **inputs: Tensor) -> Tensor | None:
-                return _turn(*(inputs[key] for key in (_output, "positions", "cos", "sin")))
-
-            yield Mistake(name=name, hint=f"{output} {hint}", answer=answer, output=output)
-
 
 ASSIGNMENT = assignment(
     name="rope",
     title="Rotary embedding, in place",
-    formula="q[t, h, j], q[t, h, j + D/2] = q[t, h, j] · c − q[t, h, j + D/2] · s, q[t, h, j + D/2] · c + q[t, h, j] · s, "
-            "k likewise; c = cos[positions[t], j], s = sin[positions[t], j]",
+    formula="x[t, h, j], x[t, h, j + D/2] = x[t, h, j] · c − x[t, h, j + D/2] · s, x[t, h, j + D/2] · c + x[t, h, j] · "
+            "s\n    for x = q and k, j < D/2, c = cos[positions[t], j], s = sin[positions[t], j]",
     order=4,
     parameters=(Update(name="q", shape=("T", "H", "D"), dtype="bfloat16"),
                 Update(name="k", shape=("T", "G", "D"), dtype="bfloat16"),
@@ -193,7 +159,9 @@ ASSIGNMENT = assignment(
     baseline=Baseline(name="products and sums of halves, copied back", compiled="torch.compile of the same"),
     distributions=distributions,
     tolerance={"q": tolerance("q"), "k": tolerance("k")},
-    rows={"q": "q k positions", "k": "q k positions"},
+    rows="q k positions",
     work=work,
-    mistakes=tuple(_mistakes()),
+    mistakes=mistakes(
+        *((name, hint, lambda q, k, positions, cos, sin, turn=turn: [turn(x, positions, cos, sin) for x in (q, k)])
+          for name, hint, turn in TURNS), output="q k"),
 )
