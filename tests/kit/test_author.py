@@ -92,3 +92,12 @@ def test_a_rounding_is_allowed_and_four_are_not(dtype: torch.dtype) -> None:
     assert float(error.max()) <= 0.5
     if dtype != torch.float64:
         assert float(error.max()) > 0.4
+
+
+def test_a_mistake_about_two_outputs_has_an_answer_for_each() -> None:
+    found = made(mistakes=mistakes(
+        ("largest", "", lambda x: x.double().max(dim=1)), ("first", "", lambda x: (x[:, 0].double(), None)),
+        output="least place"))
+    x = torch.tensor([[1.0, 3.0]])
+    answers = [[one.answer(x=x) for one in view.mistakes] for view in found.views()]
+    assert answers == [[torch.tensor([3.0]), torch.tensor([1.0])], [torch.tensor([1]), None]]

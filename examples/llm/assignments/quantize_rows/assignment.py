@@ -24,8 +24,8 @@ CONTENTS: Mapping[str, Distribution] = {
     "halves": Whole(-2 * LEVELS, 2 * LEVELS),
     "few": Whole(-1, 1),
 }
-"""By the values of a case. A row of whole numbers with 254 among them has scale 2, so odd ones lie between two levels; of
-−1, 0 and 1 short rows are often zeros alone."""
+"""By the values of a case. A row of whole numbers with 254 among them has scale 2, and odd ones lie between two levels;
+of −1, 0 and 1 short rows are often zeros alone."""
 
 Answer = Callable[[Tensor], tuple[Tensor, Tensor] | None]
 
