@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import IO
 
 from benchmarks.grading import processor
+from grader.home import ROOT
 from grader.judge.lane import lane_isolation
-from grader.model.catalogue import ROOT
 
 COMMAND = "from grader.__main__ import main; main()"
 RIGHT, WRONG, MENDED = "● ", "■ ", "Δ "

@@ -20,7 +20,7 @@ from importlib import metadata
 from pathlib import Path
 
 from benchmarks.grading import processor, watched
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.records.store import Store
 from tests.intake.made import committed, laid_out, zipped
 from tests.members import text

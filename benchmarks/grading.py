@@ -25,10 +25,11 @@ from threading import Event, Thread
 
 import torch
 
+from grader.home import ROOT
 from grader.judge import execution, inputs, judge, large, prepared, preparing, simulation
 from grader.judge.lane import close_lane, lane_zygote
 from grader.judge.timing.pool import Pool
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import read_course
 from grader.model.job import read_job
 from grader.model.submission import find_submissions

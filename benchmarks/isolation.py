@@ -22,8 +22,9 @@ from benchmarks.grading import processor
 from grader.engine.forkserver import isolation
 from grader.engine.forkserver.handle import Zygote
 from grader.engine.forkserver.isolation import Isolation
+from grader.home import ROOT
 from grader.judge import lane
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import read_course
 from grader.model.job import read_job
 from grader.model.submission import find_submissions

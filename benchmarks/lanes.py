@@ -25,7 +25,7 @@ from importlib import metadata
 from pathlib import Path
 
 from benchmarks.grading import processor, watched
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 
 # Its name is no word of Python's syntax that may stand behind `import`.
 students_of = importlib.import_module("benchmarks.class")

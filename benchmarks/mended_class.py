@@ -22,8 +22,9 @@ from importlib import metadata
 from pathlib import Path
 
 from benchmarks.grading import processor
+from grader.home import ROOT
 from grader.judge.lane import lane_isolation
-from grader.model.catalogue import COURSE, ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import read_course
 from grader.report.load import load_results
 from tests.members import whole
@@ -42,7 +43,7 @@ def main() -> None:
     print("| changes | seconds | wrong kernels | mended by one change |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as scratch:
         folder = _class(Path(scratch, "class"))
-        shipped = COURSE.read_text(encoding="utf-8")
+        shipped = (ROOT / "course.toml").read_text(encoding="utf-8")
         assert shipped.count(SWITCH) == 1
         for _ in range(runs):
             for level in ("off", "kind"):
@@ -61,7 +62,7 @@ def main() -> None:
 
 def _class(folder: Path) -> Path:
     drawn = random.Random(SEED)
-    names = read_course(COURSE, frozenset(assignments())).select(assignments(), ())
+    names = read_course(ROOT / "course.toml", frozenset(assignments())).select(assignments(), ())
     for number in range(RIGHT + WRONG):
         student = folder / f"student{number:02}"
         student.mkdir(parents=True)

@@ -20,7 +20,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 
 SECONDS = 1200
 """What the tests of one fault may take."""

@@ -28,6 +28,7 @@ import torch
 import triton
 
 from grader.engine.forkserver.handle import InfrastructureError
+from grader.home import ROOT
 from grader.judge.lane import close_lane, lane_isolation
 from grader.judge.timing.fitness import take, uuid_of
 from grader.model import catalogue
@@ -70,7 +71,7 @@ def main() -> None:
     parser.add_argument("--thresholds", default="usual,near")
     parser.add_argument("--hog", choices=HOGS, default="none", help="what else is at work")
     options = parser.parse_args()
-    course = read_course(catalogue.ROOT / "course.toml", frozenset(catalogue.assignments()))
+    course = read_course(ROOT / "course.toml", frozenset(catalogue.assignments()))
     state = take(uuid_of())
     print(f"{torch.cuda.get_device_name()}, SM {state.sm_mhz} MHz, {state.celsius} °C, "
           f"{len(os.sched_getaffinity(0))} cores, torch {torch.__version__}, triton {triton.__version__}, "
@@ -144,7 +145,7 @@ def _timings(assignment: Assignment, course: Course, threshold: Threshold) -> li
     thresholds = course.thresholds.model_copy(update={"assignments": {assignment.name: threshold}})
     try:
         return timed(assignment, course.model_copy(update={"thresholds": thresholds}),
-                     catalogue.ROOT / "reference" / assignment.file)
+                     ROOT / "reference" / assignment.file)
     except InfrastructureError as error:
         print(f"not measured: {error}", file=sys.stderr)
         return None

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import torch
 
+from grader.home import ROOT
 from grader.judge import device
 from grader.judge.answers import compared
 from grader.judge.explain import explain_findings
@@ -26,7 +27,7 @@ from grader.judge.preparing import Preparing, kernels_of
 from grader.judge.simulation import Ran, Simulation
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import LimitsTable
 from grader.model.parameters import Inputs, Scalar
 from grader.plan.compiled import Binary

@@ -13,16 +13,18 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperGroup
 
-from grader import frontends, temporary
+from grader import frontends, home, temporary
 from grader.bench import command as bench_command
 from grader.console import (
     AGAIN,
     AUTHORS,
+    COURSE,
     INFRASTRUCTURE_ERROR,
     STUDENTS,
     TAS,
     USAGE_ERROR,
     console,
+    course_option,
     errors,
     failed,
     names_in,
@@ -31,7 +33,6 @@ from grader.console import usage as _usage
 from grader.exports import command as exports
 from grader.intake import command as intake
 from grader.model import catalogue
-from grader.model.catalogue import COURSE
 from grader.model.course import CourseError, read_course
 from grader.model.desk import DeskError
 from grader.records import marks, verbs
@@ -61,6 +62,9 @@ class Verbs(TyperGroup):
             return super().main(*arguments, **options)
         try:
             status = super().main(*arguments, **options | {"standalone_mode": False})
+        except home.HomeError as error:
+            errors.print(f"kernelmark: {error}", markup=False)
+            status = USAGE_ERROR
         except _WORD_ERROR as error:
             # Without a message where there are no words, and the help is shown.
             if said := " ".join(error.format_message().split()).rstrip("."):
@@ -103,7 +107,8 @@ def main() -> None:
 
 
 @app.callback()
-def _look_at_the_system(context: typer.Context) -> None:
+def _begin(context: typer.Context) -> None:
+    home.enter(None)
     if sys.platform != "linux" and context.invoked_subcommand not in ANYWHERE:
         _usage(f"{sys.platform}: not supported; use Linux, WSL, or the container: docker build --tag kernelmark . && "
                'docker run --rm --volume "$PWD/student_template:/kernels" kernelmark')
@@ -127,7 +132,7 @@ def check(
         "--github", help="In GitHub Actions: also annotate the files' lines, and write the job's summary.")] = False,
     seed: Annotated[int | None, typer.Option(
         min=0, max=2**63 - 1, help="Repeat the inputs of an earlier check. Default: new inputs.")] = None,
-    course: Annotated[Path, typer.Option(help="The course file: points, thresholds, limits, policy.")] = COURSE,
+    course: Annotated[Path, course_option("The course file: points, thresholds, limits, policy.")] = COURSE,
 ) -> None:
     """Check your own kernels before you hand them in, with the judge and the messages of a grading.
 
@@ -147,7 +152,7 @@ def check(
         out = temporary.make("report")
     options = checking.CheckOptions(
         rules, only=names_in(only), device=device, speed=speed, seed=seed,
-        out=out, github=github, words=["--course", str(course.absolute())] if course != COURSE else [])
+        out=out, github=github, words=["--course", str(course.absolute())] if home.here().named else [])
     try:
         status = checking.check(target, options, console, errors, watch=watch)
     except (DeskError, PlanError, catalogue.CatalogueError) as error:
@@ -173,20 +178,22 @@ def doctor() -> None:
 
 
 @app.command(rich_help_panel=TAS)
-def assignments() -> None:
+def assignments(
+    course: Annotated[Path, course_option("The course file: which assignments are taught, and their points.")] = COURSE,
+) -> None:
     """List the assignments with signature, cases, points and baseline."""
     try:
         known = catalogue.assignments()
-        course = read_course(COURSE, frozenset(known))
+        rules = read_course(course, frozenset(known))
     except (CourseError, catalogue.CatalogueError) as error:
         _usage(str(error))
-    taught = course.select(known, ())
+    taught = rules.select(known, ())
     table = Table(box=None, pad_edge=False)
     for heading in ("assignment", "signature", "cases (CPU, GPU)", "points", "baseline"):
         # Long text is folded, not cut: a signature must be complete.
         table.add_column(heading, overflow="fold")
     for name, a in known.items():
-        points = course.points_of(name)
+        points = rules.points_of(name)
         counts = f"{points.correctness:g} + {points.performance:g}" if name in taught else "not in the course"
         table.add_row(
             name, a.signature, f"{len(a.cases_for('cpu'))}, {len(a.cases)}",
@@ -204,17 +211,19 @@ def new(name: Annotated[str, typer.Argument(help="The function's name: small let
     from grader.author.new import write
 
     try:
-        made = write(name, catalogue.ROOT)
+        if home.here().shipped:
+            _usage(home.NONE)
+        made = write(name, home.root())
     except (ValueError, OSError, CourseError) as error:
         _usage(str(error))
     for path in made:
-        console.print(str(path.relative_to(catalogue.ROOT)), markup=False)
+        console.print(str(path.relative_to(home.root())), markup=False)
     console.print(f"next: change them, then run kernelmark verify {name}", markup=False)
 
 
 @app.command(rich_help_panel=AUTHORS)
 def handouts(
-    course: Annotated[Path, typer.Option(help="The course file: points, thresholds, policy.")] = COURSE,
+    course: Annotated[Path, course_option("The course file: points, thresholds, policy.")] = COURSE,
 ) -> None:
     """Update the generated parts of all handouts: arguments, cases, timed cases, points.
 
@@ -226,11 +235,12 @@ def handouts(
     try:
         known = catalogue.assignments()
         rules = read_course(course, frozenset(known))
-        texts, notebook = handout.texts(known, rules), catalogue.ROOT / handout.NOTEBOOK
-        notebook.write_text(handout.notebook(known, rules), encoding="utf-8")
+        root = home.root()
+        texts, notebook = handout.texts(known, rules, root), root / handout.NOTEBOOK
+        notebook.write_text(handout.notebook(known, rules, root), encoding="utf-8")
         for path, drawn in texts.items():
             if handout.draw(path, drawn):
-                console.print(str(path.relative_to(catalogue.ROOT)), markup=False)
+                console.print(str(path.relative_to(root)), markup=False)
         problems = [problem for path, drawn in texts.items() for problem in handout.problems(path, drawn)]
     except (CourseError, catalogue.CatalogueError) as error:
         _usage(str(error))
@@ -245,7 +255,7 @@ def handouts(
 @app.command(rich_help_panel=TAS)
 def kit(
     out: Annotated[Path, typer.Argument(help="The folder to make; a zip of it is made beside it.")],
-    course: Annotated[Path, typer.Option(help="The course file, whose assignments go into the kit.")] = COURSE,
+    course: Annotated[Path, course_option("The course file, whose assignments go into the kit.")] = COURSE,
 ) -> None:
     """Make the students' kit: the grader, stubs, handouts and public cases, without solutions."""
     # Late, see check.

@@ -8,14 +8,19 @@ import errno
 import os
 import shutil
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
 
+from grader import home
+
 # The groups of commands in `kernelmark --help`.
 STUDENTS, TAS, AUTHORS = "For students", "For TAs", "For authors of assignments"
 AGAIN = 'When to use grade --force, regrade, rescore and apply: the table in docs/grading.md, "Grading again".'
+COURSE = Path(home.COURSE)
+"""The default of `--course`: a file that is looked for, from the working directory upwards."""
 USAGE_ERROR = 2
 INFRASTRUCTURE_ERROR = 3
 
@@ -77,6 +82,29 @@ def usage(message: str) -> NoReturn:
     """Ends the command with a one-line error and the status of a usage error."""
     errors.print(f"kernelmark: {message}", markup=False)
     raise typer.Exit(USAGE_ERROR)
+
+
+def course_option(about: str) -> Any:
+    """The option `--course`: makes the course that it names, or that of the working directory, the process's course. A
+    command whose argument is a `target` falls back on the target's. The parameter gets the course file."""
+    return typer.Option(
+        "--course", callback=_entered, show_default=False,
+        help=f"{about} Default: the nearest course.toml, in this folder or above.")
+
+
+def _entered(context: typer.Context, given: Path) -> Path:
+    try:
+        # Typer's own copy of click has the class of these sources, and no name for it.
+        source = context.get_parameter_source("course")
+        found = home.find_here() if source is None or source.name == "DEFAULT" else home.named(given)
+        if found.shipped and (target := context.params.get("target")):
+            found = home.find(target)
+    except home.HomeError as error:
+        usage(str(error))
+    if found.shipped:
+        errors.print(f"kernelmark: {home.NONE}", markup=False)
+    home.enter(found)
+    return found.file
 
 
 def failed(error: OSError, where: object = None) -> str:

@@ -17,7 +17,7 @@ from unittest import mock
 
 from grader.cli import app
 from grader.console import console, errors
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.model.job import Graded, Job
 from grader.model.result import Environment, Result
 from grader.run.lanes import At, Lanes, Look

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 
 
 def copy(to: Path, *rooms: str) -> Path:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 
-from grader.model.catalogue import ROOT, assignments
+from grader.home import ROOT
+from grader.model.catalogue import assignments
 from grader.model.course import LimitsTable, Policy, read_course
 from grader.model.forms import in_any_language
 from grader.model.job import read_job

@@ -20,10 +20,11 @@ from grader.engine.forkserver import isolation
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.engine.forkserver.isolation import Isolation
 from grader.frontends.cuda.toolkit import problem
+from grader.home import ROOT
 from grader.judge.allowance import Allowance
 from grader.judge.builders import AT_ONCE
 from grader.judge.lane import lane_builders, lane_isolation, lane_zygote, start_lane
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import Course, LimitsTable, read_course
 from grader.model.job import Graded, read_job
 from grader.model.result import AssignmentResult

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.catalogue import ROOT, assignments
+from grader.home import ROOT
+from grader.model.catalogue import assignments
 from grader.model.course import read_course
 from grader.model.job import read_job
 from grader.model.result import Result

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from grader.engine.confine import processes
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.model.result import Result
 from grader.records.store import Store
 from tests.command import SECONDS, SILU, hand_in, kernelmark, load

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.model.sheet import read_sheet
 from tests.command import SILU, kernelmark
 from tests.intake.made import GIT, Files, committed, laid_out, zipped

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typer.testing import CliRunner
 
 from grader.cli import ORDER, app
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 
 
 def test_every_verb_is_listed_in_the_order_in_which_it_is_needed() -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.home import ROOT
 from grader.judge.checks import SOURCE, TARGET, case_check, results
 from grader.judge.explain import explain_assignment
 from grader.judge.explain.summary import Summary
@@ -27,7 +28,7 @@ from grader.judge.repair import repaired
 from grader.judge.repair.proof import proved
 from grader.judge.repair.search import failed_case
 from grader.judge.repair.trial import Trial
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import LimitsTable, read_course
 from grader.model.result import CheckResult, decisive
 from grader.model.submission import read_source_file

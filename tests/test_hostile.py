@@ -30,7 +30,7 @@ from typing import Any
 import pytest
 
 from grader.engine.forkserver.isolation import SEALED
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.model.course import HintsTable
 from grader.model.job import Graded, read_job
 from grader.model.submission import Submission, find_submissions

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 
 MOST_LINES = {"": 400, "assignments/": 150}
 MOST_FUNCTION_LINES = 60

@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.model.result import Result
 from grader.records.standing import standing
 from grader.records.store import Store

@@ -14,7 +14,7 @@ import pytest
 from grader import frontends
 from grader.frontends import FrontEnd
 from grader.frontends.phrases import Chances
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.model.forms import file_of
 from grader.plan.findings import Undefinable
 from grader.plan.messages import Refusal, Why

@@ -16,7 +16,7 @@ import pytest
 from grader.engine.confine import bubblewrap
 from grader.engine.forkserver import isolation
 from grader.engine.forkserver.isolation import name_of
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.model.submission import Submission
 from tests import hostile_lane
 from tests.graded import FILES, told

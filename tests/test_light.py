@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 
 # As pytest is run on one file, and then: which heavy packages it has imported.
 RUN = """

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from grader.home import ROOT
 from grader.judge import case as judged_case
 from grader.judge.explain import Called, accesses, explain_case
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import LimitsTable
 from grader.model.result import Detail
 from grader.model.submission import file_in

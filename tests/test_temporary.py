@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader import temporary
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from tests.command import kernelmark
 
 # Each makes what it may leave behind below its argument, tells where, and waits to be killed.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from tests.hostile_lane import TABLE
 from tests.unprivileged import USER
 

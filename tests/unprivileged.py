@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 
 USER = 1_700_000_000
 

@@ -19,7 +19,7 @@ from grader.kit.inputs import Bits, Bytes, Distribution, Number, Spread
 from grader.model import catalogue
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, shape_of
-from grader.model.catalogue import ROOT, answer_and_tolerance
+from grader.model.catalogue import answer_and_tolerance
 from grader.model.course import Course
 from grader.model.parameters import Input, Output, Parameter, Scalar
 
@@ -63,7 +63,7 @@ def parts(assignment: Assignment, course: Course) -> dict[str, str]:
             "points": _points(assignment, course)}
 
 
-def texts(assignments: Mapping[str, Assignment], course: Course, root: Path = ROOT) -> dict[Path, dict[str, str]]:
+def texts(assignments: Mapping[str, Assignment], course: Course, root: Path) -> dict[Path, dict[str, str]]:
     """All files with generated parts: each handout, and the README that lists the course's files."""
     rows = [(f"`{one.file}`", f"`{one.signature}`", one.title)
             for name in course.select(assignments, ()) for one in assignments[name].in_languages(course.languages)]
@@ -71,7 +71,7 @@ def texts(assignments: Mapping[str, Assignment], course: Course, root: Path = RO
             root / "student_template/README.md": {"files": _table(("file", "function", "what it computes"), rows)}}
 
 
-def notebook(assignments: Mapping[str, Assignment], course: Course, root: Path = ROOT) -> str:
+def notebook(assignments: Mapping[str, Assignment], course: Course, root: Path) -> str:
     """The notebook of a course as JSON: a cell that installs the checker, and a cell for each stub."""
     names = course.select(assignments, ())
     cells = [("markdown", _BEGIN.replace("silu", names[0])), ("code", _INSTALL)]

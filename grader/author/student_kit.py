@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from grader import temporary
+from grader import home, temporary
 from grader.author import handout
 from grader.frontends import by_suffix
 from grader.model import catalogue
@@ -19,11 +19,11 @@ from grader.model.assignment import Assignment
 from grader.model.course import Course, CourseError, read_course
 from grader.model.forms import SUFFIX, function_of
 
-# Copied whole from the repository's root, into a copy of the folder OWN; the course's assignments are added.
-WHOLE = ("grader", "calibration", "pyproject.toml", "constraints.txt", "LICENSE")
-# Students have no use for a cluster.
-CLUSTER = "grader/cluster"
-OWN = "student_kit"
+# What makes the grader's folder one that can be installed.
+INSTALLED = ("pyproject.toml", "constraints.txt", "LICENSE")
+# Of the grader's folder: students have no use for a cluster, nor for the package's own course.
+LEFT_OUT = ("cluster", home.IN_WHEEL.name)
+OWN, RULES, CALIBRATION = "student_kit", "student_template/README.md", "calibration"
 # Tables about individual students, with the comments above them.
 _OF_STUDENTS = re.compile(
     r"(?ms)(?:^[ \t]*(?:#[^\n]*)?\n)*^\[\[late\.(?:extensions|excused|overrides)\]\].*?(?=^\[|\Z)")
@@ -35,14 +35,15 @@ class KitError(Exception):
     """The kit cannot be made; one line that says what is wrong, where, and what to do."""
 
 
-def write(out: Path, course: Path, root: Path = catalogue.ROOT) -> Path:
+def write(out: Path, course: Path) -> Path:
     """Makes the folder `out`, and beside it a zip of it, whose path is returned.
 
     `course` is the course.toml for the kit, which gets its assignments. Raises KitError, CourseError, CatalogueError,
     and OSError for files that cannot be read or written.
     """
-    if not (root / OWN).is_dir():
-        raise KitError(f"{root / OWN}: no such folder; make kits in the course's repository, not in a kit")
+    root, own = home.root(), home.own(OWN)
+    if not own.is_dir():
+        raise KitError(f"{own}: no such folder; make kits with the course's grader, not with that of a kit")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise KitError(f"{out}: already exists; choose a new or empty folder")
     packed = out.with_name(f"{out.name}.zip")
@@ -56,11 +57,15 @@ def write(out: Path, course: Path, root: Path = catalogue.ROOT) -> Path:
         _require_hidden(assignments[name], root)
         if problem := solved(catalogue.stub(assignments[name], root), assignments[name].function):
             raise KitError(problem)
-    shutil.copytree(root / OWN, out, dirs_exist_ok=True)
-    for name in WHOLE:
-        _copy(root / name, out / name)
-    shutil.rmtree(out / CLUSTER)
+    shutil.copytree(own, out, dirs_exist_ok=True)
+    shutil.copytree(home.PACKAGE, out / home.PACKAGE.name, ignore=_left_out)
+    for name in INSTALLED:
+        _copy(home.SHIPPED / name, out / name)
+    if (root / CALIBRATION).is_dir():
+        _copy(root / CALIBRATION, out / CALIBRATION)
     (out / "course.toml").write_text(text_, encoding="utf-8")
+    for path in catalogue.shared(root):
+        _copy(path, out / path.relative_to(root))
     # An assignment in each language but the first.
     languages: dict[str, Assignment] = {}
     for name in names:
@@ -72,8 +77,8 @@ def write(out: Path, course: Path, root: Path = catalogue.ROOT) -> Path:
                 languages[other.suffix] = other
     for one in languages.values():
         _copy_beside(one, root, out)
-    _copy(root / "student_template/README.md", out / "student_template/README.md")
-    for path in (out / "README.md", out / "student_template/README.md"):
+    _copy(home.own(RULES), out / RULES)
+    for path in (out / "README.md", out / RULES):
         # The examples in these texts name an assignment of the course.
         text = path.read_text(encoding="utf-8")
         text = text if "silu" in names else text.replace("silu", names[0])
@@ -150,6 +155,10 @@ def _copy_beside(assignment: Assignment, root: Path, out: Path) -> None:
     for path in catalogue.stub(assignment, root).parent.iterdir():
         if path.is_file() and not functions & outline(path.read_text(encoding="utf-8", errors="replace")).defined:
             _copy(path, catalogue.stub(assignment, out).with_name(path.name))
+
+
+def _left_out(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if name == "__pycache__" or (folder == str(home.PACKAGE) and name in LEFT_OUT)]
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -16,6 +16,7 @@ import numpy
 import torch
 from torch import Tensor
 
+from grader import home
 from grader.author import handout
 from grader.author.student_kit import solved
 from grader.frontends import Outline, by_suffix
@@ -27,7 +28,7 @@ from grader.judge.prepared import Prepared, Task
 from grader.model import catalogue
 from grader.model.assignment import Assignment, Work
 from grader.model.cases import Case, shape_of
-from grader.model.catalogue import ROOT, right_answer
+from grader.model.catalogue import right_answer
 from grader.model.course import read_course
 from grader.model.launched import Inspection
 from grader.model.parameters import Inputs, Scalar
@@ -67,11 +68,12 @@ class Subject:
         return self.assignment.cases_for("cpu")
 
 
-def verify(name: str, root: Path = ROOT) -> Iterator[tuple[str, list[str]]]:
-    """Yields the subject of each check and its problems, for the assignment in `root/assignments/name`.
+def verify(name: str, root: Path | None = None) -> Iterator[tuple[str, list[str]]]:
+    """Yields the subject of each check and its problems, for the course's assignment `name`, or that of another `root`.
 
     Ends after a check that finds files missing, or in which the author's code raises.
     """
+    root = root or home.root()
     for about, check in {"its files are there": _files, **CHECKS}.items():
         problems, raised = [], False
         try:
@@ -301,14 +303,14 @@ def _timing(subject: Subject) -> Iterator[str]:
 
 
 def _handout(subject: Subject) -> Iterator[str]:
-    drawn = handout.parts(subject.assignment, read_course(catalogue.COURSE, frozenset(catalogue.files())))
+    drawn = handout.parts(subject.assignment, read_course(home.file(), frozenset(catalogue.files())))
     yield from handout.problems(handout.handout(subject.assignment.name, subject.root), drawn)
 
 
 def _reference(subject: Subject) -> Iterator[str]:
     """Checks that the reference kernels get full marks, and that the kept figures of the first are current. Languages
     whose tools are not installed are left out."""
-    course = read_course(catalogue.COURSE, frozenset(catalogue.files()))
+    course = read_course(home.file(), frozenset(catalogue.files()))
     inspections: list[Inspection | None] = []
     for one in subject.assignment.in_languages():
         if by_suffix(one.suffix).problem():

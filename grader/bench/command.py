@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.console import INFRASTRUCTURE_ERROR, console, errors, names_in, usage
+from grader.console import COURSE, INFRASTRUCTURE_ERROR, console, course_option, errors, names_in, usage
 from grader.model import catalogue
-from grader.model.catalogue import COURSE
 from grader.model.course import Course, CourseError, read_course
 from grader.model.desk import DeskError
 from grader.model.submission import Source, read_source_file
@@ -26,7 +25,7 @@ def bench(
     out: Annotated[Path, typer.Option(help="The folder for charts and tables; made if missing.")] = Path("bench"),
     profile: Annotated[bool, typer.Option(
         "--profile", help="Also run ncu and compute-sanitizer, if installed: half a minute more.")] = False,
-    course: Annotated[Path, typer.Option(help="The course file, for its limits.")] = COURSE,
+    course: Annotated[Path, course_option("The course file, for its limits.")] = COURSE,
 ) -> None:
     """Measure kernels at many sizes on this machine's GPU, beside eager and compiled PyTorch and the course's own.
 

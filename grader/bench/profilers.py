@@ -23,6 +23,7 @@ from grader import temporary
 from grader.bench.replay import Recorded
 from grader.engine.executor.messages import ProgramText
 from grader.engine.forkserver.handle import InfrastructureError
+from grader.home import ROOT
 from grader.judge import device
 from grader.judge.buffers import NoRoomError
 from grader.judge.machine import GpuMachine
@@ -33,7 +34,6 @@ from grader.judge.timing.speed import SPEED_SECONDS
 from grader.judge.timing.tuning import tuned
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, TimedCase
-from grader.model.catalogue import ROOT
 from grader.model.course import Course
 from grader.model.parameters import Scalar
 from grader.model.submission import Source

@@ -7,7 +7,7 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
-from grader.model.catalogue import ROOT
+from grader import home
 from grader.plan import languages
 
 
@@ -15,9 +15,9 @@ def own() -> dict[str, str]:
     """The versions of this process without their build suffixes, and a sha256 of the grader's code, of front ends
     elsewhere, and of the assignments."""
     digest = hashlib.sha256()
-    for folder in (ROOT / "grader", ROOT / "assignments", *map(Path, languages.homes()[1:])):
+    for folder in (home.PACKAGE, home.root() / "assignments", *map(Path, languages.homes()[1:])):
         for path in sorted(folder.rglob("*")):
-            if path.suffix in (".py", ".toml", ".j2") and path.is_file():
+            if home.IN_WHEEL not in path.parents and path.suffix in (".py", ".toml", ".j2") and path.is_file():
                 name = f"{folder.name}/{path.relative_to(folder)}\0"
                 digest.update(name.encode() + hashlib.sha256(path.read_bytes()).digest())
     packages = ("kernelmark", "torch", "triton", "numpy")

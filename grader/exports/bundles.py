@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 
-from grader import temporary
+from grader import home, temporary
 from grader.author import student_kit
 from grader.exports.graded import Class, ExportError
 from grader.model import catalogue
@@ -130,7 +130,7 @@ def autograder(course: Path, visibility: str) -> bytes:
         kit = work / "kernelmark"
         student_kit.write(kit, course)
         for folder in (kit / "assignments").iterdir():
-            hidden = catalogue.ROOT / "assignments" / folder.name / catalogue.HIDDEN
+            hidden = home.root() / "assignments" / folder.name / catalogue.HIDDEN
             if hidden.is_file():
                 shutil.copy(hidden, folder / catalogue.HIDDEN)
         _add(archive, "setup.sh", f"{SETUP}{COMPILERS if _counts_cuda(kit) else ''}\n".encode(), mode=0o755)

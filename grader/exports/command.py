@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from grader.console import INFRASTRUCTURE_ERROR, errors, failed, names_in, say, usage
+from grader.console import COURSE, INFRASTRUCTURE_ERROR, course_option, errors, failed, names_in, say, usage
 from grader.intake.manifest import ManifestError, read_manifest
 from grader.model import catalogue
 from grader.model.course import CourseError, read_course
@@ -52,7 +52,7 @@ Roster = Annotated[Path | None, typer.Option(
 Out = Annotated[Path, typer.Option(help="The file to write.")]
 Sheet = Annotated[Path, typer.Option(help="The sheet that you downloaded, which is not changed.")]
 Students = Annotated[list[str] | None, typer.Option("--student", help="Only this student; may be given again.")]
-Course = Annotated[Path, typer.Option(help="The course file, whose assignments count, by its late policy.")]
+Course = Annotated[Path, course_option("The course file, whose assignments count, by its late policy.")]
 Only = Annotated[str, typer.Option(help="Only these assignments, e.g. silu,gemm. Default: the course's.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 Shown = Annotated[Visibility, typer.Option(help="When students see the result.")]
@@ -62,7 +62,7 @@ Shown = Annotated[Visibility, typer.Option(help="When students see the result.")
 def canvas(
     results: Results, sheet: Sheet, out: Out, column: Annotated[str, typer.Option(
         help="The assignment's title, with or without its number.")] = "",
-    only: Only = "", intake: Intake = None, roster: Roster = None, course: Course = catalogue.COURSE,
+    only: Only = "", intake: Intake = None, roster: Roster = None, course: Course = COURSE,
     force: Force = False,
 ) -> None:
     """Fill the assignment's column of the gradebook that Canvas exported, for those who have a grade."""
@@ -86,7 +86,7 @@ def moodle(
         help="The heading of the grades, in your Moodle's language.")] = "Grade",
     feedback: Annotated[str, typer.Option(
         help="The heading of the feedback, for what people said. Default: Feedback comments, if it is there.")] = "",
-    only: Only = "", intake: Intake = None, roster: Roster = None, course: Course = catalogue.COURSE,
+    only: Only = "", intake: Intake = None, roster: Roster = None, course: Course = COURSE,
     force: Force = False,
 ) -> None:
     """Fill the grades of Moodle's grading worksheet, for those who have a grade."""
@@ -108,7 +108,7 @@ def moodle(
 def moodle_feedback(
     results: Results, intake: Annotated[Path, typer.Option(
         help="The folder that kernelmark intake wrote from Moodle's download.")], out: Out,
-    course: Course = catalogue.COURSE, force: Force = False,
+    course: Course = COURSE, force: Force = False,
 ) -> None:
     """Zip each student's report for Moodle's upload of feedback files."""
     # Late, see canvas.
@@ -130,7 +130,7 @@ def gradescope(
     results: Results, out: Out, student: Annotated[list[str] | None, typer.Option(
         help="The student, by folder or id, where there are several.")] = None,
     visibility: Shown = Visibility.VISIBLE, only: Only = "", intake: Intake = None, roster: Roster = None,
-    course: Course = catalogue.COURSE, force: Force = False,
+    course: Course = COURSE, force: Force = False,
 ) -> None:
     """Write one student's results.json, as an autograder of Gradescope does. Exit status 3 if the grader failed."""
     # Late, see canvas.
@@ -154,7 +154,7 @@ def gradescope(
 
 @app.command()
 def autograder(
-    out: Out, course: Course = catalogue.COURSE, visibility: Shown = Visibility.VISIBLE, force: Force = False,
+    out: Out, course: Course = COURSE, visibility: Shown = Visibility.VISIBLE, force: Force = False,
 ) -> None:
     """Build an autograder for Gradescope: grader, course, hidden cases. It judges answers on a CPU, not speed."""
     # Late, see canvas; the kit imports torch.
@@ -172,7 +172,7 @@ def action(
     kit: Annotated[Path, typer.Option(help="The folder in it for the kit. Default: its root.")] = Path(),
     files: Annotated[Path | None, typer.Option(
         help="The folder in it of the files to check. Default: the kit's student_template.")] = None,
-    course: Course = catalogue.COURSE, force: Force = False,
+    course: Course = COURSE, force: Force = False,
 ) -> None:
     """Make a repository for students whose pushes GitHub Actions checks: the kit, and a workflow that shows the report.
 
@@ -204,7 +204,7 @@ def classroom50(
     tag: Annotated[str, typer.Option(help="The tag submit/… of the one --student. Default: the clone's.")] = "",
     group: Annotated[bool, typer.Option(
         "--group", help="The assignment is one for groups. Default: if a submission has several members.")] = False,
-    student: Students = None, only: Only = "", roster: Roster = None, course: Course = catalogue.COURSE,
+    student: Students = None, only: Only = "", roster: Roster = None, course: Course = COURSE,
     force: Force = False,
 ) -> None:
     """Write a result for each repository in the format of Classroom 50, with whole points by the late policy."""
@@ -241,7 +241,7 @@ def classroom50(
 
 @app.command()
 def junit(
-    results: Results, out: Out, student: Students = None, only: Only = "", course: Course = catalogue.COURSE,
+    results: Results, out: Out, student: Students = None, only: Only = "", course: Course = COURSE,
     force: Force = False,
 ) -> None:
     """Write every check as JUnit XML, a suite for each student. For dashboards only: grades are never read from it."""
@@ -257,7 +257,7 @@ def junit(
 @app.command("csv")
 def table(
     results: Results, out: Out, only: Only = "", intake: Intake = None, roster: Roster = None,
-    course: Course = catalogue.COURSE,
+    course: Course = COURSE,
     excel: Annotated[bool, typer.Option("--excel", help="Begin with a byte order mark, which Excel needs.")] = False,
     force: Force = False,
 ) -> None:
@@ -277,7 +277,7 @@ def table(
 @app.command()
 def jplag(
     submissions: Annotated[Path, typer.Argument(help="A folder of students' folders, as intake writes it.")],
-    out: Annotated[Path, typer.Option(help="The folder to make.")], course: Course = catalogue.COURSE,
+    out: Annotated[Path, typer.Option(help="The folder to make.")], course: Course = COURSE,
 ) -> None:
     """Arrange submissions for JPlag, Dolos or MOSS: a folder for each, and the stubs as base code."""
     # Late, see canvas; the kit imports torch.

@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from grader.console import console, failed, say, usage
+from grader.console import COURSE, console, course_option, failed, say, usage
 from grader.intake import kinds
 from grader.intake.manifest import FILE, Kind, Left, Manifest, ManifestEntry, ManifestError, Member, read_manifest
 from grader.intake.people import names, read_groups
@@ -46,7 +46,7 @@ def intake(
     pattern: Annotated[str | None, typer.Option(
         help="A regular expression for paths below SOURCE, with groups such as (?P<id>…), name, email, section, file, "
              "time, late.")] = None,
-    course: Annotated[Path, typer.Option(help="The course file, whose assignments are looked for.")] = catalogue.COURSE,
+    course: Annotated[Path, course_option("The course file, whose assignments are looked for.")] = COURSE,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder that an intake wrote earlier.")] = False,
 ) -> None:
     """Turn a download into a folder that can be graded; report whose each file is, and what is left out and why.

@@ -10,14 +10,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from grader import frontends
+from grader import frontends, home
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.explain.lines import spoken
 from grader.judge.planning import Unplanned
 from grader.judge.simulation import Simulation
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
-from grader.model.catalogue import ROOT
 from grader.model.launched import AccessFacts, Figures, Inspection, LaunchFacts
 from grader.plan.compiled import Binary
 from grader.plan.device import TARGETS, occupancy
@@ -108,9 +107,9 @@ def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, ask
             for each in one.accesses])
 
 
-def good_figures(name: str, root: Path = ROOT) -> Figures | None:
+def good_figures(name: str, root: Path | None = None) -> Figures | None:
     """The figures of a good kernel that are kept with the assignment; None where there are none that can be read."""
     try:
-        return Figures.model_validate_json((root / "assignments" / name / FACTS).read_bytes())
+        return Figures.model_validate_json(((root or home.root()) / "assignments" / name / FACTS).read_bytes())
     except (OSError, ValidationError):
         return None

@@ -12,12 +12,12 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, ValidationError
 
+from grader import home
 from grader.model.files import replace
 from grader.model.record import Record
 from grader.model.result import Interval, Rung
 
 SCHEMA: Final = "kernelmark/calibration/v1"
-FOLDER = Path(__file__).resolve().parents[2] / "calibration"
 
 ADVICE = "write it again with `kernelmark calibrate`, or remove it"
 
@@ -86,12 +86,17 @@ def read(path: Path) -> Calibration:
         raise CalibrationError(f"{path}: {key + ': ' if key else ''}{problem}; {ADVICE}") from None
 
 
-def read_folder(folder: Path = FOLDER) -> tuple[Calibration, ...]:
-    """Every calibration in `folder`; none if there is no such folder. Raises CalibrationError, also if two are of one
-    device."""
+def folder() -> Path:
+    """The course's folder of calibrations."""
+    return home.root() / "calibration"
+
+
+def read_folder(where: Path | None = None) -> tuple[Calibration, ...]:
+    """Every calibration in `where`, by default the course's; none if there is no such folder. Raises CalibrationError,
+    also if two are of one device."""
     paths: dict[str, Path] = {}
     calibrations = []
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted((where or folder()).glob("*.json")):
         calibration = read(path)
         if (other := paths.setdefault(calibration.device, path)) != path:
             raise CalibrationError(f"{path}: of the device {calibration.device!r}, as is {other.name}; remove one")

@@ -14,16 +14,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from grader import frontends
+from grader import frontends, home
 from grader.model import forms
 from grader.model.assignment import Assignment
 from grader.model.cases import cases
 from grader.model.forms import file_of
 from grader.model.parameters import Inputs
 
-ROOT = forms.ROOT
-COURSE = ROOT / "course.toml"
-"""The default course file."""
 HIDDEN = "hidden.toml"
 """The file of an assignment's hidden cases, if it has any, beside its assignment.py: students do not get it."""
 
@@ -32,9 +29,10 @@ class CatalogueError(Exception):
     """An assignment's folder has a problem; the text names the file and says what to do."""
 
 
-def files(root: Path = ROOT) -> dict[str, str]:
-    """The file that students hand in for each assignment, by the assignment's name. Imports nothing."""
-    return {folder.name: file_of(folder.name) for folder in _folders(root)}
+def files(root: Path | None = None) -> dict[str, str]:
+    """The file that students hand in for each assignment of the course, or of the one in `root`, by the assignment's
+    name. Imports nothing."""
+    return {folder.name: file_of(folder.name, root=root) for folder in _folders(root or home.root())}
 
 
 def select(names: Collection[str], only: Collection[str]) -> list[str]:
@@ -45,14 +43,14 @@ def select(names: Collection[str], only: Collection[str]) -> list[str]:
     return [name for name in names if not only or name in only]
 
 
-def reference(assignment: Assignment, root: Path = ROOT) -> Path:
+def reference(assignment: Assignment, root: Path | None = None) -> Path:
     """The course's own kernel, in the language of the assignment's file. A kit for students has none."""
-    return root / "reference" / _place(assignment)
+    return (root or home.root()) / "reference" / _place(assignment)
 
 
-def stub(assignment: Assignment, root: Path = ROOT) -> Path:
+def stub(assignment: Assignment, root: Path | None = None) -> Path:
     """What students fill in, in the language of the assignment's file."""
-    return root / "student_template" / _place(assignment)
+    return (root or home.root()) / "student_template" / _place(assignment)
 
 
 def _place(assignment: Assignment) -> PurePath:
@@ -61,26 +59,34 @@ def _place(assignment: Assignment) -> PurePath:
     return PurePath(folder, assignment.file)
 
 
+def assignments(root: Path | None = None) -> dict[str, Assignment]:
+    """Every assignment of the course, or of the one in `root`, by name, in the order they are taught."""
+    return _assignments(root or home.root())
+
+
 @cache
-def assignments(root: Path = ROOT) -> dict[str, Assignment]:
-    """Every assignment under `root`, by name, in the order they are taught."""
+def _assignments(root: Path) -> dict[str, Assignment]:
     found = [read(folder / "assignment.py") for folder in _folders(root)]
     return {a.name: a for a in sorted(found, key=lambda a: (a.order, a.name))}
 
 
-def baseline_source(name: str, root: Path = ROOT) -> bytes:
+def baseline_source(name: str) -> bytes:
     """The text of an assignment's `baseline.py`, which a worker runs."""
-    path = root / "assignments" / name / "baseline.py"
+    path = home.root() / "assignments" / name / "baseline.py"
     try:
         return path.read_bytes()
     except OSError as error:
         raise CatalogueError(f"{path}: {error.strerror}; write functions eager and compiled") from None
 
 
-@cache
-def baseline(name: str, root: Path = ROOT) -> ModuleType:
+def baseline(name: str, root: Path | None = None) -> ModuleType:
     """An assignment's baselines in this process, for tests and benchmarks: `eager` and `compiled`."""
-    return _load(f"assignments.{name}.baseline", root / "assignments" / name / "baseline.py")
+    return _baseline((root or home.root()) / "assignments" / name / "baseline.py")
+
+
+@cache
+def _baseline(path: Path) -> ModuleType:
+    return _load(f"assignments.{path.parent.name}.baseline", path)
 
 
 def answers(assignment: Assignment, inputs: Inputs, answered: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -100,6 +106,13 @@ def answer_and_tolerance(assignment: Assignment, inputs: Inputs) -> tuple[Any, A
     match."""
     expected, view = right_answer(assignment, inputs), assignment.about(assignment.output.name)
     return expected, None if view.tolerance is None else view.tolerance(inputs, expected)
+
+
+def shared(root: Path) -> list[Path]:
+    """What assignments under `root` import beside their own folders: files in `assignments/`, and its folders whose
+    names begin with `_`."""
+    return [path for path in sorted((root / "assignments").glob("*"))
+            if path.suffix == ".py" or (path.is_dir() and path.name.startswith("_") and path.name != "__pycache__")]
 
 
 def _folders(root: Path) -> list[Path]:
@@ -145,7 +158,10 @@ def _with_hidden(public: Assignment, path: Path) -> Assignment:
 
 
 def _load(module_name: str, path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(module_name, path)
+    _package_of(path.parents[1])
+    # As a package, so that it can import what lies beside it: `from .tables import WEIGHTS`.
+    spec = importlib.util.spec_from_file_location(
+        module_name, path, submodule_search_locations=[str(path.parent)] if module_name.count(".") == 1 else None)
     if spec is None or spec.loader is None or not path.is_file():
         raise CatalogueError(f"{path}: no such file; write it")
     module = importlib.util.module_from_spec(spec)
@@ -156,6 +172,16 @@ def _load(module_name: str, path: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         raise CatalogueError(f"{blame(error, path.parent)}; correct the file, it cannot be imported") from error
     return module
+
+
+def _package_of(folder: Path) -> None:
+    """Makes `assignments` the package in this folder: what was imported of another course's is not this one's."""
+    if (known := sys.modules.get(home.ASSIGNMENTS)) is not None and list(known.__path__) == [str(folder)]:
+        return
+    for name in [name for name in sys.modules if name.partition(".")[0] == home.ASSIGNMENTS]:
+        del sys.modules[name]
+    package = sys.modules[home.ASSIGNMENTS] = ModuleType(home.ASSIGNMENTS)
+    package.__path__ = [str(folder)]
 
 
 def blame(error: BaseException, folder: Path) -> str:

@@ -16,12 +16,11 @@ from math import prod
 from pathlib import Path, PurePath
 from typing import Literal
 
-from grader import frontends
+from grader import frontends, home
 from grader.plan.plan import DType
 
 SUFFIX = ".py"
 """Of files of assignments that name no other."""
-ROOT = Path(__file__).resolve().parents[2]
 _FORM = re.compile(r"([A-Za-z_]\w*)\(([\w\s=*,]*)\)")
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)(?:=(\w+(?:\*\w+)*))?")
 
@@ -59,20 +58,19 @@ def read_form(text: str) -> Form:
     return Form(found[1], tuple((part[1], tuple((part[2] or part[1]).split("*"))) for part in named))
 
 
-def file_of(name: str, suffix: str = SUFFIX, root: Path = ROOT) -> str:
+def file_of(name: str, suffix: str = SUFFIX, root: Path | None = None) -> str:
     """The file that a student fills in for the assignment of this name, in the language of the suffix."""
-    return _functions(root).get(name, {}).get(suffix, name) + suffix
+    return _functions(root or home.root()).get(name, {}).get(suffix, name) + suffix
 
 
-def function_of(name: str, suffix: str, root: Path = ROOT) -> str:
-    return _functions(root).get(name, {}).get(suffix, name)
+def function_of(name: str, suffix: str, root: Path | None = None) -> str:
+    return _functions(root or home.root()).get(name, {}).get(suffix, name)
 
 
 def in_any_language(file: str) -> list[str]:
     """An assignment's file under its names in all languages, its own first."""
-    path, suffixes = PurePath(file), frontends.suffixes()
-    name = next((name for name, functions in _functions(ROOT).items() if functions.get(path.suffix) == path.stem),
-                path.stem)
+    path, suffixes, of = PurePath(file), frontends.suffixes(), _functions(home.root())
+    name = next((name for name, functions in of.items() if functions.get(path.suffix) == path.stem), path.stem)
     return list(dict.fromkeys((file, *(file_of(name, suffix) for suffix in suffixes))))
 
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from grader.model.catalogue import HIDDEN, ROOT
+from grader import home
+from grader.model.catalogue import HIDDEN, shared
 from grader.model.course import Course
 from grader.model.forms import SUFFIX
 from grader.model.result import Environment
@@ -111,11 +112,14 @@ def hash_of_submission(source: Source, problems: Sequence[str] = ()) -> str:
     return source.problem.cause if source.problem else "missing"
 
 
-def hash_of_tests(name: str, course: Course, root: Path = ROOT) -> str:
+def hash_of_tests(name: str, course: Course, root: Path | None = None) -> str:
     """The sha256 of everything that decides an assignment's checks: its Python files, its hidden cases, the version of
     the judge, and the limits of the course."""
+    root = root or home.root()
     folder = root / "assignments" / name
-    files = [*sorted(folder.glob("*.py")), folder / HIDDEN]
+    imported = [*shared(root), folder]
+    files = [*sorted(file for path in imported for file in ([path] if path.suffix else path.rglob("*.py"))),
+             folder / HIDDEN]
     return _hash([_digests(files, root), JUDGE_VERSION, course.limits.model_dump(), course.gpu.model_dump(),
                   course.policy.model_dump(exclude=OF_POINTS)])
 

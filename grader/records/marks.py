@@ -11,9 +11,8 @@ from typing import Annotated
 
 import typer
 
-from grader.console import TAS, say, usage
+from grader.console import COURSE, TAS, say, usage
 from grader.intake.manifest import read_manifest
-from grader.model import catalogue
 from grader.model.course import Course
 from grader.model.mark import Mark, counting, unanswered
 from grader.model.roster import read_roster
@@ -48,7 +47,7 @@ def mark(
     student: Student = "", assignment: Assignment = "", points: Points = None,
     comment: Annotated[str, typer.Option(help="A comment, which the student reads.")] = "", by: By = "",
     csv: Annotated[Path | None, typer.Option(help=f"Many at once: a table with columns {', '.join(COLUMNS)}.")] = None,
-    out: Out = Path("results"), course: CourseFile = catalogue.COURSE, roster: Roster = None, intake: Intake = None,
+    out: Out = Path("results"), course: CourseFile = COURSE, roster: Roster = None, intake: Intake = None,
 ) -> None:
     """Give points and a comment beside the automatic ones: to one student, or to many by a table.
 
@@ -87,7 +86,7 @@ def mark(
 
 def request(
     student: Student, assignment: Assignment, text: Annotated[str, typer.Argument(help="What is asked, and why.")],
-    by: By = "", out: Out = Path("results"), course: CourseFile = catalogue.COURSE, roster: Roster = None,
+    by: By = "", out: Out = Path("results"), course: CourseFile = COURSE, roster: Roster = None,
     intake: Intake = None,
 ) -> None:
     """Record a request for regrading, a student's own or on a student's behalf. `kernelmark answer` answers it.
@@ -108,7 +107,7 @@ def request(
 def answer(
     number: Annotated[int, typer.Argument(help="The request's number.")],
     text: Annotated[str, typer.Argument(help="The answer, which the student reads.")],
-    points: Points = None, by: By = "", out: Out = Path("results"), course: CourseFile = catalogue.COURSE,
+    points: Points = None, by: By = "", out: Out = Path("results"), course: CourseFile = COURSE,
 ) -> None:
     """Answer a request for regrading, with points or without. Another answer takes the place of the first."""
     rules = course_of(course)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from grader.console import AGAIN, INFRASTRUCTURE_ERROR, TAS, errors, failed, names_in, say
+from grader.console import AGAIN, COURSE, INFRASTRUCTURE_ERROR, TAS, course_option, errors, failed, names_in, say
 from grader.console import usage as _usage
 from grader.intake.manifest import ManifestError, read_manifest
 from grader.model import catalogue
@@ -29,7 +29,7 @@ from grader.report.load import load_entry, load_results
 from grader.report.people import People
 
 Out = Annotated[Path, typer.Option(help="The folder of results.")]
-CourseFile = Annotated[Path, typer.Option("--course", help="The course file: points, thresholds, late policy.")]
+CourseFile = Annotated[Path, course_option("The course file: points, thresholds, late policy.")]
 Students = Annotated[list[str] | None, typer.Option(
     "--student", help="Only this student, by folder or id; may be given again.")]
 INDENT = " " * 13
@@ -42,7 +42,7 @@ def add_to(app: typer.Typer) -> None:
         app.command(name, rich_help_panel=TAS, epilog=AGAIN)(command)
 
 
-def rescore(out: Out = Path("results"), course: CourseFile = catalogue.COURSE) -> None:
+def rescore(out: Out = Path("results"), course: CourseFile = COURSE) -> None:
     """Compute the points of recorded checks and times again, with the course's present points and thresholds.
 
     Runs no submission's code. Where `[hints] level` is "edit" by now, students are told the changes that mend their
@@ -122,7 +122,7 @@ def tell(outcome: Sequence[str], trouble: Sequence[str]) -> None:
 def explain_grade(
     student: Annotated[str, typer.Argument(help="A folder or id. Default: a line for each student.")] = "",
     out: Out = Path("results"),
-    course: CourseFile = catalogue.COURSE,
+    course: CourseFile = COURSE,
     roster: Annotated[Path | None, typer.Option(help="roster.csv, with late_days.")] = None,
     intake: Annotated[Path | None, typer.Option(
         help="The folder that kernelmark intake wrote, to match its names with a newer roster.")] = None,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.model.catalogue import COURSE
+from grader import home
 from grader.model.course import Course
 from grader.model.roster import Names
 
@@ -36,7 +36,7 @@ class Asked:
     sweep: bool = False
     jobs: int = 0
     seed: int | None = None
-    course_file: Path = COURSE
+    course_file: Path = field(default_factory=home.file)
     minimum: int | None = None
     allow_degraded: bool = False
     kind: Kind = "grade"
@@ -58,7 +58,7 @@ class Asked:
         words = ["kernelmark", "grade", str(folder.absolute()), "--out", str(self.out.absolute()), "--device", device,
                  "--force", "--seed", str(seed)]
         words += ["--only", ",".join(self.only)] if self.only else []
-        words += ["--course", str(self.course_file.absolute())] if self.course_file != COURSE else []
+        words += ["--course", str(self.course_file.absolute())] if home.here().named else []
         words += ["--min-isolation", str(self.minimum)] if self.minimum is not None else []
         words += ["--allow-degraded"] if self.allow_degraded else []
         words += ["--gpus", self.gpus] if self.gpus else []

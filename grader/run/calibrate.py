@@ -14,6 +14,7 @@ from pathlib import Path
 
 import torch
 
+from grader import home
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.checks import SOURCE, results, speed_checks
 from grader.judge.judge import judge
@@ -77,13 +78,14 @@ def calibrate(names: list[str], course: Course, stages: bool = True) -> Iterator
                     cases=[CaseRatio(case=timing.case, ratio=timing.speedup) for timing in timings]))
 
 
-def rungs_of(assignment: Assignment, root: Path = catalogue.ROOT) -> list[RungSource]:
+def rungs_of(assignment: Assignment, root: Path | None = None) -> list[RungSource]:
     """The reference, then the stages `v1_…`, `v2_…` of `reference/stages/<assignment>` in order. A stage `v0_…` uses
     PyTorch, which is the baseline, and is left out.
 
     A stage's title is its idea in `reference/stages/README.md`, from the table under the assignment's title; "" if the
     table has none.
     """
+    root = root or home.root()
     rungs = [RungSource(REFERENCE, "the finished kernel of the course", catalogue.reference(assignment, root))]
     stages = root / "reference" / "stages"
     numbered = [(int(match[1]), folder) for folder in (stages / assignment.name).glob("v*")
@@ -130,7 +132,7 @@ def table(measured: Sequence[RungTimes]) -> str:
 
 def timed(assignment: Assignment, course: Course, path: Path) -> list[Timing]:
     """The times of every timed case of the kernel in `path`. Raises InfrastructureError for the first that fails."""
-    who = str(path.relative_to(catalogue.ROOT) if path.is_relative_to(catalogue.ROOT) else path)
+    who = str(path.relative_to(home.root()) if path.is_relative_to(home.root()) else path)
     try:
         source = Source(content=path.read_bytes())
     except OSError as error:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.console import INFRASTRUCTURE_ERROR, errors, names_in, say, usage
+from grader import home
+from grader.console import COURSE, INFRASTRUCTURE_ERROR, course_option, errors, names_in, say, usage
 from grader.model import catalogue
-from grader.model.catalogue import COURSE
 from grader.model.course import Course, CourseError, read_course
 from grader.model.result import REFERENCE
 
@@ -23,7 +23,7 @@ def calibrate(
     only: Annotated[str, typer.Option(
         help="Assignments to measure, e.g. silu,gemm; others than the course's are allowed. Default: the course's."
     )] = "",
-    course: Annotated[Path, typer.Option(help="The course file, for its limits.")] = COURSE,
+    course: Annotated[Path, course_option("The course file, for its limits.")] = COURSE,
     stages: Annotated[bool, typer.Option(help="Measure the stages that the course teaches, too.")] = True,
     out: Annotated[Path | None, typer.Option(
         help="The file to write. Default: calibration/<device>.json, where grading looks for it.")] = None,
@@ -44,9 +44,9 @@ def calibrate(
     from grader.model import calibration
     from grader.run import calibrate as measuring
 
-    path = out or calibration.FOLDER / f"{calibration.slug(torch.cuda.get_device_name())}.json"
+    path = out or calibration.folder() / f"{calibration.slug(torch.cuda.get_device_name())}.json"
     words = ["kernelmark", "calibrate", *(["--only", ",".join(names_in(only))] if only else []),
-             *(["--course", str(course)] if course != COURSE else []), *([] if stages else ["--no-stages"])]
+             *(["--course", str(course)] if home.here().named else []), *([] if stages else ["--no-stages"])]
     taught = {name: [rung.name for rung in measuring.rungs_of(assignment)] for name, assignment in assignments.items()}
     measured: list[RungTimes] = []
     failed = False

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from packaging.requirements import Requirement
 
-from grader import frontends
+from grader import frontends, home
 from grader.engine.forkserver import isolation
 from grader.engine.forkserver.handle import InfrastructureError, declared
 from grader.model import catalogue
-from grader.model.catalogue import COURSE, CatalogueError
+from grader.model.catalogue import CatalogueError
 from grader.model.course import CourseError, read_course
 from grader.model.submission import Source
 
@@ -127,7 +127,7 @@ def _grading(device: str) -> Diagnosis:
     subject = "grading on the GPU" if device == "cuda" else "grading"
     try:
         known = catalogue.assignments()
-        course = read_course(COURSE, frozenset(known))
+        course = read_course(home.file(), frozenset(known))
     except (CourseError, CatalogueError) as error:
         return Diagnosis(subject, str(error), False, True)
     assignment = known[course.select(known, ())[0]]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from grader.console import INFRASTRUCTURE_ERROR, console, errors, names_in, usage
+from grader import home
+from grader.console import COURSE, INFRASTRUCTURE_ERROR, console, course_option, errors, names_in, usage
 from grader.intake import command as intake
 from grader.model import catalogue, desk
-from grader.model.catalogue import COURSE
 from grader.model.course import Course, CourseError, read_course
 from grader.model.roster import Names
 from grader.model.submission import Submission, SubmissionError, chosen, find_submissions
@@ -38,8 +38,7 @@ Jobs = Annotated[int, typer.Option(min=0, help="Submissions graded side by side;
 Gpus = Annotated[str, typer.Option(help="GPUs to grade on, one submission on each: numbers as 0,2. Default: all.")]
 Seed = Annotated[int | None, typer.Option(
     min=0, max=2**63 - 1, help="Repeat the inputs of an earlier grading. Default: new inputs; the seed is logged.")]
-CourseFile = Annotated[Path, typer.Option(
-    "--course", help="The course file: points, thresholds, limits, policy, isolation.")]
+CourseFile = Annotated[Path, course_option("The course file: points, thresholds, limits, policy, isolation.")]
 MinIsolation = Annotated[int | None, typer.Option(
     min=0, max=4, help="The least isolation level for grading: 0 none, 1 limited, 2 confined, 3 namespaced, "
                        "4 sealed. Default: the course's.")]
@@ -151,6 +150,8 @@ def _read(asked: Asked, folder: Path, names: Sequence[str]) -> tuple[list[Submis
         if asked.out.resolve().is_relative_to(folder.resolve()):
             usage(f"--out {asked.out}: lies in {folder}, where results and submissions could be mixed up; choose a "
                   "folder beside it")
+        if home.here().lies_in(folder):
+            usage(home.OF_A_STUDENT.format(file=asked.course_file))
         course = read_course(asked.course_file, frozenset(known))
         students = find_submissions(folder, known.values())
         if left := desk.beside(folder, [student.folder for student in students]):

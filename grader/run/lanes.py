@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, Self, TypeVar
 
+from grader import home
 from grader.engine.forkserver.isolation import Isolation
 from grader.judge.lane import END_SECONDS, at_work, start_lane
 from grader.model.job import Graded, Job
@@ -110,7 +111,7 @@ class LocalLanes:
             # The executor starts another process at once, which tracks its locks.
             return ProcessPoolExecutor(
                 1, mp_context=context, initializer=_start_lane,
-                initargs=(self._measured, self._places, number, dict(environment)))
+                initargs=(self._measured, self._places, number, dict(environment), home.here()))
 
     def __enter__(self) -> Self:
         return self
@@ -214,11 +215,13 @@ _number = 0
 
 
 def _start_lane(
-    measured: Isolation | None, places: MutableSequence[int], number: int, environment: Mapping[str, str]
+    measured: Isolation | None, places: MutableSequence[int], number: int, environment: Mapping[str, str],
+    course: home.Home,
 ) -> None:
     global _places, _number
     _places, _number = places, number
     os.environ.update(environment)
+    home.enter(course)
     start_lane(measured)
 
 

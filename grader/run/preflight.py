@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from grader import frontends
+from grader import frontends, home
 from grader.model import catalogue
-from grader.model.catalogue import ROOT, CatalogueError
+from grader.model.catalogue import CatalogueError
 from grader.model.submission import Submission
 
 IMPORTED = ("torch", "triton", "numpy", "pytest", "pytest_timeout", "jinja2", "matplotlib", "einops")
@@ -48,7 +48,7 @@ def installed() -> None:
     try:
         metadata.version("kernelmark")
     except metadata.PackageNotFoundError:
-        raise PlanError(f"package kernelmark: not installed, so its version is unknown; run pip install -e {ROOT}"
+        raise PlanError(f"package kernelmark: not installed, so its version is unknown; run pip install -e {home.ROOT}"
                         ) from None
 
 
@@ -118,12 +118,13 @@ def assignments(names: Iterable[str]) -> None:
     # Late: it imports torch, which only lanes do.
     from grader.author.verify import Subject, trial
 
-    name, folder = "", ROOT / "assignments"
+    name, root = "", home.root()
+    folder = root / "assignments"
     try:
         known = catalogue.assignments()
         for name in names:
-            folder = ROOT / "assignments" / name
-            for problem in trial(Subject(known[name], ROOT)):
+            folder = root / "assignments" / name
+            for problem in trial(Subject(known[name], root)):
                 raise PlanError(f"{problem}; run kernelmark verify {name}")
     except CatalogueError as error:
         raise PlanError(str(error)) from None

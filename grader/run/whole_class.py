@@ -233,7 +233,7 @@ def look(asked: str, names: Sequence[str]) -> tuple[str, Environment]:
 def _calibrations() -> tuple[Calibration, ...]:
     """All calibrations: only a lane knows the name of the device."""
     try:
-        return calibration.read_folder(calibration.FOLDER)
+        return calibration.read_folder()
     except CalibrationError as error:
         raise PlanError(str(error)) from None
 

@@ -310,7 +310,7 @@ def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker
         raise PlanError(f"{'--speed' if options.speed else '--device cuda'}: {trouble}")
     device = "cpu" if trouble else "cuda"
     try:
-        calibrations = calibration.read_folder(calibration.FOLDER) if options.speed else ()
+        calibrations = calibration.read_folder() if options.speed else ()
     except calibration.CalibrationError as error:
         raise PlanError(str(error)) from None
     _ = lane_zygote().versions

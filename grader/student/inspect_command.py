@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from grader import temporary
-from grader.console import console, errors, names_in, usage
+from grader.console import COURSE, console, course_option, errors, names_in, usage
 from grader.model import catalogue
-from grader.model.catalogue import COURSE
 from grader.model.course import CourseError, read_course
 from grader.model.desk import DeskError
 
@@ -25,7 +24,7 @@ def inspect(
     out: Annotated[Path | None, typer.Option(help="The folder for the page. Default: a temporary folder.")] = None,
     keep: Annotated[bool, typer.Option(
         "--keep", help="For authors: store the figures with the assignment as those of a good kernel.")] = False,
-    course: Annotated[Path, typer.Option(help="The course file: limits, and the GPU to compile for.")] = COURSE,
+    course: Annotated[Path, course_option("The course file: limits, and the GPU to compile for.")] = COURSE,
 ) -> None:
     """Show registers, memory traffic and other facts of each kernel launch, without a GPU and without grading.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from grader import home
 from grader.console import INFRASTRUCTURE_ERROR
 from grader.engine.forkserver.conversation import Lost
 from grader.engine.forkserver.handle import InfrastructureError
@@ -22,7 +23,7 @@ from grader.judge.preparing import COMPILE_SECONDS
 from grader.judge.simulation import Simulation
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, shape_of
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import Course
 from grader.model.desk import Desk
 from grader.model.parameters import Scalar
@@ -67,7 +68,7 @@ def run(desk: Desk, options: InspectOptions, console: Console, errors: Console) 
     chosen = {name: _case(assignments()[name], options.case) for name in desk.files}
     if options.out is not None:
         preflight.results(options.out, (), len(desk.files))
-    kept = {name: ROOT / "assignments" / name / FACTS for name in desk.files} if options.keep else {}
+    kept = {name: home.root() / "assignments" / name / FACTS for name in desk.files} if options.keep else {}
     for path in kept.values():
         if not os.access(path if path.exists() else path.parent, os.W_OK):
             raise PlanError(f"--keep: {path}: cannot be written; check its permissions")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("kernelmark", "grading a submission by hand")
     group.addoption("--submission", metavar="DIR", help="check this student's folder (select checks with -k)")
-    group.addoption("--course", metavar="FILE", help="course.toml to use (default: the repository's)")
+    group.addoption("--course", metavar="FILE", help="course.toml to use (default: the nearest, here or above)")
     group.addoption("--device", choices=("cpu", "cuda"), default="cpu", help="where kernels run (default: cpu)")
     group.addoption("--seed", type=int, metavar="N", help="make the inputs repeat (default: new ones every time)")
 
@@ -55,6 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _by_hand(config: pytest.Config, folder: Path) -> list[Judgement]:
     # Late, see pytest_configure.
+    from grader import home
     from grader.judge.judgement import Judgement
     from grader.judge.prepared import Prepared, Task
     from grader.model import catalogue, course
@@ -62,11 +63,15 @@ def _by_hand(config: pytest.Config, folder: Path) -> list[Judgement]:
 
     if not folder.is_dir():
         raise pytest.UsageError(f"--submission {folder}: a student's folder expected")
-    assignments = catalogue.assignments()
-    path = Path(config.getoption("--course") or catalogue.COURSE)
     try:
-        rules = course.read_course(path, frozenset(assignments))
-    except course.CourseError as error:
+        named = config.getoption("--course")
+        place = home.named(Path(named)) if named else home.find_here()
+        if place.lies_in(folder):
+            raise home.HomeError(home.OF_A_STUDENT.format(file=place.file))
+        home.enter(place)
+        assignments = catalogue.assignments()
+        rules = course.read_course(place.file, frozenset(assignments))
+    except (home.HomeError, course.CourseError) as error:
         raise pytest.UsageError(str(error)) from None
     seed, device = config.getoption("--seed"), config.getoption("--device")
     names = rules.select(assignments, ())

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from grader.home import ROOT
 from grader.model.assignment import Assignment
-from grader.model.catalogue import ROOT, CatalogueError, assignments
+from grader.model.catalogue import CatalogueError, assignments
 
 by_name = pytest.mark.parametrize("name", assignments())
 

@@ -16,11 +16,12 @@ from torch import Tensor
 from grader.frontends.memory import Result
 from grader.frontends.triton.simulator.main import run
 from grader.frontends.triton.simulator.state import Mode
+from grader.home import ROOT
 from grader.judge.compare import Comparison, compare
 from grader.judge.inputs import draw
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, shape_of
-from grader.model.catalogue import ROOT, answer_and_tolerance, assignments, right_answer
+from grader.model.catalogue import answer_and_tolerance, assignments, right_answer
 from grader.model.parameters import Input, Output
 from grader.plan.messages import Simulated
 from grader.plan.plan import Plan

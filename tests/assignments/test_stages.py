@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.catalogue import ROOT, assignments
+from grader.home import ROOT
+from grader.model.catalogue import assignments
 from grader.model.course import LimitsTable
 from grader.model.submission import find_submissions
 from tests.graded import FILES, results, told

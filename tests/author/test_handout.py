@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from grader.author import handout
+from grader.home import ROOT
 from grader.kit.author import assignment
 from grader.kit.inputs import Bytes
 from grader.model.assignment import Baseline
 from grader.model.cases import cases
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import Course, read_course
 from grader.model.parameters import Input, Output
 from tests.command import kernelmark
@@ -30,10 +31,10 @@ TEXT = "# Title\nabove\n<!-- {part}: -->\nan earlier text\n<!-- end -->\n\nbelow
 
 
 def test_no_handout_is_out_of_date() -> None:
-    problems = [problem for path, drawn in handout.texts(assignments(), COURSE).items()
+    problems = [problem for path, drawn in handout.texts(assignments(), COURSE, ROOT).items()
                 for problem in handout.problems(path, drawn)]
     assert not problems
-    assert (ROOT / handout.NOTEBOOK).read_text(encoding="utf-8") == handout.notebook(assignments(), COURSE)
+    assert (ROOT / handout.NOTEBOOK).read_text(encoding="utf-8") == handout.notebook(assignments(), COURSE, ROOT)
 
 
 @pytest.mark.parametrize("name", assignments())
@@ -53,7 +54,7 @@ def test_points_and_rules_are_the_courses() -> None:
     assert "assembly is refused" in drawn["allowed"]
     usual = handout.parts(assignments()["gemm"], COURSE)
     assert "if every case passes" in usual["points"] and "assembly" not in usual["allowed"]
-    (table,) = (drawn["files"] for drawn in handout.texts(assignments(), OTHER).values() if "files" in drawn)
+    (table,) = (drawn["files"] for drawn in handout.texts(assignments(), OTHER, ROOT).values() if "files" in drawn)
     assert "`gemm.py`" in table and "`silu.py`" not in table
 
 

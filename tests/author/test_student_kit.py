@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from grader.author import student_kit
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from tests.command import SECONDS, kernelmark
 from tests.kits import environment_in
 

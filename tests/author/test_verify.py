@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 from grader.author import handout, new
 from grader.author.verify import verify
 from grader.cli import app
+from grader.home import ROOT
 from grader.model import catalogue
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import read_course
 
 

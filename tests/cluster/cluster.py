@@ -13,7 +13,7 @@ from typing import Self
 
 import psutil
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.records.store import Store
 from tests.command import SECONDS, hand_in
 

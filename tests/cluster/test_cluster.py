@@ -16,7 +16,7 @@ import typer
 from grader.cluster import command
 from grader.cluster.key import ClusterError, endpoint, write_key
 from grader.engine.forkserver import isolation
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from tests.cluster.cluster import Cluster, class_of, until
 from tests.command import kernelmark
 

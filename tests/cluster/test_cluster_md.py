@@ -15,7 +15,7 @@ import psutil
 import pytest
 import yaml
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from tests.cluster.cluster import until
 from tests.command import SECONDS, hand_in, load
 

@@ -14,7 +14,8 @@ import pytest
 
 from grader.cluster.key import endpoint
 from grader.cluster.lanes import ClusterLanes
-from grader.model.catalogue import ROOT, files
+from grader.home import ROOT
+from grader.model.catalogue import files
 from grader.model.course import read_course
 from grader.model.job import Graded, read_job
 from grader.model.submission import find_submissions

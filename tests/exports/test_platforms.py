@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from grader.home import ROOT
 from grader.intake.manifest import ManifestEntry
-from grader.model.catalogue import ROOT
 from grader.model.job import Graded
 from grader.model.submission import Submission
 from tests.command import SILU, kernelmark

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import pytest
 import yaml
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from tests.command import SECONDS, SILU, kernelmark
 from tests.exports import rules
 from tests.exports.test_sheets import export

@@ -11,7 +11,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.model.catalogue import ROOT, files
+from grader.home import ROOT
+from grader.model.catalogue import files
 from grader.model.course import Course, CourseError, read_course
 from grader.report.load import load_results
 from tests.fuzz.harness import ODD_JSON, bounded, is_one_line, mutated, no_descriptor_left, within

@@ -9,10 +9,11 @@ import pytest
 
 from grader.bench import profilers
 from grader.bench.launched import launched
+from grader.home import ROOT
 from grader.judge.lane import close_lane, open_lane
 from grader.model.assignment import Assignment
 from grader.model.cases import TimedCase
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import Course
 from grader.model.submission import Source
 from grader.run.sweep import sweep

@@ -10,10 +10,10 @@ import torch
 from typer.testing import CliRunner
 
 from grader.cli import app
+from grader.home import ROOT
 from grader.model import calibration, catalogue
 from grader.model.assignment import Assignment
 from grader.model.cases import TimedCase
-from grader.model.catalogue import ROOT
 from grader.model.course import read_course
 from grader.run import calibrate
 from grader.run.calibrate import RungTimes, UnmeasuredRung

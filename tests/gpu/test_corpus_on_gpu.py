@@ -11,8 +11,9 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from grader.engine.confine import processes
+from grader.home import ROOT
 from grader.judge.lane import lane_executors, lane_zygote
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import LimitsTable
 from grader.model.job import read_job
 from grader.model.result import AssignmentResult

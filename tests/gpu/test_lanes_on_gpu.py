@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.model.course import Course
 from grader.model.job import draw_seed, read_job
 from grader.model.submission import Submission

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from grader.home import ROOT
 from grader.judge import device
 from grader.judge.inputs import draw
 from grader.judge.lane import close_lane, lane_executors
@@ -21,7 +22,7 @@ from grader.judge.preparing import Preparing, kernels_of
 from grader.judge.simulation import Ran, Simulation
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
-from grader.model.catalogue import ROOT, answer_and_tolerance, assignments
+from grader.model.catalogue import answer_and_tolerance, assignments
 from grader.model.course import LimitsTable
 from grader.model.parameters import Inputs, Scalar
 from grader.plan.compiled import Binary

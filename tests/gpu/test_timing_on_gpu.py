@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from grader.engine.forkserver.handle import InfrastructureError
+from grader.home import ROOT
 from grader.judge import device
 from grader.judge.compare import poisoned
 from grader.judge.lane import close_lane
@@ -22,7 +23,7 @@ from grader.judge.timing.baselines import scalars
 from grader.judge.timing.measure import largest_fitting
 from grader.judge.timing.pool import Pool
 from grader.model.cases import shape_of
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import Course, read_course
 from grader.model.parameters import Scalar
 from grader.run.calibrate import timed

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from grader.home import ROOT
 from grader.judge.checks import SOURCE, expected_checks, results
 from grader.judge.judge import judge
 from grader.judge.prepared import Prepared, Task, prepare_ahead
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import Course
 from grader.model.job import read
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from grader.frontends import cuda
+from grader.home import ROOT
 from grader.judge.compiled_look import look_at_compiled
 from grader.judge.lane import close_lane
 from grader.judge.prepared import Prepared, Task
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import Course
 from grader.model.submission import Source
 from grader.plan.plan import Plan

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from grader.home import ROOT
 from grader.judge.rules import BeyondBuffer, HostMemory, NothingToCopy, NotOnTarget, Problem, check
-from grader.model.catalogue import ROOT
 from grader.plan.device import TARGETS
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import Malformed, Plan, read_plan

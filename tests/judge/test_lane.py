@@ -5,11 +5,12 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
+from grader.home import ROOT
 from grader.judge.checks import case_check, results
 from grader.judge.judge import judge
 from grader.judge.lane import TURN, close_lane, converse, lane_zygote
 from grader.judge.prepared import Prepared, Task
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import read_course
 from grader.model.submission import Source
 from grader.plan import wire

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.catalogue import ROOT, assignments
+from grader.home import ROOT
+from grader.model.catalogue import assignments
 from grader.model.course import LimitsTable
 from tests.graded import results, told
 from tests.members import HERE, whole

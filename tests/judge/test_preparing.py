@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from grader.home import ROOT
 from grader.judge.allowance import USED_UP, Allowance
 from grader.judge.inputs import draw
 from grader.judge.lane import close_lane
 from grader.judge.planning import Wanted
 from grader.judge.preparing import Preparing
 from grader.judge.simulation import Ran, Simulation
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import LimitsTable
 from grader.plan.compiled import Problem
 from grader.plan.device import TARGETS

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from grader.frontends.cuda.toolkit import problem
+from grader.home import ROOT
 from grader.judge.checks import case_check
 from grader.judge.judgement import Judgement
 from grader.judge.prepared import Prepared, Task
 from grader.judge.repair import repaired
 from grader.judge.repair.search import failed_case
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import Course, HintsTable, read_course
 from grader.model.result import CheckResult, Detail, Repair
 from grader.model.submission import Source

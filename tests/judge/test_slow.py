@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from grader.frontends.cuda.toolkit import problem
+from grader.home import ROOT
 from grader.judge.checks import SOURCE, case_check, results
 from grader.judge.judge import judge
 from grader.judge.prepared import Prepared, Task
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import LimitsTable, read_course
 from grader.model.submission import Source
 

@@ -14,6 +14,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from grader.home import ROOT
 from grader.judge.compare import poison_, poisoned
 from grader.kit.inputs import (
     Bits,
@@ -27,7 +28,6 @@ from grader.kit.inputs import (
     partner_tables,
     tables,
 )
-from grader.model.catalogue import ROOT
 
 # A process that imports torch and triton, where others do as much.
 SECONDS = 240

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.model.result import AssignmentResult, Result
 from grader.plan.languages import ELSEWHERE
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 
+from grader.home import ROOT
 from grader.model import calibration, catalogue
 from grader.model.calibration import Calibration, CalibrationError, CaseRatio, MeasuredRung
 from grader.model.course import read_course
@@ -160,8 +161,8 @@ def test_a_rung_that_is_new_comes_where_it_is_taught() -> None:
 
 
 def _job(*calibrations: Calibration) -> Job:
-    course = read_course(catalogue.ROOT / "course.toml", frozenset(ALL))
-    (submission,) = find_submissions(catalogue.ROOT / "reference", [a.file for a in ALL.values()])
+    course = read_course(ROOT / "course.toml", frozenset(ALL))
+    (submission,) = find_submissions(ROOT / "reference", [a.file for a in ALL.values()])
     return read_job(submission, course, device="cuda", calibrations=calibrations)
 
 
@@ -204,7 +205,7 @@ def test_a_grading_on_a_gpu_does_not_begin_with_a_broken_file(monkeypatch: pytes
 
 
 def test_the_files_that_are_shipped_can_be_read() -> None:
-    shipped = sorted(path.name for path in calibration.FOLDER.glob("*.json"))
+    shipped = sorted(path.name for path in calibration.folder().glob("*.json"))
     found = calibration.read_folder()
     assert sorted(f"{calibration.slug(one.device)}.json" for one in found) == shipped
     for one in found:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.home import ROOT
 from grader.model import catalogue
 from grader.model.course import CourseError, read_course
 
@@ -43,7 +44,7 @@ BROKEN = {
 
 
 def test_the_shipped_course_is_valid_and_says_its_defaults() -> None:
-    shipped = read_course(catalogue.ROOT / "course.toml", frozenset(catalogue.assignments()))
+    shipped = read_course(ROOT / "course.toml", frozenset(catalogue.assignments()))
     assert shipped.points_of("silu").correctness == 60
     assert shipped.points_of("silu").performance == 40
     assert shipped.points.credit == "all"
@@ -52,7 +53,7 @@ def test_the_shipped_course_is_valid_and_says_its_defaults() -> None:
 
 def test_the_two_courses_share_no_assignment_and_name_a_threshold_for_each_of_theirs() -> None:
     known = frozenset(catalogue.assignments())
-    files = catalogue.ROOT / "course.toml", catalogue.ROOT / "examples/first-kernels.toml"
+    files = ROOT / "course.toml", ROOT / "examples/first-kernels.toml"
     first, second = (read_course(path, known) for path in files)
     assert first.assignments and second.assignments
     assert sorted(first.assignments + second.assignments) == sorted(known)
@@ -95,6 +96,6 @@ def test_a_course_has_the_assignments_that_it_names_in_the_order_they_are_taught
 
 def test_a_course_that_names_none_has_all_assignments() -> None:
     known = list(catalogue.assignments())
-    shipped = read_course(catalogue.ROOT / "course.toml", frozenset(known))
+    shipped = read_course(ROOT / "course.toml", frozenset(known))
     assert shipped.assignments and shipped.select(known, ()) == list(shipped.assignments)
     assert shipped.model_copy(update={"assignments": None}).select(known, ()) == known

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.home import ROOT
 from grader.model import desk
-from grader.model.catalogue import ROOT, files
+from grader.model.catalogue import files
 from grader.model.course import Course, read_course
 from grader.model.desk import DeskError
 from grader.model.job import read

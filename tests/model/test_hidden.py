@@ -11,8 +11,9 @@ from typing import get_args
 
 import pytest
 
+from grader.home import ROOT
 from grader.judge.explain import explain_assignment
-from grader.model.catalogue import ROOT, CatalogueError, assignments, read
+from grader.model.catalogue import CatalogueError, assignments, read
 from grader.model.hidden import for_student, staff
 from grader.model.job import Graded
 from grader.model.result import CheckResult, Detail, ErrorMap, Flag, Place, Result, Worst

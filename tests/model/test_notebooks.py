@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.author import handout
-from grader.model import catalogue
+from grader.home import ROOT
 from grader.model.notebooks import CODE_CHARACTERS, NotebookError, read_notebook
 from tests.intake.made import notebook
 
@@ -87,7 +87,7 @@ def test_the_text_of_a_file(what: str) -> None:
     assert read_notebook(notebook(*cells).encode(), KNOWN)["silu.py"].text == text
 
 
-@pytest.mark.parametrize("path", sorted((catalogue.ROOT / "reference").glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted((ROOT / "reference").glob("*.py")), ids=lambda path: path.stem)
 def test_a_magic_changes_no_other_line(path: Path) -> None:
     text = path.read_text()
     assert not text.startswith("from __future__")
@@ -96,12 +96,12 @@ def test_a_magic_changes_no_other_line(path: Path) -> None:
 
 
 def test_of_the_kits_notebook_the_cells_are_taken_that_are_filled() -> None:
-    written = (catalogue.ROOT / handout.NOTEBOOK).read_text()
+    written = (ROOT / handout.NOTEBOOK).read_text()
     assert read_notebook(written.encode(), KNOWN) == {}
     filled = written.replace('raise NotImplementedError(\\"transpose: not written yet\\")', "kernel[(1,)](x, out)")
     found = read_notebook(filled.encode(), KNOWN)
     assert list(found) == ["transpose.py"]
-    stub = (catalogue.ROOT / "student_template" / "transpose.py").read_text().splitlines()
+    stub = (ROOT / "student_template" / "transpose.py").read_text().splitlines()
     assert found["transpose.py"].text.splitlines()[1:-1] == stub[:-1]
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.model.verdicts import INFRASTRUCTURE_ERROR, ROWS, UNJUDGED, UNTRIED, VERDICT_OF_KIND, VERDICTS, FailureKind
 from tests import copied
 

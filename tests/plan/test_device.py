@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.plan import device
 from grader.plan.device import BY_TARGET, DEFAULT_TARGET, GENERATIONS, TARGETS, better_cores, tensor_cores
 from tests import copied

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.model.result import Result
 from grader.records.store import Store
 from tests.command import SECONDS, SILU, hand_in

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from grader.home import ROOT
 from grader.model import calibration, catalogue
 from grader.model.cases import Case, TimedCase
-from grader.model.catalogue import ROOT
 from grader.model.course import Course, Threshold, Thresholds
 from grader.model.job import Graded, Job, read_job
 from grader.model.result import Performance, Result

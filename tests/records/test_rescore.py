@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.model.course import Course, HintsTable, PointsTable, Policy, Threshold, Thresholds
 from grader.model.result import Result
 from grader.model.scoring import earlier_shares, scored

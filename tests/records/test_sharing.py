@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.model.job import Graded
 from grader.model.submission import Submission
 from grader.records.sharing import SharingError, share, shared

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.model.mark import Mark
 from grader.records.lock import LockedError, locked
 from grader.records.store import FILE, FOLDER, Store, StoreError

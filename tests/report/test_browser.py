@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from grader.home import ROOT
 from grader.model import catalogue
 from grader.model.course import read_course
 from grader.model.job import read_job
@@ -83,8 +84,8 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
     # One of the sample class as it is graded.
     known = catalogue.assignments()
-    (carol,) = find_submissions(catalogue.ROOT / "examples/class/carol", catalogue.files().values())
-    course = read_course(catalogue.ROOT / "course.toml", frozenset(known))
+    (carol,) = find_submissions(ROOT / "examples/class/carol", catalogue.files().values())
+    course = read_course(ROOT / "course.toml", frozenset(known))
     graded = grade(read_job(carol, course, ("silu", "transpose", "rmsnorm_vector"))).result
     assert graded is not None
     made = {"carol": graded, "typical": samples.typical(), "every": samples.every_verdict(),

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from grader.engine.forkserver.handle import InfrastructureError
+from grader.home import ROOT
 from grader.model import catalogue
-from grader.model.catalogue import ROOT
 from grader.model.course import read_course
 from grader.run import calibrate
 

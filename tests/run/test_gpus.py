@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.run import gpus
 from grader.run.gpus import GpuCard
 from grader.run.preflight import PlanError

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.home import ROOT
 from grader.judge import device
-from grader.model.catalogue import ROOT
 from grader.model.course import Course
 from grader.model.job import Graded, Job, read_job
 from grader.model.submission import Submission

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from grader.engine.forkserver.handle import InfrastructureError
-from grader.model.catalogue import ROOT, files
+from grader.home import ROOT
+from grader.model.catalogue import files
 from grader.model.course import HintsTable, read_course
 from grader.model.job import Graded, Job, read_job
 from grader.model.result import Result

@@ -18,7 +18,8 @@ import pytest
 
 from grader.engine.forkserver.handle import InfrastructureError, Zygote
 from grader.frontends.cuda import toolkit
-from grader.model.catalogue import ROOT, assignments
+from grader.home import ROOT
+from grader.model.catalogue import assignments
 from grader.model.submission import Submission
 from grader.plan import wire
 from grader.run import preflight

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 from grader.report.leaderboard import begin, key_of
 from grader.report.pages import write_all
 from grader.report.people import pseudonym

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from grader.bench.launched import short
+from grader.home import ROOT
 from grader.judge.timing.pool import slot_bytes
 from grader.model.cases import Case, shape_of
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.run import gpus
 from grader.run.sweep import LEAST_BYTES, MOST_POINTS, amount, cases
 from tests.command import kernelmark

@@ -18,8 +18,9 @@ import pytest
 from rich.console import Console
 
 from grader.engine.forkserver.handle import InfrastructureError
+from grader.home import ROOT
 from grader.model import desk
-from grader.model.catalogue import ROOT, files
+from grader.model.catalogue import files
 from grader.model.course import HintsTable, read_course
 from grader.model.result import Repair, with_assignments
 from grader.student import check

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.home import ROOT
 from grader.judge.inspection import good_figures
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import LimitsTable
 from tests.command import SECONDS, kernelmark
 from tests.graded import results

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from grader.engine.forkserver.handle import InfrastructureError
+from grader.home import ROOT
 from grader.judge.machine import Simulator
 from grader.judge.simulation import Ran
 from grader.model.cases import Case
-from grader.model.catalogue import ROOT, assignments
+from grader.model.catalogue import assignments
 from grader.model.course import Course
 from grader.model.job import read_job
 from grader.model.result import AssignmentResult

@@ -7,14 +7,13 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from grader import frontends
+from grader import frontends, home
 from grader.plan import languages
 
 # Libraries, compilers and their tables, on the usual distributions.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf",
            "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/opt/cuda", "/nix/store")  # fmt: skip
 
-_ROOT = Path(__file__).resolve().parents[3]
 
 
 def import_path() -> list[str]:
@@ -43,12 +42,12 @@ def tools() -> tuple[str, ...]:
 def own_code() -> tuple[str, ...]:
     """Paths that only the zygote reads besides: this package and front ends elsewhere. Its workers have both in memory.
     """
-    return str(_ROOT / "grader"), *languages.homes()[1:]
+    return str(home.PACKAGE), *languages.homes()[1:]
 
 
 def course_file() -> str:
-    """A file of the course that every user may read and no submission needs."""
-    return str(_ROOT / "course.toml")
+    """A file of the course that no submission needs."""
+    return str(next(home.root().glob("assignments/*/assignment.py"), home.file()))
 
 
 def needed() -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.engine.confine import seccomp
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 
 SECONDS = 60
 

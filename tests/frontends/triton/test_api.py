@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.model.catalogue import ROOT
+from grader.home import ROOT
 
 API = ROOT / "grader" / "frontends" / "triton" / "api.py"
 # What a student writes, too.

@@ -1,0 +1,126 @@
+"""Where the course is, and where the package's own data is.
+
+A course is a folder with `course.toml` and `assignments/`. A command finds it from the folder that it runs in, or
+above, as git finds a repository; `--course` names another one. Without one, the course is that of the package.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+COURSE, ASSIGNMENTS = "course.toml", "assignments"
+PACKAGE = Path(__file__).resolve().parent
+ROOT = PACKAGE.parent
+"""The folder that holds the package: a checkout, a students' kit, or the folder of installed packages."""
+IN_WHEEL = PACKAGE / "shipped"
+SHIPPED = IN_WHEEL if IN_WHEEL.is_dir() else ROOT
+"""The package's own data, laid out as a course: a checkout or a kit is one, and a wheel holds a copy (`setup.py`)."""
+NONE = (f"no {COURSE} in this folder or above it, so the course is the package's own; kernelmark init makes one, "
+        "--course names one")
+OF_A_STUDENT = "{file}: lies in the submission, which has no say; run this in the course's folder, or pass --course"
+
+
+class HomeError(Exception):
+    """No course can be taken; one line that says why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Home:
+    """A course's place. `root` is the folder that holds `assignments/`; `file` is the course file, which may lie
+    elsewhere; `named` tells that the user named it, `shipped` that it is the package's, because none was found."""
+
+    root: Path
+    file: Path
+    named: bool = False
+    shipped: bool = False
+
+    def lies_in(self, folder: Path) -> bool:
+        """Whether the course was found in a folder, such as that of a student, who must not choose the rules."""
+        return not self.named and not self.shipped and self.file.is_relative_to(folder.resolve())
+
+
+_entered: Home | None = None
+
+
+def enter(home: Home | None) -> None:
+    """Makes `home` the course of this process; None: that of the working directory."""
+    global _entered
+    _entered = home
+
+
+def here() -> Home:
+    """The course of this process. Raises HomeError."""
+    return _entered or find_here()
+
+
+def root() -> Path:
+    """The folder of this process's course, which holds `assignments/`. Raises HomeError."""
+    return here().root
+
+
+def file() -> Path:
+    """The file of this process's course. Raises HomeError."""
+    return here().file
+
+
+def find(start: Path) -> Home:
+    """The course of a folder: the nearest `course.toml` there or above. The assignments are those of the nearest folder
+    that has both, so that a `course.toml` alone gives other rules for them; without one they are the package's.
+
+    Raises HomeError, also for a course of another user: its assignments are programs.
+    """
+    above = [start.resolve(), *start.resolve().parents]
+    ruling = next((folder for folder in above if _has(folder, COURSE)), None)
+    holding = next((folder for folder in above if _has(folder, COURSE) and _has(folder, ASSIGNMENTS)), None)
+    for folder in filter(None, (ruling, holding)):
+        if folder not in (ROOT, SHIPPED) and (why := _strange(folder)):
+            raise HomeError(f"{folder / COURSE}: {why}, and its assignments would run as you; if you trust it, pass "
+                            f"--course {folder / COURSE}")
+    if holding is None and not _has(SHIPPED, ASSIGNMENTS):
+        raise HomeError(f"{start}: no {COURSE} with {ASSIGNMENTS}/ beside it, here or above, and this installation "
+                        "brings none; run this in a course or a kit, or name one with --course")
+    return Home(holding or SHIPPED, (ruling or SHIPPED) / COURSE, shipped=ruling is None)
+
+
+def find_here() -> Home:
+    """The course of the working directory. Raises HomeError."""
+    try:
+        return find(Path.cwd())
+    except FileNotFoundError:
+        # It was removed meanwhile. Commands that are given full paths go on.
+        return find(Path("/"))
+
+
+def named(path: Path) -> Home:
+    """The course of a file or folder that the user names. The file's folder has the assignments, or else the working
+    directory's course. Raises HomeError."""
+    path = path / COURSE if path.is_dir() else path
+    folder = path.absolute().parent
+    return Home(folder.resolve() if _has(folder, ASSIGNMENTS) else find_here().root, path, named=True)
+
+
+def own(name: str) -> Path:
+    """A file or folder of the course, or else of the package's data."""
+    return root() / name if _has(root(), name) else SHIPPED / name
+
+
+def _has(folder: Path, name: str) -> bool:
+    try:
+        return (folder / name).is_dir() if name == ASSIGNMENTS else (folder / name).exists()
+    except OSError:
+        # A folder above may be closed to this user.
+        return False
+
+
+def _strange(folder: Path) -> str:
+    """Why a course that was not named cannot be taken; "" if it can."""
+    if os.name != "posix":
+        return ""
+    if folder.stat().st_mode & stat.S_IWOTH:
+        return "everybody may write into its folder"
+    known = {0, os.geteuid(), int(os.environ.get("SUDO_UID", 0))}
+    return "" if {folder.stat().st_uid, (folder / COURSE).stat().st_uid} <= known else "it belongs to another user"
+
