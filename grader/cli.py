@@ -28,6 +28,8 @@ from grader.console import (
     errors,
     failed,
     names_in,
+    say,
+    say_if_shipped,
 )
 from grader.console import usage as _usage
 from grader.exports import command as exports
@@ -45,7 +47,7 @@ ORDER = (
     "intake", "grade", "regrade", "diff", "apply", "rescore", "explain-grade", "mark", "request", "requests", "answer",
     "export", "kit", "assignments", "doctor",
     "calibrate", "scheduler", "lane", "cluster-key",
-    "new", "verify", "handouts",
+    "init", "new", "verify", "handouts",
 )
 
 
@@ -98,7 +100,7 @@ if CLUSTER:
 
 
 # Commands that run no kernel, and work on any system.
-ANYWHERE = ("assignments", "new", "handouts", "kit")
+ANYWHERE = ("assignments", "init", "new", "handouts", "kit")
 
 
 def main() -> None:
@@ -152,7 +154,7 @@ def check(
         out = temporary.make("report")
     options = checking.CheckOptions(
         rules, only=names_in(only), device=device, speed=speed, seed=seed,
-        out=out, github=github, words=["--course", str(course.absolute())] if home.here().named else [])
+        out=out, github=github, words=home.here().words(course))
     try:
         status = checking.check(target, options, console, errors, watch=watch)
     except (DeskError, PlanError, catalogue.CatalogueError) as error:
@@ -187,6 +189,7 @@ def assignments(
         rules = read_course(course, frozenset(known))
     except (CourseError, catalogue.CatalogueError) as error:
         _usage(str(error))
+    say_if_shipped()
     taught = rules.select(known, ())
     table = Table(box=None, pad_edge=False)
     for heading in ("assignment", "signature", "cases (CPU, GPU)", "points", "baseline"):
@@ -199,6 +202,34 @@ def assignments(
             name, a.signature, f"{len(a.cases_for('cpu'))}, {len(a.cases)}",
             counts, a.baseline.name)
     console.print(table)
+
+
+@app.command(rich_help_panel=AUTHORS)
+def init(
+    folder: Annotated[Path, typer.Argument(help="The folder to make, or one that has no course yet.")],
+    chosen: Annotated[str, typer.Option(
+        "--with", help="Only these assignments, e.g. silu,gemm. Default: those that the copied course teaches.")] = "",
+    example: Annotated[str, typer.Option(
+        "--from", help="Copy this example of the package, such as llm, or the course in this folder. Default: the "
+                       "package's own course.")] = "",
+) -> None:
+    """Make a course of your own: assignments, reference kernels, stubs, course.toml, and a CI file that verifies them.
+
+    Replaces nothing. Commands that run in the folder, or below it, take this course.
+    """
+    # Late, see check.
+    from grader.author import init as beginning
+
+    try:
+        names = beginning.write(folder, beginning.source_of(example), names_in(chosen))
+    except (ValueError, CourseError, catalogue.CatalogueError) as error:
+        _usage(str(error))
+    except OSError as error:
+        _usage(failed(error))
+    say(f"{folder}: a course of {', '.join(names)}. Next, in this folder:")
+    say("  kernelmark verify          says what an assignment lacks; no GPU is needed")
+    say("  kernelmark new NAME        writes another assignment that works, for you to change")
+    say("  kernelmark kit build/kit   makes what students get; kernelmark grade SUBMISSIONS grades them")
 
 
 @app.command(rich_help_panel=AUTHORS)
@@ -232,6 +263,8 @@ def handouts(
     # Late, see check.
     from grader.author import handout
 
+    if home.here().shipped:
+        _usage(home.NONE)
     try:
         known = catalogue.assignments()
         rules = read_course(course, frozenset(known))
@@ -267,24 +300,31 @@ def kit(
         _usage(str(error))
     except OSError as error:
         _usage(failed(error))
+    say_if_shipped()
     console.print(f"{out} and {packed}", markup=False, soft_wrap=True)
 
 
 @app.command(rich_help_panel=AUTHORS)
-def verify(names: Annotated[list[str], typer.Argument(help="Assignments, e.g. silu gemm.")]) -> None:
-    """Check an assignment before students get it: missing files and cases, wrong answers that would pass.
+def verify(
+    names: Annotated[list[str] | None, typer.Argument(help="E.g. silu gemm. Default: the course's.")] = None,
+    course: Annotated[Path, course_option("The course file.")] = COURSE,
+) -> None:
+    """Check assignments before students get them: missing files and cases, wrong answers that would pass.
 
     No GPU is needed. Exit status 1 if there is a problem.
     """
     # Late, see check.
     from grader.author.verify import verify as verified
 
+    known = catalogue.files()
     try:
-        catalogue.select(catalogue.files(), names)
-    except ValueError as error:
+        catalogue.select(known, names or ())
+        taught = names or read_course(course, frozenset(known)).select(known, ())
+    except (ValueError, CourseError) as error:
         _usage(str(error))
+    say_if_shipped()
     problems_found = False
-    for name in names:
+    for name in taught:
         for about, problems in verified(name):
             mark = "✗" if problems else "✓"
             console.print(f"{mark} {name}: {about}", markup=False, soft_wrap=True)

@@ -101,10 +101,14 @@ def _entered(context: typer.Context, given: Path) -> Path:
             found = home.find(target)
     except home.HomeError as error:
         usage(str(error))
-    if found.shipped:
-        errors.print(f"kernelmark: {home.NONE}", markup=False)
     home.enter(found)
     return found.file
+
+
+def say_if_shipped() -> None:
+    """Tells whose course counts where none was found, which may be a wrong folder."""
+    if home.here().shipped:
+        errors.print(f"kernelmark: {home.NONE}", markup=False)
 
 
 def failed(error: OSError, where: object = None) -> str:

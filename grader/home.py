@@ -39,7 +39,11 @@ class Home:
 
     def lies_in(self, folder: Path) -> bool:
         """Whether the course was found in a folder, such as that of a student, who must not choose the rules."""
-        return not self.named and not self.shipped and self.file.is_relative_to(folder.resolve())
+        return not self.named and not self.shipped and folder.is_dir() and self.file.is_relative_to(folder.resolve())
+
+    def words(self, file: Path) -> list[str]:
+        """The words that make a repeated command take this course file; none are needed where it is found."""
+        return ["--course", str(file.absolute())] if self.named or file != self.file else []
 
 
 _entered: Home | None = None
@@ -80,8 +84,8 @@ def find(start: Path) -> Home:
             raise HomeError(f"{folder / COURSE}: {why}, and its assignments would run as you; if you trust it, pass "
                             f"--course {folder / COURSE}")
     if holding is None and not _has(SHIPPED, ASSIGNMENTS):
-        raise HomeError(f"{start}: no {COURSE} with {ASSIGNMENTS}/ beside it, here or above, and this installation "
-                        "brings none; run this in a course or a kit, or name one with --course")
+        raise HomeError(f"{SHIPPED / ASSIGNMENTS}: No such file or directory, and no course here or above; run this in a "
+                        "course or a kit, or name one with --course")
     return Home(holding or SHIPPED, (ruling or SHIPPED) / COURSE, shipped=ruling is None)
 
 

@@ -88,8 +88,9 @@ Role = Annotated[str, Field(max_length=40)]
 class Settings(BaseModel):
     """What a zygote is started with, as JSON on its command line: nothing in it is secret.
 
-    `home` is an empty folder of its own, `readable` are the paths that workers may read, `front_ends` the folders that
-    hold front ends. `roles` are what it prepares for: with none it imports no library that they need.
+    `home` is an empty folder of its own, `readable` are the paths that workers may read, `listed` folders of which they
+    may read the names alone, `front_ends` the folders that hold front ends. `roles` are what it prepares for: with none
+    it imports no library that they need.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -99,6 +100,7 @@ class Settings(BaseModel):
     path: list[str]
     front_ends: list[str]
     readable: list[str]
+    listed: list[str]
     layers: Layers
 
 

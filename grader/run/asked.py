@@ -58,7 +58,7 @@ class Asked:
         words = ["kernelmark", "grade", str(folder.absolute()), "--out", str(self.out.absolute()), "--device", device,
                  "--force", "--seed", str(seed)]
         words += ["--only", ",".join(self.only)] if self.only else []
-        words += ["--course", str(self.course_file.absolute())] if home.here().named else []
+        words += home.here().words(self.course_file)
         words += ["--min-isolation", str(self.minimum)] if self.minimum is not None else []
         words += ["--allow-degraded"] if self.allow_degraded else []
         words += ["--gpus", self.gpus] if self.gpus else []

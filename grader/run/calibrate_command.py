@@ -46,7 +46,7 @@ def calibrate(
 
     path = out or calibration.folder() / f"{calibration.slug(torch.cuda.get_device_name())}.json"
     words = ["kernelmark", "calibrate", *(["--only", ",".join(names_in(only))] if only else []),
-             *(["--course", str(course)] if home.here().named else []), *([] if stages else ["--no-stages"])]
+             *home.here().words(course), *([] if stages else ["--no-stages"])]
     taught = {name: [rung.name for rung in measuring.rungs_of(assignment)] for name, assignment in assignments.items()}
     measured: list[RungTimes] = []
     failed = False

@@ -48,7 +48,15 @@ def diagnoses() -> list[Diagnosis]:
     python = Diagnosis("python", platform.python_version())
     broken = _broken()
     trials = broken or [*_device(), *_gradings()]
-    return [python, *_packages(), *languages(), *trials, *_isolation(), _browser()]
+    return [python, _course(), *_packages(), *languages(), *trials, *_isolation(), _browser()]
+
+
+def _course() -> Diagnosis:
+    try:
+        found = home.here()
+    except home.HomeError as error:
+        return Diagnosis("course", str(error), False, True)
+    return Diagnosis("course", home.NONE if found.shipped else f"{found.file}, assignments in {found.root}")
 
 
 def _packages() -> list[Diagnosis]:

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from grader import home
-from grader.console import COURSE, INFRASTRUCTURE_ERROR, console, course_option, errors, names_in, usage
+from grader.console import (
+    COURSE,
+    INFRASTRUCTURE_ERROR,
+    console,
+    course_option,
+    errors,
+    names_in,
+    say_if_shipped,
+    usage,
+)
 from grader.intake import command as intake
 from grader.model import catalogue, desk
 from grader.model.course import Course, CourseError, read_course
@@ -126,6 +135,7 @@ def _grade(
     try:
         with whole_class.planned(submissions, course, asked, console=people, far=far) as plan:
             begun = True
+            say_if_shipped()
             failures = whole_class.grade_class(plan, people, errors)
     except (PlanError, StoreError) as error:
         usage(str(error))

@@ -151,7 +151,7 @@ def test_what_needs_a_reference_says_that_there_is_none(kit: Path) -> None:
     verified = alone(kit, "-m", "grader", "verify", "silu")
     assert verified.returncode == 1 and "reference/silu.py: no such file" in verified.stdout
     again = alone(kit, "-m", "grader", "kit", "again")
-    assert again.returncode == 2 and "student_kit: no such folder; make kits in the course's repository" in again.stderr
+    assert again.returncode == 2 and "student_kit: no such folder; make kits with the course's grader" in again.stderr
 
 
 def handed_out(kit: Path) -> set[str]:

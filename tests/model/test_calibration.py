@@ -192,7 +192,7 @@ def test_a_result_of_before_there_were_ladders_still_loads() -> None:
 
 def test_a_grading_on_a_gpu_does_not_begin_with_a_broken_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(whole_class, "choose_device", lambda *_: ("cuda", samples.environment("NVIDIA H200")))
-    monkeypatch.setattr(calibration, "FOLDER", tmp_path / "calibration")
+    monkeypatch.setattr(calibration, "folder", lambda: tmp_path / "calibration")
     (tmp_path / "calibration").mkdir()
     (tmp_path / "calibration" / "nvidia-h200.json").write_text("{")
     job = _job()

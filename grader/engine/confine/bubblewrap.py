@@ -24,8 +24,9 @@ HOST = "sandbox"
 _CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_DAC_READ_SEARCH")
 
 
-def command(readable: Sequence[str]) -> list[str]:
-    """Prefix of a zygote's command line. `readable` paths are mounted read-only at their own places."""
+def command(readable: Sequence[str], hidden: Sequence[str] = ()) -> list[str]:
+    """Prefix of a zygote's command line. `readable` paths are mounted read-only at their own places, but for folders
+    in them that are `hidden`, which are empty."""
     root = os.geteuid() == 0
     words = [shutil.which("bwrap") or "bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
              "--hostname", HOST, "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
@@ -37,8 +38,11 @@ def command(readable: Sequence[str]) -> list[str]:
     above = {parent for path in readable for parent in Path(path).parents}
     for folder in sorted(above - {Path("/")}):
         words += ["--perms", "0755", "--dir", str(folder)]
-    for path in sorted(set(readable)):
-        words += ["--ro-bind", path, path]
+    # Sorted, so that what is readable inside a hidden folder comes after it.
+    for path in sorted({*readable, *hidden}):
+        words += ["--tmpfs", path] if path in hidden else ["--ro-bind", path, path]
+    for path in hidden:
+        words += ["--remount-ro", path]
     # Not --dev: it needs a second, nested user namespace for its terminals, and from there an unprivileged zygote could
     # not return to its own pid namespace after each worker.
     words += ["--proc", "/proc", "--tmpfs", "/dev", "--dir", "/dev/shm"]
@@ -51,13 +55,13 @@ def command(readable: Sequence[str]) -> list[str]:
 
 
 @cache
-def trouble(readable: tuple[str, ...]) -> str:
+def trouble(readable: tuple[str, ...], hidden: tuple[str, ...] = ()) -> str:
     """The reason why bubblewrap cannot be used here; "" if it can."""
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed (apt install bubblewrap)"
     try:
         trial = subprocess.run(
-            [*command(readable), sys.executable, "-I", "-S", "-c", "pass"],
+            [*command(readable, hidden), sys.executable, "-I", "-S", "-c", "pass"],
             capture_output=True, text=True, errors="replace", timeout=TRY_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap does not run: {error}"

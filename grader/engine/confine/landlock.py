@@ -75,7 +75,9 @@ def abi() -> int:
         return 0
 
 
-def restrict(*, read: Sequence[str], write: Sequence[str], devices: Sequence[str] = (), execute: bool) -> int:
+def restrict(
+    *, read: Sequence[str], write: Sequence[str], devices: Sequence[str] = (), listed: Sequence[str] = (), execute: bool
+) -> int:
     """Limits this process and its children, for good, to the named files and folders, and forbids TCP.
 
     It restricts the calling **thread** and whatever that starts later: call it while the process has no other thread.
@@ -86,6 +88,7 @@ def restrict(*, read: Sequence[str], write: Sequence[str], devices: Sequence[str
         read: files, and folders beneath which files may be read and folders listed.
         write: folders beneath which files and folders may also be created, written, renamed and removed.
         devices: device nodes and files that may be read, written and given ioctl, and folders full of such.
+        listed: folders that may be listed, as may those beneath them.
         execute: whether the files of `read` may be executed. No other file may.
 
     Returns:
@@ -94,7 +97,7 @@ def restrict(*, read: Sequence[str], write: Sequence[str], devices: Sequence[str
     Raises:
         OSError: there is no Landlock of ABI 2 or later, or it refused. The process is then not restricted.
     """
-    if any(isinstance(paths, str) for paths in (read, write, devices)):
+    if any(isinstance(paths, str) for paths in (read, write, devices, listed)):
         # A string would be taken letter by letter, and allow "/".
         raise TypeError("landlock: a list of paths expected, not one path")
     ruleset, version, handled = _ruleset()
@@ -105,6 +108,7 @@ def restrict(*, read: Sequence[str], write: Sequence[str], devices: Sequence[str
             (read, _READ | (_EXECUTE if execute else 0)),
             (write, _WRITE),
             (devices, _USE | _IOCTL_DEV),
+            (listed, _READ_DIR),
         ):
             for path in paths:
                 try:

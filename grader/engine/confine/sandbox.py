@@ -67,7 +67,8 @@ def enter(
     tempfile.tempdir = None
     if layers.landlock:
         landlock.restrict(
-            read=[*settings.readable, *_PROC], write=[str(folder)], devices=DEVICES, execute=programs)
+            read=[*settings.readable, *_PROC], listed=settings.listed, write=[str(folder)], devices=DEVICES,
+            execute=programs)
     if layers.seccomp:
         seccomp.install(allow_exec=programs)
 

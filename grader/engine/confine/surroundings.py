@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from grader import frontends, home
 from grader.plan import languages
@@ -23,14 +25,49 @@ def import_path() -> list[str]:
 
 @cache
 def readable() -> tuple[str, ...]:
-    """Paths that a worker has to read: Python, its packages, the system's libraries, the tools of front ends. None of
-    the course's files."""
+    """Paths that hold what a worker has to read: Python, its packages, the system's libraries, the tools of front ends.
+    They may hold the package and a course, too, which `hidden` and `bared` leave out."""
     paths = [path for path in _SYSTEM if Path(path).exists()]
     paths += [sys.prefix, sys.base_prefix, sys.exec_prefix, str(Path(sys.executable).resolve().parent.parent)]
     # Packages may be installed in other folders (PYTHONPATH). Folders of the path without packages may hold anything.
     paths += [entry for entry in import_path() if any(Path(entry).glob("*.dist-info"))]
     paths += tools()
     return tuple(sorted({path for path in paths if Path(path).exists() and path != "/"}))
+
+
+def hidden() -> tuple[str, ...]:
+    """The folders within `readable` that no submission may see: the course, and the package's own."""
+    folders = {home.IN_WHEEL, home.root()}
+    return tuple(sorted(str(folder) for folder in folders if folder.is_dir() and any(
+        folder.is_relative_to(Path(path).resolve()) for path in readable())))
+
+
+class Bared(NamedTuple):
+    """Paths to read, whole, and folders to list alone."""
+
+    whole: list[str]
+    listed: list[str]
+
+
+def bared() -> Bared:
+    """What of `readable` a worker may read where nothing can be mounted: neither the package, which it has in memory,
+    nor what is `hidden`. A folder that holds one of these gives way to the other things in it."""
+    found, without = Bared([], []), [home.PACKAGE, *map(Path, hidden())]
+    for path in map(Path, readable()):
+        _bare(path, path.resolve(), without, found)
+    return found
+
+
+def _bare(path: Path, real: Path, without: Sequence[Path], found: Bared) -> None:
+    if not any(one.is_relative_to(real) for one in without):
+        found.whole.append(str(path))
+        return
+    found.listed.append(str(path))
+    for inner in sorted(path.iterdir()):
+        # Through a link, too.
+        there = inner.resolve()
+        if not any(there.is_relative_to(one) for one in without):
+            _bare(inner, there, without, found)
 
 
 @cache

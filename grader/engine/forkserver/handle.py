@@ -83,11 +83,12 @@ class Zygote:
             # A lane has one core, and no code of a submission may see a GPU.
             path = os.pathsep.join((PATH, *(f"{folder}/bin" for folder in surroundings.tools())))
             environment |= {"PATH": path, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-        readable = surroundings.readable()
+        whole, listed = surroundings.bared()
         settings = wire.Settings(
             control=theirs.fileno(), roles=list(roles), home=str(self._home), path=surroundings.import_path(),
-            front_ends=languages.homes(), readable=list(readable), layers=layers)
-        around = bubblewrap.command((*readable, *surroundings.own_code())) if layers.namespaces else []
+            front_ends=languages.homes(), readable=whole, listed=listed, layers=layers)
+        around = bubblewrap.command(
+            (*surroundings.readable(), *surroundings.own_code()), surroundings.hidden()) if layers.namespaces else []
         around = [*(cgroup.command() if cgroup else ()), *around]
         try:
             with _starting, theirs, (self._home / "zygote.log").open("wb") as log:

@@ -150,7 +150,7 @@ def offered() -> tuple[wire.Layers, list[str]]:
     """The layers that this machine seems to offer, and why it seems to lack the others."""
     missing = []
     readable = surroundings.readable()
-    trouble = bubblewrap.trouble((*readable, *surroundings.own_code()))
+    trouble = bubblewrap.trouble((*readable, *surroundings.own_code()), surroundings.hidden())
     if trouble:
         missing.append(f"no namespaces: {trouble}")
     version = landlock.abi()

@@ -1,0 +1,112 @@
+"""Makes a course: a folder with assignments of the package or of another course, which works and is the author's."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Collection, Sequence
+from importlib import metadata
+from pathlib import Path
+
+from grader import home, temporary
+from grader.author import handout
+from grader.model import catalogue
+from grader.model.course import read_course
+from grader.model.forms import in_any_language
+
+# Of the package's own data; another course is copied whole, but for what commands write.
+COURSE = (home.COURSE, home.ASSIGNMENTS, "reference", "student_template", "calibration")
+WRITTEN = ("__pycache__", ".git", ".attempts", "results", "build")
+MADE = {
+    "Makefile": """verify: ; kernelmark verify
+grade: ; kernelmark grade submissions --out results
+kit: ; kernelmark kit build/kit
+""",
+    ".gitignore": "__pycache__/\n/build/\n/results/\n/submissions/\n",
+    ".github/workflows/verify.yml": """# Says what an assignment lacks before students get it. No GPU is needed.
+name: verify
+on: [push, pull_request]
+jobs:
+  verify:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with: {python-version: "3.12"}
+      # torch without a GPU's libraries is a tenth as large.
+      - run: pip install kernelmark==VERSION --extra-index-url https://download.pytorch.org/whl/cpu
+      - run: kernelmark verify
+""",
+}
+# An author's own, where there are any.
+KEPT = (".gitignore", "README.md")
+_LISTED = re.compile(r"^assignments = (\[[^\]]*\])[^\n]*", re.MULTILINE)
+
+
+def source_of(example: str) -> Path:
+    """The course to copy: the package's own for "", else an example of the package, or a course's folder.
+    Raises ValueError, one line."""
+    examples = {path.parent.name: path.parent for path in sorted(home.SHIPPED.glob(f"examples/*/{home.COURSE}"))}
+    source = examples.get(example, Path(example).absolute()) if example else home.SHIPPED
+    for name in COURSE[:4]:
+        if not (source / name).exists():
+            known = f"; the examples are {', '.join(examples)}" if examples else ""
+            raise ValueError(f"{source / name}: not there, so this is no course to copy{known}" if example else
+                             f"{source / name}: not there, as in a kit for students; a course is made outside of it")
+    return source
+
+
+def write(folder: Path, source: Path, chosen: Collection[str]) -> list[str]:
+    """Makes a course in `folder` from the course in `source`: its taught assignments, or those that are `chosen`, whose
+    names are returned. Replaces nothing.
+
+    Raises ValueError, one line, CourseError, CatalogueError, and OSError for files that cannot be read or written.
+    """
+    known = catalogue.files(source)
+    names = read_course(source / home.COURSE, frozenset(known)).select(known, chosen)
+    parts = COURSE if source == home.SHIPPED else sorted(path.name for path in source.iterdir())
+    parts = [name for name in parts if name not in WRITTEN and (source / name).exists()]
+    made = [name for name in (*parts, *MADE) if name not in KEPT]
+    if there := next((name for name in made if (folder / name).exists()), None):
+        raise ValueError(f"{folder / there}: already exists; choose a new folder")
+    rules = _rules((source / home.COURSE).read_text(encoding="utf-8"), known.keys() - names)
+    with temporary.folder("course") as work:
+        (work / home.COURSE).write_text(rules, encoding="utf-8")
+        course = read_course(work / home.COURSE, frozenset(names))
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in parts:
+        if (source / name).is_dir():
+            shutil.copytree(source / name, folder / name, ignore=_others(known, known.keys() - names))
+        elif not (folder / name).exists():
+            shutil.copyfile(source / name, folder / name)
+    (folder / home.COURSE).write_text(rules, encoding="utf-8")
+    for name, text in MADE.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            path.write_text(text.replace("VERSION", metadata.version("kernelmark")), encoding="utf-8")
+    assignments = catalogue.assignments(folder.resolve())
+    for path, drawn in handout.texts(assignments, course, folder).items():
+        if path.is_file():
+            handout.draw(path, drawn)
+    (folder / handout.NOTEBOOK).write_text(handout.notebook(assignments, course, folder), encoding="utf-8")
+    return list(assignments)
+
+
+def _others(known: dict[str, str], left: Collection[str]) -> Callable[[str, list[str]], list[str]]:
+    """What `shutil.copytree` is to leave out: folders and files of the assignments that are `left`."""
+    files = {file for name in left for file in in_any_language(known[name])}
+
+    def ignored(folder: str, names: Sequence[str]) -> list[str]:
+        return [name for name in names
+                if name in WRITTEN or name in files or (name in left and Path(folder, name).is_dir())]
+
+    return ignored
+
+
+def _rules(text: str, left: Collection[str]) -> str:
+    """A course file whose course is every assignment in its folder, without tables of the assignments that are `left`.
+    """
+    for name in left:
+        text = re.sub(rf"(?ms)^\[(?:points|thresholds)\.assignments\.{name}\].*?(?=^\[|\Z)", "", text)
+    return _LISTED.sub(r"# assignments = \1", text)
