@@ -84,8 +84,8 @@ def find(start: Path) -> Home:
             raise HomeError(f"{folder / COURSE}: {why}, and its assignments would run as you; if you trust it, pass "
                             f"--course {folder / COURSE}")
     if holding is None and not _has(SHIPPED, ASSIGNMENTS):
-        raise HomeError(f"{SHIPPED / ASSIGNMENTS}: No such file or directory, and no course here or above; run this in a "
-                        "course or a kit, or name one with --course")
+        raise HomeError(f"{SHIPPED / ASSIGNMENTS}: No such file or directory, and no course here or above; run this in "
+                        "a course or a kit, or name one with --course")
     return Home(holding or SHIPPED, (ruling or SHIPPED) / COURSE, shipped=ruling is None)
 
 

@@ -90,7 +90,7 @@ def test_a_plan_hands_every_job_its_own_shares(
 ) -> None:
     # No lane is needed to be asked for its device.
     monkeypatch.setattr(whole_class, "choose_device", lambda *_: ("cuda", samples.environment("NVIDIA H200")))
-    monkeypatch.setattr(calibration, "FOLDER", tmp_path / "none")
+    monkeypatch.setattr(calibration, "folder", lambda: tmp_path / "none")
     (tmp_path / "none").mkdir()
     out, result = tmp_path / "out", measured()
     for name, one in result.assignments.items():
