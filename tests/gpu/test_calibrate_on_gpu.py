@@ -65,7 +65,7 @@ def test_a_stage_that_fails_is_told_and_the_others_are_measured(
 
 
 def test_the_command_writes_its_file_and_adds_to_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(calibration, "FOLDER", tmp_path)
+    monkeypatch.setattr(calibration, "folder", lambda: tmp_path)
     path = tmp_path / f"{calibration.slug(torch.cuda.get_device_name())}.json"
 
     done = CliRunner().invoke(app, ["calibrate", "--only", "silu"])
