@@ -35,8 +35,7 @@ SET_BYTES = 512 * 2**20
 WASH_BYTES = 256 * 2**20
 BATCH_US = 4000.0
 ROUNDS, QUICK_ROUNDS = 60, 10
-# Rounds that need the host's caches emptied before every batch cost more.
-HOST_ROUNDS, QUICK_HOST_ROUNDS = 16, 6
+HOST_ROUNDS, QUICK_HOST_ROUNDS = 16, 6  # with the host's caches emptied before every batch
 EVICT_BYTES = 2**30
 MATRIX_BYTES = 2**32
 
