@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Self
 from unittest import mock
 
+from grader import home
 from grader.cli import app
 from grader.console import console, errors
 from grader.home import ROOT
@@ -26,8 +27,8 @@ SILU = (ROOT / "reference" / "silu.py").read_text()
 SECONDS = 120
 # Verbs that run in this process: most of their time would go into imports. Those below that start processes use this
 # process's own lane, which stays open.
-HERE = frozenset({"answer", "apply", "assignments", "diff", "explain-grade", "export", "intake", "mark", "request",
-                  "requests", "rescore"})
+HERE = frozenset({"answer", "apply", "assignments", "diff", "explain-grade", "export", "init", "intake", "mark",
+                  "request", "requests", "rescore"})
 SHARED = {"grade": "grader.run.whole_class.LocalLanes", "regrade": "grader.run.whole_class.LocalLanes",
           "inspect": "grader.student.inspecting.close_lane"}
 
@@ -64,6 +65,7 @@ def _here(arguments: list[str], cwd: Path, environment: Mapping[str, str]) -> su
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
         finally:
+            home.enter(None)
             for number, handler in handlers.items():
                 signal.signal(number, handler)
     return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())

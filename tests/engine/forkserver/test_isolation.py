@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from grader import home
 from grader.engine.confine import bubblewrap, landlock, seccomp, surroundings
 from grader.engine.confine.probe import ATTEMPTS
 from grader.engine.forkserver import isolation
@@ -127,6 +128,28 @@ def test_nothing_of_the_course_is_among_what_a_worker_reads() -> None:
     for path in map(Path, surroundings.readable()):
         assert not course.is_relative_to(path), path
         assert not any(path.is_relative_to(course / name) for name in ("assignments", "reference", "examples", "tests"))
+
+
+def test_what_lies_beside_a_hidden_folder_can_be_read_and_nothing_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages = tmp_path / "lib" / "packages"
+    course, grader = tmp_path / "src" / "course", packages / "grader"
+    for folder in (packages / "torch", grader / "shipped" / "assignments", course / "assignments", course / ".venv"):
+        folder.mkdir(parents=True)
+    (tmp_path / "lib64").symlink_to(tmp_path / "lib")
+    (packages / "link").symlink_to(grader / "shipped")
+    (packages / "module.py").touch()
+    monkeypatch.setattr(home, "PACKAGE", grader)
+    monkeypatch.setattr(home, "IN_WHEEL", grader / "shipped")
+    monkeypatch.setattr(home, "root", lambda: course)
+    monkeypatch.setattr(surroundings, "readable", lambda: (str(tmp_path), str(course / ".venv")))
+    assert surroundings.hidden() == (str(grader / "shipped"), str(course))
+    whole, listed = surroundings.bared()
+    through = [tmp_path / name / "packages" / inner for name in ("lib", "lib64") for inner in ("module.py", "torch")]
+    assert whole == [*map(str, through), str(course / ".venv")]
+    assert listed == [str(path) for path in (
+        tmp_path, tmp_path / "lib", packages, tmp_path / "lib64", tmp_path / "lib64/packages", tmp_path / "src")]
 
 
 def test_a_path_that_another_user_cannot_reach_is_named() -> None:

@@ -1,0 +1,92 @@
+"""A course of one's own is a copy that works, and replaces nothing."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from grader.author import init
+from grader.home import ROOT
+from grader.model import catalogue
+from grader.model.course import read_course
+from tests.command import kernelmark
+
+
+def made(folder: Path, *words: str) -> str:
+    done = kernelmark("init", folder, *words, cwd=folder.parent)
+    assert done.returncode == 0 and done.stderr == "", done
+    return done.stdout
+
+
+def test_a_course_has_what_it_was_asked_for_and_nothing_of_the_rest(tmp_path: Path) -> None:
+    said = made(tmp_path / "mein Kürs", "--with", "gemm,silu").splitlines()
+    folder = tmp_path / "mein Kürs"
+    assert said[0] == f"{folder}: a course of silu, gemm. Next, in this folder:" and len(said) == 4
+    assert set(catalogue.files(folder)) == {"silu", "gemm"}
+    left = catalogue.files().keys() - {"silu", "gemm"}
+    names = {path.stem for path in folder.rglob("*")} | {path.name for path in folder.rglob("*")}
+    assert not names & left and "rms_norm_matrix" not in names
+    rules = (folder / "course.toml").read_text()
+    assert set(re.findall(r"^\[thresholds\.assignments\.(\w+)\]", rules, re.MULTILINE)) == {"silu", "gemm"}
+    assert '# assignments = ["silu"' in rules
+    shipped = read_course(ROOT / "course.toml", frozenset(catalogue.files()))
+    course = read_course(folder / "course.toml", frozenset(["silu", "gemm"]))
+    assert [course.threshold_of(name) for name in ("silu", "gemm")] == [
+        shipped.threshold_of(name) for name in ("silu", "gemm")]
+    assert (course.limits, course.policy) == (shipped.limits, shipped.policy)
+    assert len((folder / "Makefile").read_text().splitlines()) == 3
+    (job,) = yaml.safe_load((folder / ".github/workflows/verify.yml").read_text())["jobs"].values()
+    assert job["steps"][-1]["run"] == "kernelmark verify"
+    assert "%%kernelmark gemm" in (folder / "student_template" / "kernels.ipynb").read_text()
+    assert "transpose" not in (folder / "student_template" / "README.md").read_text()
+
+
+def test_another_course_is_copied_whole_with_what_lies_beside_it(tmp_path: Path) -> None:
+    made(tmp_path / "first", "--with", "silu,gelu")
+    (tmp_path / "first/assignments/_shared").mkdir()
+    (tmp_path / "first/assignments/_shared/words.py").write_text("")
+    (tmp_path / "first/class/ada").mkdir(parents=True)
+    (tmp_path / "first/results/ada").mkdir(parents=True)
+    (tmp_path / "first/README.md").write_text("of the first")
+    # A repository that is new has these already.
+    (tmp_path / "second/.git").mkdir(parents=True)
+    (tmp_path / "second/README.md").write_text("of the second")
+    made(tmp_path / "second", "--from", str(tmp_path / "first"), "--with", "gelu")
+    assert {path.name for path in (tmp_path / "second/assignments").iterdir()} == {"gelu", "_shared"}
+    assert (tmp_path / "second/class/ada").is_dir() and not (tmp_path / "second/results").exists()
+    assert (tmp_path / "second/README.md").read_text() == "of the second"
+
+
+@pytest.mark.parametrize("example", sorted(path.parent.name for path in ROOT.glob("examples/*/course.toml")))
+def test_an_example_can_be_begun_from(example: str, tmp_path: Path) -> None:
+    made(tmp_path / "mine", "--from", example)
+    taught = read_course(ROOT / "examples" / example / "course.toml", frozenset(
+        catalogue.files(ROOT / "examples" / example))).select(catalogue.files(ROOT / "examples" / example), ())
+    assert sorted(catalogue.files(tmp_path / "mine")) == sorted(taught)
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("there",), "there/course.toml: already exists; choose a new folder"),
+    (("new", "--with", "slu"), "'slu' is no assignment; choose from copy_first_column, "),
+    (("new", "--from", "nothing"), "nothing/course.toml: not there, so this is no course to copy"),
+    (("file/new",), "file/new: Not a directory; "),
+], ids=["there already", "an assignment", "an example", "a file"])
+def test_a_usage_error_is_one_line_and_nothing_is_written(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there/course.toml").write_text("mine")
+    (tmp_path / "file").write_text("")
+    done = kernelmark("init", *words, cwd=tmp_path)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and said in done.stderr, done
+    assert [path.name for path in (tmp_path / "there").iterdir()] == ["course.toml"]
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_kit_makes_no_courses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.home.SHIPPED", tmp_path)
+    (tmp_path / "assignments").mkdir()
+    (tmp_path / "course.toml").write_text("")
+    with pytest.raises(ValueError, match="reference: not there, as in a kit for students"):
+        init.source_of("")

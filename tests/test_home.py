@@ -1,0 +1,116 @@
+"""A course is found from the folder that a command runs in, and nobody else's is taken for it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader import home
+from grader.home import ROOT, HomeError
+from grader.model import catalogue
+from grader.model.course import Course
+from grader.records.attempt import hash_of_tests
+from tests.command import hand_in, kernelmark
+
+
+@pytest.fixture(autouse=True)
+def _nothing_entered() -> Iterator[None]:
+    home.enter(None)
+    yield
+    home.enter(None)
+
+
+def course(folder: Path, *assignments: str) -> Path:
+    """A course with the assignments of this name, as far as finding it needs them."""
+    for name in assignments:
+        (folder / "assignments" / name).mkdir(parents=True)
+    folder.mkdir(exist_ok=True)
+    (folder / "course.toml").write_text("")
+    return folder
+
+
+def test_the_nearest_course_is_taken_from_any_folder_below(tmp_path: Path) -> None:
+    outer = course(tmp_path / "Größe der Welt", "one")
+    inner = course(outer / "repository" / "inner", "two")
+    (outer / "repository" / ".git").mkdir()
+    (inner / "deep" / "deeper").mkdir(parents=True)
+    for start, expected in ((outer, outer), (outer / "repository", outer), (outer / "assignments/one", outer),
+                            (inner, inner), (inner / "deep/deeper", inner), (inner / "nowhere.py", inner)):
+        found = home.find(start)
+        assert found == home.Home(expected, expected / "course.toml"), start
+    link = tmp_path / "link"
+    link.symlink_to(inner)
+    assert home.find(link / "deep").root == inner
+    assert home.named(link).root == home.named(link / "course.toml").root == inner
+
+
+def test_a_course_file_alone_gives_other_rules_for_the_assignments_around_it(tmp_path: Path) -> None:
+    outer, alone = course(tmp_path / "outer", "one"), course(tmp_path / "outer" / "exam")
+    assert home.find(alone) == home.Home(outer, alone / "course.toml")
+    lonely = course(tmp_path / "lonely")
+    assert home.find(lonely) == home.Home(ROOT, lonely / "course.toml")
+    with contextlib.chdir(outer):
+        (tmp_path / "exam.toml").write_text("")
+        assert home.named(tmp_path / "exam.toml") == home.Home(outer, tmp_path / "exam.toml", named=True)
+
+
+def test_without_a_course_it_is_the_packages_and_said_so(tmp_path: Path) -> None:
+    assert home.find(tmp_path) == home.Home(ROOT, ROOT / "course.toml", shipped=True)
+    done = kernelmark("assignments", cwd=tmp_path)
+    assert done.returncode == 0 and "silu" in done.stdout and f"kernelmark: {home.NONE}\n" == done.stderr
+    for words in (("new", "axpy"), ("handouts",)):
+        refused = kernelmark(*words, cwd=tmp_path)
+        assert (refused.returncode, refused.stderr) == (2, f"kernelmark: {home.NONE}\n"), refused
+    assert not (ROOT / "assignments/axpy").exists()
+
+
+def test_a_course_that_others_can_put_there_has_to_be_named(tmp_path: Path) -> None:
+    planted = course(tmp_path / "planted", "one")
+    (planted / "below").mkdir()
+    planted.chmod(0o777)
+    with pytest.raises(HomeError, match=r"everybody may write into its folder.*; if you trust it, pass --course"):
+        home.find(planted / "below")
+    assert home.named(planted).root == planted
+    planted.chmod(0o755)
+    if os.geteuid() == 0:
+        os.chown(planted / "course.toml", 4711, 4711)
+        with pytest.raises(HomeError, match="belongs to another user"):
+            home.find(planted)
+
+
+def test_a_submission_does_not_choose_the_course_by_which_it_is_graded(tmp_path: Path) -> None:
+    own = course(tmp_path / "own")
+    folder = hand_in(own / "class", "eve")
+    course(folder, "silu")
+    with contextlib.chdir(own):
+        assert not home.find_here().lies_in(own / "class")
+    for target in (".", "..", str(folder)):
+        done = kernelmark("grade", target, "--out", tmp_path / "out", cwd=folder)
+        assert done.returncode == 2 and "course.toml: lies in the submission, which has no say" in done.stderr, done
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_assignment_imports_what_lies_beside_it_and_is_graded_anew_when_that_changes(tmp_path: Path) -> None:
+    hashes = []
+    for number in (1, 2):
+        root = tmp_path / str(number)
+        shutil.copytree(ROOT / "assignments/silu", root / "assignments/silu")
+        (root / "assignments/_shared").mkdir()
+        (root / "assignments/_shared/words.py").write_text(f"TITLE = 'number {number}'\n")
+        (root / "assignments/silu/tables.py").write_text("from assignments._shared.words import TITLE\n")
+        (root / "assignments/common.py").write_text("")
+        text = (root / "assignments/silu/assignment.py").read_text().replace('title="SiLU"', "title=TITLE")
+        (root / "assignments/silu/assignment.py").write_text(text.replace(
+            "from collections", "import assignments.common\nfrom .tables import TITLE\nfrom collections", 1))
+        # Of two courses in a process, each has its own.
+        assert catalogue.assignments(root)["silu"].title == f"number {number}"
+        hashes += [hash_of_tests("silu", Course(), root)]
+    assert hashes[0] != hashes[1]
+    assert list(catalogue.assignments(root)) == ["silu"]
+    (root / "assignments/_shared/words.py").write_text("TITLE = 'number 1'\n")
+    assert hash_of_tests("silu", Course(), root) == hashes[0]
