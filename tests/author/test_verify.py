@@ -65,7 +65,8 @@ CHANGES = {
     "another function": ("reference/shifted.py", "def shifted(", "def other(", "no function shifted(x, out); add it"),
     "another parameter": ("student_template/shifted.py", "out: torch", "y: torch", "no function shifted(x, out)"),
     "no compiled baseline": ("assignments/shifted/baseline.py", "def compiled(", "def fused(", "no function compiled("),
-    "one size": ("assignments/shifted/assignment.py", "1x1 5x9 1x1009 64x64 419x503", "5x9", "first case must be 1"),
+    "one size": (
+        "assignments/shifted/assignment.py", "1x1 5x9 1x1009 64x64 419x503", "5x9", "M in the first case must be 1"),
     "nothing for a GPU": ("assignments/shifted/assignment.py", ', gpu="8192x8192"', "", "none is for a GPU alone"),
     "an oracle that raises": (
         "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * y.double() + 1\n",

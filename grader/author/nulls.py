@@ -1,0 +1,202 @@
+"""Trivial answers that do not solve an assignment, and must fail: zeros, the input, an earlier answer, fewer digits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from grader.author.subject import EARLIER, SEEDS, Drawn, Subject
+from grader.judge.buffers import DTYPES
+from grader.model.assignment import Assignment
+from grader.model.cases import dtype_of, strides_of
+from grader.model.parameters import DType, Input, Inputs, Scalar, Update
+
+# Fewer digits must exceed the allowed error by this factor, so that they do not pass by chance.
+FEWER_DIGITS_RATIO = 3.0
+
+
+@dataclass(frozen=True)
+class Look:
+    """A case with two draws, for the output that `view` is about."""
+
+    subject: Subject
+    view: Assignment
+    drawn: Drawn
+    earlier: Drawn
+
+    @property
+    def right(self) -> Tensor:
+        return self.drawn.right[self.view.output.name]
+
+    @property
+    def dtype(self) -> DType:
+        return dtype_of(self.view.output, self.drawn.case)
+
+
+@dataclass(frozen=True)
+class Null:
+    """A trivial answer; None where there is none. It passes if its worst error is at most `least` times the allowed
+    error, and must fail in every case, or with `somewhere` in one."""
+
+    answer: Callable[[Look], Tensor | None]
+    least: float = 1.0
+    somewhere: bool = False
+
+
+def wrong_answers(subject: Subject) -> Iterator[str]:
+    """Checks that trivial answers fail, except where they are right by nature."""
+    by_nature, known, used = subject.assignment.right_by_nature, dict[str, None](), set[str]()
+    passing: dict[str, bool] = {}
+    for case in subject.cases:
+        draws, earlier = [subject.drawn(case, seed) for seed in SEEDS], subject.drawn(case, EARLIER)
+        for of_output, view in subject.views():
+            looks = [Look(subject, view, drawn, earlier) for drawn in draws]
+            for name, null in nulls(subject, view).items():
+                known[name] = None
+                about, all_of_it = f"{case.name}: {of_output}{name}", f"{case.name}: {view.output.name}"
+                passed = {subject.ratio(view, look.drawn, answer) <= null.least
+                          for look in looks if (answer := null.answer(look)) is not None}
+                if null.somewhere:
+                    if passed:
+                        passing[of_output + name] = passing.get(of_output + name, True) and True in passed
+                    continue
+                used |= {about} if passed else set()
+                used |= {all_of_it} if True in passed else set()
+                why = by_nature.get(about)
+                if True in passed and why is None and all_of_it not in by_nature:
+                    yield (f"{about} would pass; change the sizes or the inputs, or say why it is right: "
+                           f'right_by_nature={{"{about}": "…"}}')
+                elif passed == {False} and why is not None:
+                    yield f"{about} fails, but right_by_nature says that it passes ({why})"
+    for about, passes in passing.items():
+        used |= {about} if passes else set()
+        if passes and about not in by_nature:
+            yield (f"{about} would pass in every case; change the sizes or the inputs, or say why it is right: "
+                   f'right_by_nature={{"{about}": "…"}}')
+    for unknown in by_nature.keys() - used:
+        yield f"right_by_nature: {unknown!r} is no case with a wrong answer; the answers are {', '.join(known)}"
+
+
+def nulls(subject: Subject, view: Assignment) -> Mapping[str, Null]:
+    """The trivial answers for the output that `view` is about, by name."""
+    others = [other.name for other in subject.outputs if other.name != view.output.name]
+    strided = [p.name for p in view.parameters if isinstance(p, Input | Update)
+               and any(p.name in case.strides for case in subject.cases)]
+    return {
+        **NULLS,
+        **({"as it was": Null(lambda look: look.drawn.inputs[view.output.name])} if isinstance(view.output, Update)
+           else {}),
+        **{f"the answer of {other}": Null(_of_another(other)) for other in others},
+        **{f"{name} as if contiguous": Null(_as_if_contiguous(name)) for name in strided},
+    }
+
+
+def _of_another(other: str) -> Callable[[Look], Tensor | None]:
+    def answer(look: Look) -> Tensor | None:
+        found = look.drawn.right[other]
+        return found if found.shape == look.right.shape else None
+
+    return answer
+
+
+def _as_if_contiguous(name: str) -> Callable[[Look], Tensor | None]:
+    """The answer of a kernel that ignores an input's strides; None where it would read between the elements, where
+    nothing lies."""
+    def answer(look: Look) -> Tensor | None:
+        case, x = look.drawn.case, look.drawn.inputs[name]
+        if name not in case.strides:
+            return None
+        parameter = next(p for p in look.view.parameters if p.name == name)
+        assert not isinstance(parameter, Scalar)
+        strides = strides_of(parameter, case)
+        ends = sum((extent - 1) * stride for extent, stride in zip(x.shape, strides, strict=True))
+        places = torch.zeros(ends + 1, dtype=torch.int64)
+        places.as_strided(x.shape, strides).copy_(torch.arange(1, x.numel() + 1).view(x.shape))
+        first = places[: x.numel()]
+        if bool((first == 0).any()):
+            return None
+        return _answered(look, {**look.drawn.inputs, name: x.reshape(-1)[first - 1].view(x.shape)})
+
+    return answer
+
+
+def _answered(look: Look, inputs: Inputs) -> Tensor:
+    """The oracle's answer to other inputs, to the output that is looked at."""
+    answered = {name: look.subject.stored(name, look.drawn.case, right) for name, right in look.drawn.right.items()}
+    return look.subject.right(inputs, answered)[look.view.output.name]
+
+
+def _the_input(look: Look) -> Tensor:
+    """The first input's elements in memory order, repeated or cut to fill the output."""
+    flat, count = _first(look.drawn.inputs).reshape(-1), look.right.numel()
+    return flat.repeat(-(-count // flat.numel()))[:count].view(look.right.shape)
+
+
+def _first(inputs: Inputs) -> Tensor:
+    return next(value for value in inputs.values() if isinstance(value, Tensor))
+
+
+def _fewer_digits(narrow: torch.dtype, *dtypes: DType) -> Callable[[Look], Tensor | None]:
+    """The most accurate answer in a narrower type, for outputs of these dtypes: only inputs and answer are rounded."""
+    def answer(look: Look) -> Tensor | None:
+        if look.dtype not in dtypes:
+            return None
+        wide = DTYPES[look.dtype].is_floating_point
+        found = _answered(look, {name: _rounded(value, narrow) for name, value in look.drawn.inputs.items()})
+        return found.to(narrow) if wide else found
+
+    return answer
+
+
+def _half_precision(look: Look) -> Tensor | None:
+    """In float16; in bfloat16 where numbers lie beyond that."""
+    found = _fewer_digits(torch.float16, "float32")(look)
+    beyond = found is not None and not bool(found.isfinite().all())
+    return _fewer_digits(torch.bfloat16, "float32")(look) if beyond else found
+
+
+def _rounded(value: object, narrow: torch.dtype) -> object:
+    wider = isinstance(value, Tensor) and value.is_floating_point() and value.dtype.itemsize > narrow.itemsize
+    return value.to(narrow).to(value.dtype) if isinstance(value, Tensor) and wider else value
+
+
+def _places_of_fewer_digits(look: Look) -> Tensor | None:
+    """The whole numbers that follow from inputs in half precision, where they have to be exact."""
+    if look.view.tolerance is not None or not _has_floats(look.drawn.inputs):
+        return None
+    return _fewer_digits(torch.float16, *_WHOLE)(look)
+
+
+def _has_floats(inputs: Inputs) -> bool:
+    return any(isinstance(value, Tensor) and value.dtype in (torch.float32, torch.float64) for value in inputs.values())
+
+
+def _of_8_bits(look: Look) -> Tensor | None:
+    return look.right.to(torch.int8) if look.dtype in ("int64", "int32", "int16") else None
+
+
+def _two_more(look: Look) -> Tensor | None:
+    """Whole numbers that are wrong by 2, where they need not be exact."""
+    if look.view.tolerance is None or look.dtype not in _WHOLE or look.dtype == "bool":
+        return None
+    right = look.right.to(torch.int64)
+    return torch.where(right > torch.iinfo(DTYPES[look.dtype]).max - 2, right - 2, right + 2)
+
+
+_WHOLE: tuple[DType, ...] = ("int64", "int32", "int16", "int8", "uint8", "bool")
+NULLS: Mapping[str, Null] = {
+    "zeros": Null(lambda look: torch.zeros_like(look.right)),
+    "ones": Null(lambda look: torch.ones_like(look.right)),
+    "the input": Null(_the_input),
+    "the mean": Null(lambda look: _first(look.drawn.inputs).double().mean().expand(look.right.shape)),
+    "an earlier answer": Null(lambda look: look.earlier.right[look.view.output.name]),
+    "single precision": Null(_fewer_digits(torch.float32, "float64"), FEWER_DIGITS_RATIO),
+    "half precision": Null(_half_precision, FEWER_DIGITS_RATIO),
+    "8-bit floats": Null(_fewer_digits(torch.float8_e4m3fn, "float16", "bfloat16"), FEWER_DIGITS_RATIO),
+    "inputs in half precision": Null(_places_of_fewer_digits, somewhere=True),
+    "numbers of 8 bits": Null(_of_8_bits, somewhere=True),
+    "two more": Null(_two_more),
+}

@@ -1,0 +1,142 @@
+"""An assignment that is looked at: what its functions return, and how near an answer comes to the right one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.judge.buffers import DTYPES
+from grader.judge.compare import compare, poison_
+from grader.model import catalogue
+from grader.model.assignment import Assignment
+from grader.model.cases import Case, dtype_of, shape_of
+from grader.model.parameters import Inputs, Output, Update
+
+SEEDS = (11, 22)
+EARLIER = 33
+
+Answers = Mapping[str, Tensor]
+"""An answer for each output, by name, in the order of the parameters."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Inputs of a case, and the right answers to them: float64, or whole numbers."""
+
+    case: Case
+    inputs: Inputs
+    right: Answers
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An assignment, and the folder that holds `assignments/`, `reference/` and `student_template/`. Its methods raise
+    CatalogueError for what a function of the assignment returns and should not, and whatever these functions raise."""
+
+    assignment: Assignment
+    root: Path
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        return self.assignment.cases_for("cpu")
+
+    @property
+    def outputs(self) -> list[Output | Update]:
+        return self.assignment.outputs
+
+    def views(self) -> Iterator[tuple[str, Assignment]]:
+        """The assignment about each output, and what to put before a problem with it: its name, if there are several.
+        """
+        for view in self.assignment.views():
+            yield f"{view.output.name}: " if len(self.outputs) > 1 else "", view
+
+    def drawn(self, case: Case, seed: int) -> Drawn:
+        inputs = self.inputs(case, seed)
+        sample = self.baseline(case, inputs) if self.assignment.conditions else {}
+        return Drawn(case, inputs, self.right(inputs, sample))
+
+    def inputs(self, case: Case, seed: int) -> Inputs:
+        return self.assignment.make_inputs(case, torch.Generator().manual_seed(seed))
+
+    def right(self, inputs: Inputs, answered: Answers) -> Answers:
+        """The oracle's answers. Those that it is given are of finite numbers, as in a grading."""
+        given = {name: answered[name] for name in self.assignment.conditions}
+        finite = {name: torch.where(value.double().isfinite(), value.double(), 0.0).to(value.dtype)
+                  if value.is_floating_point() else value for name, value in given.items()}
+        found = self.assignment.oracle(**inputs, **finite)
+        names = [output.name for output in self.outputs]
+        several = found if isinstance(found, tuple) else (found,)
+        if len(several) != len(names) or (len(names) > 1 and not isinstance(found, tuple)):
+            got = f"a tuple of {len(found)}" if isinstance(found, tuple) else type(found).__name__
+            wanted = f"a tuple ({', '.join(names)})" if len(names) > 1 else "a tensor"
+            raise catalogue.CatalogueError(f"oracle: expected {wanted}, got {got}")
+        return {output.name: self.answer("oracle", output, one)
+                for output, one in zip(self.outputs, several, strict=True)}
+
+    def answer(self, about: str, output: Output | Update, found: Any) -> Tensor:
+        """An answer as one of the author's functions gave it: float64, of whole numbers also whole."""
+        if len(self.outputs) > 1:
+            about = f"{about}: {output.name}"
+        whole = not DTYPES[output.dtype].is_floating_point
+        if isinstance(found, Tensor) and whole and not found.is_floating_point():
+            return found
+        return float64(about, found, f"float64 or {output.dtype}" if whole else "float64")
+
+    def stored(self, name: str, case: Case, answer: Tensor) -> Tensor:
+        """An answer as a kernel would store it."""
+        output = next(output for output in self.outputs if output.name == name)
+        return answer.to(DTYPES[dtype_of(output, case)]).contiguous()
+
+    def ratio(self, view: Assignment, drawn: Drawn, answer: Tensor) -> float:
+        """The largest error over the error allowed of an answer for the output that `view` is about, where all others
+        are right; infinity if the statistic says that it does not fit."""
+        name, case, whole = view.output.name, drawn.case, self.assignment.statistic or self.assignment.conditions
+        answered = {other: self.stored(other, case, answer if other == name else right)
+                    for other, right in drawn.right.items() if whole or other == name}
+        expected = self.right(drawn.inputs, answered)[name] if self.assignment.conditions else drawn.right[name]
+        allowed = None
+        if view.tolerance is not None:
+            allowed = float64("tolerance", view.tolerance(drawn.inputs, expected))
+        found = compare(answered[name], expected, allowed)
+        return math.inf if self.unfit(drawn.inputs, answered) else 0.0 if found.passed else found.worst_ratio
+
+    def unfit(self, inputs: Inputs, answered: Answers) -> str:
+        """What the assignment's statistic says against answers; "" if they fit."""
+        statistic = self.assignment.statistic
+        if statistic is None:
+            return ""
+        said = statistic(inputs, answered if len(answered) > 1 else next(iter(answered.values())))
+        if not isinstance(said, str):
+            raise catalogue.CatalogueError(f"statistic: expected a str, got {type(said).__name__}")
+        return said
+
+    def baseline(self, case: Case, inputs: Inputs) -> Answers:
+        """The answers of `baseline.py`, which it returns or writes into the outputs. The inputs stay as they are."""
+        module = catalogue.baseline(self.assignment.name, self.root)
+        given = {name: value.clone() if isinstance(value, Tensor) else value for name, value in inputs.items()}
+        for output in self.outputs:
+            if isinstance(output, Output):
+                given[output.name] = torch.empty(shape_of(output, case), dtype=DTYPES[dtype_of(output, case)])
+                poison_(given[output.name])
+        returned = module.eager(**given)
+        several = returned if isinstance(returned, tuple) else (returned,)
+        if returned is not None and len(several) != len(self.outputs):
+            raise catalogue.CatalogueError(
+                f"baseline.py: eager returns {len(several)} answers of {len(self.outputs)}; return or write all")
+        # None: it is written into the output.
+        made = several if returned is not None else (None,) * len(self.outputs)
+        return {output.name: given[output.name] if one is None else one
+                for output, one in zip(self.outputs, made, strict=True)}
+
+
+def float64(about: str, value: object, wanted: str = "float64") -> Tensor:
+    if not isinstance(value, Tensor) or value.dtype != torch.float64:
+        got = str(value.dtype).removeprefix("torch.") if isinstance(value, Tensor) else type(value).__name__
+        raise catalogue.CatalogueError(f"{about}: expected a tensor of {wanted}, got {got}")
+    return value
