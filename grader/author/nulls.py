@@ -19,7 +19,7 @@ FEWER_DIGITS_RATIO = 3.0
 
 
 @dataclass(frozen=True)
-class Look:
+class Aim:
     """A case with two draws, for the output that `view` is about."""
 
     subject: Subject
@@ -41,7 +41,7 @@ class Null:
     """A trivial answer; None where there is none. It passes if its worst error is at most `least` times the allowed
     error, and must fail in every case, or with `somewhere` in one."""
 
-    answer: Callable[[Look], Tensor | None]
+    answer: Callable[[Aim], Tensor | None]
     least: float = 1.0
     somewhere: bool = False
 
@@ -53,12 +53,12 @@ def wrong_answers(subject: Subject) -> Iterator[str]:
     for case in subject.cases:
         draws, earlier = [subject.drawn(case, seed) for seed in SEEDS], subject.drawn(case, EARLIER)
         for of_output, view in subject.views():
-            looks = [Look(subject, view, drawn, earlier) for drawn in draws]
+            aims = [Aim(subject, view, drawn, earlier) for drawn in draws]
             for name, null in nulls(subject, view).items():
                 known[name] = None
                 about, all_of_it = f"{case.name}: {of_output}{name}", f"{case.name}: {view.output.name}"
-                passed = {subject.ratio(view, look.drawn, answer) <= null.least
-                          for look in looks if (answer := null.answer(look)) is not None}
+                passed = {subject.ratio(view, aim.drawn, answer) <= null.least
+                          for aim in aims if (answer := null.answer(aim)) is not None}
                 if null.somewhere:
                     if passed:
                         passing[of_output + name] = passing.get(of_output + name, True) and True in passed
@@ -87,29 +87,29 @@ def nulls(subject: Subject, view: Assignment) -> Mapping[str, Null]:
                and any(p.name in case.strides for case in subject.cases)]
     return {
         **NULLS,
-        **({"as it was": Null(lambda look: look.drawn.inputs[view.output.name])} if isinstance(view.output, Update)
+        **({"as it was": Null(lambda aim: aim.drawn.inputs[view.output.name])} if isinstance(view.output, Update)
            else {}),
         **{f"the answer of {other}": Null(_of_another(other)) for other in others},
         **{f"{name} as if contiguous": Null(_as_if_contiguous(name)) for name in strided},
     }
 
 
-def _of_another(other: str) -> Callable[[Look], Tensor | None]:
-    def answer(look: Look) -> Tensor | None:
-        found = look.drawn.right[other]
-        return found if found.shape == look.right.shape else None
+def _of_another(other: str) -> Callable[[Aim], Tensor | None]:
+    def answer(aim: Aim) -> Tensor | None:
+        found = aim.drawn.right[other]
+        return found if found.shape == aim.right.shape else None
 
     return answer
 
 
-def _as_if_contiguous(name: str) -> Callable[[Look], Tensor | None]:
+def _as_if_contiguous(name: str) -> Callable[[Aim], Tensor | None]:
     """The answer of a kernel that ignores an input's strides; None where it would read between the elements, where
     nothing lies."""
-    def answer(look: Look) -> Tensor | None:
-        case, x = look.drawn.case, look.drawn.inputs[name]
+    def answer(aim: Aim) -> Tensor | None:
+        case, x = aim.drawn.case, aim.drawn.inputs[name]
         if name not in case.strides:
             return None
-        parameter = next(p for p in look.view.parameters if p.name == name)
+        parameter = next(p for p in aim.view.parameters if p.name == name)
         assert not isinstance(parameter, Scalar)
         strides = strides_of(parameter, case)
         ends = sum((extent - 1) * stride for extent, stride in zip(x.shape, strides, strict=True))
@@ -118,44 +118,44 @@ def _as_if_contiguous(name: str) -> Callable[[Look], Tensor | None]:
         first = places[: x.numel()]
         if bool((first == 0).any()):
             return None
-        return _answered(look, {**look.drawn.inputs, name: x.reshape(-1)[first - 1].view(x.shape)})
+        return _answered(aim, {**aim.drawn.inputs, name: x.reshape(-1)[first - 1].view(x.shape)})
 
     return answer
 
 
-def _answered(look: Look, inputs: Inputs) -> Tensor:
-    """The oracle's answer to other inputs, to the output that is looked at."""
-    answered = {name: look.subject.stored(name, look.drawn.case, right) for name, right in look.drawn.right.items()}
-    return look.subject.right(inputs, answered)[look.view.output.name]
+def _answered(aim: Aim, inputs: Inputs) -> Tensor:
+    """The oracle's answer to other inputs, to the output that is aimed at."""
+    answered = {name: aim.subject.stored(name, aim.drawn.case, right) for name, right in aim.drawn.right.items()}
+    return aim.subject.right(inputs, answered)[aim.view.output.name]
 
 
-def _the_input(look: Look) -> Tensor:
+def _the_input(aim: Aim) -> Tensor:
     """The first input's elements in memory order, repeated or cut to fill the output."""
-    flat, count = _first(look.drawn.inputs).reshape(-1), look.right.numel()
-    return flat.repeat(-(-count // flat.numel()))[:count].view(look.right.shape)
+    flat, count = _first(aim.drawn.inputs).reshape(-1), aim.right.numel()
+    return flat.repeat(-(-count // flat.numel()))[:count].view(aim.right.shape)
 
 
 def _first(inputs: Inputs) -> Tensor:
     return next(value for value in inputs.values() if isinstance(value, Tensor))
 
 
-def _fewer_digits(narrow: torch.dtype, *dtypes: DType) -> Callable[[Look], Tensor | None]:
+def _fewer_digits(narrow: torch.dtype, *dtypes: DType) -> Callable[[Aim], Tensor | None]:
     """The most accurate answer in a narrower type, for outputs of these dtypes: only inputs and answer are rounded."""
-    def answer(look: Look) -> Tensor | None:
-        if look.dtype not in dtypes:
+    def answer(aim: Aim) -> Tensor | None:
+        if aim.dtype not in dtypes:
             return None
-        wide = DTYPES[look.dtype].is_floating_point
-        found = _answered(look, {name: _rounded(value, narrow) for name, value in look.drawn.inputs.items()})
+        wide = DTYPES[aim.dtype].is_floating_point
+        found = _answered(aim, {name: _rounded(value, narrow) for name, value in aim.drawn.inputs.items()})
         return found.to(narrow) if wide else found
 
     return answer
 
 
-def _half_precision(look: Look) -> Tensor | None:
+def _half_precision(aim: Aim) -> Tensor | None:
     """In float16; in bfloat16 where numbers lie beyond that."""
-    found = _fewer_digits(torch.float16, "float32")(look)
+    found = _fewer_digits(torch.float16, "float32")(aim)
     beyond = found is not None and not bool(found.isfinite().all())
-    return _fewer_digits(torch.bfloat16, "float32")(look) if beyond else found
+    return _fewer_digits(torch.bfloat16, "float32")(aim) if beyond else found
 
 
 def _rounded(value: object, narrow: torch.dtype) -> object:
@@ -163,36 +163,36 @@ def _rounded(value: object, narrow: torch.dtype) -> object:
     return value.to(narrow).to(value.dtype) if isinstance(value, Tensor) and wider else value
 
 
-def _places_of_fewer_digits(look: Look) -> Tensor | None:
+def _places_of_fewer_digits(aim: Aim) -> Tensor | None:
     """The whole numbers that follow from inputs in half precision, where they have to be exact."""
-    if look.view.tolerance is not None or not _has_floats(look.drawn.inputs):
+    if aim.view.tolerance is not None or not _has_floats(aim.drawn.inputs):
         return None
-    return _fewer_digits(torch.float16, *_WHOLE)(look)
+    return _fewer_digits(torch.float16, *_WHOLE)(aim)
 
 
 def _has_floats(inputs: Inputs) -> bool:
     return any(isinstance(value, Tensor) and value.dtype in (torch.float32, torch.float64) for value in inputs.values())
 
 
-def _of_8_bits(look: Look) -> Tensor | None:
-    return look.right.to(torch.int8) if look.dtype in ("int64", "int32", "int16") else None
+def _of_8_bits(aim: Aim) -> Tensor | None:
+    return aim.right.to(torch.int8) if aim.dtype in ("int64", "int32", "int16") else None
 
 
-def _two_more(look: Look) -> Tensor | None:
+def _two_more(aim: Aim) -> Tensor | None:
     """Whole numbers that are wrong by 2, where they need not be exact."""
-    if look.view.tolerance is None or look.dtype not in _WHOLE or look.dtype == "bool":
+    if aim.view.tolerance is None or aim.dtype not in _WHOLE or aim.dtype == "bool":
         return None
-    right = look.right.to(torch.int64)
-    return torch.where(right > torch.iinfo(DTYPES[look.dtype]).max - 2, right - 2, right + 2)
+    right = aim.right.to(torch.int64)
+    return torch.where(right > torch.iinfo(DTYPES[aim.dtype]).max - 2, right - 2, right + 2)
 
 
 _WHOLE: tuple[DType, ...] = ("int64", "int32", "int16", "int8", "uint8", "bool")
 NULLS: Mapping[str, Null] = {
-    "zeros": Null(lambda look: torch.zeros_like(look.right)),
-    "ones": Null(lambda look: torch.ones_like(look.right)),
+    "zeros": Null(lambda aim: torch.zeros_like(aim.right)),
+    "ones": Null(lambda aim: torch.ones_like(aim.right)),
     "the input": Null(_the_input),
-    "the mean": Null(lambda look: _first(look.drawn.inputs).double().mean().expand(look.right.shape)),
-    "an earlier answer": Null(lambda look: look.earlier.right[look.view.output.name]),
+    "the mean": Null(lambda aim: _first(aim.drawn.inputs).double().mean().expand(aim.right.shape)),
+    "an earlier answer": Null(lambda aim: aim.earlier.right[aim.view.output.name]),
     "single precision": Null(_fewer_digits(torch.float32, "float64"), FEWER_DIGITS_RATIO),
     "half precision": Null(_half_precision, FEWER_DIGITS_RATIO),
     "8-bit floats": Null(_fewer_digits(torch.float8_e4m3fn, "float16", "bfloat16"), FEWER_DIGITS_RATIO),
