@@ -32,8 +32,8 @@ POISON: dict[torch.dtype, tuple[torch.dtype, int]] = {
     torch.bool: (torch.uint8, 0xA5),
 }
 """The contents of an output when it arrives, as (integer dtype of the same width, bits): in floats quiet NaNs with a
-payload that no arithmetic produces (of float8_e4m3fn, which has none, the NaN that no conversion makes), in bools a byte
-that is neither."""
+payload that no arithmetic produces (of float8_e4m3fn, which has none, the NaN that no conversion makes), in bools a
+byte that is neither."""
 TELLING = frozenset({torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool})
 """Dtypes whose poison is no answer. Any whole number may be one, and floats of 8 bits have too few NaNs: what was never
 written shows there when the same call finds an output full of another poison."""
