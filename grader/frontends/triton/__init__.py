@@ -18,7 +18,11 @@ _STUB = "raise NotImplementedError("
 
 def _traits(kernel: Kernel) -> frozenset[Trait]:
     found: dict[str, Trait] = {"tt.dot": "product", "tt.trans": "transposition"}
-    return frozenset(trait for operation, trait in found.items() if operation in kernel.text)
+    traits = {trait for operation, trait in found.items() if operation in kernel.text}
+    # GPUs before Hopper make eight-bit floats by way of fp16.
+    if any("tt.fp_to_fp" in line and "f8E" in line.rpartition(" -> ")[2] for line in kernel.text.split("\n")):
+        traits.add("rounded by generation")
+    return frozenset(traits)
 
 
 def _blocks(launch: Launch, kernel: Kernel) -> frozenset[int]:
