@@ -47,10 +47,11 @@ rm -rf class taken graded
 mkdir class
 cp -r submission class/submission
 kernelmark=/autograder/source/kernelmark/.venv/bin/kernelmark
-$kernelmark intake class --into taken
-$kernelmark grade taken --out graded --device cpu --jobs 1
-$kernelmark export gradescope graded --intake taken --student submission --visibility VISIBILITY --force \\
-    --out results/results.json
+course=/autograder/source/kernelmark/course.toml
+$kernelmark intake class --into taken --course $course
+$kernelmark grade taken --out graded --course $course --device cpu --jobs 1
+$kernelmark export gradescope graded --intake taken --course $course --student submission --visibility VISIBILITY \\
+    --force --out results/results.json
 """
 
 

@@ -172,7 +172,8 @@ def action(
     kit: Annotated[Path, typer.Option(help="The folder in it for the kit. Default: its root.")] = Path(),
     files: Annotated[Path | None, typer.Option(
         help="The folder in it of the files to check. Default: the kit's student_template.")] = None,
-    course: Course = COURSE, force: Force = False,
+    course: Course = COURSE, force: Annotated[bool, typer.Option(
+        "--force", help="Replace the kit and the workflow that are there, stubs included.")] = False,
 ) -> None:
     """Make a repository for students whose pushes GitHub Actions checks: the kit, and a workflow that shows the report.
 
