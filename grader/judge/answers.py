@@ -62,10 +62,15 @@ def given_answer(assignment: Assignment, ran: Ran, inputs: Inputs) -> Assignment
     return assignment.model_copy(update={"oracle": partial(assignment.oracle, **known)}) if known else assignment
 
 
+def finite(answer: torch.Tensor) -> torch.Tensor:
+    """What an oracle is given of an answer: NaN and infinity are 0 there, so that no oracle need guard against them."""
+    if not answer.dtype.is_floating_point:
+        return answer
+    wide = answer.to(torch.float64)
+    return torch.where(wide.isfinite(), wide, 0.0).to(answer.dtype)
+
+
 def _answered(assignment: Assignment, ran: Ran, inputs: Inputs) -> dict[str, torch.Tensor]:
-    """The outputs that an oracle is given, where its inputs are. What is NaN or infinite is 0 there: no oracle need
-    guard against it."""
+    """The outputs that an oracle is given, where its inputs are."""
     device = next((value.device for value in inputs.values() if isinstance(value, torch.Tensor)), torch.device("cpu"))
-    given = {name: ran.outputs[name].to(device) for name in assignment.conditions}
-    return {name: torch.where(value.to(torch.float64).isfinite(), value.to(torch.float64), 0.0).to(value.dtype)
-            if value.dtype.is_floating_point else value for name, value in given.items()}
+    return {name: finite(ran.outputs[name].to(device)) for name in assignment.conditions}

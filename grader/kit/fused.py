@@ -13,11 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
 from grader.kit.inputs import Bits, Bytes, Distribution, Spread, Tables, as_matrix
+from grader.kit.whole import Bools, Indices, Sizes, Whole
+from grader.model.parameters import value_of
 
 LANES = 256
 """Neighbouring elements in a stretch; a program draws four stretches, of four rows or of one row."""
@@ -34,14 +37,15 @@ def _spread(bits, scale, offset, unit):
 
 @triton.jit
 def draw_kernel(
-    memory_ptr, starts_ptr, keys_ptr, scale_ptr, offset_ptr, partner_ptr, rows, columns, indices, loud_size, unit,
-    times, louder, quieter, low_exponent, exponents,
+    memory_ptr, starts_ptr, keys_ptr, scale_ptr, offset_ptr, partner_ptr, whole_ptr, rows, columns, indices, loud_size,
+    unit, times, louder, quieter, low_exponent, exponents,
     AXIS: tl.constexpr, DOWN: tl.constexpr, BITS: tl.constexpr, EVERY: tl.constexpr, REPLACE: tl.constexpr,
-    LOUD: tl.constexpr, SIGN: tl.constexpr, LEVELS: tl.constexpr, STEP: tl.constexpr,
+    LOUD: tl.constexpr, SIGN: tl.constexpr, LEVELS: tl.constexpr, STEP: tl.constexpr, WHOLE: tl.constexpr,
     LANES: tl.constexpr, ROUNDS: tl.constexpr,
 ):
     """A program draws four stretches of LANES elements of slot `program_id(1)`: below one another for DOWN, where the
-    loud axis is that of the columns, else one after another. AXIS of scales, or −1; LOUD axis, or −1."""
+    loud axis is that of the columns, else one after another. AXIS of scales, or −1; LOUD axis, or −1. WHOLE numbers, of
+    which some come often for REPEATED, or bools."""
     slot = tl.program_id(1).to(tl.int64)
     out_ptr = memory_ptr + tl.multiple_of(tl.load(starts_ptr + slot), 16)
     key = tl.load(keys_ptr + slot)
@@ -56,6 +60,14 @@ def draw_kernel(
         pair = tl.load(partner_ptr + slot * loud_size + first, mask=first < columns, other=-1)
         other = major * across * LANES + tl.maximum(pair, 0)
         others = tl.philox(key, other, tl.zeros_like(other), tl.zeros_like(other), tl.zeros_like(other), ROUNDS)
+    if WHOLE:
+        low, span, share = tl.load(whole_ptr), tl.load(whole_ptr + 1), tl.load(whole_ptr + 2)
+    if WHOLE == 2:
+        # Further streams: of which numbers come often, and of one that does in the whole tensor.
+        zero = tl.zeros_like(counter)
+        repeats = tl.philox(key, counter, zero + 1, zero, zero, ROUNDS)
+        secret, _, _, _ = tl.philox(key, zero, zero + 2, zero, zero, ROUNDS)
+        often = low + (secret.to(tl.int64) * span >> 32)
     if LOUD == 0:
         pair = tl.load(partner_ptr + slot * loud_size + major)
         other = tl.maximum(pair, 0) * across * LANES + first
@@ -73,6 +85,14 @@ def draw_kernel(
             x = bits.to(tl.float32, bitcast=True)
         elif LEVELS:
             x = ((bits >> 16) * LEVELS >> 16) * STEP
+        elif WHOLE == 3:
+            x = bits.to(tl.int64) < share
+        elif WHOLE:
+            x = low + (bits.to(tl.int64) * span >> 32)
+            if WHOLE == 2:
+                repeated = repeats[part].to(tl.int64)
+                end = tl.where(repeated % 3 == 0, low, low + span - 1)
+                x = tl.where(repeated < share, tl.where(repeated % 3 == 2, often, end), x)
         else:
             if AXIS == 0:
                 at = slot * indices + tl.minimum(row, rows - 1)
@@ -110,17 +130,48 @@ def draw_kernel(
         tl.store(out_ptr + row.to(tl.int64) * columns + column, x, mask=mask)
 
 
+NONE, EVEN, OFTEN, BOOLS = 0, 1, 2, 3
+"""Kinds of whole numbers: none, evenly distributed ones, those of which some come often, bools."""
+
+
+def _whole(distribution: Distribution, sizes: Sizes) -> tuple[int, int, int, float]:
+    """The kind of a distribution's whole numbers, the lowest, how many there are, and the share of `Indices.repeats` or
+    `Bools`."""
+    if isinstance(distribution, Whole):
+        low = value_of(distribution.low, sizes)
+        return EVEN, low, value_of(distribution.high, sizes) - low + 1, 0.0
+    if isinstance(distribution, Indices):
+        return OFTEN, 0, value_of(distribution.high, sizes), distribution.repeats
+    if isinstance(distribution, Bools):
+        return BOOLS, 0, 2, distribution.share
+    return NONE, 0, 0, 0.0
+
+
+def draws(distribution: Distribution, dtype: torch.dtype, sizes: Sizes) -> bool:
+    """Whether `draw_all` can draw this in tensors of a dtype. Others cost more: floats of 64 bits need numbers of their
+    own, and not every device converts to those of 8."""
+    if isinstance(distribution, Spread):
+        return dtype in (torch.float32, torch.float16, torch.bfloat16)
+    if isinstance(distribution, Bits | Bytes):
+        return dtype == (torch.uint8 if isinstance(distribution, Bytes) else torch.float32)
+    kind, _, span, _ = _whole(distribution, sizes)
+    return kind != NONE and 0 < span <= 1 << 31 and not dtype.is_floating_point
+
+
 def draw_all(
     distribution: Distribution, shape: Sequence[int], memory: Tensor, starts: Tensor, keys: Tensor,
-    tables: Tables | None,
+    tables: Tables | None, sizes: Sizes,
 ) -> None:
-    """Draws a tensor for every slot, in one launch. `memory` is flat and of the tensor's type; `starts` (int64) are the
-    indices of the slots' first elements, multiples of 16; `keys` are int64, one for each slot. A Spread needs its
-    `tables`."""
+    """Draws a tensor for every slot, in one launch: one that `draws` allows. `memory` is flat and of the tensor's type;
+    `starts` (int64) are the indices of the slots' first elements, multiples of 16; `keys` are int64, one for each slot.
+    A Spread needs its `tables`; `sizes` are those of the case."""
     rows, columns = as_matrix(shape)
     spread = distribution if isinstance(distribution, Spread) else Spread(axis=None)
-    assert isinstance(distribution, Bits | Bytes) or tables is not None, "a tensor of numbers has a Spread"
+    assert not isinstance(distribution, Spread) or tables is not None, "a tensor of numbers has a Spread"
     levels, step = (distribution.levels, distribution.step) if isinstance(distribution, Bytes) else (0, 0)
+    kind, least, span, share = _whole(distribution, sizes)
+    # By memory, so that no number is a constant of the kernel.
+    whole = keys if kind == NONE else torch.tensor([least, span, math.ceil(share * 2**32)], device=keys.device)
     outliers, loud = spread.outliers, spread.loud
     down = loud is not None and loud.axis == 1
     across = triton.cdiv(columns, LANES if down else 4 * LANES)
@@ -129,12 +180,12 @@ def draw_all(
     scale = keys if tables is None else tables.scale
     partner = keys if tables is None or tables.partner is None else tables.partner
     draw_kernel[(across * (triton.cdiv(rows, 4) if down else rows), len(keys))](
-        memory, starts, keys, scale, scale if tables is None else tables.offset, partner, rows, columns,
+        memory, starts, keys, scale, scale if tables is None else tables.offset, partner, whole, rows, columns,
         1 if tables is None else tables.scale.shape[1], partner.shape[-1], UNIT,
         outliers.times if outliers else 1.0, loud.times if loud else 1.0, 1 / loud.times if loud else 1.0,
         low, high - low + 1,
         AXIS=-1 if spread.axis is None else spread.axis, DOWN=down, BITS=isinstance(distribution, Bits),
         EVERY=outliers.every if outliers else 0, REPLACE=bool(outliers and outliers.exponents),
-        LOUD=loud.axis if loud else -1, SIGN=loud.sign if loud else 1, LEVELS=levels, STEP=step,
+        LOUD=loud.axis if loud else -1, SIGN=loud.sign if loud else 1, LEVELS=levels, STEP=step, WHOLE=kind,
         LANES=LANES, ROUNDS=ROUNDS,
         num_warps=2, enable_fp_fusion=False)

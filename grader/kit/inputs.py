@@ -220,7 +220,7 @@ def partner_tables(
 
 
 def as_matrix(shape: Sequence[int]) -> tuple[int, int]:
-    *rows, columns = shape
+    *rows, columns = shape or (1,)
     return math.prod(rows), columns
 
 

@@ -22,7 +22,7 @@ from grader.judge.prepared import Prepared, Stopped, Task
 from grader.judge.preparing import COMPILE_SECONDS
 from grader.judge.simulation import Simulation
 from grader.model.assignment import Assignment
-from grader.model.cases import Case, shape_of
+from grader.model.cases import Case, dtype_of, shape_of
 from grader.model.catalogue import assignments
 from grader.model.course import Course
 from grader.model.desk import Desk
@@ -162,8 +162,8 @@ def _touched(
 ) -> list[inspected.Touch]:
     seen = simulation.inspect(assignment, plan, _watched(plan, program), operations=OPERATIONS)
     shapes: dict[str, tuple[Sequence[int], int]] = {
-        tensor.name: (shape_of(tensor, case), DTYPES[tensor.dtype].itemsize) for tensor in assignment.parameters
-        if not isinstance(tensor, Scalar)}
+        tensor.name: (shape_of(tensor, case), DTYPES[dtype_of(tensor, case)].itemsize)
+        for tensor in assignment.parameters if not isinstance(tensor, Scalar)}
     touches = []
     for touched in seen.touched if isinstance(seen, Simulated) else ():
         if touched.given in shapes:

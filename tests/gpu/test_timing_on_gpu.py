@@ -96,8 +96,9 @@ def test_slots_are_drawn_anew_each_time_and_can_be_had_again(name: str) -> None:
             drawn = [slot[key].tensor for slot in slots for key in slot if key != "out"]
             assert all(bool(one.isfinite().all()) for one in drawn)
             seen.append([one.clone() for one in drawn])
-            assert pool.fused is not None
-            pool.fused.again()
+            assert pool.contents is not None
+            for number in range(SLOTS):
+                pool.contents.again(number)
             assert all(torch.equal(one, before) for one, before in zip(drawn, seen[-1], strict=True))
         step = len(seen[0]) // SLOTS
         for one, other in (*zip(*seen, strict=True), (seen[0][0], seen[0][step])):

@@ -28,10 +28,13 @@ from grader.kit.inputs import (
     partner_tables,
     tables,
 )
+from grader.kit.whole import Bools, Indices, Whole
+from grader.model.parameters import value_of
 
 # A process that imports torch and triton, where others do as much.
 SECONDS = 240
 SLOTS = 2
+SIZES = {"V": 77}
 GAP = 48
 LANES, ROUNDS = 256, 7
 
@@ -40,9 +43,10 @@ import sys
 import torch
 from grader.kit.fused import LANES, ROUNDS, draw_all
 assert (LANES, ROUNDS) == (256, 7)
+SIZES = {"V": 77}
 tasks = torch.load(sys.argv[1], weights_only=False)
 for distribution, shape, memory, starts, keys, found in tasks:
-    draw_all(distribution, shape, memory, starts, keys, found)
+    draw_all(distribution, shape, memory, starts, keys, found, SIZES)
 torch.save([task[2] for task in tasks], sys.argv[2])
 """
 
@@ -63,6 +67,10 @@ TASKS = {
     "bits": Task(Bits(), (9, 700)),
     "bytes": Task(Bytes(), (3, 7, 700), torch.uint8),
     "a few bytes": Task(Bytes(levels=6), (9, 1300), torch.uint8),
+    "whole numbers": Task(Whole(-128, 127), (3, 7, 700), torch.int8),
+    "labels, by a size": Task(Indices("V - 7", repeats=0.4), (2500,), torch.int64),
+    "many rows": Task(Indices(1 << 31, repeats=0.25), (5, 300), torch.int32),
+    "bools": Task(Bools(0.2), (3, 700), torch.bool),
     "loud columns": Task(Spread(axis=0, loud=Loud(axis=1, sign=1)), (9, 70), torch.float16),
     "loud rows": Task(Spread(axis=1, loud=Loud(axis=0, sign=-1)), (18, 300), torch.float16),
 }
@@ -98,6 +106,17 @@ def element(task: Task, found: Tables | None, slot: int, key: int, row: int, col
     if isinstance(spread, Bytes):
         # In floats: an integer is what the bits of a number are.
         return float((word >> 16) * spread.levels // 2**16 * (255 // (spread.levels - 1)))
+    if isinstance(spread, Bools):
+        return float(word < math.ceil(spread.share * 2**32))
+    if isinstance(spread, Whole | Indices):
+        least, most = (spread.low, spread.high) if isinstance(spread, Whole) else (0, value_of(spread.high, SIZES) - 1)
+        assert isinstance(least, int) and isinstance(most, int)
+        at = column // (4 * LANES) * LANES + column % LANES
+        again = philox(key, (row * across * LANES + at, 1))[column // LANES % 4]
+        if isinstance(spread, Indices) and again < math.ceil(spread.repeats * 2**32):
+            secret = philox(key, (0, 2))[0] * (most + 1) >> 32
+            return float((0, most, secret)[again % 3])
+        return float(least + (word * (most - least + 1) >> 32))
     assert isinstance(spread, Spread) and found is not None
     index = 0 if spread.axis is None else (row, column)[spread.axis]
     scale, offset = (numpy.float32(table[slot, index]) for table in (found.scale, found.offset))
@@ -195,9 +214,10 @@ def test_nothing_is_written_beside_a_tensor_and_no_two_are_alike(
     for start in starts.tolist():
         inside[start : start + rows * columns] = True
         slots.append(memory[start : start + rows * columns])
-    assert bool(poisoned(memory[~inside]).all())
-    kinds = distribution.levels if isinstance(distribution, Bytes) else math.inf
-    assert float((slots[0] == slots[1]).double().mean()) < 1 / kinds + 0.05
+    beside = memory.view(torch.uint8)[~inside].view(torch.bool) if memory.dtype == torch.bool else memory[~inside]
+    assert bool(poisoned(beside).all())
+    alike = {Bytes: 1 / getattr(distribution, "levels", 1), Indices: 0.2, Bools: 0.68}.get(type(distribution), 0)
+    assert float((slots[0] == slots[1]).double().mean()) < alike + 0.05
 
 
 def test_philox_is_the_published_one() -> None:

@@ -210,7 +210,8 @@ class PlanProgram:
 
 
 class BaselineProgram:
-    """A function of a file of ours, called with `given`. It returns its result or writes it to the output."""
+    """A function of a file of ours, called with `given`. It returns its answer, of several outputs a tuple in their
+    order, or writes it to the outputs."""
 
     def __init__(self, file: str, source: bytes, function: str, given: Sequence[Given]) -> None:
         path = Path(file)
@@ -225,9 +226,12 @@ class BaselineProgram:
 
     def run(self, slot: Slot, first: Slot | None) -> list[int]:
         result = self._call(slot)
-        out = next(slot[each.name] for each in self._given if isinstance(each, GivenTensor) and each.output)
-        if isinstance(result, torch.Tensor) and result.data_ptr() != out.data_ptr():
-            out.copy_(result)
+        outputs = [slot[each.name] for each in self._given if isinstance(each, GivenTensor) and each.output]
+        results = result if isinstance(result, tuple | list) else (result,)
+        for output, made in zip(outputs, results, strict=result is not None):
+            # None, or the output itself: it has been written.
+            if isinstance(made, torch.Tensor) and made.data_ptr() != output.data_ptr():
+                output.copy_(made)
         return []
 
     def prepare(self, slots: Sequence[Slot]) -> PreparedCall:

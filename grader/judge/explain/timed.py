@@ -12,13 +12,16 @@ AGAIN = (
 
 
 def explain_timed(wrong: Wrong) -> Detail:
+    of = f" of {wrong.name}" if wrong.name else ""
     match wrong.what:
         case "values":
             return Detail(
                 kind="wrong_values", hint=AGAIN, wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten,
                 worst=wrong.worst,
-                message=f"In a timed call {wrong.count:,} of {wrong.total:,} elements are wrong, while the cases "
+                message=f"In a timed call {wrong.count:,} of {wrong.total:,} elements{of} are wrong, while the cases "
                         "before came out right.")
+        case "statistic":
+            return Detail(kind="wrong_values", message=f"In a timed call: {wrong.said}", hint=AGAIN)
         case "late":
             return Detail(
                 kind="wrong_values", message="In a timed call the output changed after the kernels had ended.",

@@ -10,10 +10,11 @@ from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.execution import Executor, GpuFailure, executor_zygote
 from grader.judge.planning import Wanted, parameters_of
 from grader.judge.timing.fitness import Drift
-from grader.kit.inputs import Number
+from grader.kit.inputs import middle
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
 from grader.model.catalogue import baseline_source
+from grader.model.parameters import Scalar, Value
 
 EAGER, COMPILED = "eager", "compiled"
 # The first call of torch.compile takes seconds, so this is run ahead.
@@ -92,7 +93,8 @@ def load_baseline(executor: Executor, assignment: Assignment, case: Case, functi
     return number
 
 
-def scalars(assignment: Assignment, case: Case) -> dict[str, float]:
+def scalars(assignment: Assignment, case: Case) -> dict[str, Value]:
     """The numbers that a baseline is given: always the same, since they are compiled into it."""
     distributions = {} if assignment.distributions is None else assignment.distributions(case)
-    return {name: number.middle for name, number in distributions.items() if isinstance(number, Number)}
+    return {one.name: middle(distributions[one.name], case.sizes)
+            for one in assignment.parameters if isinstance(one, Scalar) and one.name in distributions}

@@ -8,17 +8,21 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from grader.judge.rows import row_check
+from grader.judge.rows import Answered, SlotCheck, copied, row_check, whole_check
 from grader.model.assignment import Assignment
+from grader.model.cases import Case, shape_of
 from grader.model.parameters import Inputs
 
 # Secret places of each input, which must not have changed.
 INPUT_SAMPLES = 4096
+# Secret slots whose answers have to fit the assignment's statistic.
+STATISTICS = 4
 
 
 @dataclass(frozen=True)
 class Laid:
-    """An input in all slots: its `starts` in flat `memory`, one for each slot, and its number of elements."""
+    """An input in all slots, as bits: its `starts` in flat `memory` of whole numbers, one for each slot, and its number
+    of elements."""
 
     memory: Tensor
     starts: Tensor
@@ -36,27 +40,45 @@ class Checks:
     """
 
     def __init__(
-        self, assignment: Assignment, inputs: Sequence[Inputs], laid: Sequence[Laid], rows: int,
+        self, assignment: Assignment, case: Case, inputs: Sequence[Inputs], laid: Sequence[Laid],
         generator: torch.Generator,
     ) -> None:
+        self._assignment = assignment
         self._inputs = inputs
-        if assignment.spot_check is not None:
-            self._check = assignment.spot_check(inputs, generator)
-        else:
-            self._check = row_check(assignment, inputs, rows, generator)
+        self._checks = [_check_of(view, case, inputs, generator) for view in assignment.views()]
+        self._whole = {} if assignment.statistic is None else copied(inputs, STATISTICS, generator)
         self._looks = []
         for tensor in laid:
             places = tensor.places(len(inputs), min(INPUT_SAMPLES, tensor.elements), generator)
             self._looks.append((tensor.memory, places, tensor.memory[places]))
 
-    def doubtful(self, outputs: Sequence[Tensor]) -> list[int]:
-        """The slots whose answer looks wrong, or whose inputs have changed."""
+    def doubtful(self, answered: Sequence[Answered]) -> list[int]:
+        """The slots whose answers look wrong, or whose inputs have changed."""
         # Written so that NaN fails.
-        doubts = (self._check(self._inputs, outputs) <= 1).logical_not()
+        doubts = torch.stack([(check(self._inputs, answered) <= 1).logical_not() for check in self._checks]).any(dim=0)
         for memory, places, kept in self._looks:
-            doubts |= (_bits(memory[places]) != _bits(kept)).any(dim=1)
-        return [slot for slot, doubt in enumerate(doubts.tolist()) if doubt]
+            doubts |= (memory[places] != kept).any(dim=1)
+        unlikely = {slot for slot, given in self._whole.items() if unfit(self._assignment, given, answered[slot])}
+        return [slot for slot, doubt in enumerate(doubts.tolist()) if doubt or slot in unlikely]
 
 
-def _bits(x: Tensor) -> Tensor:
-    return x.view({4: torch.int32, 2: torch.int16, 1: torch.uint8}[x.itemsize])
+def unfit(assignment: Assignment, inputs: Inputs, answered: Answered) -> str:
+    """What the assignment's statistic says against the answers of a call; "" if they fit, or there is none."""
+    if assignment.statistic is None:
+        return ""
+    return assignment.statistic(inputs, answered if len(answered) > 1 else next(iter(answered.values())))
+
+
+def _check_of(view: Assignment, case: Case, inputs: Sequence[Inputs], generator: torch.Generator) -> SlotCheck:
+    """The check of the output that `view` is about."""
+    if view.spot_check is not None:
+        check, name = view.spot_check(inputs, generator), view.output.name
+
+        def spots(now: Sequence[Inputs], answered: Sequence[Answered]) -> Tensor:
+            found: Tensor = check(now, [one[name] for one in answered])
+            return found
+
+        return spots
+    if view.rows is None:
+        return whole_check(view, inputs, generator)
+    return row_check(view, inputs, shape_of(view.output, case)[0], generator)

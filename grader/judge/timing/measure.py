@@ -26,7 +26,7 @@ from grader.model.assignment import Assignment
 from grader.model.cases import Case, TimedCase
 from grader.model.course import Threshold
 from grader.model.estimate import Estimate, estimate, settled, straddles
-from grader.model.parameters import Input
+from grader.model.parameters import Input, Value
 from grader.model.result import Interval, Timing
 from grader.plan.compiled import Binary
 from grader.plan.plan import Plan
@@ -81,7 +81,7 @@ class Timed:
     slots: int
     plan: Plan
     binaries: Sequence[Binary]
-    scalars: Mapping[str, float]
+    scalars: Mapping[str, Value]
 
     @property
     def names(self) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from dataclasses import astuple, dataclass, field
 
 from grader.judge.execution import CapturedCalls, Executor, GpuFailure, Taken
 from grader.judge.timing.pool import Pool
+from grader.model.parameters import Value
 
 # Length of a replay, if there are enough slots. The same for both sides, so that neither lets the device cool.
 REPLAY_SECONDS = 5e-3
@@ -27,7 +28,7 @@ class Replays:
 
     executor: Executor
     program: int
-    scalars: Mapping[str, float]
+    scalars: Mapping[str, Value]
     pool: Pool
     limit: float
     count: int = 1

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor
 
 from grader.engine.forkserver.handle import InfrastructureError
+from grader.judge.buffers import DTYPES
 from grader.judge.compare import poison_, poisoned
 from grader.judge.device import FreeMemory
 from grader.judge.timing import measure
@@ -20,6 +22,7 @@ from grader.kit.author import rows_of
 from grader.model.cases import Case, TimedCase
 from grader.model.catalogue import assignments, right_answer
 from tests.assignments.tiny import tiny
+from tests.judge.timing.several import SEVERAL, SMALL
 from tests.judge.toys import BLEND
 
 COUNT = 3
@@ -133,10 +136,11 @@ def test_checks_find_the_slot(change: str) -> None:
     for part in memory.view(COUNT, 2000, 64):
         part.copy_(silu.make_inputs(case, generator)["x"])
         inputs.append({"x": part})
-    checks = Checks(silu, inputs, [Laid(memory, torch.arange(COUNT) * 2000 * 64, 2000 * 64)], 2000, generator)
+    laid = [Laid(memory.view(torch.int32), torch.arange(COUNT) * 2000 * 64, 2000 * 64)]
+    checks = Checks(silu, case, inputs, laid, generator)
     outputs = [right_answer(silu, one).float() for one in inputs]
     CHANGES[change](inputs[1]["x"], outputs[1])
-    assert checks.doubtful(outputs) == ([] if change == "nothing" else [1])
+    assert checks.doubtful([{"out": output} for output in outputs]) == ([] if change == "nothing" else [1])
 
 
 BYTE_CHANGES: dict[str, Callable[[Tensor, Tensor], object]] = {
@@ -154,12 +158,94 @@ def test_checks_of_bytes_find_the_slot_and_doubt_no_answer_for_holding_the_poiso
     memory = torch.randint(256, (COUNT * 2 * 200 * 64,), generator=generator, dtype=torch.uint8)
     inputs = [{"x": x, "y": y} for x, y in memory.view(COUNT, 2, 200, 64)]
     laid = [Laid(memory, (2 * torch.arange(COUNT) + one) * 200 * 64, 200 * 64) for one in range(2)]
-    checks = Checks(blend, inputs, laid, 200, generator)
+    checks = Checks(blend, Case(name="large", sizes={"M": 200, "N": 64}), inputs, laid, generator)
     outputs = [right_answer(blend, one).to(torch.uint8) for one in inputs]
     assert all(bool(poisoned(output).any()) for output in outputs)
     BYTE_CHANGES[change](inputs[1]["x"], outputs[1])
-    assert checks.doubtful(outputs) == ([] if change == "nothing" else [1])
+    assert checks.doubtful([{"out": output} for output in outputs]) == ([] if change == "nothing" else [1])
 
+
+Changed = Callable[[dict[str, Tensor]], object]
+BY_OUTPUT: dict[str, tuple[Changed, Wrong]] = {
+    "an update": (lambda slot: slot["state"][3, 1].zero_(), Wrong("values", "state", 1, 21)),
+    "whole numbers": (lambda slot: slot["picked"][5].add_(1 << 60), Wrong("values", "picked", 1, 7)),
+    "what is compared whole": (lambda slot: slot["total"][4].add_(1e-6), Wrong("values", "total", 1, 5)),
+    "never written": (lambda slot: poison_(slot["out"]), Wrong("values", "out", 35, 35, 35)),
+    "a bool": (lambda slot: slot["kept"][6, 4].logical_not_(), Wrong("values", "kept", 1, 35)),
+    "one that is no bool": (lambda slot: slot["kept"].view(torch.uint8)[6].fill_(7), Wrong("values", "kept", 5, 35)),
+}
+
+
+@pytest.mark.parametrize("change", ["nothing", *BY_OUTPUT])
+def test_of_several_outputs_the_wrong_one_is_told(change: str) -> None:
+    pool = Pool(SEVERAL, SMALL, COUNT, cuda=False)
+    try:
+        for _ in range(2):
+            pool.draw(COUNT, scalars(SEVERAL, SMALL))
+            slots = [{name: piece.tensor for name, piece in slot.items()} for slot in pool.slots()]
+            assert list(slots[0]) == ["x", "labels", "order", "keep", "state", "out", "picked", "total", "kept"]
+            for slot in slots:
+                given = {name: slot[name] for name in ("x", "labels", "order", "keep", "state")}
+                answers = SEVERAL.oracle(**given, **scalars(SEVERAL, SMALL))
+                for output, answer in zip(SEVERAL.outputs, answers, strict=True):
+                    slot[output.name].copy_(answer)
+            found, wrong = BY_OUTPUT.get(change, (lambda slot: None, None))
+            found(slots[1])
+            look(pool)
+            told = pool.check(COUNT)
+            assert told == wrong if told is None else replace(told, worst=None) == wrong
+            slots[2]["picked"][-1] += 1
+            assert pool.check(COUNT) == Wrong("late")
+    finally:
+        pool.close()
+
+
+@pytest.mark.parametrize("change", ["nothing", *list(BY_OUTPUT)[:3]])
+def test_checks_look_at_every_output(change: str) -> None:
+    generator = torch.Generator().manual_seed(1)
+    inputs = [{**SEVERAL.make_inputs(SMALL, generator), "factor": 3, "negative": True} for _ in range(COUNT)]
+    checks = Checks(SEVERAL, SMALL, inputs, [], generator)
+    answered = [{output.name: answer.to(DTYPES[output.dtype]) for output, answer in zip(
+        SEVERAL.outputs, SEVERAL.oracle(**one), strict=True)} for one in inputs]
+    if change in BY_OUTPUT:
+        BY_OUTPUT[change][0](answered[1])
+    # Updates hold the answer in the place of what was given.
+    for one, slot in zip(inputs, answered, strict=True):
+        one["state"].copy_(slot["state"])
+    assert checks.doubtful(answered) == ([] if change == "nothing" else [1])
+
+
+def _dropped(x: Tensor, out: Tensor) -> Tensor:
+    """Twice x, or zero where the answer is."""
+    return torch.where(out == 0, 0.0, 2 * x.double())
+
+
+DROPOUT = ASSIGNMENTS["silu"].model_copy(update={
+    "oracle": _dropped, "statistic": lambda inputs, out: "" if 0.3 < float((out == 0).double().mean()) < 0.7 else
+    f"{float((out == 0).double().mean()):.0%} of the elements were dropped"})
+DROPPED: dict[str, tuple[Callable[[Tensor], object], str]] = {
+    "half": (lambda out: out[::2].zero_(), ""), "all": (lambda out: out.zero_(), "statistic"),
+    "none": (lambda out: None, "statistic"), "half, and another is wrong": (
+        lambda out: (out[::2].zero_(), out[1].add_(7)), "values")}
+
+
+@pytest.mark.parametrize("change", DROPPED)
+def test_an_oracle_may_be_given_the_answer(change: str) -> None:
+    case, (changed, what) = Case(name="large", sizes={"M": 20, "N": 64}), DROPPED[change]
+    pool, generator = Pool(DROPOUT, case, COUNT, cuda=False), torch.Generator().manual_seed(1)
+    try:
+        pool.draw(COUNT, {})
+        slots = [{name: piece.tensor for name, piece in slot.items()} for slot in pool.slots()]
+        checks = Checks(DROPOUT, case, [{"x": slot["x"]} for slot in slots], [], generator)
+        for slot in slots:
+            slot["out"].copy_(2 * slot["x"])
+            (changed if slot is slots[1] else DROPPED["half"][0])(slot["out"])
+        look(pool)
+        found = pool.check(COUNT)
+        assert (found.what if found else "") == what
+        assert checks.doubtful([{"out": slot["out"]} for slot in slots]) == ([1] if what else [])
+    finally:
+        pool.close()
 
 
 SMALLER = TimedCase(name="8192x8192", sizes={"M": 8192, "N": 8192}, smaller=({"M": 2048, "N": 2048},))

@@ -9,7 +9,7 @@ import torch
 
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import poison_
-from grader.judge.rows import answers_and_tolerances, row_check
+from grader.judge.rows import SlotCheck, answers_and_tolerances, row_check, whole_check
 from grader.model.catalogue import answer_and_tolerance, assignments
 from grader.model.parameters import Inputs
 
@@ -54,11 +54,17 @@ def test_an_oracle_that_decides_by_values_answers_for_each_slot() -> None:
 def test_the_slot_with_a_wrong_row_is_found(name: str) -> None:
     assignment, slots = assignments()[name], _slots(name)
     outputs = [answer_and_tolerance(assignment, one)[0].to(DTYPES[assignment.output.dtype]) for one in slots]
-    check = row_check(assignment, slots, len(outputs[0]), torch.Generator().manual_seed(1))
-    assert check(slots, outputs).tolist() == [0] * SLOTS
-    wrong = outputs[1].clone()
-    wrong[-1] = 77
-    assert check(slots, [outputs[0], wrong, outputs[2]]).tolist() == [0, math.inf, 0]
-    unwritten = torch.empty_like(outputs[2])
-    poison_(unwritten)
-    assert check(slots, [*outputs[:2], unwritten]).tolist() == [0, 0, math.inf]
+    whole = assignment.model_copy(update={"rows": None})
+    for check in (row_check(assignment, slots, len(outputs[0]), torch.Generator().manual_seed(1)),
+                  whole_check(whole, slots, torch.Generator().manual_seed(1))):
+        def checked(*answers: torch.Tensor, _check: SlotCheck = check) -> list[float]:
+            found: list[float] = _check(slots, [{assignment.output.name: answer} for answer in answers]).tolist()
+            return found
+
+        assert checked(*outputs) == [0] * SLOTS
+        wrong = outputs[1].clone()
+        wrong[-1] = 77
+        assert checked(outputs[0], wrong, outputs[2]) == [0, math.inf, 0]
+        unwritten = torch.empty_like(outputs[2])
+        poison_(unwritten)
+        assert checked(*outputs[:2], unwritten) == [0, 0, math.inf]

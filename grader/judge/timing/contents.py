@@ -1,0 +1,106 @@
+"""Contents of tensors on a device, for many slots at once: drawn from secret keys, from which they can be had again."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from grader.judge.arena import Piece
+from grader.judge.compare import POISON
+from grader.judge.timing.checks import Laid
+from grader.kit.inputs import Distribution, Spread, Tables, draw, partner_tables, tables
+from grader.model.assignment import Assignment
+from grader.model.cases import Case
+
+
+@dataclass(frozen=True)
+class _Filled:
+    """A tensor in all slots: `pieces` are its own, `starts` (int64) their first elements in flat `memory`."""
+
+    distribution: Distribution
+    pieces: Sequence[Piece]
+    memory: Tensor
+    starts: Tensor
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.pieces[0].tensor.shape)
+
+
+class SlotContents:
+    """Draws the tensors of `pieces`, which has each one's pieces in all slots by the name of the parameter."""
+
+    def __init__(
+        self, assignment: Assignment, case: Case, pieces: Mapping[str, Sequence[Piece]], generator: torch.Generator
+    ) -> None:
+        # A module of kernels: slow to import, and of use on a GPU only.
+        from grader.kit import fused
+
+        assert assignment.distributions is not None, f"{assignment.name} is timed: distributions expected"
+        distributions = assignment.distributions(case)
+        self._fused = fused
+        self._sizes = case.sizes
+        self._generator = generator
+        # Seeded anew for each tensor that no kernel draws.
+        self._own = torch.Generator(generator.device)
+        self._filled = {
+            name: _Filled(distributions[name], own, _flat(own), torch.tensor(
+                [piece.offset // piece.tensor.itemsize for piece in own], device=generator.device))
+            for name, own in pieces.items()}
+        self._keys: dict[str, list[int]] = {}
+        self._tables: dict[str, Tables] = {}
+        self._partners: dict[str, Tensor] = {}
+
+    def laid(self, names: Sequence[str]) -> list[Laid]:
+        """Where these tensors lie, as bits."""
+        return [Laid(one.memory.view(POISON[one.memory.dtype][0]), one.starts, one.pieces[0].tensor.numel())
+                for one in (self._filled[name] for name in names)]
+
+    def renew(self, count: int) -> None:
+        """Draws new contents for the first `count` slots."""
+        shapes = {name: one.shape for name, one in self._filled.items()}
+        distributions = {name: one.distribution for name, one in self._filled.items()}
+        self._partners = partner_tables(distributions, shapes, count, self._generator)
+        for name, one in self._filled.items():
+            self._keys[name] = [secrets.randbits(64) - (1 << 63) for _ in range(count)]
+            if isinstance(one.distribution, Spread) and self._by_kernel(one):
+                self._tables[name] = tables(
+                    one.distribution, one.shape, count, self._partners.get(name), self._generator)
+        self._write(slice(0, count))
+
+    def again(self, slot: int) -> None:
+        """Writes the same contents of a slot once more."""
+        self._write(slice(slot, slot + 1))
+
+    def _by_kernel(self, one: _Filled) -> bool:
+        return self._fused.draws(one.distribution, one.memory.dtype, self._sizes)
+
+    def _write(self, slots: slice) -> None:
+        for name, one in self._filled.items():
+            keys, found = self._keys[name][slots], self._tables.get(name)
+            if self._by_kernel(one):
+                self._fused.draw_all(
+                    one.distribution, one.shape, one.memory, one.starts[slots][: len(keys)],
+                    torch.tensor(keys, device=one.starts.device), found and _of(found, slots), self._sizes)
+                continue
+            partner = self._partners.get(name)
+            for number, key in enumerate(keys, slots.start):
+                one.pieces[number].tensor.copy_(draw(
+                    one.distribution, one.shape, one.memory.dtype, self._sizes,
+                    None if partner is None else partner[number : number + 1], self._own.manual_seed(key)))
+
+
+def _flat(pieces: Sequence[Piece]) -> Tensor:
+    """The memory of the pieces' arena as one tensor of their dtype."""
+    memory, dtype = pieces[0].arena.memory, pieces[0].tensor.dtype
+    return memory[: len(memory) // dtype.itemsize * dtype.itemsize].view(dtype)
+
+
+def _of(found: Tables, slots: slice) -> Tables:
+    return replace(
+        found, scale=found.scale[slots], offset=found.offset[slots],
+        partner=None if found.partner is None else found.partner[slots])
