@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from grader.model.hidden import staff
 from grader.model.result import SCHEMA, Result
 from grader.model.text import clean
-from grader.report.people import Owner, People, read_people
+from grader.report.people import Owner, People, shown_people
 
 NOBODY = Owner()
 MAX_BYTES = 64 * 1024 * 1024
@@ -50,11 +50,8 @@ def load_results(out: Path) -> LoadedResults:
     unreadable or of another version is a failure."""
     entries: list[Entry] = []
     failures: list[Failure] = []
-    try:
-        people = read_people(out)
-    except (OSError, ValueError) as error:
-        people = People()
-        why = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+    people, why = shown_people(out)
+    if why:
         failures.append(Failure("", f"Names are not shown: {why}"))
     for folder in sorted(path for path in out.iterdir() if _is_folder(path) and not path.name.startswith(".")):
         try:

@@ -26,7 +26,7 @@ from grader.report.gradebook import gradebook
 from grader.report.inspected import InspectedFile
 from grader.report.line import MOST_FLAGS, Line, comparable, devices, line, marked
 from grader.report.load import Entry, Failure, load_results
-from grader.report.people import People, pseudonym, read_people
+from grader.report.people import People, pseudonym, shown_people
 
 NOBODY = People()
 Others = Collection[tuple[str, str]] | None
@@ -109,11 +109,8 @@ def write_class(
 
 def write_lines(lines: Sequence[Line], out: Path, failures: Sequence[Failure], progress: Progress | None) -> None:
     """Writes `out/index.html` from lines that are marked already."""
-    try:
-        people = read_people(out)
-    except (OSError, ValueError):
-        # A failure of those that were loaded says so.
-        people = People()
+    # Why they cannot be read, a failure of those that were loaded says.
+    people, _ = shown_people(out)
     replace(out / "index.html", class_page_of(lines, failures, progress, people).encode())
 
 

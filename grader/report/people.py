@@ -76,6 +76,20 @@ def read_people(out: Path) -> People:
     return people.model_copy(update={"key": made_key(out)}) if people.hidden else people
 
 
+def shown_people(out: Path) -> tuple[People, str]:
+    """The people as pages show them, and why they cannot be read, or "". Then everybody has a pseudonym, since pages
+    that were meant to hide who people are must not tell it."""
+    try:
+        return read_people(out), ""
+    except (OSError, ValueError) as error:
+        why = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+    try:
+        key = made_key(out)
+    except OSError:
+        key = secrets.token_bytes(KEY_BYTES)
+    return People(names="pseudonyms", key=key), why
+
+
 def write_people(out: Path, names: Names, folders: Mapping[str, Sequence[Person]]) -> None:
     """Keeps how people are shown, and the members of these folders beside those known before. A folder whose members
     have neither name nor section now keeps those that it had. Raises OSError."""

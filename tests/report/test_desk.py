@@ -13,7 +13,7 @@ from grader.report.gradebook import gradebook
 from grader.report.leaderboard import places
 from grader.report.line import Line, comparable, line, marked
 from grader.report.load import Entry, Failure, load_results
-from grader.report.pages import Progress, Running, class_page_of, write_class
+from grader.report.pages import Progress, Running, class_page_of, write_all, write_class
 from grader.report.people import Person, write_people
 from grader.report.tally import distribution, least_repeatable, mistakes, slowest, speed, summary
 from tests.report import desk, samples
@@ -237,6 +237,14 @@ def test_pseudonyms_tell_nobody(tmp_path: Path) -> None:
         names = re.findall(f"{before}([a-z]+-[a-z]+)", text, re.MULTILINE)
         assert names == sorted(names) and len(names) > 10, before
     assert (tmp_path / ".staff" / ".people.json").stat().st_mode & 0o777 == 0o600
+    # Nor do pages that are drawn while nobody can tell what they may show.
+    kept = (tmp_path / ".staff" / ".people.json").read_bytes()
+    (tmp_path / ".staff" / ".people.json").write_text("{")
+    write_all(tmp_path)
+    page = (tmp_path / "index.html").read_text()
+    assert "Names are not shown: " in load_results(tmp_path).failures[0].message
+    assert "<bdi>The grading</bdi>" in page and not [one.folder for one in made if one.folder in page]
+    (tmp_path / ".staff" / ".people.json").write_bytes(kept)
     # The next grading asks for none.
     write_people(tmp_path, "real", {made[0].folder: [Person(id=made[0].folder)]})
     loaded = load_results(tmp_path)
