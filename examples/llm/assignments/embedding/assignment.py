@@ -85,8 +85,8 @@ ASSIGNMENT = assignment(
                 Output(shape=("N", "D"), dtype="bfloat16")),
     oracle=oracle,
     cases=cases(
-        "N V D", "1x1x1 5x9x7 37x1009x64 3x17x4099 1031x5x33-repeated 257x100x128 64x32000x48",
-        gpu="70001x33x31 4099x32000x4093 1031x128256x4096-repeated"),
+        "N V D", "1x1x1 5x9x7 37x1009x64 3x17x4099 1031x5x33-repeated 257x100x128 64x5003x48",
+        gpu="70001x33x31 4099x8000x1031 1031x16001x1024-repeated"),
     timed=timed("N V D", "16384x32000x2048 8192x32000x1024 4096x32000x512",
                 "262144x50257x128 131072x50257x128 65536x50257x128"),
     baseline=Baseline(name="torch.index_select", compiled="torch.compile of table[indices]"),
