@@ -8,7 +8,7 @@ import torch
 import triton
 import triton.language as tl
 
-SHORT = 1024
+SHORTEST, SHORT = 128, 1024
 FEW = 16
 CHUNK = 4096
 TILE = 1024
@@ -104,7 +104,8 @@ def topk(x: torch.Tensor, k: int, values: torch.Tensor, indices: torch.Tensor) -
         chunk = min(triton.next_power_of_2(N), CHUNK)
         given, count = torch.empty((M, chunks * k), dtype=torch.int64, device=x.device), chunks * k
         select_kernel[(M, chunks)](x, given, N, k, CHUNK=chunk, num_warps=4)
-    block, K = triton.next_power_of_2(count), triton.next_power_of_2(k)
+    # One block for all of the shortest rows, so that one kernel is compiled for them.
+    block, K = max(triton.next_power_of_2(count), SHORTEST), triton.next_power_of_2(k)
     rows = max(TILE // block, 1)
     num_warps = min(rows * block // 512, 8)
     grid = (triton.cdiv(M, rows),)

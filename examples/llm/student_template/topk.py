@@ -1,7 +1,7 @@
 """The k largest of each row of x in falling order, and the columns in which they stand. Of equal numbers the one in the
 smaller column comes first; −0 equals 0.
 
-x: (M, N) float32; k: 1, 2, 8 or 50, at most N; values: (M, k) float32; indices: (M, k) int64; contiguous, any M and N
+x: (M, N) float32; k: 1, 8 or 50, at most N; values: (M, k) float32; indices: (M, k) int64; contiguous, any M and N
 from 1 on. Write into values and indices; leave x alone.
 """
 

@@ -100,6 +100,7 @@ ASSIGNMENT = assignment(
     distributions=lambda case: {"x": CONTENTS[case.values]},
     tolerance={"values": values_tolerance, "scales": scales_tolerance},
     rows="x",
+    right_by_nature={"1x1: values: an earlier answer": "the only element of a row is the largest: 127 or −127"},
     mistakes=(
         *mistakes(
             ("largest of the matrix", "One scale serves the whole matrix: each row has its own largest element.",
