@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+import triton.language as tl
 from torch import Tensor
 
 from grader.plan.findings import Misaligned, OutOfBounds, Race, Undefined
@@ -185,6 +186,8 @@ def near(got: Values, expected: Values) -> None:
 @pytest.mark.parametrize(("file", "function", "make", "row"), CASES, ids=[
     "-".join([function, *(str(each).removeprefix("torch.") for each in row)]) for _, function, _, row in CASES])
 def test_a_kernel(file: str, function: str, make: Callable[..., Made], row: tuple[Any, ...]) -> None:
+    if function == "blocks" and not hasattr(tl, "advance"):
+        pytest.skip("Triton 3.9 removed block pointers")
     values, expected = make(*row)
     outputs = list(expected)
     plan = plan_of(source(file), function, values, outputs)
