@@ -242,11 +242,13 @@ def new(name: Annotated[str, typer.Argument(help="The function's name: small let
     from grader.author.new import write
 
     try:
-        if home.here().shipped:
-            _usage(home.NONE)
+        if note := home.here().note:
+            _usage(note)
         made = write(name, home.root())
-    except (ValueError, OSError, CourseError) as error:
+    except (ValueError, CourseError) as error:
         _usage(str(error))
+    except OSError as error:
+        _usage(failed(error))
     for path in made:
         console.print(str(path.relative_to(home.root())), markup=False)
     console.print(f"next: change them, then run kernelmark verify {name}", markup=False)
@@ -263,8 +265,8 @@ def handouts(
     # Late, see check.
     from grader.author import handout
 
-    if home.here().shipped:
-        _usage(home.NONE)
+    if note := home.here().note:
+        _usage(note)
     try:
         known = catalogue.assignments()
         rules = read_course(course, frozenset(known))

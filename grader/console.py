@@ -97,7 +97,7 @@ def _entered(context: typer.Context, given: Path) -> Path:
         # Typer's own copy of click has the class of these sources, and no name for it.
         source = context.get_parameter_source("course")
         found = home.find_here() if source is None or source.name == "DEFAULT" else home.named(given)
-        if found.shipped and (target := context.params.get("target")):
+        if found.note == home.NONE and (target := context.params.get("target")):
             found = home.find(target)
     except home.HomeError as error:
         usage(str(error))
@@ -107,8 +107,8 @@ def _entered(context: typer.Context, given: Path) -> Path:
 
 def say_if_shipped() -> None:
     """Tells whose course counts where none was found, which may be a wrong folder."""
-    if home.here().shipped:
-        errors.print(f"kernelmark: {home.NONE}", markup=False)
+    if note := home.here().note:
+        errors.print(f"kernelmark: {note}", markup=False)
 
 
 def failed(error: OSError, where: object = None) -> str:

@@ -30,7 +30,7 @@ class HomeError(Exception):
 @dataclass(frozen=True)
 class Home:
     """A course's place. `root` is the folder that holds `assignments/`; `file` is the course file, which may lie
-    elsewhere; `named` tells that the user named it, `shipped` that it is the package's, because none was found."""
+    elsewhere; `named` tells that the user named it, `shipped` that no assignments were found but the package's own."""
 
     root: Path
     file: Path
@@ -39,7 +39,18 @@ class Home:
 
     def lies_in(self, folder: Path) -> bool:
         """Whether the course was found in a folder, such as that of a student, who must not choose the rules."""
-        return not self.named and not self.shipped and folder.is_dir() and self.file.is_relative_to(folder.resolve())
+        found = not self.named and not (self.shipped and self.file.parent == SHIPPED)
+        return found and folder.is_dir() and self.file.is_relative_to(folder.resolve())
+
+    @property
+    def note(self) -> str:
+        """What to tell whose course has assignments of the package, in a line; "" if it has its own."""
+        if not self.shipped:
+            return ""
+        if self.file.parent == SHIPPED:
+            return NONE
+        return (f"{self.file}: no {ASSIGNMENTS}/ beside it, so the assignments are the package's own; kernelmark init "
+                "makes a course that has some")
 
     def words(self, file: Path) -> list[str]:
         """The words that make a repeated command take this course file; none are needed where it is found."""
@@ -86,7 +97,7 @@ def find(start: Path) -> Home:
     if holding is None and not _has(SHIPPED, ASSIGNMENTS):
         raise HomeError(f"{SHIPPED / ASSIGNMENTS}: No such file or directory, and no course here or above; run this in "
                         "a course or a kit, or name one with --course")
-    return Home(holding or SHIPPED, (ruling or SHIPPED) / COURSE, shipped=ruling is None)
+    return Home(holding or SHIPPED, (ruling or SHIPPED) / COURSE, shipped=holding is None)
 
 
 def find_here() -> Home:
@@ -103,7 +114,10 @@ def named(path: Path) -> Home:
     directory's course. Raises HomeError."""
     path = path / COURSE if path.is_dir() else path
     folder = path.absolute().parent
-    return Home(folder.resolve() if _has(folder, ASSIGNMENTS) else find_here().root, path, named=True)
+    if _has(folder, ASSIGNMENTS):
+        return Home(folder.resolve(), path, named=True)
+    around = find_here()
+    return Home(around.root, path, named=True, shipped=around.shipped)
 
 
 def own(name: str) -> Path:

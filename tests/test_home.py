@@ -53,7 +53,11 @@ def test_a_course_file_alone_gives_other_rules_for_the_assignments_around_it(tmp
     outer, alone = course(tmp_path / "outer", "one"), course(tmp_path / "outer" / "exam")
     assert home.find(alone) == home.Home(outer, alone / "course.toml")
     lonely = course(tmp_path / "lonely")
-    assert home.find(lonely) == home.Home(ROOT, lonely / "course.toml")
+    assert home.find(lonely) == home.Home(ROOT, lonely / "course.toml", shipped=True)
+    for words in (("new", "axpy"), ("handouts",)):
+        # The package's own are not theirs to change.
+        done = kernelmark(*words, cwd=lonely)
+        assert done.returncode == 2 and f"{lonely}/course.toml: no assignments/ beside it" in done.stderr, done
     with contextlib.chdir(outer):
         (tmp_path / "exam.toml").write_text("")
         assert home.named(tmp_path / "exam.toml") == home.Home(outer, tmp_path / "exam.toml", named=True)
@@ -67,6 +71,17 @@ def test_without_a_course_it_is_the_packages_and_said_so(tmp_path: Path) -> None
         refused = kernelmark(*words, cwd=tmp_path)
         assert (refused.returncode, refused.stderr) == (2, f"kernelmark: {home.NONE}\n"), refused
     assert not (ROOT / "assignments/axpy").exists()
+
+
+def test_a_course_without_assignments_says_what_writes_one(tmp_path: Path) -> None:
+    empty = course(tmp_path / "empty", "any")
+    (empty / "assignments/any").rmdir()
+    for words in (("assignments",), ("verify",), ("kit", "kit"), ("grade", ".", "--out", "../out")):
+        done = kernelmark(*words, cwd=empty)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1, done
+        assert "course.toml: " in done.stderr, done
+    made = kernelmark("new", "axpy", cwd=empty)
+    assert made.returncode == 0 and (empty / "reference/axpy.py").exists(), made
 
 
 def test_a_course_that_others_can_put_there_has_to_be_named(tmp_path: Path) -> None:

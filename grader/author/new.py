@@ -176,7 +176,7 @@ def write(name: str, root: Path) -> list[Path]:
     made = {root / path.replace("NAME", name): text for path, text in FILES.items()}
     if existing := [path for path in made if path.exists()]:
         raise ValueError(f"{existing[0]}: already exists; choose another name")
-    course = read_course(home.file(), frozenset(catalogue.files()))
+    course = read_course(home.file(), frozenset({*catalogue.files(), name}))
     title = name.replace("_", " ").capitalize()
     for path, text in made.items():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -206,6 +206,8 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
         course = Course.model_validate(table | {"sha256": hashlib.sha256(data).hexdigest()})
     except ValidationError as error:
         raise CourseError(f"{path}: {_first(error, table)}") from None
+    if not known:
+        raise CourseError(f"{path}: the course has no assignments; kernelmark new NAME writes one")
     unknown = f"no such assignment; choose from {', '.join(sorted(known))}"
     for name in course.assignments or ():
         if name not in known:

@@ -56,7 +56,7 @@ def _course() -> Diagnosis:
         found = home.here()
     except home.HomeError as error:
         return Diagnosis("course", str(error), False, True)
-    return Diagnosis("course", home.NONE if found.shipped else f"{found.file}, assignments in {found.root}")
+    return Diagnosis("course", found.note or f"{found.file}, assignments in {found.root}")
 
 
 def _packages() -> list[Diagnosis]:
