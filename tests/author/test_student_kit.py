@@ -120,10 +120,10 @@ def test_the_notebook_installs_and_checks_its_cells(tmp_path: Path) -> None:
     assert done.returncode == 0, done
     assert (own / "bin/kernelmark").exists()
     said = [re.sub(r"\s+", " ", line) for line in done.stdout.splitlines()
-            if line.startswith(("●", "■", "Saved", "kernelmark"))]
+            if line.startswith(("●", "■", "○", "Saved", "kernelmark"))]
     # Lines are those of the cell, whose first is the magic.
     assert said == [
-        *(f"■ {name}.py:{unwritten(name) + 1} {STUB}" for name in ("silu", "transpose")),
+        *(f"○ {name}.py:{unwritten(name) + 1} {STUB}" for name in ("silu", "transpose")),
         "Saved as silu.py.", "● silu.py passed 60 of 60 points measured",
         "■ transpose.py run-time error 0 of 60 points measured",
         "kernelmark: no assignment named; write %%kernelmark NAME, as in %%kernelmark silu",
