@@ -9,22 +9,27 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import torch
 
 from grader import frontends
-from grader.kit.inputs import Bits, Bytes, Distribution, Number, Spread
+from grader.author.words import described
+from grader.judge.buffers import DTYPES
+from grader.kit.inputs import Distribution
+from grader.kit.whole import Fixed
 from grader.model import catalogue
 from grader.model.assignment import Assignment
-from grader.model.cases import Case, shape_of
-from grader.model.catalogue import answer_and_tolerance
+from grader.model.cases import Case, dtype_of, shape_of, strides_of
 from grader.model.course import Course
-from grader.model.parameters import Input, Output, Parameter, Scalar
+from grader.model.parameters import DType, Input, Parameter, Scalar, Tensor, Update, given
+from grader.plan.plan import ITEM_BYTES
 
 PART = re.compile(r"^<!-- (\w+):[^\n]*-->\n(.*?)^<!-- end -->$", re.DOTALL | re.MULTILINE)
 MARK = '<!-- {name}: drawn by "kernelmark handouts" from assignment.py and course.toml, do not edit -->'
+# More values of a scalar than these are said as a range.
+MOST_VALUES = 5
 
 NOTEBOOK = "student_template/kernels.ipynb"
 _BEGIN = """# Your kernels
@@ -116,11 +121,11 @@ def draw(path: Path, drawn: Mapping[str, str]) -> bool:
 
 def _task(assignment: Assignment, course: Course) -> str:
     own, *others = assignment.in_languages(course.languages) or [assignment]
-    first = assignment.distributions(assignment.cases[0]) if assignment.distributions else {}
-    rows = [(f"`{p.name}`", *_argument(p, first.get(p.name))) for p in assignment.parameters]
+    rows = [(f"`{p.name}`", *_argument(assignment, p)) for p in assignment.parameters]
     wanted = ", or ".join(f"`{one.signature}` in `{one.file}`" for one in (own, *others))
+    chosen = "".join(f"\n`{name}` is {_either(map(str, allowed))}.\n" for name, allowed in assignment.choices.items())
     return (f"    {assignment.formula}\n\nWrite {wanted}.\n\n" + _table(("argument", "shape", "dtype", ""), rows)
-            + "".join(map(_renamed, others)))
+            + chosen + "".join(map(_renamed, others)))
 
 
 def _renamed(assignment: Assignment) -> str:
@@ -131,85 +136,124 @@ def _renamed(assignment: Assignment) -> str:
     return f"\nIn {title} {', '.join(meant)}.\n" if meant else ""
 
 
-def _argument(parameter: Parameter, distribution: Distribution | None) -> tuple[str, str, str]:
+def _argument(assignment: Assignment, parameter: Parameter) -> tuple[str, str, str]:
     """The table's cells for a parameter: shape, dtype, and remarks."""
     if isinstance(parameter, Scalar):
-        return "", "float", _words(distribution)
+        return "", parameter.type, _number(assignment, parameter.name)
     shape = f"({', '.join(map(str, parameter.shape))}{',' * (len(parameter.shape) == 1)})"
-    if isinstance(parameter, Output):
-        full = "one arbitrary byte" if parameter.dtype == "uint8" else "NaN"
-        return shape, parameter.dtype, f"contiguous, arrives full of {full}"
+    dtypes = _dtypes(assignment, parameter)
     host = "in host memory (pageable, not pinned), " * (parameter.place == "host")
-    return shape, parameter.dtype, f"{host}contiguous, must stay as it is"
+    return shape, _either(dtypes) + ", by the case" * (len(dtypes) > 1), \
+        f"{host}{_laid(assignment, parameter)}, {_use(parameter)}"
+
+
+def _use(parameter: Tensor) -> str:
+    if isinstance(parameter, Update):
+        return "read and written in place: it arrives with contents, and must leave with the answer"
+    if isinstance(parameter, Input):
+        return "must stay as it is"
+    full = "NaN" if _is_float(parameter.dtype) else \
+        f"one arbitrary {'byte' if ITEM_BYTES[parameter.dtype] == 1 else 'number'}"
+    return f"arrives full of {full}"
+
+
+def _laid(assignment: Assignment, parameter: Tensor) -> str:
+    """How a tensor lies in memory, with its strides in the cases where it is not contiguous."""
+    cases = [case for case in _public(assignment) if parameter.name in case.strides]
+    strides = ", ".join(f"{strides_of(parameter, case)} in `{case.name}`" for case in cases)
+    return f"contiguous, but for strides of {strides}" if cases else "contiguous"
+
+
+def _number(assignment: Assignment, name: str) -> str:
+    """How a scalar is drawn, or the values that cases give it."""
+    drawn = [assignment.distributions(case)[name] for case in _public(assignment) if assignment.distributions]
+    values = list(dict.fromkeys(one.value for one in drawn if isinstance(one, Fixed)))
+    if not values:
+        return f"{described(*drawn)}, another one at each call" if drawn else ""
+    few = _either(map(str, values)) if len(values) <= MOST_VALUES else f"{min(values)} to {max(values)}"
+    return f"{few}, by the case"
 
 
 def _checks(assignment: Assignment) -> str:
-    public = [case for case in assignment.cases if not case.hidden]
-    anywhere, dtype = [case for case in public if case.needs == "any"], assignment.output.dtype
+    public = _public(assignment)
+    anywhere = [case for case in public if case.needs == "any"]
     on_gpu = [case for case in public if case.needs == "gpu"]
     more = len(assignment.cases) - len(public)
-    near = "Every bit must match."
-    if assignment.tolerance is not None and dtype == "uint8":
-        inputs = assignment.make_inputs(anywhere[0], torch.Generator().manual_seed(0))
-        levels = int(assignment.tolerance(inputs, assignment.oracle(**inputs)).max())
-        near = f"Each element may lie {levels} level{'s' * (levels > 1)} from the answer in float64, rounded."
-    elif assignment.tolerance is not None:
-        near = (f"Each element may differ from the answer in float64 by what rounding to {dtype} explains: most "
-                f"elements by {_allowed_error(assignment, anywhere)} of their value.")
-        near += " Arithmetic in float16 fails." * (dtype == "float32")
+    near = "".join(f"* {f'`{view.output.name}`: ' * (len(assignment.outputs) > 1)}{_near(view, anywhere)}\n"
+                   for view in assignment.views())
+    whole = "* The answer as a whole must fit its distribution, too.\n" * (assignment.statistic is not None)
     return (f"* Cases ({_sizes(anywhere[0])}): {_names(anywhere)}"
             + (f"; on a GPU also {_names(on_gpu)}" if on_gpu else "")
             + (f"; {more} more {'is' if more == 1 else 'are'} hidden" if more else "")
-            + f".\n* {near}\n\n" + _values(assignment))
+            + f".\n{near}{whole}\n" + _values(assignment))
 
 
-def _allowed_error(assignment: Assignment, cases: Sequence[Case]) -> str:
-    """The median error allowed in the largest ordinary case, relative to the answer, to one digit."""
+def _near(view: Assignment, cases: Sequence[Case]) -> str:
+    """How near an answer to the output that `view` is about must come to the right one."""
+    if view.tolerance is None:
+        return "Every bit must match."
+    # The largest ordinary case tells best.
     ordinary = [case for case in cases if case.values == cases[0].values]
-    inputs = assignment.make_inputs(
-        max(ordinary, key=lambda case: math.prod(shape_of(assignment.output, case))), torch.Generator().manual_seed(0))
-    expected, allowed = answer_and_tolerance(assignment, inputs)
-    return f"{float((allowed / expected.abs()).median()):.0e}".replace("e-0", "e-")
+    expected, allowed = _right(view, max(ordinary, key=lambda case: math.prod(shape_of(view.output, case))))
+    most = float(allowed.max())
+    if not most and not _is_float(view.output.dtype):
+        return "Every number must match."
+    if not _is_float(view.output.dtype):
+        levels = f"{most:g} level{'s' * (most > 1)}" if ITEM_BYTES[view.output.dtype] == 1 else f"{most:g}"
+        return f"Each element may lie {levels} from the answer in float64, rounded."
+    if not most:
+        return "Each element must equal the answer; −0 equals 0."
+    dtypes = _dtypes(view, view.output)
+    told = float((allowed / expected.abs())[expected != 0].median()) if bool((expected != 0).any()) else 0
+    share = f"{told:.0e}".replace("e-0", "e-")
+    explains = f"Each element may differ from the answer in float64 by what rounding to {_either(dtypes)} explains"
+    narrower = {"float64": "float32", "float32": "float16"}.get(view.output.dtype)
+    return (explains + f": most elements by {share} of their value" * bool(told) + "."
+            + f" Arithmetic in {narrower} fails." * (narrower is not None))
+
+
+def _right(view: Assignment, case: Case) -> tuple[torch.Tensor, torch.Tensor]:
+    """A right answer in a case, and the error allowed. An oracle that is given what was answered is given zeros."""
+    assert view.tolerance is not None
+    inputs = view.make_inputs(case, torch.Generator().manual_seed(0))
+    answered = {p.name: torch.zeros(shape_of(p, case), dtype=DTYPES[dtype_of(p, case)])
+                for p in view.outputs if p.name in view.conditions}
+    expected = view.oracle(**inputs, **answered)
+    return expected, view.tolerance(inputs, expected).expand(expected.shape)
+
+
+def _dtypes(assignment: Assignment, tensor: Tensor) -> list[DType]:
+    """The dtypes that a tensor has in public and timed cases."""
+    return list(dict.fromkeys(dtype_of(tensor, case) for case in (*_public(assignment), *assignment.timed)))
+
+
+def _public(assignment: Assignment) -> list[Case]:
+    return [case for case in assignment.cases if not case.hidden]
+
+
+def _is_float(dtype: DType) -> bool:
+    return DTYPES[dtype].is_floating_point
+
+
+def _either(words: Iterable[str]) -> str:
+    """"a", "a or b", "a, b or c"."""
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def _values(assignment: Assignment) -> str:
     """A table of the tensors' contents: a row for all cases with the same ending, a column for each tensor."""
-    given = [p for p in assignment.parameters if isinstance(p, Input)]
-    rows = []
-    public = [case for case in assignment.cases if not case.hidden]
+    tensors = [p for p in given(assignment.parameters) if not isinstance(p, Scalar)]
+    rows, public = [], _public(assignment)
     for values in dict.fromkeys(case.values for case in public if assignment.distributions):
-        drawn = [assignment.distributions(case) for case in public
-                 if case.values == values and assignment.distributions]
+        cases = [case for case in public if case.values == values]
+        drawn: list[Mapping[str, Distribution]] = [
+            assignment.distributions(case) for case in cases if assignment.distributions]
         ending = "others" if values == assignment.cases[0].values else f"`-{values}`"
-        rows.append((ending, *(_words(*(distributions[p.name] for distributions in drawn), one_row=len(p.shape) == 1)
-                               for p in given)))
-    return _table(("cases", *(f"`{p.name}`" for p in given)), [*rows[1:], *rows[:1]])
-
-
-def _words(*drawn: Distribution | None, one_row: bool = False) -> str:
-    """Describes distributions of one kind, which differ at most in scale and offset."""
-    first, spreads = drawn[0], [found for found in drawn if isinstance(found, Spread)]
-    if isinstance(first, Number):
-        return f"between {_number(first.low)} and {_number(first.high)}, another one at each call"
-    if isinstance(first, Bytes):
-        return {2: "0 and 255 alone", 256: "any byte"}.get(first.levels, f"{first.levels} levels from 0 to 255")
-    if isinstance(first, Bits):
-        return "any 32 bits that are a finite number: −0, the smallest and the largest among them"
-    if not isinstance(first, Spread):
-        return ""
-    low, high = (_number(extreme(spread.scale[end] for spread in spreads)) for end, extreme in enumerate((min, max)))
-    whose = ", with" if one_row or first.axis is None else f"; each {('row', 'column')[first.axis]} has"
-    words = f"normal{whose} a standard deviation of {low}" + f" to {high}" * (low != high)
-    if offset := max(spread.offset for spread in spreads):
-        words += f" and a mean within ±{_number(offset)}" + " standard deviations" * (not first.absolute)
-    if first.outliers and first.outliers.exponents:
-        low_power, high_power = first.outliers.exponents
-        words += f"; one in {first.outliers.every} between ±{2**low_power:,} and ±{2 ** (high_power + 1):,}"
-    elif first.outliers:
-        words += f"; one in {first.outliers.every} is {first.outliers.times:g} times as large"
-    if first.loud:
-        words += f"; half of the {('rows', 'columns')[first.loud.axis]} are {first.loud.times:g} times as large"
-    return words
+        rows.append((ending, *(described(
+            *(named[p.name] for named in drawn), bits=8 * ITEM_BYTES[dtype_of(p, cases[0])],
+            one_row=len(p.shape) == 1) for p in tensors)))
+    return _table(("cases", *(f"`{p.name}`" for p in tensors)), [*rows[1:], *rows[:1]])
 
 
 def _allowed(assignment: Assignment, course: Course) -> str:
@@ -243,11 +287,6 @@ def _sizes(case: Case) -> str:
 
 def _names(cases: Sequence[Case]) -> str:
     return ", ".join(f"`{case.name}`" for case in cases)
-
-
-def _number(value: float) -> str:
-    """A number with two significant digits: 0.35, 300, 1e-6."""
-    return f"{float(f'{value:.2g}'):g}".replace("e-0", "e-")
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
