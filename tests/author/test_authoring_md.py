@@ -1,0 +1,116 @@
+"""The example of docs/authoring.md is fit to be handed out as it stands there; and what one of several outputs lacks is
+said in words."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader import home
+from grader.author import handout, new
+from grader.author.verify import verify
+from grader.model import catalogue
+from grader.model.course import read_course
+
+FILE = re.compile(r"^`([\w/]+\.py)`:\n\n```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+DOCUMENT = Path(__file__).parents[2] / "docs/authoring.md"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Path]:
+    """A course of the example alone. What is loaded from it leaves again."""
+    before = set(sys.modules)
+    new.write("row_powers", tmp_path)
+    for path, text in FILE.findall(DOCUMENT.read_text(encoding="utf-8")):
+        assert (tmp_path / path).is_file()
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    course = read_course(home.file(), frozenset(catalogue.files()))
+    made = catalogue.read(tmp_path / "assignments/row_powers/assignment.py")
+    handout.draw(handout.handout("row_powers", tmp_path), handout.parts(made, course))
+    yield tmp_path
+    for module in set(sys.modules) - before:
+        if module.startswith(("assignments.", "reference.")):
+            del sys.modules[module]
+
+
+def told(root: Path) -> str:
+    return "\n".join(problem for _, problems in verify("row_powers", root) for problem in problems)
+
+
+def test_the_example_lacks_nothing(root: Path) -> None:
+    assert told(root) == ""
+    text = (root / "assignments/row_powers/handout.md").read_text()
+    assert "| `k` | | int | whole numbers from 2 to 5, another one at each call |" in text
+    assert "| `places` | (M,) | int64 | contiguous, arrives full of one arbitrary number |" in text
+    assert "* `places`: Every bit must match." in text and "* `powers`: Each element may differ" in text
+
+
+SPEC, REFERENCE, BASELINE = (
+    "assignments/row_powers/assignment.py", "reference/row_powers.py", "assignments/row_powers/baseline.py")
+# What is changed in which file, and words of what is said of it.
+CHANGES = {
+    "one answer of two": (
+        SPEC, "    return x.double() ** k, first_of(x)\n", "    return x.double() ** k\n",
+        "oracle: expected a tuple (powers, places), got Tensor"),
+    "an answer in single precision": (
+        SPEC, "return x.double() ** k, first_of(x)", "return x ** k, first_of(x)",
+        "oracle: powers: expected a tensor of float64, got float32"),
+    "an answer of another shape": (
+        SPEC, ".indices[:, 0]\n", ".indices[:1, 0]\n",
+        "5x9: oracle: places: expected a tensor of shape (5,), got (1,)"),
+    "a tolerance for what is none": (
+        SPEC, 'tolerance={"powers"', 'tolerance={"power"', "tolerance: power is no output; name one of powers, places"),
+    "a tolerance too wide for one": (
+        SPEC, "EPS32 * (inputs", "(inputs", "5x9: powers: zeros would pass; change the sizes or the inputs"),
+    "an exact output with a tolerance": (
+        SPEC, 'tolerance={"powers": within}', 'tolerance={"powers": within, "places": lambda i, e: 2.0 + 0 * e.double()}',
+        "1x1009: places: two more would pass"),
+    "an exception that is left out": (
+        SPEC, '"1x1: places": "there is one column"', "", "1x1: places: zeros would pass; change the sizes"),
+    "an exception for nothing": (
+        SPEC, '"1x1: places"', '"5x9: places"', "right_by_nature: '5x9: places' is no case with a wrong answer"),
+    "a mistake about what is no output": (
+        SPEC, 'output="places"),\n    )', 'output="place"),\n    )', "place is no output; name one of powers, places"),
+    "a mistake that is right": (
+        SPEC, "x.shape[1] - 1 - first_of(x.flip(1))", "first_of(x)",
+        "places: mistake 'last of equal ones' is right on every case"),
+    "other rows of one": (
+        SPEC, '    rows="x",\n', '    rows={"powers": "x", "places": lambda inputs, index: inputs},\n',
+        "419x503: places: rows: its inputs must give these rows of the whole answer"),
+    "columns where there are none": (
+        SPEC, '    rows="x",\n', '    rows="x", columns={"places": lambda inputs, index: inputs},\n',
+        "419x503: places: columns: the output has none; leave columns out"),
+    "a scalar of one value": (
+        SPEC, '"k": Whole(2, 5)', '"k": Whole(3, 3)', "k: 3 in every case, so a kernel that ignores it passes"),
+    "a scalar that is a float": (
+        SPEC, '"k": Whole(2, 5)', '"k": Spread()', "1x1: distributions: k: Spread draws no int; take Number"),
+    "a value of a choice that no case has": (
+        SPEC, "    order=100,\n", '    order=100, choices={"M": (1, 5, 37, 419, 8192, 4096, 2048, 16384, 7)},\n',
+        "cases: M is 7 in none, though it may be"),
+    "a dtype of timed cases alone": (
+        SPEC, '"16384x4096 8192x2048 4096x1024")', '"16384x4096 8192x2048 4096x1024", dtypes={"x": "bfloat16"})',
+        "timed: x is bfloat16 in 8192x8192, and in no case that is checked; add one"),
+    "equal elements nowhere": (
+        SPEC, 'Whole(4060, 4100) if case.values == "ties" else Spread', "Spread",
+        "places: mistake 'last of equal ones' is right on every case"),
+    "a baseline that writes one alone": (
+        BASELINE, "    torch.argmax(x, dim=1, out=places)\n\n", "\n",
+        "5x9: places: the baseline's answer is wrong"),
+    "a reference that writes one alone": (
+        REFERENCE, "    tl.store(places_ptr + row, tl.argmax(x, axis=0).to(tl.int64))\n", "",
+        "places was never written"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_one_of_several_outputs_lacks_is_said(root: Path, change: str) -> None:
+    path, before, after, words = CHANGES[change]
+    text = (root / path).read_text()
+    assert before in text
+    (root / path).write_text(text.replace(before, after))
+    said = told(root)
+    assert words in said and "Traceback" not in said, said
