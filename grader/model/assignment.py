@@ -18,8 +18,11 @@ from pydantic import Field, model_validator
 from grader import frontends
 from grader.model.cases import Case, TimedCase, shape_of, strides_of
 from grader.model.forms import SUFFIX, Form, WrittenParameter, file_of, read_form
-from grader.model.parameters import Input, Inputs, Output, Parameter, Scalar, Update, given
+from grader.model.parameters import DType, Input, Inputs, Output, Parameter, Scalar, Update, given
 from grader.model.record import Table
+
+# What languages that have types take a number as.
+_NUMBERS: Mapping[str, DType] = {"float": "float32", "int": "int32", "bool": "bool"}
 
 
 class Work(Table):
@@ -181,7 +184,8 @@ class Assignment(Table):
         form = self.form()
         named = [(p.name, (p.name,)) for p in self.parameters] if form is None else form.parameters
         return [WrittenParameter(name, "size" if (own := kinds.get(of[0])) is None else own.kind, of,
-                                 "float32" if own is None or isinstance(own, Scalar) else own.dtype)
+                                 "int32" if own is None else
+                                 _NUMBERS[own.type] if isinstance(own, Scalar) else own.dtype)
                 for name, of in named]
 
     @property

@@ -15,8 +15,9 @@ from grader.plan.plan import DType, Kernel, Launch
 # The instructions of tensor cores, "PTX ISA", "Warp Level Matrix Multiply-Accumulate Instructions".
 _PRODUCTS = ("\tmma.", "\twmma.mma.", "\twgmma.mma_async.")
 _ELEMENTS: dict[DType, str] = {
-    "float64": "double", "float32": "float", "float16": "half", "bfloat16": "__nv_bfloat16", "int64": "long long",
-    "int32": "int", "int16": "short", "int8": "signed char", "uint64": "unsigned long long", "uint32": "unsigned int",
+    "float64": "double", "float32": "float", "float16": "half", "bfloat16": "__nv_bfloat16",
+    "float8_e4m3fn": "__nv_fp8_e4m3", "float8_e5m2": "__nv_fp8_e5m2", "int64": "long long", "int32": "int",
+    "int16": "short", "int8": "signed char", "uint64": "unsigned long long", "uint32": "unsigned int",
     "uint16": "unsigned short", "uint8": "unsigned char", "bool": "bool",
 }  # fmt: skip
 
@@ -30,9 +31,8 @@ def _signature(function: str, parameters: Sequence[Parameter]) -> str:
 
 
 def _declared(one: Parameter) -> str:
-    if one.kind == "size":
-        return f"int {one.name}"
-    return f"{_ELEMENTS.get(one.dtype, 'float')} {'*' if one.kind != 'scalar' else ''}{one.name}"
+    pointer = "" if one.kind in ("scalar", "size") else "*"
+    return f"{_ELEMENTS[one.dtype]} {pointer}{one.name}"
 
 
 def _blocks(launch: Launch, kernel: Kernel) -> frozenset[int]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from grader.frontends.cuda import FRONT_END
 from grader.frontends.cuda.source import KernelDeclaration, kernel_declarations, outline, stub_line
 from grader.model import catalogue
+from grader.model.forms import WrittenParameter
+from grader.plan.plan import DType
 
 FILE = """#include <cuda_runtime.h>
 #define SQUARE(x) ((x) * (x)) // void hidden(int) {
@@ -68,3 +72,15 @@ def test_signatures_are_those_of_the_course() -> None:
     assert "void rms_norm_vector(float *input, float *weight, float *output, int cols, float epsilon)" in written
     assert "void gemm(half *A, half *B, half *C, int M, int N, int K)" in written
     assert "void greyscale(unsigned char *input, unsigned char *output, int height, int width)" in written
+
+
+def test_a_signature_has_the_type_of_each_dtype_and_number() -> None:
+    def one(name: str, kind: Literal["input", "scalar", "output", "update", "size"], dtype: DType) -> WrittenParameter:
+        return WrittenParameter(name, kind, (name,), dtype)
+
+    assert FRONT_END.signature("f", [
+        one("labels", "input", "int64"), one("q", "update", "bfloat16"), one("w", "input", "float8_e4m3fn"),
+        one("mask", "input", "bool"), one("values", "output", "int8"), one("causal", "scalar", "bool"),
+        one("k", "scalar", "int32"), one("scale", "scalar", "float32"), one("N", "size", "int32")]) == (
+        "void f(long long *labels, __nv_bfloat16 *q, __nv_fp8_e4m3 *w, bool *mask, signed char *values, bool causal, "
+        "int k, float scale, int N)")
