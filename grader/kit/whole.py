@@ -108,10 +108,11 @@ class Offsets(Values):
         if rows < 1:
             raise ValueError(f"offsets of shape {tuple(shape)} have no row; N + 1 elements are offsets of N rows")
         which = (_count(shape[:-1]), rows)
-        weights = torch.rand(which, generator=generator, device=device, dtype=torch.float64)
-        weights = weights.masked_fill(_shared(0.25, which, generator), 0.0)
+        # Whole numbers, whose sums are the same each time: a GPU adds floats in any order.
+        weights = torch.randint(1 << 20, which, generator=generator, device=device)
+        weights = weights.masked_fill(_shared(0.25, which, generator), 0)
         long = torch.randint(rows, (which[0], 1), generator=generator, device=device)
-        weights.scatter_(1, long, weights.sum(dim=1, keepdim=True) + 1 / rows)
+        weights.scatter_(1, long, weights.sum(dim=1, keepdim=True) + 1)
         ends = weights.cumsum(dim=1)
         ends = (ends / ends[:, -1:] * total).round().to(torch.int64)
         return torch.nn.functional.pad(ends, (1, 0)).to(dtype).reshape(tuple(shape))
