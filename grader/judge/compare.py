@@ -218,7 +218,8 @@ def unguarded(
 def _apart(got: Tensor, expected: Tensor) -> Tensor:
     """The absolute error (float64), exact for whole numbers less than 2^53 apart."""
     if expected.dtype.is_floating_point:
-        return bits_of_bool(got).to(torch.float64).sub_(expected).abs_()
+        # A copy always: of float64 the answer itself would change.
+        return bits_of_bool(got).to(torch.float64, copy=True).sub_(expected).abs_()
     left, right = bits_of_bool(got).to(torch.int64), expected.to(torch.int64)
     far = (left.to(torch.float64) - right.to(torch.float64)).abs()
     # Numbers of 64 bits that lie further apart wrap around.

@@ -36,7 +36,7 @@ def row_check(assignment: Assignment, inputs: Sequence[Inputs], rows: int, gener
     with 0.1 % of the rows in one of 20 where a dozen replays have one slot each, in one of 1e10 where they have eight
     or more.
     """
-    rows_of, name = assignment.rows, assignment.output.name
+    rows_of, name, conditions = assignment.rows, assignment.output.name, assignment.conditions
     assert rows_of is not None
     each = min(rows, ROWS, max(FEWEST, math.ceil(OF_ALL / len(inputs))))
     if rows == each:
@@ -49,8 +49,8 @@ def row_check(assignment: Assignment, inputs: Sequence[Inputs], rows: int, gener
             for name, value in drawn[0].items()}
 
     def check(now: Sequence[Inputs], answered: Sequence[Answered]) -> Tensor:
-        found = {one: _picked([slot[one] for slot in answered], places) for one in {name, *assignment.conditions}}
-        given = {**kept, **{one: finite(found[one]) for one in assignment.conditions}}
+        found = {one: _picked([slot[one] for slot in answered], places) for one in {name, *conditions}}
+        given = {**kept, **{one: finite(found[one]) for one in conditions}}
         doubtful = _doubtful(unguarded(found[name], *answers_and_tolerances(assignment, given))).flatten(1).any(dim=1)
         return _infinite(doubtful | _unwritten([slot[name] for slot in answered]))
 

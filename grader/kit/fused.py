@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import torch
 import triton
@@ -147,6 +148,12 @@ def _whole(distribution: Distribution, sizes: Sizes) -> tuple[int, int, int, flo
     return NONE, 0, 0, 0.0
 
 
+@cache
+def _on_device(least: int, span: int, share: int, device: torch.device) -> Tensor:
+    """Bounds in memory, so that no number is a constant of the kernel; kept, since a copy waits for the device."""
+    return torch.tensor([least, span, share], device=device)
+
+
 def draws(distribution: Distribution, dtype: torch.dtype, sizes: Sizes) -> bool:
     """Whether `draw_all` can draw this in tensors of a dtype. Others cost more: floats of 64 bits need numbers of their
     own, and not every device converts to those of 8."""
@@ -170,8 +177,7 @@ def draw_all(
     assert not isinstance(distribution, Spread) or tables is not None, "a tensor of numbers has a Spread"
     levels, step = (distribution.levels, distribution.step) if isinstance(distribution, Bytes) else (0, 0)
     kind, least, span, share = _whole(distribution, sizes)
-    # By memory, so that no number is a constant of the kernel.
-    whole = keys if kind == NONE else torch.tensor([least, span, math.ceil(share * 2**32)], device=keys.device)
+    whole = keys if kind == NONE else _on_device(least, span, math.ceil(share * 2**32), keys.device)
     outliers, loud = spread.outliers, spread.loud
     down = loud is not None and loud.axis == 1
     across = triton.cdiv(columns, LANES if down else 4 * LANES)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from grader.judge import buffers
-from grader.judge.compare import LEVELS, OracleError, compare, corner, error_map, poison_, poisoned, printed
+from grader.judge.compare import LEVELS, OracleError, compare, corner, error_map, poison_, poisoned, printed, same_bits
 from grader.judge.simulation import Ran, ran_on_both
 
 DTYPES = [torch.float32, torch.float16]
@@ -243,3 +243,10 @@ def test_corner_of_a_vector_stands_upright_and_one_of_an_element_is_it() -> None
     shown = corner(compare(torch.tensor([1.0, 2.0, 4.0]), torch.tensor([1.0, 2.0, 3.0]).double(), None))
     assert (shown.index, shown.got, shown.expected) == ([0], [["1"], ["2"], ["4"]], [[""], [""], ["3"]])
     assert corner(compare(torch.tensor([[1.0]]), torch.tensor([[2.0]]).double(), None)).index == [0, 0]
+
+
+@pytest.mark.parametrize("dtype", buffers.DTYPES.values())
+def test_what_is_compared_stays_as_it_is(dtype: torch.dtype) -> None:
+    got = torch.tensor([1, 0, 1]).to(dtype)
+    before = got.clone()
+    assert compare(got, _zeros(3), _allowed(2.0)).passed and same_bits(got, before)

@@ -52,6 +52,7 @@ class SlotContents:
                 [piece.offset // piece.tensor.itemsize for piece in own], device=generator.device))
             for name, own in pieces.items()}
         self._keys: dict[str, list[int]] = {}
+        self._on_device: dict[str, Tensor] = {}
         self._tables: dict[str, Tables] = {}
         self._partners: dict[str, Tensor] = {}
 
@@ -67,6 +68,8 @@ class SlotContents:
         self._partners = partner_tables(distributions, shapes, count, self._generator)
         for name, one in self._filled.items():
             self._keys[name] = [secrets.randbits(64) - (1 << 63) for _ in range(count)]
+            # Before any kernel begins, whose end a copy to the device would wait for.
+            self._on_device[name] = torch.tensor(self._keys[name], device=self._generator.device)
             if isinstance(one.distribution, Spread) and self._by_kernel(one):
                 self._tables[name] = tables(
                     one.distribution, one.shape, count, self._partners.get(name), self._generator)
@@ -85,7 +88,7 @@ class SlotContents:
             if self._by_kernel(one):
                 self._fused.draw_all(
                     one.distribution, one.shape, one.memory, one.starts[slots][: len(keys)],
-                    torch.tensor(keys, device=one.starts.device), found and _of(found, slots), self._sizes)
+                    self._on_device[name][slots], found and _of(found, slots), self._sizes)
                 continue
             partner = self._partners.get(name)
             for number, key in enumerate(keys, slots.start):
