@@ -10,6 +10,7 @@ from pathlib import Path
 
 from grader import home, temporary
 from grader.author import handout
+from grader.author.student_kit import RULES
 from grader.model import catalogue
 from grader.model.course import read_course
 from grader.model.forms import in_any_language
@@ -85,6 +86,8 @@ def write(folder: Path, source: Path, chosen: Collection[str]) -> list[str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             path.write_text(text.replace("VERSION", metadata.version("kernelmark")), encoding="utf-8")
+    if not (folder / RULES).exists():
+        shutil.copyfile(home.SHIPPED / RULES, folder / RULES)
     assignments = catalogue.assignments(folder.resolve())
     for path, drawn in handout.texts(assignments, course, folder).items():
         if path.is_file():

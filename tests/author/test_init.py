@@ -51,6 +51,7 @@ def test_another_course_is_copied_whole_with_what_lies_beside_it(tmp_path: Path)
     (tmp_path / "first/class/ada").mkdir(parents=True)
     (tmp_path / "first/results/ada").mkdir(parents=True)
     (tmp_path / "first/README.md").write_text("of the first")
+    (tmp_path / "first/student_template/README.md").unlink()
     # A repository that is new has these already.
     (tmp_path / "second/.git").mkdir(parents=True)
     (tmp_path / "second/README.md").write_text("of the second")
@@ -58,6 +59,7 @@ def test_another_course_is_copied_whole_with_what_lies_beside_it(tmp_path: Path)
     assert {path.name for path in (tmp_path / "second/assignments").iterdir()} == {"gelu", "_shared"}
     assert (tmp_path / "second/class/ada").is_dir() and not (tmp_path / "second/results").exists()
     assert (tmp_path / "second/README.md").read_text() == "of the second"
+    assert "`gelu.py`" in (tmp_path / "second/student_template/README.md").read_text()
 
 
 @pytest.mark.parametrize("example", sorted(path.parent.name for path in ROOT.glob("examples/*/course.toml")))
