@@ -88,7 +88,7 @@ class Allocation:
 # Compared by identity, since tensors cannot be compared by `==`.
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A contiguous tensor of an arena, `offset` bytes into its allocation. `tensor` is the judge's own view."""
+    """A tensor of an arena, `offset` bytes into its allocation. `tensor` is the judge's own view."""
 
     arena: Arena
     tensor: torch.Tensor
@@ -119,7 +119,7 @@ class Arena:
         self._guards = guards.Guards(
             self.memory, spans, guards.nan_word() if guard == "nan" else secrets.randbits(32))
         self.pieces = [
-            Piece(self, guards.view(self.memory, span.start, tensor.shape, tensor.dtype), tensor.dtype,
+            Piece(self, guards.view(self.memory, span.start, tensor.shape, tensor.dtype, tensor.strides), tensor.dtype,
                   before + span.start)
             for span, tensor in zip(spans, wanted, strict=True)]
 
@@ -144,5 +144,5 @@ class Arena:
 
 def _laid(wanted: Sequence[GivenTensor], distances: Sequence[int]) -> tuple[list[guards.Extent], int]:
     return guards.layout(
-        [guards.size_of(tensor.shape, tensor.dtype) for tensor in wanted],
-        [guards.zone(tensor.shape, tensor.dtype) for tensor in wanted], distances)
+        [tensor.bytes for tensor in wanted],
+        [guards.zone(tensor.shape, tensor.dtype, tensor.strides) for tensor in wanted], distances)

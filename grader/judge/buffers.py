@@ -6,7 +6,6 @@ The files are sealed against shrinking and growing, since a file that shrinks un
 from __future__ import annotations
 
 import fcntl
-import math
 import mmap
 import os
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ import torch
 
 from grader.model import parameters
 from grader.model.parameters import DType
+from grader.plan.plan import spanned
 
 # See memfd_create(2) and "File sealing" in fcntl(2).
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
@@ -41,11 +41,13 @@ def memory_file(size: int = 0, contents: bytes = b"") -> int:
 
 
 class HostTensor:
-    """A CPU tensor of zeros in a memory file, `descriptor`. `tensor` is the judge's own view. With `sparse` it takes
-    memory only where it is written. Raises NoRoomError."""
+    """A CPU tensor of zeros in a memory file, `descriptor`. `tensor` is the judge's own view; it is contiguous, or has
+    `strides`, in elements. With `sparse` it takes memory only where it is written. Raises NoRoomError."""
 
-    def __init__(self, shape: Sequence[int], dtype: DType, *, sparse: bool = False) -> None:
-        size = math.prod(shape) * DTYPES[dtype].itemsize
+    def __init__(
+        self, shape: Sequence[int], dtype: DType, strides: Sequence[int] = (), *, sparse: bool = False
+    ) -> None:
+        size = spanned(shape, strides) * DTYPES[dtype].itemsize
         self.descriptor = -1
         try:
             self.descriptor = memory_file(size)
@@ -53,7 +55,8 @@ class HostTensor:
             # single pages take longer.
             if not sparse:
                 os.posix_fallocate(self.descriptor, 0, size)
-            self.tensor = torch.frombuffer(mmap.mmap(self.descriptor, size), dtype=DTYPES[dtype]).view(*shape)
+            flat = torch.frombuffer(mmap.mmap(self.descriptor, size), dtype=DTYPES[dtype])
+            self.tensor = flat.as_strided(tuple(shape), tuple(strides)) if strides else flat.view(*shape)
         except (OSError, ValueError, MemoryError) as error:
             self.close()
             raise NoRoomError(f"no memory for a tensor of {'x'.join(map(str, shape))}: {error}") from None

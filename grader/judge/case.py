@@ -8,7 +8,7 @@ from math import prod
 
 from grader.judge.answers import Compared, given_answer
 from grader.judge.checks import concluded
-from grader.judge.explain import Called, explain_case, explain_failure, explain_findings, explain_slow
+from grader.judge.explain import Called, between_elements, explain_case, explain_failure, explain_findings, explain_slow
 from grader.judge.machine import CallRunner
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.simulation import Ran
@@ -81,7 +81,10 @@ def explain_answer(
     """What is wrong with the last call's answer; None if it is right. Raises InfrastructureError."""
     task = prepared.task
     about = given_answer(task.assignment, ran, inputs[-1]).about(answer.about)
-    detail = explain_case(Called(about, case, plan, len(inputs) - 1, ran, task.text), inputs[-1], answer)
+    called = Called(about, case, plan, len(inputs) - 1, ran, task.text)
+    detail = explain_case(called, inputs[-1], answer)
+    if detail is None and ran.between:
+        detail = between_elements(called, ran.between)
     if detail is None and ran.touched:
         detail = explain_failure(
             task.assignment, "out_of_bounds", f"A store lies outside of {' and '.join(ran.touched)}.")

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from grader.model.result import Corner, ErrorMap, Worst
+from grader.plan.plan import spanned
 
 POISON: dict[torch.dtype, tuple[torch.dtype, int]] = {
     torch.float64: (torch.int64, 0x7FF8_5EED_5EED_5EED),
@@ -71,6 +72,21 @@ def poisoned(tensor: Tensor, *, other: bool = False) -> Tensor:
     """A bool tensor: the elements that hold exactly the poison's bits. In `TELLING` dtypes these were never written."""
     as_integer, bits = POISON[tensor.dtype]
     return tensor.view(as_integer) == (bits ^ _OTHER if other else bits)
+
+
+def memory_of(tensor: Tensor) -> Tensor:
+    """A tensor's memory from its first to its last element, as one row."""
+    return tensor.as_strided((spanned(tensor.shape, tensor.stride()),), (1,))
+
+
+def gaps_written(tensor: Tensor, *, other: bool = False) -> bool:
+    """Whether the poison between the elements of a tensor that is not contiguous has changed."""
+    memory = memory_of(tensor)
+    if memory.numel() == tensor.numel():
+        return False
+    own = torch.zeros_like(memory, dtype=torch.bool)
+    own.as_strided(tensor.shape, tensor.stride()).fill_(True)
+    return not bool((own | poisoned(memory, other=other)).all())
 
 
 def same_bits(left: Tensor, right: Tensor) -> bool:

@@ -255,7 +255,8 @@ class Executor:
     def _placed(self, piece: Piece) -> messages.Placed:
         return messages.Placed(
             block=self._allocations.index(piece.arena.allocation), offset=piece.offset,
-            shape=list(piece.tensor.shape), dtype=piece.dtype)
+            shape=list(piece.tensor.shape), dtype=piece.dtype,
+            strides=[] if piece.tensor.is_contiguous() else list(piece.tensor.stride()))
 
 
 class Executors:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 
 from grader.judge.arena import Allocation, Arena, Piece
-from grader.judge.compare import poison_, same_bits
+from grader.judge.compare import gaps_written, memory_of, poison_, same_bits
 from grader.judge.execution import Executor, Executors, GpuFailure
 from grader.judge.planning import given_tensor
 from grader.judge.simulation import Ran, ran_on_both
@@ -77,10 +77,13 @@ class Launching:
         arenas = {piece.arena for tensors in slots for piece in tensors.values()}
         around = {arena.pieces[index] for arena in arenas for index in arena.touched()}
         touched = tuple(name for tensors in slots for name, piece in tensors.items() if piece in around)
+        between = tuple(name for tensors in slots for name, piece in tensors.items()
+                        if gaps_written(piece.tensor, other=other))
         stray = tuple(f"a tensor allocated in line {plan.buffers[number].line}" for number in done.touched)
         return Ran(
             {output.name: slot[output.name].tensor.clone() for output in self._assignment.outputs}, changed,
-            printed=executor.printed, seconds=seconds, touched=tuple(dict.fromkeys((*touched, *stray))))
+            printed=executor.printed, seconds=seconds, touched=tuple(dict.fromkeys((*touched, *stray))),
+            between=tuple(dict.fromkeys(between)))
 
     def end(self) -> None:
         if self._executor is not None:
@@ -104,10 +107,10 @@ class Launching:
             for slot, values in zip(slots, inputs, strict=True):
                 for tensor in wanted:
                     piece = slot[tensor.name] = next(pieces)
+                    if tensor.strides or not tensor.filled:
+                        poison_(memory_of(piece.tensor), other=other)
                     if tensor.filled:
                         piece.tensor.copy_(values[tensor.name])
-                    else:
-                        poison_(piece.tensor, other=other)
         return slots
 
     def _allocation(self, place: Place, output: bool) -> Allocation:

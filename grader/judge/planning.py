@@ -14,7 +14,7 @@ from grader.judge.allowance import OWN
 from grader.judge.buffers import memory_file
 from grader.judge.rules import Problem, check, check_kernels
 from grader.model.assignment import Assignment
-from grader.model.cases import Case, dtype_of, shape_of
+from grader.model.cases import Case, dtype_of, shape_of, strides_of
 from grader.model.parameters import Scalar, Tensor, Value
 from grader.plan import messages
 from grader.plan.device import Device
@@ -82,7 +82,8 @@ def given_tensor(parameter: Tensor, case: Case) -> GivenTensor:
     """A tensor of a call, as a planner gets it."""
     return GivenTensor(
         name=parameter.name, shape=list(shape_of(parameter, case)), dtype=dtype_of(parameter, case),
-        place=parameter.place, output=parameter.kind != "input", filled=parameter.kind != "output")
+        place=parameter.place, output=parameter.kind != "input", filled=parameter.kind != "output",
+        strides=list(strides_of(parameter, case)) if parameter.name in case.strides else [])
 
 
 def plan_calls(

@@ -183,7 +183,7 @@ class _Check:
     def _buffers(self) -> None:
         buffers = self.plan.buffers
         first, others = buffers[: len(self.given)], buffers[len(self.given) :]
-        expected = [(one.name, prod(one.shape) * ITEM_BYTES[one.dtype], one.place) for one in self.given]
+        expected = [(one.name, one.bytes, one.place) for one in self.given]
         if [(one.given, one.bytes, one.place) for one in first] != expected:
             raise Malformed("given buffers that are not those of the parameters")
         if any(one.given for one in others):

@@ -14,10 +14,11 @@ import torch
 from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.judge.allowance import OWN, USED_UP, Allowance
 from grader.judge.buffers import HostTensor, memory_file
-from grader.judge.compare import TELLING, poison_, poisoned, same_bits
+from grader.judge.compare import TELLING, gaps_written, memory_of, poison_, poisoned, same_bits
 from grader.judge.lane import TURN
+from grader.judge.planning import given_tensor
 from grader.model.assignment import Assignment
-from grader.model.cases import Case, dtype_of, shape_of
+from grader.model.cases import Case, dtype_of
 from grader.model.parameters import Input, Inputs, Output, Scalar
 from grader.plan import messages
 from grader.plan.device import Device
@@ -31,8 +32,8 @@ from grader.plan.traffic import Stored, Watch
 class Ran:
     """The end of a call: its `outputs` by name, copied out of the process's reach, the inputs that have `changed`, and
     what was seen meanwhile. `seconds` is the time that it took; `touched` are tensors next to which something was
-    written. `unwritten` marks elements that were never written, for outputs whose bits do not tell; `stored` is what a
-    `Watch` asked for."""
+    written, `between` those that are not contiguous and have something new between their elements. `unwritten` marks
+    elements that were never written, for outputs whose bits do not tell; `stored` is what a `Watch` asked for."""
 
     outputs: Mapping[str, torch.Tensor]
     changed: tuple[str, ...] = ()
@@ -41,6 +42,7 @@ class Ran:
     printed: str = ""
     seconds: float = 0.0
     touched: tuple[str, ...] = ()
+    between: tuple[str, ...] = ()
     unwritten: Mapping[str, torch.Tensor] = field(default_factory=dict)
     stored: tuple[Stored, ...] = ()
 
@@ -152,9 +154,12 @@ class Simulation:
             changed = tuple(
                 p.name for p in assignment.parameters
                 if isinstance(p, Input) and not same_bits(calls[-1][p.name].tensor, inputs[-1][p.name]))
+            between = [name for shared in calls for name, one in shared.items()
+                       if gaps_written(one.tensor, other=other)]
             return Ran(
                 {output.name: calls[-1][output.name].tensor.clone() for output in assignment.outputs}, changed,
-                tuple(reply.findings), tuple(reply.accesses), reply.printed, seconds, stored=tuple(reply.stored))
+                tuple(reply.findings), tuple(reply.accesses), reply.printed, seconds,
+                between=tuple(dict.fromkeys(between)), stored=tuple(reply.stored))
         finally:
             for shared in calls:
                 for tensor in shared.values():
@@ -211,8 +216,9 @@ def _share(assignment: Assignment, case: Case, inputs: Inputs, into: dict[str, H
     for parameter in assignment.parameters:
         if isinstance(parameter, Scalar):
             continue
-        tensor = into[parameter.name] = HostTensor(shape_of(parameter, case), dtype_of(parameter, case))
-        if isinstance(parameter, Output):
-            poison_(tensor.tensor, other=other)
-        else:
+        given = given_tensor(parameter, case)
+        tensor = into[parameter.name] = HostTensor(given.shape, dtype_of(parameter, case), given.strides)
+        if given.strides or not given.filled:
+            poison_(memory_of(tensor.tensor), other=other)
+        if given.filled:
             tensor.tensor.copy_(inputs[parameter.name])

@@ -13,7 +13,22 @@ from pydantic import Field, TypeAdapter
 
 from grader.plan.device import Device
 from grader.plan.findings import MOST_ACCESSES, Access, Finding
-from grader.plan.plan import INT64, MOST_KERNELS, DType, Index, Kernel, Line, Name, Place, Shape, Shaped, Size, Text
+from grader.plan.plan import (
+    INT64,
+    ITEM_BYTES,
+    MOST_KERNELS,
+    DType,
+    Index,
+    Kernel,
+    Line,
+    Name,
+    Place,
+    Shape,
+    Shaped,
+    Size,
+    Text,
+    spanned,
+)
 from grader.plan.traffic import LaunchTraffic, Stored, Touched, Watch
 from grader.plan.wire import Message
 
@@ -29,8 +44,9 @@ BUILT_BYTES = 48 << 20
 
 
 class GivenTensor(Shaped):
-    """A parameter that is a tensor: contiguous, with its own storage. `output`: the function has to write it; `filled`:
-    it has contents before, which all but plain outputs have."""
+    """A parameter that is a tensor, with its own storage. `output`: the function has to write it; `filled`: it has
+    contents before, which all but plain outputs have. `strides` are those of one that is not contiguous, in elements.
+    """
 
     kind: Literal["tensor"] = "tensor"
     name: Name
@@ -39,6 +55,16 @@ class GivenTensor(Shaped):
     place: Place = "device"
     output: bool = False
     filled: bool = True
+    strides: Shape = []
+
+    @property
+    def elements(self) -> int:
+        """The elements of its memory, with those between its own."""
+        return spanned(self.shape, self.strides)
+
+    @property
+    def bytes(self) -> int:
+        return self.elements * ITEM_BYTES[self.dtype]
 
 
 class GivenScalar(Shaped):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Annotated, Literal
 
@@ -262,6 +262,13 @@ class Plan(Shaped):
     def call(self, number: int) -> Operations:
         """The operations of the first call (0) or of the steady one (1)."""
         return self.calls()[min(number, len(self.calls()) - 1)]
+
+
+def spanned(shape: Sequence[int], strides: Sequence[int] = ()) -> int:
+    """The elements of memory from a tensor's first to its last, which are its own unless it has `strides`."""
+    if not strides or not all(shape):
+        return prod(shape)
+    return 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
 
 
 def named(operation: Operation) -> set[int]:

@@ -5,7 +5,6 @@ PyTorch alone, on any device, in a number of launches that does not depend on ho
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from itertools import pairwise
 
 import torch
 
-from grader.plan.plan import BUFFER_ALIGNMENT, ITEM_BYTES, DType
+from grader.plan.plan import BUFFER_ALIGNMENT, ITEM_BYTES, DType, spanned
 
 ZONE_BYTES = 64 << 10
 # Tensors start at whole lines, and zones are compared by them.
@@ -49,18 +48,23 @@ def torch_dtype(dtype: DType) -> torch.dtype:
     return made
 
 
-def size_of(shape: Sequence[int], dtype: DType) -> int:
-    return math.prod(shape) * ITEM_BYTES[dtype]
+def size_of(shape: Sequence[int], dtype: DType, strides: Sequence[int] = ()) -> int:
+    """Bytes of a tensor's memory; with `strides` those between its elements are part of it."""
+    return spanned(shape, strides) * ITEM_BYTES[dtype]
 
 
-def zone(shape: Sequence[int], dtype: DType) -> int:
+def zone(shape: Sequence[int], dtype: DType, strides: Sequence[int] = ()) -> int:
     """Bytes to keep free on either side of a tensor: 64 KiB and a row, since indices are off by one row or less."""
-    return ZONE_BYTES + (shape[-1] * ITEM_BYTES[dtype] if len(shape) > 1 else 0)
+    row = max(strides) if strides else shape[-1] if len(shape) > 1 else 0
+    return ZONE_BYTES + row * ITEM_BYTES[dtype]
 
 
-def view(memory: torch.Tensor, offset: int, shape: Sequence[int], dtype: DType) -> torch.Tensor:
-    """A contiguous tensor `offset` bytes into flat memory."""
-    return memory[offset : offset + size_of(shape, dtype)].view(torch_dtype(dtype)).view(*shape)
+def view(
+    memory: torch.Tensor, offset: int, shape: Sequence[int], dtype: DType, strides: Sequence[int] = ()
+) -> torch.Tensor:
+    """A tensor `offset` bytes into flat memory: contiguous, or with these strides, in elements."""
+    flat = memory[offset : offset + size_of(shape, dtype, strides)].view(torch_dtype(dtype))
+    return flat.as_strided(tuple(shape), tuple(strides)) if strides else flat.view(*shape)
 
 
 def nan_word() -> int:

@@ -47,7 +47,7 @@ class MappedBlocks:
                 self._pinned.append(mapped.data_ptr())
 
     def tensor(self, placed: Placed) -> torch.Tensor:
-        return guards.view(self.memory[placed.block], placed.offset, placed.shape, placed.dtype)
+        return guards.view(self.memory[placed.block], placed.offset, placed.shape, placed.dtype, placed.strides)
 
     def _let_go(self, kept: Set[str]) -> None:
         """Of all but the device memory behind these handles."""

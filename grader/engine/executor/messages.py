@@ -43,12 +43,13 @@ class HostBlock(Shaped):
 
 
 class Placed(Shaped):
-    """A contiguous tensor `offset` bytes into a block."""
+    """A tensor `offset` bytes into a block: contiguous, or with these strides, in elements."""
 
     block: Size
     offset: Size
     shape: Shape
     dtype: DType
+    strides: Shape = []
 
 
 class Slots(Shaped):

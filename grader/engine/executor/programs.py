@@ -18,7 +18,7 @@ from grader.engine.executor import guards, messages
 from grader.engine.executor.driver import LoadedKernel
 from grader.engine.executor.memory import Temporaries
 from grader.plan.messages import Given, GivenTensor
-from grader.plan.plan import Copy, Data, Fill, Launch, Operations, View, named
+from grader.plan.plan import Copy, Data, Fill, Launch, Operations, View, named, spanned
 
 Slot = Mapping[str, torch.Tensor]
 Step = Callable[[], object]
@@ -203,7 +203,7 @@ class PlanProgram:
     def _steps(self, operations: Operations, slot: Slot) -> list[Step]:
         own = self._own().flat
         flat = [
-            slot[buffer.given].view(-1).view(torch.uint8) if buffer.given else own[index]
+            _flat(slot[buffer.given]) if buffer.given else own[index]
             for index, buffer in enumerate(self._plan.buffers)]
         stream = torch.cuda.current_stream().cuda_stream
         return steps(operations, self._loaded, flat, self._scratch, stream, self._busy)
@@ -249,6 +249,11 @@ class BaselineProgram:
     def _call(self, slot: Slot) -> object:
         return self._function(
             *(slot[each.name] if isinstance(each, GivenTensor) else each.value for each in self._given))
+
+
+def _flat(tensor: torch.Tensor) -> torch.Tensor:
+    """The bytes of a tensor's memory, with those between its elements."""
+    return tensor.as_strided((spanned(tensor.shape, tensor.stride()),), (1,)).view(torch.uint8)
 
 
 def _together(made: Sequence[Step]) -> Step:

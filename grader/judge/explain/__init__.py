@@ -10,11 +10,12 @@ from grader.judge.explain.refusals import explain_assembly, explain_library, exp
 from grader.judge.explain.remarks import explain_remarks
 from grader.judge.explain.runs import explain_findings
 from grader.judge.explain.stops import explain_slow, explain_stop
+from grader.judge.explain.strided import between_elements
 from grader.judge.explain.summary import explain_assignment
 from grader.judge.explain.timed import explain_timed
 
 __all__ = [
-    "Called", "explain_assembly", "explain_assignment", "explain_case", "explain_failure", "explain_findings",
-    "explain_library", "explain_missing", "explain_remarks", "explain_slow", "explain_stop", "explain_timed",
-    "explain_unreadable",
+    "Called", "between_elements", "explain_assembly", "explain_assignment", "explain_case", "explain_failure",
+    "explain_findings", "explain_library", "explain_missing", "explain_remarks", "explain_slow", "explain_stop",
+    "explain_timed", "explain_unreadable",
 ]

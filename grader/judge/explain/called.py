@@ -78,7 +78,8 @@ class Called:
         """Layouts of the parameters' tensors, and of whole copies of them, by buffer."""
         known: dict[int, Layout] = {}
         for parameter in self.assignment.parameters:
-            if isinstance(parameter, Scalar) or len(parameter.shape) > 2:
+            if isinstance(parameter, Scalar) or len(parameter.shape) not in (1, 2) or (
+                parameter.name in self.case.strides):
                 continue
             *down, across = extents(parameter, self.case.sizes)
             names = [str(name) for name in parameter.shape]

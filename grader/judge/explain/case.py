@@ -18,6 +18,7 @@ from grader.judge.explain.lines import spoken, spoken_mistake
 from grader.judge.explain.mistakes import known_mistakes
 from grader.judge.explain.runs import beside, explain_findings
 from grader.judge.explain.silence import explain_copies, explain_unwritten, read_too_early
+from grader.judge.explain.strided import taken_for_contiguous
 from grader.judge.explain.together import left_early, not_filled, read_while_added
 from grader.judge.explain.where import ONE_LANE
 from grader.model.parameters import Inputs, extents
@@ -154,6 +155,8 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
             "Cases of other sizes tell them apart.", fits=tuple(f"mistake: {one.name}" for one in fitting))
     if (beyond := beyond_rows(accesses, ("load",))) is not None:
         return replace(beyond, guess=beyond.look)
+    if (strided := taken_for_contiguous(called)) is not None:
+        return replace(strided, guess=strided.look)
     if comparison.total == 1 and kind == "wrong_values":
         return Hint(ONE_ELEMENT, "")
     if called.number:

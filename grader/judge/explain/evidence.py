@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.judge.compare import Comparison
+from grader.judge.compare import Comparison, bits_of_bool
 from grader.model.assignment import Assignment
 from grader.model.parameters import Inputs
 
@@ -29,8 +29,10 @@ NEARER = 4
 COVERAGE = 0.95
 """Share of all written elements that a claim must account for: a few right ones are right by accident."""
 
-ROUNDING = {torch.float32: 2.0**-20, torch.float16: 2.0**-9, torch.uint8: 0.0}
-"""Relative error that different orders of rounding explain, a few units in the last place."""
+ROUNDING = {
+    torch.float64: 2.0**-40, torch.float32: 2.0**-20, torch.float16: 2.0**-9, torch.bfloat16: 2.0**-6,
+    torch.float8_e4m3fn: 2.0**-3, torch.float8_e5m2: 2.0**-2}
+"""Relative error that different orders of rounding explain, a few units in the last place; none in whole numbers."""
 
 EVERY = "Every wrong value"
 """What a claim about all wrong elements speaks of: whether a few are right by accident differs from case to case."""
@@ -82,22 +84,24 @@ class Evidence:
         self.sizes = sizes
         # Whether the assignment asks for an exp, of which much is said.
         self.exponential = any(one in assignment.formula for one in ("exp", "tanh", "σ"))
-        self.got = comparison.got.to(torch.float64)
-        self.expected = comparison.expected
+        self.got = bits_of_bool(comparison.got).to(torch.float64)
+        self.expected = comparison.expected.to(torch.float64)
         self.written = ~comparison.unwritten
         self.finite = self.written & self.got.isfinite()
         self.wrong = comparison.wrong & self.written
         self.count = int(self.wrong.sum())
         self.dtype = comparison.got.dtype
         self.exact = comparison.exact
+        # Whether the right answers are whole numbers, that nothing rounds.
+        self.whole = not comparison.expected.dtype.is_floating_point
         self.tensors = {
             name: value.detach().to(self.got.device, torch.float64)
             for name, value in inputs.items() if isinstance(value, Tensor)
         }
         # How far a number comes to lie from where it was when it is stored, rounded or cut off.
-        self._step = 0.0 if self.dtype.is_floating_point else 1.0
+        self._step = 0.0 if self.dtype.is_floating_point or self.whole else 1.0
         # Numbers that a mistake adds up are rounded, also where the right answer is copied.
-        self._rounding = ROUNDING[self.dtype] * (16 if self.exact else 1)
+        self._rounding = rounding_of(self.dtype) * (16 if self.exact else 1)
         self._sample = self._some()
 
     @property
@@ -129,6 +133,11 @@ class Evidence:
             # Zeros have many causes, and infinity equals infinity whatever overflowed: numbers must agree as well.
             numbers = wrong & self.finite
             if not bool(answer[wrong].any()) or int(numbers.sum()) < min(ENOUGH, count):
+                return False
+        elif self.whole:
+            # Few numbers are often the same by chance: then all that is written must be.
+            if len(self.expected.unique()) < LEVELS and (
+                    among is not None or count < ENOUGH or not bool((self.got == answer)[written].all())):
                 return False
         elif not bool((answer >= 1).any()) or (
             # Of few levels any number is near: they must be the same, rounded or cut off.
@@ -163,6 +172,10 @@ class Evidence:
             answer = answer.to(self.dtype).to(torch.float64)
         slack = 2 * self.comparison.allowed.flatten()[at] + self._rounding * answer.abs()
         return ((got - answer).abs() <= slack) | (got == answer) | (got.isnan() & answer.isnan())
+
+
+def rounding_of(dtype: torch.dtype) -> float:
+    return ROUNDING.get(dtype, 0.0)
 
 
 def plural(count: int, unit: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, EVERY, LEVELS, WEAK, Evidence, Hint
+from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, EVERY, LEVELS, WEAK, Evidence, Hint, rounding_of
 from grader.judge.explain.where import of_another, where
 
 # Smaller shares of an output are no precision.
@@ -25,7 +25,13 @@ HELD = 2.0**-6
 # units of float16's or TF32's last place (2^-11). A factor that is wrong for all elements mostly leaves more.
 ROUNDED_FROM, ROUNDED_TO = 2.0**-18, 2.0**-8
 
-DIGITS = {torch.float32: 6, torch.float16: 3, torch.uint8: 2}
+_DIGITS = {torch.float64: 9, torch.float32: 6, torch.float16: 3, torch.uint8: 2}
+
+
+def _digits(dtype: torch.dtype) -> int:
+    """Digits of a factor or difference that the numbers of a dtype show."""
+    return _DIGITS.get(dtype, 2 if dtype.is_floating_point else 6)
+
 
 BYTES = ("What is kept in a byte loses what lies beyond 255, and its fraction: are sums and products in a larger type, "
          "and numbers between 0 and 1 multiplied by 255?")
@@ -113,6 +119,9 @@ def _turned(x: Tensor) -> Tensor:
 
 
 def _values(evidence: Evidence) -> Hint | None:
+    if evidence.dtype == torch.bool:
+        # Each wrong one is the opposite of the right one.
+        return None
     if not bool(evidence.got[evidence.wrong].any()):
         every = f"Every {'' if evidence.count == evidence.got.numel() else 'wrong '}element is 0"
         if not bool(evidence.expected[evidence.wrong].any()):
@@ -179,7 +188,9 @@ def _by(evidence: Evidence, dim: int | None, of: str) -> Hint | None:
     if dim is not None and (evidence.expected.shape[dim] < ENOUGH or evidence.expected.shape[1 - dim] == 1):
         return None
     # Bytes that are nearly right fit any factor near 1.
-    if not evidence.dtype.is_floating_point and float(evidence.comparison.error[evidence.wrong].median()) < LEVELS:
+    if not evidence.dtype.is_floating_point and not evidence.whole and float(
+        evidence.comparison.error[evidence.wrong].median()
+    ) < LEVELS:
         return None
     known = evidence.finite & (evidence.comparison.wrong | (evidence.expected != 0))
     got, right = (torch.where(known, one, 0.0) for one in (evidence.got, evidence.expected))
@@ -192,7 +203,7 @@ def _by(evidence: Evidence, dim: int | None, of: str) -> Hint | None:
     if evidence.is_explained_by(evidence.expected + more):
         seen = f"The values of each {of} are off by a number of the {of}'s own."
         if not of:
-            digits = DIGITS[evidence.dtype]
+            digits = _digits(evidence.dtype)
             side = "large" if float(more) > 0 else "small"
             seen = f"{EVERY} is {abs(float(more)):.{digits}g} too {side}."
         return Hint(seen, _look(of), pattern="difference")
@@ -211,9 +222,9 @@ def _by_factors(of: str, factors: Tensor) -> Hint:
 
 
 def _by_factor(evidence: Evidence, factor: float) -> Hint:
-    near = 2.0**-10 if evidence.dtype == torch.float16 else 2.0**-16
+    near = max(2.0**-16, rounding_of(evidence.dtype) / 2)
     names = [name for value, name in _factors(evidence) if abs(factor / value - 1) < near]
-    said = f"{factor:.{DIGITS[evidence.dtype]}g}{f' ({names[0]})' if len(names) == 1 else ''}"
+    said = f"{factor:.{_digits(evidence.dtype)}g}{f' ({names[0]})' if len(names) == 1 else ''}"
     simple = any(abs(part * times - round(part * times)) < near for part in (abs(factor), 1 / abs(factor))
                  for times in (1, 3, 10)) and abs(factor - 1) > 0.01
     look = TWICE if simple or names else FOR_ALL.format("all elements")
@@ -237,7 +248,9 @@ def _factors(evidence: Evidence) -> Iterator[tuple[float, str]]:
 
 def _of_other_inputs(evidence: Evidence) -> Hint | None:
     for name, x in evidence.tensors.items():
-        for words, look, change in OTHER_INPUTS:
+        # An oracle takes no fractions for indices.
+        given = evidence.inputs[name].dtype
+        for words, look, change in OTHER_INPUTS if given.is_floating_point or given == torch.uint8 else ():
             if (x.ndim == 1 and "row" in words) or torch.equal(changed := change(x), x):
                 continue
             # Of these a shift of the answer says more.

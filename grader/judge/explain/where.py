@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from grader.judge.compare import index_of
-from grader.judge.explain.evidence import COVERAGE, ENOUGH, EVERY, ROUNDING, WEAK, Evidence, Hint, plural
+from grader.judge.explain.evidence import COVERAGE, ENOUGH, EVERY, WEAK, Evidence, Hint, plural, rounding_of
 
 NAN = ("NaN comes from 0 / 0, from infinity less infinity (such as lanes of -inf less a maximum of -inf), and from the "
        "root of a negative number: which may it be here, if the numbers of one element are followed by hand?")
@@ -202,7 +202,7 @@ def of_another(evidence: Evidence) -> Hint | None:
 def _found(evidence: Evidence, right: Tensor, numbers: Tensor, at: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Which numbers are among the right answers in one place alone; where; and which are not there in several."""
     values, order = right.sort()
-    slack = 0.0 if evidence.exact else ROUNDING[evidence.dtype] * numbers.abs()
+    slack = 0.0 if evidence.exact else rounding_of(evidence.dtype) * numbers.abs()
     first = torch.searchsorted(values, numbers - slack)
     count = torch.searchsorted(values, numbers + slack, right=True) - first
     return count == 1, order[first.clamp(max=len(values) - 1)], count <= 1

@@ -20,7 +20,7 @@ _C_TYPES: dict[DType, tuple[str, ...]] = {
     "float8_e4m3fn": ("__nv_fp8_e4m3",), "float8_e5m2": ("__nv_fp8_e5m2",),
 }  # fmt: skip
 _WHOLE = ("int", "long", "long long", "unsigned int", "unsigned long", "unsigned long long", "short", "unsigned short")
-_REAL = ("float", "double")
+_NUMBERS = {"int": _WHOLE, "float": ("float", "double"), "bool": ("bool", *_WHOLE)}
 # Other spellings, as words in any order.
 _SPELLED = {
     "unsigned": "unsigned int", "size_t": "unsigned long", "std::size_t": "unsigned long", "uint": "unsigned int",
@@ -150,7 +150,7 @@ def _line_of(source: str, function: str) -> int:
 def _accepted(given: Given) -> tuple[str, ...]:
     if isinstance(given, GivenTensor):
         return tuple(f"{one}*" for one in (*_C_TYPES[given.dtype], "void"))
-    return _WHOLE if given.type == "int" else _REAL
+    return _NUMBERS[given.type]
 
 
 def _takes(types: Sequence[str], given: Sequence[Given]) -> bool:

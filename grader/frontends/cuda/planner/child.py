@@ -8,7 +8,6 @@ import resource
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 from grader.frontends.cuda.built import BuiltEntry, Contents
@@ -16,14 +15,13 @@ from grader.frontends.cuda.planner.kinds import PLACES, own_sizes
 from grader.frontends.cuda.planner.memories import EARLIER
 from grader.plan.device import Device
 from grader.plan.messages import Given, GivenScalar, Resources
-from grader.plan.plan import ITEM_BYTES
 
 CALLS = 2
 MOST_RECORD_BYTES = 128 << 20
 _CTYPES = {
     "int": ctypes.c_int, "unsigned int": ctypes.c_uint, "long": ctypes.c_long, "unsigned long": ctypes.c_ulong,
     "long long": ctypes.c_longlong, "unsigned long long": ctypes.c_ulonglong, "short": ctypes.c_short,
-    "unsigned short": ctypes.c_ushort, "float": ctypes.c_float, "double": ctypes.c_double,
+    "unsigned short": ctypes.c_ushort, "float": ctypes.c_float, "double": ctypes.c_double, "bool": ctypes.c_bool,
 }  # fmt: skip
 _VARIABLE = "KERNELMARK_RECORD"
 
@@ -118,9 +116,8 @@ def _arguments(session: CallSession, given: Sequence[Given], library: ctypes.CDL
             kind: Any = _CTYPES[parameter.type]
             arguments.append(kind(one.value if parameter.type in ("float", "double") else int(one.value)))
         else:
-            size = prod(one.shape) * ITEM_BYTES[one.dtype]
             arguments.append(ctypes.c_void_p(
-                library.rec_given(index, size, PLACES.index(one.place), one.output)))
+                library.rec_given(index, one.bytes, PLACES.index(one.place), one.output)))
     return arguments
 
 

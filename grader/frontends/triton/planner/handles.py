@@ -6,7 +6,7 @@ PyTorch runs nothing on them but views. What allocates or fills is written down,
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_map
 
 from grader.frontends.triton.planner import operators
 from grader.frontends.triton.planner.record import Constant, Memory, session
+from grader.plan.messages import GivenTensor
 from grader.plan.plan import CAST, DATA_BYTES, ITEM_BYTES, Copy, Data, DType, Fill, Place, View
 
 GPU = torch.device("cuda", 0)
@@ -90,12 +91,13 @@ def memory_of(tensor: torch.Tensor) -> Memory:
         return session().memory(tensor.untyped_storage())
 
 
-def given(shape: Iterable[int], dtype: str, place: Place, *, name: str, output: bool) -> Handle:
+def given(one: GivenTensor) -> Handle:
     """A parameter of the graded function."""
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
-        tensor = torch.empty(tuple(shape), dtype=getattr(torch, dtype), device=_META)
+        tensor = torch.empty(one.elements, dtype=getattr(torch, one.dtype), device=_META)
+        tensor = tensor.as_strided(one.shape, one.strides) if one.strides else tensor.view(one.shape)
         storage = tensor.untyped_storage()
-        session().allocate(storage, storage.nbytes(), place, given=name, output=output)
+        session().allocate(storage, storage.nbytes(), one.place, given=one.name, output=one.output)
         return handle(tensor)
 
 

@@ -300,7 +300,7 @@ class _Called:
 def _parameter(given: Given) -> Any:
     if isinstance(given, GivenScalar):
         return given.value
-    return handles.given(given.shape, given.dtype, given.place, name=given.name, output=given.output)
+    return handles.given(given)
 
 
 def _kind(value: Any) -> Literal["nothing", "out", "tensor", "other"]:
