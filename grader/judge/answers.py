@@ -20,10 +20,12 @@ class Compared:
     """The outputs of a call, each against the right answer, by name in the order of the parameters."""
 
     outputs: Mapping[str, Comparison]
+    unlikely: str = ""
+    """What does not fit the answer as a whole, where each element by itself is right."""
 
     @property
     def passed(self) -> bool:
-        return all(one.passed for one in self.outputs.values())
+        return not self.unlikely and all(one.passed for one in self.outputs.values())
 
     @property
     def worst_ratio(self) -> float:
@@ -53,7 +55,11 @@ def compared(assignment: Assignment, ran: Ran, inputs: Inputs) -> Compared:
             # A few may be as they were by chance.
             one = replace(one, unwritten=one.wrong) if bool(left[one.wrong].all()) else one
         found[name] = one
-    return Compared(found)
+    unlikely = ""
+    if assignment.statistic is not None and all(one.passed for one in found.values()):
+        whole = {name: one.got.to(_device(inputs)) for name, one in found.items()}
+        unlikely = assignment.statistic(inputs, whole if len(whole) > 1 else next(iter(whole.values())))
+    return Compared(found, unlikely)
 
 
 def given_answer(assignment: Assignment, ran: Ran, inputs: Inputs) -> Assignment:
@@ -72,5 +78,8 @@ def finite(answer: torch.Tensor) -> torch.Tensor:
 
 def _answered(assignment: Assignment, ran: Ran, inputs: Inputs) -> dict[str, torch.Tensor]:
     """The outputs that an oracle is given, where its inputs are."""
-    device = next((value.device for value in inputs.values() if isinstance(value, torch.Tensor)), torch.device("cpu"))
-    return {name: finite(ran.outputs[name].to(device)) for name in assignment.conditions}
+    return {name: finite(ran.outputs[name].to(_device(inputs))) for name in assignment.conditions}
+
+
+def _device(inputs: Inputs) -> torch.device:
+    return next((value.device for value in inputs.values() if isinstance(value, torch.Tensor)), torch.device("cpu"))

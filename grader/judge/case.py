@@ -11,6 +11,7 @@ from grader.judge.checks import concluded
 from grader.judge.explain import Called, between_elements, explain_case, explain_failure, explain_findings, explain_slow
 from grader.judge.machine import CallRunner
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
+from grader.judge.seeds import wrong_seed
 from grader.judge.simulation import Ran
 from grader.model.cases import Case
 from grader.model.parameters import Inputs
@@ -48,6 +49,8 @@ def judge_case(
             return JudgedCase(concluded(check, planned.explain(prepared.task, ran)), tuple(findings))
         answer = prepared.compared(ran, inputs[-1])
         detail = explain_answer(prepared, case, plan, inputs, ran, answer)
+        if detail is None and not call:
+            detail = wrong_seed(prepared, machine, case, plan, inputs[0], ran)
         chances = machine.chances(case, plan, inputs, ran) if detail is None else []
         detail = detail or explain_findings(prepared.task.assignment, prepared.task.text, chances)
         findings += [*ran.findings, *(chances if detail is None else [])]

@@ -74,19 +74,27 @@ def poisoned(tensor: Tensor, *, other: bool = False) -> Tensor:
     return tensor.view(as_integer) == (bits ^ _OTHER if other else bits)
 
 
-def memory_of(tensor: Tensor) -> Tensor:
+def _memory_of(tensor: Tensor) -> Tensor:
     """A tensor's memory from its first to its last element, as one row."""
     return tensor.as_strided((spanned(tensor.shape, tensor.stride()),), (1,))
 
 
+def fill_gaps(tensor: Tensor, *, other: bool = False) -> None:
+    """Fills what lies between the elements of a tensor that is not contiguous, and the elements, with the poison that
+    outputs do not hold: what is computed from it passes for no element that was never written."""
+    memory = _memory_of(tensor)
+    if memory.numel() > tensor.numel():
+        poison_(memory, other=not other)
+
+
 def gaps_written(tensor: Tensor, *, other: bool = False) -> bool:
-    """Whether the poison between the elements of a tensor that is not contiguous has changed."""
-    memory = memory_of(tensor)
+    """Whether the poison of `fill_gaps` has changed between the elements."""
+    memory = _memory_of(tensor)
     if memory.numel() == tensor.numel():
         return False
     own = torch.zeros_like(memory, dtype=torch.bool)
     own.as_strided(tensor.shape, tensor.stride()).fill_(True)
-    return not bool((own | poisoned(memory, other=other)).all())
+    return not bool((own | poisoned(memory, other=not other)).all())
 
 
 def same_bits(left: Tensor, right: Tensor) -> bool:
@@ -129,6 +137,11 @@ class Comparison:
     @property
     def passed(self) -> bool:
         return self.count == 0
+
+    @property
+    def finite(self) -> Tensor:
+        """Where the output is neither NaN nor infinite."""
+        return bits_of_bool(self.got).to(torch.float64).isfinite()
 
     @property
     def total(self) -> int:

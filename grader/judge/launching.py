@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 
 from grader.judge.arena import Allocation, Arena, Piece
-from grader.judge.compare import gaps_written, memory_of, poison_, same_bits
+from grader.judge.compare import fill_gaps, gaps_written, poison_, same_bits
 from grader.judge.execution import Executor, Executors, GpuFailure
 from grader.judge.planning import given_tensor
 from grader.judge.simulation import Ran, ran_on_both
@@ -107,10 +107,11 @@ class Launching:
             for slot, values in zip(slots, inputs, strict=True):
                 for tensor in wanted:
                     piece = slot[tensor.name] = next(pieces)
-                    if tensor.strides or not tensor.filled:
-                        poison_(memory_of(piece.tensor), other=other)
+                    fill_gaps(piece.tensor, other=other)
                     if tensor.filled:
                         piece.tensor.copy_(values[tensor.name])
+                    else:
+                        poison_(piece.tensor, other=other)
         return slots
 
     def _allocation(self, place: Place, output: bool) -> Allocation:

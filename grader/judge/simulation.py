@@ -14,7 +14,7 @@ import torch
 from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.judge.allowance import OWN, USED_UP, Allowance
 from grader.judge.buffers import HostTensor, memory_file
-from grader.judge.compare import TELLING, gaps_written, memory_of, poison_, poisoned, same_bits
+from grader.judge.compare import TELLING, fill_gaps, gaps_written, poison_, poisoned, same_bits
 from grader.judge.lane import TURN
 from grader.judge.planning import given_tensor
 from grader.model.assignment import Assignment
@@ -218,7 +218,8 @@ def _share(assignment: Assignment, case: Case, inputs: Inputs, into: dict[str, H
             continue
         given = given_tensor(parameter, case)
         tensor = into[parameter.name] = HostTensor(given.shape, dtype_of(parameter, case), given.strides)
-        if given.strides or not given.filled:
-            poison_(memory_of(tensor.tensor), other=other)
+        fill_gaps(tensor.tensor, other=other)
         if given.filled:
             tensor.tensor.copy_(inputs[parameter.name])
+        else:
+            poison_(tensor.tensor, other=other)

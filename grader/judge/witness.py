@@ -175,9 +175,9 @@ class Witness:
     ) -> Detail:
         """The detail with the line that evidence names: the line of the finding that explains the answer, else the one
         store that wrote all wrong elements. No line is named where several stores did."""
-        if detail.place is not None or answer.passed:
-            return detail
         comparison = answer.chosen
+        if detail.place is not None or comparison.passed or answer.about in case.strides:
+            return detail
         # The order is that of `explain.runs.beside`.
         for kind in (EmptyGrid, Recast, Unwritten, Overflow, Race, MaskedUsed):
             for one in findings:

@@ -19,7 +19,9 @@ from grader.model.parameters import Input, Inputs, Output, Scalar, Update
 MATRIX = ("M", "N")
 
 
-def _made(name: str, parameters: tuple[Any, ...], draws: dict[str, Distribution], oracle: Any, **more: Any) -> Assignment:
+def _made(
+    name: str, parameters: tuple[Any, ...], draws: dict[str, Distribution], oracle: Any, **more: Any
+) -> Assignment:
     more.setdefault("cases", cases("M N", "3x5 33x70 64x64"))
     return assignment(
         name=name, title=name, formula="", parameters=parameters, distributions=lambda case: draws, oracle=oracle,
@@ -39,14 +41,16 @@ ROWS = _made(
 """Sum, maximum and its place, for each row."""
 
 DECAY = _made(
-    "decay", (Input(name="x", shape=MATRIX), Update(name="state", shape=MATRIX), Output(name="sign", shape=MATRIX, dtype="bool")),
+    "decay", (Input(name="x", shape=MATRIX), Update(name="state", shape=MATRIX),
+              Output(name="sign", shape=MATRIX, dtype="bool")),
     {"x": Spread(), "state": Spread()},
     lambda x, state: (0.5 * state.double() + x.double(), 0.5 * state.double() + x.double() > 0),
     tolerance={"state": _near})
 """A state that is halved and added to, in place, and its sign."""
 
 APPEND = _made(
-    "append", (Input(name="row", shape=("N",)), Input(name="at", shape=(1,), dtype="int32"), Update(name="cache", shape=MATRIX)),
+    "append", (Input(name="row", shape=("N",)), Input(name="at", shape=(1,), dtype="int32"),
+               Update(name="cache", shape=MATRIX)),
     {"row": Spread(), "at": Indices("M", repeats=0.0), "cache": Spread()},
     lambda row, at, cache: cache.double().index_copy(0, at.long(), row.double()[None]))
 """One row of a cache is replaced."""

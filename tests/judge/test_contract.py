@@ -1,4 +1,4 @@
-"""Assignments as wide as the contract, judged without a GPU: right files pass, and wrong ones are told what is wrong."""
+"""Assignments as wide as the contract, judged without a GPU: right files pass, wrong ones are told what is wrong."""
 
 from __future__ import annotations
 
@@ -136,6 +136,52 @@ def _judged(assignment: Assignment, text: str) -> list[CheckResult]:
     return Judgement(Prepared(task)).take_all()
 
 
+WRONG = [
+    pytest.param(contract.ROWS, ROWS, "tl.store(place + row, tl.argmax(v, axis=0).to(tl.int64))", "pass", "unwritten",
+                 "place was never written", "The call wrote total and largest and not place",
+                 id="one output unwritten"),
+    pytest.param(contract.ROWS, ROWS, "tl.sum(tl.where(at < N, v, 0.0))", "2 * tl.sum(tl.where(at < N, v, 0.0))",
+                 "wrong_values", "total: all 64 elements are wrong", "2 times the right one", id="first output wrong"),
+    pytest.param(contract.ROWS, ROWS, "tl.argmax(v, axis=0).to(tl.int64)", "tl.full((), 0, tl.int64)", "wrong_values",
+                 "place: ", "Which of the elements is the largest?", id="a mistake in whole numbers"),
+    pytest.param(contract.ROWS, ROWS, "total, largest, place, x.shape[1]", "largest, total, place, x.shape[1]",
+                 "wrong_values", "total: ", "exchanged", id="outputs exchanged"),
+    pytest.param(contract.DECAY, DECAY, "tl.store(state + at, v, mask=at < n)", "pass", "unwritten",
+                 "state was left as it was in", "The call wrote sign and not state", id="not updated"),
+    pytest.param(contract.DECAY, DECAY, "0.5 * tl.load(state + at, mask=at < n) + ", "", "wrong_values", "state: ",
+                 "zeros in place of state", id="replaced instead of updated"),
+    pytest.param(contract.DECAY, DECAY, "v > 0", "v < 0", "wrong_values", "sign[", "", id="bools"),
+    pytest.param(contract.APPEND, APPEND, "tl.load(at) * N", "tl.load(at)", "wrong_values", "cache[", "",
+                 id="another row"),
+    pytest.param(contract.SUMS, SUMS, "out + at, tl.load(a + at, mask=at < n)",
+                 "out + at, tl.load(a + at, mask=at < n).to(tl.float64).to(tl.int64)", "wrong_values", "expected", "",
+                 id="64 bits through float64"),
+    pytest.param(contract.SUMS, SUMS, "tl.load(b + at, mask=at < n)", "tl.load(b + at, mask=at < n) + 1",
+                 "wrong_values", "", "1 too large", id="one too large"),
+    pytest.param(contract.PAIRS, PAIRS, "NEGATE=negate", "NEGATE=False", "wrong_values", "out: ", "other sign",
+                 id="a bool not heeded"),
+    pytest.param(contract.PAIRS, PAIRS, "at + shift,", "at,", "wrong_values", "rest: ", "", id="an int not heeded"),
+    pytest.param(contract.NARROW, NARROW, "v.to(tl.float8e4nv)", "(v * 1.2).to(tl.float8e4nv)", "wrong_values",
+                 "low: ", "", id="float8"),
+    pytest.param(contract.NARROW, NARROW, "v * 2 + 0.5", "v * 2 + 2.5", "wrong_values", "level: ", "", id="int8"),
+    pytest.param(contract.STRIDED, STRIDED, "x.stride(0), x.stride(1), out", "N, 1, out", "not_finite", "out[",
+                 "x is not contiguous: it has strides (73, 1)", id="strides of an input"),
+    pytest.param(contract.STRIDED, STRIDED, "out.stride(0), out.stride(1)", "1, M", "unwritten", "", "",
+                 id="strides of an output"),
+    pytest.param(contract.STRIDED, STRIDED, "kernel[(M,)](x,", "kernel[(M,)](x.contiguous(),", "policy",
+                 "into another order", "", id="made contiguous"),
+    pytest.param(contract.STRIDED, STRIDED, "mask=at < N)\n\n\ndef",
+                 "mask=at < N)\n    tl.store(out + M, 1.0)\n\n\ndef", "out_of_bounds",
+                 "between the elements of out, which has strides (1, 38)", "stride", id="a gap"),
+    pytest.param(contract.FLAGS, FLAGS, "v, 0)", "0, v)", "wrong_values", "out[", "", id="the other ones kept"),
+    pytest.param(contract.DROPOUT, DROPOUT, "tl.rand(seed, at) >= p", "tl.rand(seed, at) >= p / 2", "wrong_values",
+                 "elements were dropped; p is", "random number", id="another share"),
+    pytest.param(contract.DROPOUT, DROPOUT, "v / (1 - p)", "v", "wrong_values", "out[", "", id="not scaled"),
+    pytest.param(contract.DROPOUT, DROPOUT, "tl.rand(seed, at)", "tl.rand(7, at)", "wrong_values",
+                 "The answer is the same whatever seed is", "Does seed reach", id="seed not heeded"),
+]
+
+
 def _wrong(assignment: Assignment, text: str, before: str, after: str) -> Detail:
     """What is said of the largest case that fails once a text is changed."""
     assert text.count(before) >= 1
@@ -148,3 +194,22 @@ def _wrong(assignment: Assignment, text: str, before: str, after: str) -> Detail
 def test_right_files_pass(assignment: Assignment, text: str) -> None:
     checks = _judged(assignment, text)
     assert [(one.id, one.detail) for one in checks if one.outcome != "passed"] == []
+
+
+@pytest.mark.parametrize("assignment, text, before, after, kind, message, hint", WRONG)
+def test_wrong_files_are_told(
+    assignment: Assignment, text: str, before: str, after: str, kind: str, message: str, hint: str
+) -> None:
+    detail = _wrong(assignment, text, before, after)
+    assert (detail.kind, message in detail.message, hint in f"{detail.message} {detail.hint}") == (kind, True, True), (
+        detail.message, detail.hint)
+
+
+def test_each_output_has_figures_of_its_own() -> None:
+    detail = _wrong(contract.ROWS, ROWS, "tl.max(v)", "tl.min(v)")
+    assert detail.about == "largest" and detail.message.startswith("largest: ")
+    total, largest, place = detail.outputs
+    assert (total.wrong, total.error_map, place.wrong, place.worst) == (0, None, 0, None)
+    assert largest.error_map == detail.error_map is not None and largest.worst == detail.worst
+    single = _wrong(contract.FLAGS, FLAGS, "v, 0)", "0, v)")
+    assert single.outputs == [] and "outputs" not in single.model_dump_json()

@@ -14,7 +14,7 @@ from grader.judge.explain.lines import phrases_of, place
 from grader.judge.simulation import Ran
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
-from grader.model.parameters import Input, Scalar, extents
+from grader.model.parameters import Input, Scalar, extents, names_in
 from grader.model.result import Place
 from grader.plan.plan import ITEM_BYTES, Copy, Launch, Operation, Plan
 
@@ -79,7 +79,8 @@ class Called:
         known: dict[int, Layout] = {}
         for parameter in self.assignment.parameters:
             if isinstance(parameter, Scalar) or len(parameter.shape) not in (1, 2) or (
-                parameter.name in self.case.strides):
+                parameter.name in self.case.strides) or any(
+                names_in(extent) not in ((), (extent,)) for extent in parameter.shape):
                 continue
             *down, across = extents(parameter, self.case.sizes)
             names = [str(name) for name in parameter.shape]

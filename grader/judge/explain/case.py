@@ -32,6 +32,8 @@ SECOND_CALL = (
     "The first call was right, and the second one, with new values in its inputs, is not: does the function keep "
     "something from one call to the next, such as a tensor, or an answer to inputs that look the same?"
 )
+STATISTIC = ("Which random number belongs to an element, and what is it compared with? No two elements may share one "
+             "by design, and each number of its range has to be as likely as any other.")
 NOT_GATHERED = "No kernel runs here: does the host gather every element, also those of a last, partial share?"
 # Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
 MOST_EXPLAINED = 1 << 22
@@ -56,8 +58,13 @@ def _explain(called: Called, inputs: Inputs, answer: Compared, comparison: Compa
     several = len(answer.outputs) > 1
     both = exchanged(called)
     decisive = explain_findings(called.assignment, called.source, findings, called.accesses, both)
-    if (comparison.passed and not changed) or (decisive is not None and decisive.kind != "race"):
+    if (answer.passed and not changed) or (decisive is not None and decisive.kind != "race"):
         return decisive
+    if answer.unlikely and not changed:
+        said = answer.unlikely.strip().removesuffix(".")
+        return Detail(
+            kind="wrong_values", pattern="statistic", hint=STATISTIC, wrong=0, total=comparison.total, unwritten=0,
+            message=f"Each element by itself may be right, but not all together: {said}.")
     if comparison.passed:
         return _input_changed(called, comparison.total, several)
     if any(isinstance(found, Unwritten) and found.given == out for found in findings):
@@ -116,7 +123,7 @@ def _with_figures(detail: Detail, comparison: Comparison) -> Detail:
 def _kind(comparison: Comparison) -> FailureKind:
     if comparison.unwritten_count:
         return "unwritten"
-    return "wrong_values" if bool(comparison.got.isfinite().all()) else "not_finite"
+    return "wrong_values" if bool(comparison.finite.all()) else "not_finite"
 
 
 def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
@@ -242,7 +249,7 @@ def _message(name: str, comparison: Comparison, kind: FailureKind, updated: bool
         text = f"All {total:,} elements are wrong" if total > 1 else "The only element is wrong"
     value = f"{at} is {worst.got}, expected {worst.expected}"
     if kind == "not_finite":
-        bad = int((~got.isfinite()).sum())
+        bad = int((~comparison.finite).sum())
         some = f"{bad:,} of them" if bad < comparison.count else "all of them" if bad > 1 else "it is"
         return f"{text}, {some} NaN or infinite; {value}."
     return f"{text}; {value}." if comparison.exact else (

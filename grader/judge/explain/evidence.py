@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.judge.compare import Comparison, bits_of_bool
+from grader.judge.compare import MOST_EXACT, Comparison, bits_of_bool
 from grader.model.assignment import Assignment
 from grader.model.parameters import Inputs
 
@@ -94,6 +94,8 @@ class Evidence:
         self.exact = comparison.exact
         # Whether the right answers are whole numbers, that nothing rounds.
         self.whole = not comparison.expected.dtype.is_floating_point
+        # Whether they are so large that float64 does not tell neighbours apart.
+        self.large = self.whole and bool((self.expected.abs() >= MOST_EXACT).any())
         self.tensors = {
             name: value.detach().to(self.got.device, torch.float64)
             for name, value in inputs.items() if isinstance(value, Tensor)
@@ -120,6 +122,9 @@ class Evidence:
         """Whether an answer (of the output's shape), stored as a kernel would, accounts for the wrong elements, and for
         the written ones in general. `among` are those that it speaks of: all if it is None."""
         answer = answer.to(self.got.device).reshape(self.got.shape)
+        if self.large:
+            return among is None and not answer.is_floating_point() and self.count > 0 and bool(
+                (self.comparison.got == answer)[self.written].all())
         sample = self._sample if among is None else self._sample[among.flatten()[self._sample]]
         if self.dtype.is_floating_point and not (
             len(sample) and float(self._close(sample, answer).double().mean()) >= SAMPLE_AGREEMENT
@@ -136,7 +141,7 @@ class Evidence:
                 return False
         elif self.whole:
             # Few numbers are often the same by chance: then all that is written must be.
-            if len(self.expected.unique()) < LEVELS and (
+            if self._levels() < LEVELS and (
                     among is not None or count < ENOUGH or not bool((self.got == answer)[written].all())):
                 return False
         elif not bool((answer >= 1).any()) or (
@@ -152,6 +157,11 @@ class Evidence:
             and int((close & numbers).sum()) >= agreement * int(numbers.sum())
             and int((close & written).sum()) >= COVERAGE * int(written.sum())
         )
+
+    def _levels(self) -> int:
+        """How many different numbers the right answer has."""
+        values = self.expected.flatten().sort().values
+        return 1 + int((values[1:] != values[:-1]).sum())
 
     def _some(self) -> Tensor:
         """Some thousand wrong elements, which show whether a look at all of them is worth while."""

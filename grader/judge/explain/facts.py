@@ -135,6 +135,8 @@ def _values(evidence: Evidence) -> Hint | None:
             "accumulator that nothing is added to, and a division by infinity.", pattern="zero")
     if evidence.count < ENOUGH:
         return None
+    if (hint := _replaced(evidence) or _whole_difference(evidence)) is not None or evidence.large:
+        return hint
     if evidence.dtype == torch.uint8 and _nearly_black(evidence):
         return Hint(f"{EVERY} is less than {LEVELS}.", BYTES, pattern="zero")
     if evidence.dtype == torch.uint8 and _few_too_small(evidence):
@@ -143,6 +145,27 @@ def _values(evidence: Evidence) -> Hint | None:
         if (hint := found(evidence)) is not None:
             return hint
     return None
+
+
+def _replaced(evidence: Evidence) -> Hint | None:
+    """For a tensor that is updated: the right answer if it had held zeros."""
+    name, x = evidence.output, evidence.inputs.get(evidence.output)
+    if x is None or not evidence.is_explained_by(evidence.right(**{**evidence.inputs, name: torch.zeros_like(x)})):
+        return None
+    return Hint(f"{EVERY} is the right answer to zeros in place of {name}.",
+                f"{name} is updated: does what it held before the call take part in what is stored there?",
+                pattern="replaced")
+
+
+def _whole_difference(evidence: Evidence) -> Hint | None:
+    """One difference for all whole numbers."""
+    if not evidence.whole:
+        return None
+    apart = (evidence.comparison.got.to(torch.int64) - evidence.comparison.expected.to(torch.int64))[evidence.wrong]
+    if not bool((apart == apart[0]).all()):
+        return None
+    return Hint(f"{EVERY} is {abs(int(apart[0])):,} too {'large' if int(apart[0]) > 0 else 'small'}.",
+                FOR_ALL.format("all elements"), pattern="difference")
 
 
 def _nearly_black(evidence: Evidence) -> bool:

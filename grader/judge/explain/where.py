@@ -167,7 +167,7 @@ def of_another(evidence: Evidence) -> Hint | None:
     """Wrong elements that hold the right answers of others."""
     right, total = evidence.expected.flatten(), evidence.expected.numel()
     columns = right.numel() if evidence.expected.ndim == 1 else evidence.expected.shape[-1]
-    if evidence.count < ENOUGH:
+    if evidence.count < ENOUGH or evidence.large or evidence.dtype == torch.bool:
         return None
     at = evidence.wrong.flatten().nonzero().flatten()
     at = at[:: max(1, len(at) // LOOKED_UP)]

@@ -1,0 +1,71 @@
+"""Random bits that follow from a number: the same number gives the same answer, and another one another answer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from math import prod
+
+from grader.judge.inputs import Draws
+from grader.judge.machine import CallRunner
+from grader.judge.planning import Wanted
+from grader.judge.prepared import Prepared
+from grader.judge.simulation import Ran
+from grader.model.assignment import Assignment
+from grader.model.cases import Case, shape_of
+from grader.model.parameters import Inputs, Scalar, Value
+from grader.model.result import Detail
+from grader.plan.plan import Plan
+
+FEWEST, MOST = 32, 1 << 17
+"""Elements of the outputs of the case that is run again: fewer may be the same by chance."""
+
+
+def wrong_seed(
+    prepared: Prepared, machine: CallRunner, case: Case, plan: Plan, inputs: Inputs, ran: Ran
+) -> Detail | None:
+    """What is wrong with how an answer follows from whole-number scalars that are drawn; None for an assignment without
+    a statistic, and in all but one of its cases. `ran` is the first call. Raises InfrastructureError."""
+    assignment = prepared.task.assignment
+    if case != _chosen(assignment):
+        return None
+    others = _others(prepared, case)
+    if not others:
+        return None
+    name = " and ".join(others)
+    again = machine.run(case, plan, [inputs])
+    if isinstance(again, Ran) and not again.same_answer(ran):
+        return _told(f"Two calls on the same inputs and the same {name} give different answers.",
+                     f"Whatever is random has to follow from {name} and the element's place alone: does it depend on "
+                     "the order of programs, or on what an earlier call has left?")
+    scalars = {**prepared.draws.scalars(case), **others}
+    (outcome,) = prepared.preparing.plan([Wanted(case, scalars)]).outcomes
+    if not isinstance(outcome, Plan):
+        return None
+    other = machine.run(case, outcome, [{**inputs, **others}])
+    if isinstance(other, Ran) and other.same_answer(ran):
+        values = ", ".join(f"{one} = {inputs[one]} and {value}" for one, value in others.items())
+        return _told(f"The answer is the same whatever {name} is ({values}).",
+                     f"Does {name} reach the function that makes the random numbers?")
+    return None
+
+
+def _told(message: str, hint: str) -> Detail:
+    return Detail(kind="wrong_values", pattern="seed", message=message, hint=hint)
+
+
+def _chosen(assignment: Assignment) -> Case | None:
+    """The largest public case that is quickly run."""
+    sizes = {case.name: max(prod(shape_of(output, case)) for output in assignment.outputs)
+             for case in assignment.cases_for("cpu")}
+    public = [case for case in assignment.cases_for("cpu") if not case.hidden and FEWEST <= sizes[case.name] <= MOST]
+    return max(public, key=lambda case: sizes[case.name], default=None) if assignment.statistic else None
+
+
+def _others(prepared: Prepared, case: Case) -> Mapping[str, Value]:
+    """Other numbers for the whole-number scalars that are drawn."""
+    task, own = prepared.task, prepared.draws.scalars(case)
+    again = hashlib.blake2b(b"another seed", key=task.seed[:64]).digest()
+    drawn = Draws(task.assignment, again[:32], cuda=task.on_gpu).scalars(case)
+    return {p.name: drawn[p.name] for p in task.assignment.parameters
+            if isinstance(p, Scalar) and p.type == "int" and drawn[p.name] != own[p.name]}
