@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from grader.engine.forkserver.conversation import Lost
 from grader.judge.exchange import Start, exchange
-from grader.plan import messages
+from grader.plan import compiling, messages
 from grader.plan.compiled import RESULT_BYTES, Binaries, Binary, Fits, Problem
 from grader.plan.plan import TEXT_CHARACTERS, Kernel
 
@@ -23,7 +23,7 @@ Answer = TypeVar("Answer", bound=BaseModel)
 def canonical_texts(start: Start, texts: Sequence[str], target: str, *, seconds: float) -> list[str] | Lost:
     """Kernels' texts as their compiler prints what it has parsed; "" for a text that it rejects, or that is too long
     for a plan. The compiler has ended when this returns. Raises InfrastructureError."""
-    found = _asked(start, messages.Texts(texts=list(texts)), lambda size: messages.Canonicalise(
+    found = _asked(start, messages.Texts(texts=list(texts)), lambda size: compiling.Canonicalise(
         seq=0, bytes=size, target=target), messages.Texts, seconds)
     if isinstance(found, Lost):
         return found
@@ -40,7 +40,7 @@ def compile_kernels(
     are not done within `seconds` of wall time are too slow. The compiler has ended when this returns. Raises
     InfrastructureError."""
     found = _asked(start, messages.Kernels(kernels=list(kernels), fitting=list(fitting)), lambda size: (
-        messages.Compile(seq=0, bytes=size, target=target, ptx=ptx, in_all=max(1.0, seconds - ANSWER_SECONDS))),
+        compiling.Compile(seq=0, bytes=size, target=target, ptx=ptx, in_all=max(1.0, seconds - ANSWER_SECONDS))),
         Binaries, seconds)
     if isinstance(found, Lost):
         return found
@@ -50,12 +50,12 @@ def compile_kernels(
 
 
 def _asked(
-    start: Start, question: BaseModel, request: Callable[[int], messages.Compile | messages.Canonicalise],
+    start: Start, question: BaseModel, request: Callable[[int], compiling.Compile | compiling.Canonicalise],
     shape: type[Answer], seconds: float,
 ) -> Answer | Lost:
     """A compiler's answer. `request` makes the message from the size of the question in bytes."""
     text = question.model_dump_json().encode()
-    reply, answer = exchange(start, request(len(text)), messages.COMPILER_REPLY, [text], RESULT_BYTES, seconds=seconds)
+    reply, answer = exchange(start, request(len(text)), compiling.COMPILER_REPLY, [text], RESULT_BYTES, seconds=seconds)
     if isinstance(reply, Lost):
         return reply
     try:

@@ -349,22 +349,7 @@ class Exhausted(Message):
     rounds: Size = 0
 
 
-# To and from a compiler.
-
-
-class Compile(Message):
-    """Compile kernels for a target: descriptor 0 holds `Kernels`, `bytes` long, descriptor 1 takes `Binaries`.
-
-    Each kernel has `seconds` of processor time, and its assembler as many. The whole request has `in_all` seconds of
-    the clock: kernels whose turn has not come by then count as too slow. `ptx`: return the text as well.
-    """
-
-    op: Literal["compile"] = "compile"
-    bytes: Size
-    seconds: Annotated[int, Field(ge=1, le=3600)] = 40
-    in_all: Annotated[float, Field(gt=0, le=3600)] = 100.0
-    target: Annotated[str, Field(pattern=r"^sm_\d{2,3}$")]
-    ptx: bool = False
+# For a compiler: see `grader.plan.compiling`.
 
 
 class Kernels(Shaped):
@@ -375,22 +360,8 @@ class Kernels(Shaped):
     fitting: list[Kernel] = []
 
 
-class Canonicalise(Message):
-    """Parse texts with the language's compiler and print them again. Descriptor 0 holds `Texts`, `bytes` long,
-    descriptor 1 takes as many, "" for a text that the compiler does not accept."""
-
-    op: Literal["canonicalise"] = "canonicalise"
-    bytes: Size
-    target: Annotated[str, Field(pattern=r"^sm_\d{2,3}$")]
-
-
 class Texts(Shaped):
     texts: list[str]
-
-
-class Compiled(Message):
-    op: Literal["compiled"] = "compiled"
-    bytes: Size
 
 
 BUILDER_REQUEST: TypeAdapter[MakeShared | Build] = TypeAdapter(
@@ -407,9 +378,6 @@ PLANNER_REPLY: TypeAdapter[Loaded | Planned | Refused | Absent | Failed] = TypeA
 SIMULATOR_REQUEST: TypeAdapter[Simulate] = TypeAdapter(Simulate)
 SIMULATOR_REPLY: TypeAdapter[Simulated | CannotSimulate | Exhausted] = TypeAdapter(
     Annotated[Simulated | CannotSimulate | Exhausted, Field(discriminator="op")])
-COMPILER_REQUEST: TypeAdapter[Compile | Canonicalise] = TypeAdapter(
-    Annotated[Compile | Canonicalise, Field(discriminator="op")])
-COMPILER_REPLY: TypeAdapter[Compiled] = TypeAdapter(Compiled)
 
 
 def kernel_key(kernel: Kernel) -> str:

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from pydantic import TypeAdapter, ValidationError
 
 from grader.engine.executor import messages as executor
-from grader.plan import frames, messages, wire
+from grader.plan import compiling, frames, messages, wire
 from tests.fuzz.harness import ODD_JSON, bounded, mutated, no_descriptor_left, open_descriptors, within
 
 SECONDS = 1.0
@@ -26,7 +26,7 @@ SHAPES: dict[str, TypeAdapter[Any]] = {
     "planner request": messages.PLANNER_REQUEST,
     "planner reply": messages.PLANNER_REPLY,
     "simulator reply": messages.SIMULATOR_REPLY,
-    "compiler reply": messages.COMPILER_REPLY,
+    "compiler reply": compiling.COMPILER_REPLY,
     "executor reply": executor.EXECUTOR_REPLY,
     "zygote request": wire.ZYGOTE_REQUEST,
     "zygote reply": wire.ZYGOTE_REPLY,
@@ -35,7 +35,7 @@ MODELS: dict[str, tuple[type[wire.Message], ...]] = {
     "planner request": (messages.Load, messages.PlanCall),
     "planner reply": (messages.Loaded, messages.Planned, messages.Refused, messages.Failed),
     "simulator reply": (messages.Simulated, messages.CannotSimulate, messages.Exhausted),
-    "compiler reply": (messages.Compiled,),
+    "compiler reply": (compiling.Compiled,),
     "executor reply": (executor.ProgramReady, executor.Captured, executor.CallEnded, executor.Replayed, executor.Fault),
     "zygote request": (wire.Spawn, wire.Reap),
     "zygote reply": (wire.Ready, wire.Spawned, wire.Reaped),

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from grader.frontends import serving
 from grader.frontends.cuda.text import canonical, own_shared, read_kernel, without_lines
 from grader.frontends.cuda.toolkit import problem, toolkit
-from grader.plan import children, frames, messages
+from grader.plan import children, compiling, frames, messages
 from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Metadata, Plain, Problem
 from grader.plan.plan import Kernel, Malformed
 from grader.ptx.facts import read_facts
@@ -48,20 +48,20 @@ def prepare() -> None:
 
 def serve(channel: frames.Channel) -> None:
     """Answers the judge until it hangs up."""
-    serving.serve(channel, messages.COMPILER_REQUEST, _answer)
+    serving.serve(channel, compiling.COMPILER_REQUEST, _answer)
 
 
-def _answer(request: messages.Compile | messages.Canonicalise, files: Sequence[int]) -> messages.Compiled:
+def _answer(request: compiling.Compile | compiling.Canonicalise, files: Sequence[int]) -> compiling.Compiled:
     source, target = files
     made = _made(request, serving.contents(source, request.bytes))
     # Not written as a file: the limit for those does not speak of this one.
     with mmap.mmap(target, 0) as memory:
         memory[: len(made)] = made
-    return messages.Compiled(seq=request.seq, bytes=len(made))
+    return compiling.Compiled(seq=request.seq, bytes=len(made))
 
 
-def _made(request: messages.Compile | messages.Canonicalise, contents: bytes) -> bytes:
-    if isinstance(request, messages.Canonicalise):
+def _made(request: compiling.Compile | compiling.Canonicalise, contents: bytes) -> bytes:
+    if isinstance(request, compiling.Canonicalise):
         texts = messages.Texts.model_validate_json(contents).texts
         return messages.Texts(texts=list(map(canonical, texts))).model_dump_json().encode()
     wanted = messages.Kernels.model_validate_json(contents)

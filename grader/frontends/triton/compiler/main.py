@@ -30,7 +30,7 @@ from grader.frontends.triton.compiler.machine_code import (
 )
 from grader.frontends.triton.options import WARP, options_of
 from grader.frontends.triton.text import read_kernel
-from grader.plan import frames, messages
+from grader.plan import compiling, frames, messages
 from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Problem
 from grader.plan.device import TARGETS
 from grader.plan.plan import Kernel, Malformed
@@ -86,17 +86,17 @@ def prepare() -> None:
 
 def serve(channel: frames.Channel) -> None:
     """Answers the judge until it hangs up."""
-    serving.serve(channel, messages.COMPILER_REQUEST, _answer)
+    serving.serve(channel, compiling.COMPILER_REQUEST, _answer)
 
 
-def _answer(request: messages.Compile | messages.Canonicalise, files: Sequence[int]) -> messages.Compiled:
+def _answer(request: compiling.Compile | compiling.Canonicalise, files: Sequence[int]) -> compiling.Compiled:
     source, target = files
     made = _made(request, serving.contents(source, request.bytes))
-    return messages.Compiled(seq=request.seq, bytes=_write(target, made))
+    return compiling.Compiled(seq=request.seq, bytes=_write(target, made))
 
 
-def _made(request: messages.Compile | messages.Canonicalise, contents: bytes) -> bytes:
-    if isinstance(request, messages.Canonicalise):
+def _made(request: compiling.Compile | compiling.Canonicalise, contents: bytes) -> bytes:
+    if isinstance(request, compiling.Canonicalise):
         texts = messages.Texts.model_validate_json(contents).texts
         return messages.Texts(texts=canonical(texts, _capability(request.target))).model_dump_json().encode()
     wanted = messages.Kernels.model_validate_json(contents)

@@ -6,7 +6,8 @@ from functools import partial
 
 from grader.frontends import serving
 from grader.plan.compiled import Binaries, Binary, Facts, Fits, Metadata
-from grader.plan.messages import COMPILER_REQUEST, Canonicalise, Compile, Compiled, Kernels
+from grader.plan.compiling import COMPILER_REQUEST, Canonicalise, Compile, Compiled
+from grader.plan.messages import Kernels
 
 
 def _answer(request: Compile | Canonicalise, files: list[int]) -> Compiled:
