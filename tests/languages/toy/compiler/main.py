@@ -13,10 +13,9 @@ from grader.plan.messages import Kernels
 def _answer(request: Compile | Canonicalise, files: list[int]) -> Compiled:
     made = serving.contents(files[0], request.bytes)
     if isinstance(request, Compile):
-        asked = Kernels.model_validate_json(made)
-        facts, metadata = Facts(registers=16, spills=0, shared=0), Metadata(name="toy", shared=0, operands=[])
-        code = [Binary(cubin=base64.b64encode(one.text.encode()).decode(), facts=facts, metadata=metadata)
-                for one in asked.kernels]
+        asked, facts = Kernels.model_validate_json(made), Facts(registers=16, spills=0, shared=0)
+        code = [Binary(cubin=base64.b64encode(one.text.encode()).decode(), facts=facts, metadata=Metadata(
+            name="toy", shared=0, operands=[])) for one in asked.kernels]
         made = Binaries(kernels=[*code, *(Fits(shared=0) for _ in asked.fitting)]).model_dump_json().encode()
     return Compiled(seq=request.seq, bytes=os.pwrite(files[1], made, 0))
 
