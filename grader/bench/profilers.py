@@ -19,8 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import torch
+
 from grader import temporary
 from grader.bench.replay import Recorded
+from grader.engine.executor.guards import torch_dtype
 from grader.engine.executor.messages import ProgramText
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.home import ROOT
@@ -92,9 +95,14 @@ def recorded(assignment: Assignment, case: Case, source: Source, course: Course)
         return
     given = [given_tensor(p, case) for p in assignment.parameters if not isinstance(p, Scalar)]
     with temporary.folder("bench") as folder:
-        path = folder / "recorded.json"
-        path.write_text(
-            Recorded(program=ProgramText(plan=plan, binaries=code), given=given).model_dump_json(), encoding="utf-8")
+        path, contents = folder / "recorded.json", folder / "contents"
+        whole = [one.name for one in given if one.filled and not torch_dtype(one.dtype).is_floating_point]
+        if whole:
+            drawn = prepared.draws.inputs(case, 0)
+            torch.save({name: drawn[name].cpu() for name in whole}, contents)
+        made = Recorded(program=ProgramText(plan=plan, binaries=code), given=given,
+                            contents=str(contents) if whole else "")
+        path.write_text(made.model_dump_json(), encoding="utf-8")
         yield path
 
 

@@ -8,10 +8,12 @@ FILE is a `Recorded` as JSON. As in an executor, only a submission's kernels run
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
 
+from grader.engine.executor.guards import torch_dtype
 from grader.engine.executor.messages import ProgramText
 from grader.engine.executor.programs import PlanProgram
 from grader.plan.messages import GivenTensor
@@ -19,25 +21,29 @@ from grader.plan.plan import Shaped
 
 
 class Recorded(Shaped):
-    """A plan with its machine code, and the tensors of the call."""
+    """A plan with its machine code, and the tensors of the call. The file `contents` has those of whole numbers and
+    bools, by name, since kernels go where indices say."""
 
     program: ProgramText
     given: list[GivenTensor]
+    contents: str = ""
 
 
-def tensor(given: GivenTensor) -> torch.Tensor:
-    """A tensor for the call, of normal numbers or random bytes."""
-    device = "cuda" if given.place == "device" else "cpu"
-    dtype = getattr(torch, given.dtype)
-    if not dtype.is_floating_point:
-        return torch.randint(0, 256, given.shape, device=device, dtype=dtype)
-    return torch.randn(given.shape, device=device).to(dtype)
+def tensor(given: GivenTensor, contents: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    """A tensor for the call: its contents, else normal numbers or zeros."""
+    device, dtype = "cuda" if given.place == "device" else "cpu", torch_dtype(given.dtype)
+    memory = torch.zeros(given.elements, device=device, dtype=dtype)
+    made = memory.as_strided(given.shape, given.strides) if given.strides else memory.view(given.shape)
+    if given.name in contents:
+        return made.copy_(contents[given.name])
+    return made.copy_(torch.randn(given.shape, device=device)) if dtype.is_floating_point else made
 
 
 def main() -> None:
     recorded = Recorded.model_validate_json(Path(sys.argv[1]).read_bytes())
     torch.cuda.set_stream(torch.cuda.Stream())  # type: ignore[no-untyped-call]
-    slot = {given.name: tensor(given) for given in recorded.given}
+    contents = torch.load(recorded.contents, weights_only=True) if recorded.contents else {}
+    slot = {given.name: tensor(given, contents) for given in recorded.given}
     torch.cuda.synchronize()
     PlanProgram(recorded.program).run(slot, None)
     torch.cuda.synchronize()

@@ -55,7 +55,8 @@ def cases(assignment: Assignment) -> list[TimedCase]:
         share = (3 if step % 2 else 4, 4 << step // 2)
         sizes = {name: size if name in assignment.choices else size * share[0] // share[1]
                  for name, size in top.sizes.items()}
-        case = TimedCase(name="x".join(map(str, sizes.values())), sizes=sizes, values=top.values, dtypes=top.dtypes)
+        case = TimedCase(name="x".join(map(str, sizes.values())), sizes=sizes, values=top.values, dtypes=top.dtypes,
+                         strides=top.strides)
         if min(sizes.values()) < 1 or slot_bytes(assignment, case) < LEAST_BYTES:
             break
         swept.append(case)

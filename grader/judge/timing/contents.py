@@ -15,6 +15,7 @@ from grader.judge.timing.checks import Laid
 from grader.kit.inputs import Distribution, Spread, Tables, draw, partner_tables, tables
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
+from grader.plan.plan import spanned
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class SlotContents:
 
     def laid(self, names: Sequence[str]) -> list[Laid]:
         """Where these tensors lie, as bits."""
-        return [Laid(one.memory.view(POISON[one.memory.dtype][0]), one.starts, one.pieces[0].tensor.numel())
+        return [Laid(one.memory.view(POISON[one.memory.dtype][0]), one.starts,
+                     spanned(one.shape, one.pieces[0].tensor.stride()))
                 for one in (self._filled[name] for name in names)]
 
     def renew(self, count: int) -> None:
@@ -80,7 +82,8 @@ class SlotContents:
         self._write(slice(slot, slot + 1))
 
     def _by_kernel(self, one: _Filled) -> bool:
-        return self._fused.draws(one.distribution, one.memory.dtype, self._sizes)
+        whole = one.pieces[0].tensor.is_contiguous()
+        return whole and self._fused.draws(one.distribution, one.memory.dtype, self._sizes)
 
     def _write(self, slots: slice) -> None:
         for name, one in self._filled.items():

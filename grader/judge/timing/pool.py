@@ -6,7 +6,6 @@ sides use the same memory in turn, so that their ratio does not depend on its pl
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,19 +16,19 @@ import torch
 from torch import Tensor
 
 from grader.judge.arena import Arena, Piece
-from grader.judge.buffers import DTYPES
-from grader.judge.compare import POISON, Comparison, compare, same_bits
+from grader.judge.compare import POISON, Comparison, compare, fill_gaps, gaps_written, poison_, same_bits
 from grader.judge.execution import Look, Slot
 from grader.judge.planning import given_tensor
 from grader.judge.rows import Answered, with_asked
 from grader.judge.timing.checks import Checks, unfit
 from grader.judge.timing.contents import SlotContents
 from grader.model.assignment import Assignment
-from grader.model.cases import Case, dtype_of, shape_of
+from grader.model.cases import Case
 from grader.model.catalogue import answer_and_tolerance
 from grader.model.parameters import Inputs, Scalar, Value
 from grader.model.result import Worst
 from grader.plan.messages import GivenTensor
+from grader.plan.plan import spanned
 
 # Places of each output, of 32 bits and secret, that are sampled while the clock runs.
 LOOKED_AT = 1024
@@ -59,9 +58,8 @@ class Wrong:
 
 def slot_bytes(assignment: Assignment, case: Case, only: Collection[str] | None = None) -> int:
     """Bytes of a slot, or of its tensors named in `only`."""
-    return sum(
-        math.prod(shape_of(p, case)) * DTYPES[dtype_of(p, case)].itemsize
-        for p in assignment.parameters if not isinstance(p, Scalar) and (only is None or p.name in only))
+    return sum(given_tensor(p, case).bytes for p in assignment.parameters
+               if not isinstance(p, Scalar) and (only is None or p.name in only))
 
 
 class Pool:
@@ -98,6 +96,7 @@ class Pool:
             tensor.name: self._outputs.pieces[at * count : (at + 1) * count] for at, tensor in enumerate(written)}
         self._pieces: dict[str, Sequence[Piece]] = {
             **{tensor.name: self._inputs.pieces[at :: len(read)] for at, tensor in enumerate(read)}, **self._written}
+        self._with_gaps = [self._pieces[tensor.name] for tensor in given if tensor.strides]
         # What the judge fills, and what calls have to leave as it is.
         self._filled = [tensor.name for tensor in given if tensor.filled]
         self._kept = [tensor.name for tensor in read]
@@ -122,6 +121,9 @@ class Pool:
         With `expect`, `check` can check the answers to them.
         """
         self._scalars = scalars
+        for pieces in self._with_gaps:
+            for piece in pieces[:count]:
+                fill_gaps(piece.tensor)
         if self.contents is not None:
             self.contents.renew(count)
             if expect:
@@ -134,7 +136,7 @@ class Pool:
         # Last, so that the device's cache holds the same for both sides.
         for name, pieces in self._written.items():
             if name not in self._filled:
-                _poison(pieces[0], pieces[count - 1])
+                _poison(pieces[:count])
         self._outputs.guard()
         self._choose(count)
 
@@ -153,7 +155,8 @@ class Pool:
         # Again after checking the answers: an element written meanwhile is late as well.
         if looked and bool(late | self._is_late()):
             return Wrong("late")
-        if self._outputs.touched() or (not self._on_host and self._inputs.touched()):
+        if (self._outputs.touched() or (not self._on_host and self._inputs.touched())
+                or any(gaps_written(piece.tensor) for pieces in self._with_gaps for piece in pieces[:count])):
             return Wrong("outside")
         return next((wrong for slot in doubtful if (wrong := self._check(slot)) is not None), None)
 
@@ -176,7 +179,8 @@ class Pool:
         positions, share = self.look.positions.tensor, len(self._places) // len(self._written)
         slots, parts = torch.arange(share, device=positions.device) % count, self._places.view(-1, share)
         for part, pieces, starts in zip(parts, self._written.values(), self._starts, strict=True):
-            words = -(-pieces[0].tensor.nbytes // WORD)
+            tensor = pieces[0].tensor
+            words = -(-spanned(tensor.shape, tensor.stride()) * tensor.itemsize // WORD)
             part.copy_(starts[slots]).add_(
                 torch.randint(words, slots.shape, generator=self._generator, device=positions.device))
         positions.copy_(self._places)
@@ -242,10 +246,15 @@ class Pool:
         return Wrong("statistic", said=said) if said else None
 
 
-def _poison(first: Piece, last: Piece) -> None:
-    """Poisons the pieces of an output from the first to the last slot's, with the zones between them."""
-    as_integer, bits = POISON[first.tensor.dtype]
-    first.arena.memory[first.offset : last.offset + last.tensor.nbytes].view(as_integer).fill_(bits)
+def _poison(pieces: Sequence[Piece]) -> None:
+    """Poisons an output in neighbouring slots, with the zones between them; or its elements alone, if it has gaps."""
+    first, last = pieces[0], pieces[-1]
+    if first.tensor.is_contiguous():
+        as_integer, bits = POISON[first.tensor.dtype]
+        first.arena.memory[first.offset : last.offset + last.tensor.nbytes].view(as_integer).fill_(bits)
+        return
+    for piece in pieces:
+        poison_(piece.tensor)
 
 
 def _wrong(comparison: Comparison, first: int, name: str) -> Wrong | None:

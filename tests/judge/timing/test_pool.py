@@ -215,6 +215,30 @@ def test_checks_look_at_every_output(change: str) -> None:
     assert checks.doubtful(answered) == ([] if change == "nothing" else [1])
 
 
+@pytest.mark.parametrize("change", ["nothing", "an element", "between elements of x", "between elements of out"])
+def test_tensors_may_have_gaps(change: str) -> None:
+    case = Case(name="7x5", sizes={"M": 7, "N": 5}, strides={"x": ("N + 3", 1), "out": (1, "M + 1")})
+    pool = Pool(ASSIGNMENTS["silu"], case, COUNT, cuda=False)
+    try:
+        for _ in range(2):
+            pool.draw(COUNT, {})
+            slots = [{name: piece.tensor for name, piece in slot.items()} for slot in pool.slots()]
+            assert slots[0]["x"].stride() == (8, 1) and slots[0]["out"].stride() == (1, 8)
+            for slot in slots:
+                assert bool(poisoned(slot["out"]).all())
+                slot["out"].copy_(right_answer(ASSIGNMENTS["silu"], {"x": slot["x"]}))
+            if change != "nothing":
+                one = slots[1]["x" if change.endswith("x") else "out"]
+                one.as_strided((1,), (1,), one.storage_offset() + (0 if change == "an element" else 7)).fill_(77)
+            look(pool)
+            told = pool.check(COUNT)
+            assert (told.what if told else "nothing") == {"nothing": "nothing", "an element": "values"}.get(
+                change, "outside")
+    finally:
+        pool.close()
+    assert slot_bytes(ASSIGNMENTS["silu"], case) == 4 * (6 * 8 + 5 + 4 * 8 + 7)
+
+
 def _dropped(x: Tensor, out: Tensor) -> Tensor:
     """Twice x, or zero where the answer is."""
     return torch.where(out == 0, 0.0, 2 * x.double())
