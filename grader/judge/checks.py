@@ -87,7 +87,8 @@ def log_lines(check: CheckResult) -> str:
         lines.append(f"  {detail.place.file}:{detail.place.line}: {detail.place.text}")
     if detail.worst:
         worst = detail.worst
-        lines.append(f"  out{worst.index}: got {worst.got}, expected {worst.expected} (allowed error {worst.allowed})")
+        lines.append(f"  {detail.about}{worst.index}: got {worst.got}, expected {worst.expected} "
+                     f"(allowed error {worst.allowed})")
     if detail.hint:
         lines.append(f"  hint: {detail.hint}")
     return "\n".join(lines)

@@ -21,9 +21,9 @@ from grader.judge.explain.lines import phrases_of, spoken
 from grader.judge.inputs import Draws
 from grader.judge.simulation import Ran, Simulation
 from grader.model.assignment import Assignment
-from grader.model.cases import Case, shape_of
+from grader.model.cases import Case, dtype_of, shape_of
 from grader.model.catalogue import answer_and_tolerance
-from grader.model.parameters import Input, Inputs, Scalar
+from grader.model.parameters import Input, Inputs, Output, Scalar
 from grader.model.result import Detail
 from grader.plan.findings import MOST_ACCESSES, Assertion, OutOfBounds, Unwritten
 from grader.plan.messages import CannotSimulate, Simulated
@@ -45,6 +45,7 @@ MOST_WHOLE = 1 << 21
 MOST_TEMPORARY = 256 << 20
 
 APART = "programs build on what others have stored"
+TOGETHER = "its answer is not looked at in parts"
 SLOW = "one program takes too long to simulate"
 
 
@@ -85,7 +86,12 @@ def look_at_large(
     assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str
 ) -> SampledCase:
     """Looks at every call of a plan. Raises InfrastructureError."""
-    if assignment.rows is None and prod(shape_of(assignment.output, case)) <= MOST_WHOLE:
+    alone = len(assignment.outputs) == 1 and isinstance(assignment.output, Output)
+    apart = alone and not assignment.conditions and not case.strides
+    whole = max(prod(shape_of(output, case)) for output in assignment.outputs) <= MOST_WHOLE
+    if not apart and not whole:
+        return SampledCase(case, unseen=TOGETHER)
+    if (assignment.rows is None or not apart) and whole:
         return _all_of(assignment, case, plan, simulation, draws, source)
     looks = []
     for call, operations in enumerate(plan.calls()):
@@ -315,7 +321,8 @@ class _Large:
         found = {}
         for parameter in self.assignment.parameters:
             if not isinstance(parameter, Scalar):
-                tensor = HostTensor(shape_of(parameter, self.case), parameter.dtype, sparse=True)
+                tensor = HostTensor(
+                    shape_of(parameter, self.case), dtype_of(parameter, self.case), sparse=True)
                 stack.callback(tensor.close)
                 found[parameter.name] = tensor
         return found

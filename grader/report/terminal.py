@@ -115,6 +115,8 @@ def _evidence(a: AssignmentResult, shown: CheckResult | None) -> list[Renderable
     drawn = [check for check in cases if (cells := error_map.telling(check)) and len(_signs(cells)) > 1]
     if found := error_map.clearest(drawn, shown):
         blocks.append(_map(*found, told=found[0] is shown))
+    if shown is not None:
+        blocks += _outputs(shown)
     detail = shown.detail if shown else None
     if detail and detail.traceback and not detail.place:
         blocks.append(_quoted("Traceback:", detail.traceback))
@@ -137,6 +139,29 @@ def _cases(cases: list[CheckResult]) -> RenderableType:
 
 def _map(check: CheckResult, cells: ErrorMap, *, told: bool) -> RenderableType:
     """The map of a case, with its worst element unless that was `told` before."""
+    vector = len(cells.output_shape) < 2
+    sizes = ", ".join(f"{name}={size}" for name, size in check.sizes.items())
+    title = f"Where {check.case} is wrong ({sizes}){', left to right, then down' if vector else ''}."
+    detail = check.detail
+    worst = f" {_told(detail.worst, detail.about)}" if detail and detail.worst and not told else ""
+    return Group(_prose(f"{title}{worst}"), _indented(_picture(cells)))
+
+
+def _outputs(check: CheckResult) -> list[RenderableType]:
+    """Of several outputs those that are right, and maps of the wrong ones beside the first."""
+    detail = check.detail
+    if detail is None or not detail.outputs:
+        return []
+    right = [one.name for one in detail.outputs if not one.wrong]
+    blocks: list[RenderableType] = [_prose(f"Right in {check.case}: {', '.join(right)}.")] if right else []
+    for one in detail.outputs:
+        if one.name != detail.about and one.wrong and one.worst and one.error_map:
+            said = f"{one.name}: {one.wrong:,} of {one.total:,} elements are wrong. {_told(one.worst, one.name)}"
+            blocks += [_prose(said), _indented(_picture(one.error_map))]
+    return blocks
+
+
+def _picture(cells: ErrorMap) -> Text:
     drawn, covered = _squares(cells)
     picture = Text()
     for row in drawn:
@@ -150,10 +175,7 @@ def _map(check: CheckResult, cells: ErrorMap, *, told: bool) -> RenderableType:
     picture.append("; a sign is an element" if covered == (1, 1) else
                    f"; a sign covers {covered[1]} elements" if vector else
                    f"; a sign covers {covered[0]} × {covered[1]} elements")
-    sizes = ", ".join(f"{name}={size}" for name, size in check.sizes.items())
-    title = f"Where {check.case} is wrong ({sizes}){', left to right, then down' if vector else ''}."
-    worst = check.detail.worst if check.detail and not told else None
-    return Group(_prose(f"{title}{f' {_told(worst)}' if worst else ''}"), _indented(picture))
+    return picture
 
 
 def _squares(cells: ErrorMap) -> tuple[list[str], tuple[int, int]]:
@@ -185,8 +207,8 @@ def _signs(cells: ErrorMap) -> set[str]:
     return {_sign(kind) for row in _squares(cells)[0] for kind in row}
 
 
-def _told(worst: Worst) -> str:
-    said = f"Worst element out{worst.index}: got {worst.got}, expected {worst.expected}"
+def _told(worst: Worst, name: str) -> str:
+    said = f"Worst element {name}{worst.index}: got {worst.got}, expected {worst.expected}"
     if worst.error == "nan":
         return f"{said}."
     if worst.exact:

@@ -10,7 +10,9 @@ from dataclasses import replace
 from grader.judge.checks import SOURCE, case_check
 from grader.judge.judge import judge
 from grader.judge.prepared import Prepared
-from grader.model.cases import Case
+from grader.model.assignment import Assignment
+from grader.model.cases import Case, shape_of
+from grader.model.parameters import Scalar
 from grader.model.submission import Source
 
 # A loop that takes one tile, or a block that covers a row, is right up to some size.
@@ -25,7 +27,7 @@ def proved(prepared: Prepared, case: Case, text: str) -> int:
     public = [one for one in task.assignment.cases_for("cpu") if not one.hidden]
     seed = hashlib.blake2b(b"proof", key=task.seed[:64], digest_size=16).digest()
     # The one that has failed first, since most that fail do so there.
-    cases = (case, *(one for one in public if one != case), *fresh(case, random.Random(seed)))
+    cases = (case, *(one for one in public if one != case), *fresh(task.assignment, case, random.Random(seed)))
     tried = Prepared(replace(
         task, assignment=task.assignment.model_copy(update={"cases": cases, "timed": ()}), seed=seed, device="cpu",
         source=Source(content=text.encode(), file=task.source.file)))
@@ -38,11 +40,17 @@ def proved(prepared: Prepared, case: Case, text: str) -> int:
     return len(cases)
 
 
-def fresh(case: Case, drawn: random.Random) -> list[Case]:
-    """Cases of other sizes: small ones, and for each size one in which it is long."""
+def fresh(assignment: Assignment, case: Case, drawn: random.Random) -> list[Case]:
+    """Cases of other sizes: small ones, and for each size one in which it is long. A size that has choices keeps to
+    them, and no tensor is empty."""
     names = list(case.sizes)
     sizes = [{name: drawn.randint(2, SMALL) for name in names} for _ in range(3)]
     for long in names:
         sizes.append({name: drawn.randint(LONG + 1, LONG + 300) if name == long else drawn.randint(1, 5)
                       for name in names})
-    return [Case(name=f"proof-{number}", sizes=one) for number, one in enumerate(sizes)]
+    for one in sizes:
+        one.update({name: drawn.choice(allowed) for name, allowed in assignment.choices.items()})
+    found = [Case(name=f"proof-{number}", sizes=one, strides=case.strides, dtypes=case.dtypes)
+             for number, one in enumerate(sizes)]
+    tensors = [p for p in assignment.parameters if not isinstance(p, Scalar)]
+    return [one for one in found if all(min(shape_of(p, one), default=1) >= 1 for p in tensors)]
