@@ -71,6 +71,9 @@ def _programs(one: TensorAccess, by_rows: Container[int]) -> Hint | None:
             continue
         if moved == 1 and 1 not in [apart for apart, _ in tile]:
             continue
+        if layout.is_matrix and not rows and math.prod(access.tile) == 1:
+            # One element of a row, at a place that a label or an index may decide.
+            continue
         told = f"from program 0 to the next one along axis {axis} {one.where} moves on by"
         size = next((size for apart, size in tile if apart == moved), 0)
         by_row = axis in by_rows and len(access.tile) == 1

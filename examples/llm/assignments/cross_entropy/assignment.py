@@ -91,12 +91,11 @@ def _by_blocks(wrong: sums.WrongSum, block: int) -> Sum:
 
 
 def _zeros_beyond(block: int) -> Sum:
-    """Lanes beyond the end hold 0, and enter the sum as exp(0 − max), where the maximum is not below 0."""
+    """Lanes beyond the end hold 0, and enter maximum and sum as logits of 0."""
     def answer(x: Tensor) -> Tensor | None:
         missing = -x.shape[1] % (block or 1 << (x.shape[1] - 1).bit_length())
-        top = x.amax(dim=1, keepdim=True)
-        total = _terms(x).sum(dim=1, keepdim=True) + missing * torch.exp(-top)
-        return None if missing == 0 or bool((top < 0).any()) else _log(total, x)
+        padded = torch.nn.functional.pad(x, (0, missing))
+        return None if missing == 0 else torch.logsumexp(padded, dim=1, keepdim=True)
 
     return answer
 

@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# expect: No maximum is subtracted
+# expect: infinite
 import triton
 import triton.language as tl
 

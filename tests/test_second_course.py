@@ -1,0 +1,54 @@
+"""The second course, `examples/llm`: each file of its test class gets what it says of itself.
+
+`# verdict: accepted` passes every case, any other fails one, and each `# expect: words` stands in what its student is
+told. The judge is the real one, without the trial of changes that may follow.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from grader.home import ROOT
+from grader.judge.judgement import Judgement
+from grader.judge.prepared import Prepared, Task
+from grader.model import catalogue
+from grader.model.course import Course, read_course
+from grader.model.submission import Source
+from tests import members
+
+COURSE = ROOT / "examples" / "llm"
+FILES = sorted((COURSE / "class").glob("*/*.py"))
+RIGHT, WRONG = 2, 5
+# Two of each assignment are judged every time; attention in the simulator takes half a minute.
+EVERY_TIME = {"ben", "eva"}
+CASES = [pytest.param(path, id=f"{path.parent.name}/{path.stem}",
+                      marks=[] if path.parent.name in EVERY_TIME else [pytest.mark.full]) for path in FILES]
+
+
+@cache
+def course() -> Course:
+    return read_course(COURSE / "course.toml", frozenset(catalogue.files(COURSE)))
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_what_a_file_says_of_itself(path: Path) -> None:
+    assignment = catalogue.assignments(COURSE)[path.stem]
+    task = Task(assignment, Source(content=path.read_bytes(), file=path.name), course(), secrets.token_bytes(32), "cpu")
+    text = path.read_text(encoding="utf-8")
+    failed = [check for check in Judgement(Prepared(task)).take_all() if check.outcome == "failed"]
+    said = "\n".join(f"{check.id}: {check.detail.message} {check.detail.hint}" for check in failed if check.detail)
+    assert bool(failed) == (members.notes(text, "verdict") != ["accepted"]), said
+    for words in members.notes(text, "expect"):
+        assert words.lower() in said.lower(), said
+
+
+def test_every_assignment_has_right_and_wrong_ones() -> None:
+    counts = Counter((path.stem, *members.notes(path.read_text(encoding="utf-8"), "verdict")) for path in FILES)
+    for name in catalogue.files(COURSE):
+        wrong = sum(count for (of, verdict), count in counts.items() if of == name and verdict != "accepted")
+        assert counts[name, "accepted"] >= RIGHT and wrong >= WRONG, (name, counts)
