@@ -26,7 +26,6 @@ def short_rows_kernel(x_ptr, values_ptr, scales_ptr, M, N, ROWS: tl.constexpr, B
     lanes = tl.arange(0, BLOCK)[None, :]
     mask = (row < M) & (lanes < N)
     x = tl.load(x_ptr + row * N + lanes, mask=mask, other=0.0)
-    # A maximum of bfloat16 is exact; its quotient needs float32.
     largest = tl.max(tl.abs(x), axis=1, keep_dims=True).to(tl.float32)
     tl.store(values_ptr + row * N + lanes, _rounded(x, largest), mask=mask)
     tl.store(scales_ptr + row, largest / 127.0, mask=row < M)

@@ -107,8 +107,8 @@ ASSIGNMENT = assignment(
              _by(lambda x: x.abs().amax().expand(len(x), 1) if len(x) > 1 else None)),
             ("no absolute value", "The largest x was taken: it is the largest |x|, which a negative number may have.",
              _by(lambda x: x.amax(dim=1, keepdim=True))),
-            ("scale in bfloat16", "The scale was rounded to bfloat16: convert the largest element to float32 before "
-             "you divide by 127.", _by(lambda x: (_largest(x) / LEVELS).bfloat16().double() * LEVELS)),
+            ("scale in bfloat16", "The scale was rounded to bfloat16: it is a float32 number, and so is what x is "
+             "divided by.", _by(lambda x: (_largest(x) / LEVELS).bfloat16().double() * LEVELS)),
             ("128 levels", "The scale is max |x| / 128: the largest int8 is 127.",
              _by(lambda x: _largest(x) * LEVELS / 128)),
             ("255 levels", "The scale is max |x| / 255: from −127 to 127 it is max |x| / 127.",

@@ -28,4 +28,4 @@ def running_kernel(x_ptr, values_ptr, indices_ptr, N, k, K: tl.constexpr, BLOCK:
 def topk(x, k, values, indices):
     M, N = x.shape
     K = max(triton.next_power_of_2(k), 2)
-    running_kernel[(M,)](x, values, indices, N, k, K=K, BLOCK=1024)
+    running_kernel[(M,)](x, values, indices, N, k, K=K, BLOCK=512)

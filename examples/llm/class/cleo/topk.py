@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# expect: remove a single place
+# expect: remove a single column
 import torch
 import triton
 import triton.language as tl

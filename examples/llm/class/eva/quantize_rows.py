@@ -11,8 +11,7 @@ def row_kernel(x_ptr, values_ptr, scales_ptr, N, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     lanes = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + row * N + lanes, mask=lanes < N, other=0.0)
-    # A number of Python does not change the type of what it divides.
-    scale = tl.max(tl.abs(x), axis=0) / 127
+    scale = (tl.max(tl.abs(x), axis=0) / 127).to(x.dtype)
     q = libdevice.rint(tl.where(scale > 0, x.to(tl.float32) / scale, 0.0))
     tl.store(values_ptr + row * N + lanes, q.to(tl.int8), mask=lanes < N)
     tl.store(scales_ptr + row, scale)

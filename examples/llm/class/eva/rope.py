@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# expect: k is as it was before the call
+# expect: k was never written
 import torch
 import triton
 import triton.language as tl

@@ -23,4 +23,4 @@ def sort_kernel(x_ptr, values_ptr, indices_ptr, N, k, K: tl.constexpr, BLOCK: tl
 
 def topk(x, k, values, indices):
     M, N = x.shape
-    sort_kernel[(M,)](x, values, indices, N, k, K=triton.next_power_of_2(k), BLOCK=triton.next_power_of_2(N))
+    sort_kernel[(M,)](x, values, indices, N, k, K=max(triton.next_power_of_2(k), 2), BLOCK=triton.next_power_of_2(N))
