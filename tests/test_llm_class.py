@@ -1,6 +1,7 @@
 """The test class of the course in examples/llm: each file gets the verdict that it names, in the words that it expects.
 
-`# verdict: NAME` and `# expect: words` stand in the first lines of `examples/llm/class/<student>/<assignment>.py`.
+`# verdict: NAME` and `# expect: words`, and `# never: words`, stand in the first lines of each file of
+`examples/llm/class/<student>/`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def test_verdict(file: Path, tmp_path: Path) -> None:
     assert [result.verdict] == notes(text, "verdict"), (done.stderr, said)
     for words in notes(text, "expect"):
         assert words.lower() in said.lower(), said
+    assert not [words for words in notes(text, "never") if words in said], said
 
 
 def test_each_assignment_has_two_right_kernels_and_five_wrong_ones() -> None:

@@ -24,7 +24,7 @@ ROUNDED_DOWN = "grid rounded down"
 def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
     """Hint for the first access whose strides, programs or steps are not those of its tensor."""
     for one in seen:
-        if one.unsteady:
+        if one.unsteady or one.looked_up:
             continue
         by_rows = {axis for other in seen for axis, moved in enumerate(other.access.programs)
                    if other.layout.is_matrix and not other.flat and moved and moved % other.layout.columns == 0}

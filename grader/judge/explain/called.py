@@ -61,12 +61,14 @@ class Called:
                    if "transposition" in frontends.of(kernel).traits(kernel)}
         inputs = {name for p in self.assignment.parameters if isinstance(p, Input) for name in p.size_names}
         summed = frozenset(inputs - set(self.assignment.output.shape))
+        numbers = any(isinstance(p, Input) and p.dtype in ("int64", "int32", "int16")
+                      for p in self.assignment.parameters)
         known = self._layouts()
         # A thread's rounds need not be those of the file: a compiler makes several of them at once.
         accesses = [TensorAccess.of_threads(one) for one in self.ran.accesses if one.times == 1 and one.line] if (
             self.words.names.threads) else [(one, 1) for one in self.ran.accesses]
         return [TensorAccess(one, known[one.buffer], self.case.sizes, launches[one.kernel, one.grid].line,
-                     one.kernel in turning, summed, self.words, several)
+                     one.kernel in turning, summed, self.words, several, numbers and not one.even)
                 for one, several in accesses
                 if one.buffer in known and (one.kernel, one.grid) in launches and all(one.live)]
 

@@ -55,7 +55,8 @@ class Layout:
 class TensorAccess:
     """A load or store, the tensor that it goes to, and the words of its kernel's language. `launch` is the line of the
     launch, `turned` marks a kernel that transposes tiles, `summed` are the sizes that the assignment sums over.
-    `several` is the number of elements that a thread takes at once."""
+    `several` is the number of elements that a thread takes at once. `looked_up` marks an access whose place may follow
+    from whole numbers that the call is given: its programs lie at no distance of their own."""
 
     access: Access
     layout: Layout
@@ -65,6 +66,7 @@ class TensorAccess:
     summed: frozenset[str]
     words: Phrases
     several: int = 1
+    looked_up: bool = False
 
     @property
     def where(self) -> str:

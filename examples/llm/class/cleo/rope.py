@@ -1,5 +1,6 @@
 # verdict: wrong_answer
 # expect: neighbours
+# never: moves on
 import torch
 import triton
 import triton.language as tl

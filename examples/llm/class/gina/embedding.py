@@ -1,5 +1,6 @@
 # verdict: wrong_answer
 # expect: √D
+# never: moves on
 import math
 
 import torch
