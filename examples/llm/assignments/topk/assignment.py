@@ -19,7 +19,7 @@ BLOCKS = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 CONTENTS: Mapping[str, Distribution] = {
     "mixed": Spread(scale=(0.3, 3.0), offset=1.0),
     "negative": Whole(-100_300, -100_001),
-    "ties": OneOf((*(-1.1 * n for n in range(1, 12)), -0.0, 0.0, 1.1)),
+    "ties": OneOf((*(-n - 0.1 for n in range(1, 12)), -0.0, 0.0, 1.1)),
     "bits": Bits(),
 }
 """By the values of a case. Of bits the largest number of float32 comes often."""
