@@ -10,7 +10,6 @@ from grader.judge.explain.failures import explain_failure, hinted
 from grader.judge.explain.lines import phrases_of, place, quoted
 from grader.model.assignment import Assignment
 from grader.model.desk import ARCHIVES, found_instead
-from grader.model.forms import in_any_language
 from grader.model.result import Detail
 from grader.plan.messages import Absent, Refused
 
@@ -31,7 +30,7 @@ def explain_refusal(assignment: Assignment, source: str, refused: Refused) -> De
 
 def explain_missing(assignment: Assignment, elsewhere: Sequence[str]) -> Detail:
     """Why there is no file. `elsewhere` are other files that seem to be meant for it."""
-    file = " or ".join(in_any_language(assignment.file))
+    file = " or ".join(dict.fromkeys(one.file for one in assignment.in_languages()))
     if not elsewhere:
         return explain_failure(assignment, "missing_file", f"{file} is not in the submission.")
     first = elsewhere[0].casefold()
