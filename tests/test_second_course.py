@@ -1,7 +1,7 @@
 """The second course, `examples/llm`: each file of its test class gets what it says of itself.
 
-`# verdict: accepted` passes every case, any other fails one, and each `# expect: words` stands in what its student is
-told. The judge is the real one, without the trial of changes that may follow.
+`# verdict: accepted` passes every case, any other fails one, each `# expect: words` stands in what its student is told,
+and no `# never: words`. The judge is the real one, without the trial of changes that may follow.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ def test_what_a_file_says_of_itself(path: Path) -> None:
     assert bool(failed) == (members.notes(text, "verdict") != ["accepted"]), said
     for words in members.notes(text, "expect"):
         assert words.lower() in said.lower(), said
+    assert not [words for words in members.notes(text, "never") if words in said], said
 
 
 def test_every_assignment_has_right_and_wrong_ones() -> None:

@@ -95,7 +95,8 @@ class Assignment(Table):
     what does not fit the answer as a whole, or "".
     `answers` says of some of several outputs, by name, how they are judged; all else here holds for those it leaves
     out.
-    `choices` are the values that a size may have, by its name: `{"head_dim": (64, 128)}`.
+    `choices` are the values that a size may have, by its name: `{"head_dim": (64, 128)}`; `fits(sizes)` says whether
+    sizes go together, as k and N of the k largest of N do.
     `make_inputs(case, generator)` returns a tensor or number for every input and scalar, drawn from the
     `torch.Generator` it is given. `distributions(case)` describes the same as data (`grader.kit.inputs`), by the name
     of the parameter: timed cases with inputs on the device need it. `tolerance(inputs, expected)` returns the absolute
@@ -146,6 +147,7 @@ class Assignment(Table):
     forms: Mapping[str, str] = {}
     answers: Mapping[str, Answer] = {}
     choices: Mapping[str, tuple[int, ...]] = {}
+    fits: Callable[[Mapping[str, int]], bool] | None = None
     statistic: Callable[[Inputs, Any], str] | None = None
     subject: str = ""
 
@@ -268,6 +270,8 @@ class Assignment(Table):
                 raise ValueError(f"case {case.name}: sizes lack {', '.join(sorted(missing))}")
             if any(value < 1 for value in case.sizes.values()):
                 raise ValueError(f"case {case.name}: sizes are at least 1")
+            if self.fits is not None and not self.fits(case.sizes):
+                raise ValueError(f"case {case.name}: sizes do not go together; give others, or change fits")
             for size, allowed in self.choices.items():
                 if (got := case.sizes.get(size)) not in allowed:
                     raise ValueError(f"case {case.name}: {size} is {got}; choose from {', '.join(map(str, allowed))}")

@@ -101,3 +101,8 @@ def test_a_mistake_about_two_outputs_has_an_answer_for_each() -> None:
     x = torch.tensor([[1.0, 3.0]])
     answers = [[one.answer(x=x) for one in view.mistakes] for view in found.views()]
     assert answers == [[torch.tensor([3.0]), torch.tensor([1.0])], [torch.tensor([1]), None]]
+
+
+def test_sizes_that_do_not_go_together_are_said() -> None:
+    with pytest.raises(ValueError, match="case 5x9: sizes do not go together"):
+        made(fits=lambda sizes: sizes["N"] <= sizes["M"])

@@ -42,7 +42,7 @@ def proved(prepared: Prepared, case: Case, text: str) -> int:
 
 def fresh(assignment: Assignment, case: Case, drawn: random.Random) -> list[Case]:
     """Cases of other sizes: small ones, and for each size one in which it is long. A size that has choices keeps to
-    them, and no tensor is empty."""
+    them, sizes fit each other, and no tensor is empty."""
     names = list(case.sizes)
     sizes = [{name: drawn.randint(2, SMALL) for name in names} for _ in range(3)]
     for long in names:
@@ -53,4 +53,5 @@ def fresh(assignment: Assignment, case: Case, drawn: random.Random) -> list[Case
     found = [Case(name=f"proof-{number}", sizes=one, strides=case.strides, dtypes=case.dtypes)
              for number, one in enumerate(sizes)]
     tensors = [p for p in assignment.parameters if not isinstance(p, Scalar)]
-    return [one for one in found if all(min(shape_of(p, one), default=1) >= 1 for p in tensors)]
+    return [one for one in found if all(min(shape_of(p, one), default=1) >= 1 for p in tensors)
+            and (assignment.fits is None or assignment.fits(one.sizes))]

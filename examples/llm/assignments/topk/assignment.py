@@ -113,6 +113,7 @@ ASSIGNMENT = assignment(
     parameters=(Input(name="x", shape=("M", "N")), Scalar(name="k", type="int"),
                 Output(name="values", shape=("M", "k")), Output(name="indices", shape=("M", "k"), dtype="int64")),
     choices={"k": (1, 8, 50)},
+    fits=lambda sizes: sizes["k"] <= sizes["N"],
     oracle=oracle,
     cases=cases(
         "M N k", "1x1x1 5x9x8 37x32x8-ties 3x900x50 149x31x8-negative 3x4099x50-bits 5x1009x50-negative 2x20011x1",
