@@ -31,6 +31,9 @@ from grader.records.verbs import grades, nobodys, strangers
 if TYPE_CHECKING:
     from grader.exports.graded import Class
 
+# JPlag's names of the languages that files of these suffixes are in.
+JPLAG = {".cu": "cpp", ".py": "python3"}
+
 
 class Visibility(StrEnum):
     """Gradescope's words for when students see a result."""
@@ -295,8 +298,10 @@ def jplag(
     except OSError as error:
         usage(printable(f"{error.filename}: {error.strerror}; choose a folder that can be written"))
     _say(lines)
-    say(f"{out}: {count} submissions and the stubs. "
-        f"JPlag: java -jar jplag.jar -l python3 -bc {out}/base {out}/submissions")
+    say(f"{out}: {count} submissions and the stubs. JPlag:")
+    for suffix in sorted({path.suffix for path in out.glob("submissions/*/*")} & JPLAG.keys()):
+        language = JPLAG[suffix]
+        say(f"java -jar jplag.jar -l {language} -p {suffix} -r {out}/{language} -bc {out}/base {out}/submissions")
 
 
 @contextlib.contextmanager

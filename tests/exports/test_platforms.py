@@ -194,6 +194,11 @@ def test_jplag_has_a_folder_for_each_and_the_stubs(tmp_path: Path) -> None:
     for file in ("silu.py", "cuda/silu.cu", "cuda/rms_norm_matrix.cu"):
         assert (made / "base" / Path(file).name).read_text() == (ROOT / "student_template" / file).read_text()
     assert "kernelmark: eve: no readable file of an assignment" in said and "2 submissions" in output
+    assert "-l python3 -p .py " in output and "-l cpp" not in output
+    (tmp_path / "class" / "lin" / "silu.py").rename(tmp_path / "class" / "lin" / "silu.cu")
+    _, output = export("jplag", "class", "--out", "both", cwd=tmp_path)
+    assert ("-l cpp -p .cu -r both/cpp -bc both/base both/submissions" in output
+            and "-l python3 -p .py -r both/python3 -bc both/base both/submissions" in output)
 
 
 def test_jplag_of_a_mistyped_folder_leaves_nothing_in_the_way(tmp_path: Path) -> None:
