@@ -34,9 +34,10 @@ KINDS = {
 @dataclass(frozen=True)
 class Cell:
     """One assignment of a student. `failed` are the checks that did not pass; `mistake` names the failure, in the same
-    words for all students with it; `repair` is a change that makes every case right, if one was found; `interval` and
-    `reference` are ratios to the baseline's speed. `marks` are what people gave and said, and `given` their points for
-    everybody whose line it is, beside `score`. `other`: graded under another course file than the newest grades."""
+    words for all students with it; `repair` is a change that makes every case right, if one was found; `elsewhere` names
+    files that may be meant for it, where none is there; `interval` and `reference` are ratios to the baseline's speed.
+    `marks` are what people gave and said, and `given` their points for everybody whose line it is, beside `score`.
+    `other`: graded under another course file than the newest grades."""
 
     title: str
     verdict: Verdict
@@ -49,7 +50,7 @@ class Cell:
     mistake: str
     repair: Repair | None
     failed: tuple[str, ...]
-    astray: bool
+    elsewhere: str
     impossible: bool
     flags: tuple[Flag, ...]
     interval: Interval | None
@@ -151,7 +152,7 @@ def _cell(a: AssignmentResult) -> Cell:
         clean(a.hint or (detail.hint if detail else ""), HINT_BYTES), _short(mistake),
         a.repair and clean_model(a.repair, CHANGE_BYTES),
         tuple(_short(label(c)) for c in a.correctness.checks if c.outcome == "failed"),
-        bool(a.elsewhere), bool(impossible(a)),
+        _short(", ".join(a.elsewhere)), bool(impossible(a)),
         tuple(clean_model(flag, TEXT_BYTES) for flag in a.flags),
         speed.speedup if measured(a) else None, reference, speed.floor, speed.target, a.given,
         tuple(clean_model(mark, HINT_BYTES) for mark in a.marks))

@@ -158,7 +158,8 @@ def astray(lines: Sequence[Line]) -> list[tuple[Line, str]]:
     """Files with the wrong name or place, a sentence for each student."""
     strays = []
     for line in lines:
-        said = _joined(cell.message for cell in line.cells.values() if cell.astray)
+        titles = _grouped((cell.elsewhere, cell.title) for cell in line.cells.values() if cell.elsewhere)
+        said = [f"Found {found}, perhaps meant for {', '.join(whose)}." for found, whose in titles.items()]
         said += [f"Found {', '.join(line.unread)}, which no assignment reads."] if line.unread else []
         strays += [(line, " ".join(said))] if said else []
     return strays
@@ -173,14 +174,6 @@ def waiting(lines: Sequence[Line]) -> list[tuple[Line, Cell, Mark]]:
 def marked(lines: Sequence[Line]) -> list[tuple[Line, Cell, Mark]]:
     """What people gave and said, line by line."""
     return [(line, cell, mark) for line in lines for cell in line.cells.values() for mark in cell.marks]
-
-
-def _joined(messages: Iterable[str]) -> list[str]:
-    """One sentence for all files that one may hold: `Found a.zip; silu.py, gemm.py expected.`"""
-    expected: dict[str, list[str]] = {}
-    for found, _, file in (message.partition("; ") for message in messages):
-        expected.setdefault(found, []).append(file.removesuffix(" expected."))
-    return [f"{found}; {', '.join(files)} expected." for found, files in expected.items()]
 
 
 def picked(lines: Sequence[Line], which: Callable[[Cell], bool]) -> list[LineCell]:
