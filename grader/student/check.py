@@ -164,13 +164,16 @@ class Checker:
 
     def _again(self, target: Path, files: Mapping[str, Path], seed: int) -> list[str]:
         """The command that checks these files once more, on the same inputs."""
-        options, only = self.options, ",".join(self.options.only)
+        only = ",".join(self.options.only)
         if len(files) == 1:
             ((name, target),) = files.items()
             only = "" if target.name == _expected(name, target) else name
-        return ["kernelmark", "check", _shown(target), *(["--only", only] if only else []),
-                *(["--device", options.device] if options.device != "auto" else []),
-                *(["--speed"] if options.speed else []), "--seed", str(seed), *options.words]
+        return self._command(_shown(target), only, self.options.device, seed)
+
+    def _command(self, target: str, only: str, device: str, seed: int) -> list[str]:
+        return ["kernelmark", "check", target, *(["--only", only] if only else []),
+                *(["--device", device] if device != "auto" else []), *(["--speed"] if self.options.speed else []),
+                "--seed", str(seed), *self.options.words]
 
     def _judged(self, desk_: Desk, name: str, path: Path, seed: int) -> Result | None:
         # Late, see the module.
@@ -180,8 +183,7 @@ class Checker:
 
         if self.device == "cuda" and not sane():
             raise InfrastructureError("the GPU does not answer this process any more; start the command again")
-        command = ["kernelmark", "check", str(path.absolute()), "--only", name, "--device", self.device,
-                   "--seed", str(seed), *(["--speed"] if self.options.speed else []), *self.options.words]
+        command = self._command(str(path.absolute()), name, self.device, seed)
         try:
             with _handed_in(desk_.folder, path, _expected(name, path)) as submission:
                 job = self.jobs[name] = read_job(
