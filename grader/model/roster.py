@@ -53,12 +53,12 @@ class Student:
 def read_roster(path: Path) -> list[Student]:
     """The students in `path`, in its order. Raises RosterError, one line."""
     try:
-        sheet = read_sheet(path)
+        rows = list(_students(path, read_sheet(path)))
     except SheetError as error:
         raise RosterError(str(error)) from None
     students: list[Student] = []
     lines: dict[str, int] = {}
-    for number, what, student in _students(path, sheet):
+    for number, what, student in rows:
         if not student.id:
             raise RosterError(f"{path}, row {number}: no {what}; give each student one")
         if earlier := lines.get(student.id.casefold()):
@@ -89,7 +89,7 @@ def _own(path: Path, sheet: Sheet, headings: Sequence[str]) -> Iterator[tuple[in
             raise RosterError(f"{path}, row 1: {heading!r}; use each once of {FORMS}")
     if key not in headings:
         raise RosterError(f"{path}, row 1: no {key!r}; use {FORMS}")
-    for number, row in _rows(path, sheet):
+    for number, row in sheet.filled(path):
         value = dict(zip(headings, row, strict=True))
         name = value.get("name") or " ".join(filter(None, (value.get("first_name"), value.get("last_name"))))
         yield number, key, Student(value[key], name, value.get("email", ""), value.get("section", ""),
@@ -99,7 +99,7 @@ def _own(path: Path, sheet: Sheet, headings: Sequence[str]) -> Iterator[tuple[in
 def _canvas(path: Path, sheet: Sheet) -> Iterator[tuple[int, str, Student]]:
     """The gradebook as Canvas exports it. A login is the id, since people know it, or else Canvas's number."""
     columns = {name: at for name in ("Student", "Section", *CANVAS_IDS) if (at := sheet.column(name)) is not None}
-    for number, row in _rows(path, sheet):
+    for number, row in sheet.filled(path):
         value: Mapping[str, str] = {name: row[at] for name, at in columns.items()}
         # Rows above the students have no number, and Canvas lists a student of its own for trials.
         if not value["ID"] or value["Student"] in ("Student, Test", "Test Student"):
@@ -113,7 +113,7 @@ def _moodle(path: Path, sheet: Sheet, mail: int) -> Iterator[tuple[int, str, Stu
     """The participants, or a grading worksheet, as Moodle in any language exports them: names come before the e-mail
     address. An ID number is the id where all have one, or else the address."""
     headings = [folded(heading) for heading in sheet.header]
-    rows = list(_rows(path, sheet))
+    rows = list(sheet.filled(path))
     groups = next((at for at, heading in enumerate(headings) if heading in GROUPS), None)
     ident = next((at for at, heading in enumerate(headings) if heading in NUMBERS), None)
     # A worksheet begins with "Participant 123456", the number that Moodle's download gives.
@@ -129,17 +129,6 @@ def _moodle(path: Path, sheet: Sheet, mail: int) -> Iterator[tuple[int, str, Stu
         yield number, sheet.header[ident if numbered and ident is not None else mail], Student(
             key, " ".join(filter(None, (row[at] for at in name))), row[mail],
             "" if groups is None else row[groups], others=tuple(others))
-
-
-def _rows(path: Path, sheet: Sheet) -> Iterator[tuple[int, list[str]]]:
-    """The rows below the headings, with their numbers, but for empty ones."""
-    for number, row in enumerate(sheet.rows[1:], start=2):
-        if not any(value.strip() for value in row):
-            continue
-        if len(row) != len(sheet.header):
-            raise RosterError(f"{path}, row {number}: {len(row)} values; give {len(sheet.header)}, one for each "
-                              "heading")
-        yield number, [value.strip() for value in row]
 
 
 def _mails(sheet: Sheet) -> int | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +35,17 @@ class Sheet:
         """The column of the first of these headings that the table has, ignoring case; None if it has none."""
         headings = [heading.strip().casefold() for heading in self.header]
         return next((headings.index(name.casefold()) for name in names if name.casefold() in headings), None)
+
+    def filled(self, path: Path) -> Iterator[tuple[int, list[str]]]:
+        """The rows of a table in `path` below its headings, but for empty ones: their numbers, and their values without
+        space around them, one for each heading. Raises SheetError."""
+        for number, row in enumerate(self.rows[1:], start=2):
+            values = [value.strip() for value in row]
+            if any(values) and len(values) != len(self.header):
+                raise SheetError(f"{path}, row {number}: {len(values)} values; give {len(self.header)}, one for each "
+                                 "heading")
+            if any(values):
+                yield number, values
 
     def text(self) -> str:
         out = io.StringIO()

@@ -66,10 +66,11 @@ def mark(
         rows = list(_read(csv, by)) if csv is not None else [("", Row(student, assignment, points, comment, by))]
         wanted = [desk.mark(where, row) for where, row in rows]
         now = {_slot(one): one for one in counting(store.marks()) if one.kind == "mark"}
-        places: dict[tuple[str, str, str], str] = {}
+        slots: set[tuple[str, str, str]] = set()
         for one, (where, _) in zip(wanted, rows, strict=True):
-            if places.setdefault(_slot(one), where) is not where:
+            if _slot(one) in slots:
                 usage(f"{where}: this student and assignment have an earlier row, too; list each once")
+            slots.add(_slot(one))
         fresh = [one for one in wanted if not _same(one, now.get(_slot(one)))]
         store.mark(fresh)
         trouble = drawn_again(store, out)
@@ -230,6 +231,7 @@ def _read(path: Path, by: str) -> Iterator[tuple[str, Row]]:
     """The rows of a table of marks, each with its place; `by` gives those that say nobody."""
     try:
         sheet = read_sheet(path)
+        rows = list(sheet.filled(path))
     except SheetError as error:
         usage(f"--csv {error}")
     headings = [OTHER_WORDS.get(heading, heading) for heading in (text.strip().casefold() for text in sheet.header)]
@@ -239,13 +241,9 @@ def _read(path: Path, by: str) -> Iterator[tuple[str, Row]]:
     if wrong or lacking:
         usage(f"--csv {path}, row 1: {', '.join([*lacking, *wrong][:4])} in {', '.join(sheet.header)[:200]!r}; "
               f"use the headings {', '.join(COLUMNS)}, each once, of which {' and '.join(COLUMNS[:2])} are needed")
-    for number, cells in enumerate(sheet.rows[1:], start=2):
-        if not any(cell.strip() for cell in cells):
-            continue
+    for number, values in rows:
         where = f"--csv {path}, row {number}"
-        if len(cells) != len(headings):
-            usage(f"{where}: {len(cells)} values; give {len(headings)}, one for each heading")
-        value = dict.fromkeys(COLUMNS, "") | dict(zip(headings, map(str.strip, cells), strict=True))
+        value = dict.fromkeys(COLUMNS, "") | dict(zip(headings, values, strict=True))
         points = value["points"].replace(",", ".").replace("\N{MINUS SIGN}", "-")
         if not re.fullmatch(r"([+-]?\d{1,9}(\.\d{1,9})?)?", points, re.ASCII):
             usage(f"{where}: points: {value['points']!r}; give a number such as 5 or -2.5, or nothing")
