@@ -34,10 +34,10 @@ KINDS = {
 @dataclass(frozen=True)
 class Cell:
     """One assignment of a student. `failed` are the checks that did not pass; `mistake` names the failure, in the same
-    words for all students with it; `repair` is a change that makes every case right, if one was found; `elsewhere` names
-    files that may be meant for it where none is there; `interval` and `reference` are ratios to the baseline's speed.
-    `marks` are what people gave and said, and `given` their points for everybody whose line it is, beside `score`.
-    `other`: graded under another course file than the newest grades."""
+    words for all students with it; `repair` is a change that makes every case right, if one was found; `elsewhere`
+    names files that may be meant for it where none is there; `interval` and `reference` are ratios to the baseline's
+    speed. `marks` are what people gave and said, and `given` their points for everybody whose line it is, beside
+    `score`. `other`: graded under another course file than the newest grades."""
 
     title: str
     verdict: Verdict
