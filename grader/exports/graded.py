@@ -8,7 +8,6 @@ from pathlib import Path
 
 from grader.intake.manifest import Kind, Manifest, ManifestEntry, Member
 from grader.intake.people import Register
-from grader.intake.source import RawSubmission
 from grader.model.hidden import for_student
 from grader.model.mark import Mark
 from grader.model.result import Result, with_assignments
@@ -249,11 +248,13 @@ class _Owners:
     def of(self, folder: str, otherwise: str) -> tuple[ManifestEntry | None, list[Member]]:
         """The folder's entry in the manifest, and its members: `otherwise` if nothing else tells."""
         hand_in = self.hand_ins.pop(folder, None)
-        owner = RawSubmission(folder, list(hand_in.members) if hand_in else [
-            Member(id=id_, source_id=id_) for id_ in self._ids.get(folder) or [otherwise]])
-        if not self.register.enter(owner) and self._has_roster:
-            self._lines.append(f"{folder}: not in the roster: {_ids(owner.members)}")
-        return hand_in, owner.members
+        named = hand_in.members if hand_in else [
+            Member(id=id_, source_id=id_) for id_ in self._ids.get(folder) or [otherwise]]
+        found = [self.register.known(member) for member in named]
+        members = [known or member for known, member in zip(found, named, strict=True)]
+        if self._has_roster and not all(found):
+            self._lines.append(f"{folder}: not in the roster: {_ids(members)}")
+        return hand_in, members
 
 
 def _given(grade: Grade) -> list[GradeLine]:

@@ -63,8 +63,15 @@ class Register:
         self._seen.update(student.id for _, student in matched if student)
         return all(student for _, student in matched)
 
+    def known(self, member: Member) -> Member | None:
+        """A person as the roster has them, who is not missing then; None for those who are not in it."""
+        if (student := self._of(member)) is None:
+            return None
+        self._seen.add(student.id)
+        return _as_in_roster(member, student)
+
     def missing(self) -> list[Member]:
-        """The students of the roster who were never entered."""
+        """The students of the roster who were never entered, nor known."""
         return [_as_in_roster(Member(id=student.id), student)
                 for student in self._students if student.id not in self._seen]
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 
 from grader.intake.manifest import Manifest, Member
 from grader.intake.people import Register
-from grader.intake.source import RawSubmission
 from grader.model.late import Excused, Late, Override
 from grader.model.mark import Mark, counting, unanswered
 from grader.model.roster import Student
@@ -132,9 +131,8 @@ def ids_in_roster(roster: Sequence[Student], manifest: Manifest | None) -> Calla
 
     @functools.cache
     def now(folder: str, id_: str) -> str:
-        owner = RawSubmission(folder, [people.get((folder, id_.casefold())) or Member(id=id_, source_id=id_)])
-        register.enter(owner)
-        return owner.members[0].id
+        member = people.get((folder, id_.casefold())) or Member(id=id_, source_id=id_)
+        return (register.known(member) or member).id
 
     return now
 

@@ -19,7 +19,6 @@ from grader.engine.forkserver.handle import InfrastructureError
 from grader.engine.forkserver.isolation import Isolation
 from grader.intake.manifest import ManifestError, Member
 from grader.intake.people import Register
-from grader.intake.source import RawSubmission
 from grader.judge.lane import on_interruption
 from grader.model import calibration, catalogue
 from grader.model.calibration import Calibration, CalibrationError
@@ -154,11 +153,10 @@ def _owners(delivered: Mapping[Submission, Delivery], roster: Path | None) -> di
         raise PlanError(f"--roster {error}") from None
     owners = {}
     for submission, delivery in delivered.items():
-        owner = RawSubmission(submission.slug, list(delivery.people) or [
-            Member(id=submission.student, source_id=submission.student)])
-        register.enter(owner)
+        named = delivery.people or [Member(id=submission.student, source_id=submission.student)]
+        members = [register.known(member) or member for member in named]
         owners[submission.slug] = [Person(id=member.id, name=member.name, section=member.section)
-                                   for member in owner.members]
+                                   for member in members]
     return owners
 
 

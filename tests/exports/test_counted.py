@@ -71,7 +71,7 @@ def test_what_the_course_does_not_have_any_more_does_not_count(tmp_path: Path, o
 def test_every_export_takes_the_course() -> None:
     commands = {command.name or command.callback.__name__: inspect.signature(command.callback).parameters
                 for command in app.registered_commands if command.callback}
-    assert len(commands) == 9 and [name for name, words in commands.items() if "course" not in words] == []
+    assert commands and [name for name, words in commands.items() if "course" not in words] == []
 
 
 def test_one_assignment_by_the_late_policy(tmp_path: Path, out: Path) -> None:
