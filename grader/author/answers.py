@@ -43,6 +43,35 @@ def right_answers(subject: Subject) -> Iterator[str]:
         for of_output, view in subject.views():
             if subject.ratio(view, drawn, made[view.output.name]) > 1:
                 yield f"{case.name}: {of_output}the baseline's answer is wrong: baseline.py, eager"
+    yield from _any_answers(subject)
+
+
+def _any_answers(subject: Subject) -> Iterator[str]:
+    """Checks that an oracle that is given what was answered takes any answer: a student's index may point anywhere, and
+    an oracle that raises would be a failure of the grader's."""
+    for case in subject.cases if subject.assignment.conditions else ():
+        drawn = subject.drawn(case, SEEDS[0])
+        stored = {name: subject.stored(name, case, right) for name, right in drawn.right.items()}
+        for name in sorted(subject.assignment.conditions):
+            for value in _extremes(stored[name].dtype):
+                wild = {**stored, name: torch.full_like(stored[name], value)}
+                try:
+                    right = subject.right(drawn.inputs, wild)
+                    for _, view in subject.views():
+                        subject.compared(view, drawn, wild, right[view.output.name])
+                except Exception as error:
+                    yield (f"{case.name}: the oracle is given {value} everywhere in {name}, as a student may answer, "
+                           f"and fails: {type(error).__name__}: {error}; limit what it takes from {name}")
+                    return
+
+
+def _extremes(dtype: torch.dtype) -> list[float] | list[int] | list[bool]:
+    """The least and the greatest number of a dtype, and a negative one that may be an index from the end."""
+    if dtype == torch.bool:
+        return [False, True]
+    if dtype.is_floating_point:
+        return [torch.finfo(dtype).min, 0.0, torch.finfo(dtype).max]
+    return [torch.iinfo(dtype).min, *([-1] if torch.iinfo(dtype).min else []), torch.iinfo(dtype).max]
 
 
 def mistakes(subject: Subject) -> Iterator[str]:

@@ -125,8 +125,8 @@ def _as_if_contiguous(name: str) -> Callable[[Aim], Tensor | None]:
 
 def _answered(aim: Aim, inputs: Inputs) -> Tensor:
     """The oracle's answer to other inputs, to the output that is aimed at."""
-    answered = {name: aim.subject.stored(name, aim.drawn.case, right) for name, right in aim.drawn.right.items()}
-    return aim.subject.right(inputs, answered)[aim.view.output.name]
+    sample = aim.subject.baseline(aim.drawn.case, inputs) if aim.view.conditions else {}
+    return aim.subject.right(inputs, sample)[aim.view.output.name]
 
 
 def _the_input(aim: Aim) -> Tensor:

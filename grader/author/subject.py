@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from grader.judge.buffers import DTYPES
-from grader.judge.compare import compare, poison_
+from grader.judge.compare import Comparison, compare, poison_
 from grader.model import catalogue
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, dtype_of, shape_of
@@ -100,11 +100,15 @@ class Subject:
         answered = {other: self.stored(other, case, answer if other == name else right)
                     for other, right in drawn.right.items() if whole or other == name}
         expected = self.right(drawn.inputs, answered)[name] if self.assignment.conditions else drawn.right[name]
+        found = self.compared(view, drawn, answered, expected)
+        return math.inf if self.unfit(drawn.inputs, answered) else 0.0 if found.passed else found.worst_ratio
+
+    def compared(self, view: Assignment, drawn: Drawn, answered: Answers, expected: Tensor) -> Comparison:
+        """The output that `view` is about, as a kernel answered it, against the right answer. Raises OracleError."""
         allowed = None
         if view.tolerance is not None:
             allowed = float64("tolerance", view.tolerance(drawn.inputs, expected))
-        found = compare(answered[name], expected, allowed)
-        return math.inf if self.unfit(drawn.inputs, answered) else 0.0 if found.passed else found.worst_ratio
+        return compare(answered[view.output.name], expected, allowed)
 
     def unfit(self, inputs: Inputs, answered: Answers) -> str:
         """What the assignment's statistic says against answers; "" if they fit."""

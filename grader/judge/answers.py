@@ -53,7 +53,7 @@ def compared(assignment: Assignment, ran: Ran, inputs: Inputs) -> Compared:
         if isinstance(view.output, Update) and not one.passed:
             left = unchanged(one.got, inputs[name])
             # A few may be as they were by chance.
-            one = replace(one, unwritten=one.wrong) if bool(left[one.wrong].all()) else one
+            one = replace(one, unwritten=one.wrong, kept=True) if bool(left[one.wrong].all()) else one
         found[name] = one
     unlikely = ""
     if assignment.statistic is not None and all(one.passed for one in found.values()):

@@ -114,7 +114,8 @@ class Comparison:
 
     `got` is what the submission left, in the output's dtype; `expected` the oracle's answer (float64, or whole numbers
     in a dtype of their own); `allowed` the absolute error allowed (float64; zeros when `exact`), `error` the absolute
-    error (float64, NaN and infinity included), `wrong` and `unwritten` are bool.
+    error (float64, NaN and infinity included), `wrong` and `unwritten` are bool. `kept`: the unwritten elements are
+    those that a call left as they were, in a tensor that is changed in place.
     """
 
     got: Tensor
@@ -124,6 +125,7 @@ class Comparison:
     wrong: Tensor
     unwritten: Tensor
     exact: bool
+    kept: bool = False
 
     @cached_property
     def count(self) -> int:
@@ -178,7 +180,7 @@ class Comparison:
         whole = not self.expected.dtype.is_floating_point and error < MOST_EXACT
         return Worst(
             index=list(self.worst_index),
-            got="never written" if bool(self.unwritten.flatten()[at]) else printed(got, dtype),
+            got="never written" if not self.kept and bool(self.unwritten.flatten()[at]) else printed(got, dtype),
             expected=printed(expected, dtype),
             error=str(int(error)) if whole else number(error),
             allowed=number(allowed),
@@ -293,10 +295,11 @@ def error_map(comparison: Comparison) -> ErrorMap:
         per_row = max(VECTOR_COLUMNS, _power_of_two(math.ceil(math.sqrt(count))))
         line = _worst_of_cells(level.reshape(1, -1), 1, width)[0]
         cells = [line[start : start + per_row] for start in range(0, count, per_row)]
-        return ErrorMap(output_shape=shape, cell_shape=[1, width], cells=cells)
+        return ErrorMap(output_shape=shape, cell_shape=[1, width], cells=cells, kept=comparison.kept)
     level = level.reshape(-1, shape[-1])
     height, width = (_power_of_two(math.ceil(size / MAP_CELLS)) for size in level.shape)
-    return ErrorMap(output_shape=shape, cell_shape=[height, width], cells=_worst_of_cells(level, height, width))
+    cells = _worst_of_cells(level, height, width)
+    return ErrorMap(output_shape=shape, cell_shape=[height, width], cells=cells, kept=comparison.kept)
 
 
 def corner(comparison: Comparison) -> Corner:
@@ -324,7 +327,7 @@ def corner(comparison: Comparison) -> Corner:
 
     return Corner(
         index=[top, left][: len(shape)],
-        got=[["unwritten" if no else said(value) for value, no in zip(line, blank, strict=True)]
+        got=[["unwritten" if no and not comparison.kept else said(value) for value, no in zip(line, blank, strict=True)]
              for line, blank in zip(values, never, strict=True)],
         expected=[[said(value) if is_bad else "" for value, is_bad in zip(line, marks, strict=True)]
                   for line, marks in zip(right, bad, strict=True)])

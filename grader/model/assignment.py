@@ -91,7 +91,8 @@ class Assignment(Table):
     `oracle(**inputs)` returns the right answer, in float64 (whole numbers: in the output's dtype) and of the output's
     shape; of several outputs a tuple in the order of their parameters. An oracle that has a parameter of an output's
     name is given what was answered there, and returns the right answer that is nearest: where a dropout has to leave
-    x / (1 − p) or 0, and which of both is the kernel's to choose. `statistic(inputs, answer)` then says in a sentence
+    x / (1 − p) or 0, and which of both is the kernel's to choose. It takes any finite answer: a student's index may
+    point anywhere. `statistic(inputs, answer)` then says in a sentence
     what does not fit the answer as a whole, or "".
     `answers` says of some of several outputs, by name, how they are judged; all else here holds for those it leaves
     out.

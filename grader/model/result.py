@@ -56,6 +56,8 @@ class ErrorMap(Record):
     output_shape: list[int]
     cell_shape: list[int] = Field(description="elements a cell covers, rows x columns")
     cells: list[str]
+    kept: bool = Field(default=False, exclude_if=lambda kept: not kept, description='"u" is: left as it was, of a '
+                       "tensor that is changed in place")
 
 
 class Corner(Record):
@@ -76,6 +78,16 @@ class OutputFigures(Record):
     unwritten: int = 0
     worst: Worst | None = None
     error_map: ErrorMap | None = None
+
+    @property
+    def kept(self) -> bool:
+        """Whether `unwritten` elements were left as they were, in a tensor that is changed in place."""
+        return self.error_map is not None and self.error_map.kept
+
+    @property
+    def telling(self) -> Worst | None:
+        """The worst element, if it was written at all."""
+        return self.worst if self.kept or self.wrong != self.unwritten else None
 
 
 class Place(Record):
@@ -107,13 +119,20 @@ class Detail(Record):
     corner: Corner | None = None
     outputs: list[OutputFigures] = Field(
         default=[], exclude_if=lambda outputs: not outputs,
-        description="each of several outputs, in the order of their parameters; the figures above are of the first "
-                    "wrong one. Left out where there is one output alone")
+        description="each output, in the order of their parameters; the figures above are of the first wrong one. "
+                    "Left out where there is one output alone and its name is out")
+
+    @property
+    def wrong_outputs(self) -> list[OutputFigures]:
+        """The figures of each wrong output, that of the message first."""
+        return [one for one in self.outputs if one.wrong] or [OutputFigures(
+            name=self.outputs[0].name if self.outputs else "out", wrong=self.wrong or 0, total=self.total or 0,
+            unwritten=self.unwritten or 0, worst=self.worst, error_map=self.error_map)]
 
     @property
     def about(self) -> str:
-        """The output that message and figures are about, where there are several; else "out"."""
-        return next((one.name for one in self.outputs if one.wrong), "out")
+        """The output that message and figures are about."""
+        return self.wrong_outputs[0].name
 
 
 class Interval(Record):

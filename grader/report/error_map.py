@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from grader.model.result import CheckResult, ErrorMap
+from grader.model.result import CheckResult, ErrorMap, OutputFigures
 
 MOST_CELLS = 128
 # A narrower map shows a row of squares, but no pattern.
@@ -31,6 +31,10 @@ PALETTE = [
 ]
 
 
+Mapped = tuple[OutputFigures, ErrorMap]
+"""A wrong output, and where it is wrong."""
+
+
 @dataclass(frozen=True)
 class Picture:
     """A map to show. `left` and `top` are the worst element's position in percent; sizes are in CSS pixels."""
@@ -42,24 +46,28 @@ class Picture:
     cell: str
     left: float | None
     top: float | None
+    kept: bool
+    """Whether hatched squares are elements that were left as they were."""
 
 
-def telling(check: CheckResult) -> ErrorMap | None:
-    """The map of a failing case; None if all cells look alike, since it then says no more than the message."""
-    cells = check.detail.error_map if check.outcome == "failed" and check.detail else None
-    return cells if cells and len({kind if kind in ".u" else "wrong" for row in cells.cells for kind in row}) > 1 \
-        else None
+def telling(check: CheckResult) -> list[Mapped]:
+    """The maps of a failing case, of each wrong output but those whose cells all look alike: they say no more than the
+    message."""
+    wrong = check.detail.wrong_outputs if check.outcome == "failed" and check.detail else []
+    return [(one, cells) for one in wrong if (cells := one.error_map)
+            and len({kind if kind in ".u" else "wrong" for row in cells.cells for kind in row}) > 1]
 
 
-def clearest(checks: Sequence[CheckResult], shown: CheckResult | None) -> tuple[CheckResult, ErrorMap] | None:
-    """The map of the shown case, if that is a telling one, so that text, numbers and picture are of one case. Where no
+def clearest(checks: Sequence[CheckResult], shown: CheckResult | None) -> tuple[CheckResult, list[Mapped]] | None:
+    """The maps of the shown case, if they are telling, so that text, numbers and picture are of one case. Where no
     case is shown, the clearest of all: the smallest that has an area, or else the largest."""
-    maps = [(check, cells) for check in checks if (shown is None or check is shown) and (cells := telling(check))]
+    maps = [(check, found) for check in checks if (shown is None or check is shown) and (found := telling(check))]
     if not maps:
         return None
-    maps.sort(key=lambda item: prod(item[1].output_shape))
-    areas = (item for item in maps if min(len(item[1].cells), *map(len, item[1].cells)) >= LEAST_SIDE)
-    return next(areas, max(maps, key=lambda item: prod(item[1].output_shape)))
+    maps.sort(key=lambda item: _elements(item[1]))
+    areas = (item for item in maps if any(
+        min(len(cells.cells), *map(len, cells.cells)) >= LEAST_SIDE for _, cells in item[1]))
+    return next(areas, max(maps, key=lambda item: _elements(item[1])))
 
 
 def picture(error_map: ErrorMap, worst: list[int] | None, *, small: bool = False) -> Picture | None:
@@ -78,9 +86,10 @@ def picture(error_map: ErrorMap, worst: list[int] | None, *, small: bool = False
     return Picture(
         uri="data:image/png;base64," + base64.b64encode(_png(_pixels(rows, size))).decode(),
         width=max(round(columns * shown), LEAST_PIXELS), height=max(round(len(rows) * shown), LEAST_PIXELS),
-        words=_words(rows, tall, wide, error_map.output_shape), cell=f"{tall} × {wide}",
+        words=_words(rows, tall, wide, error_map), cell=f"{tall} × {wide}",
         left=round((mark[1] + 0.5) / columns * 100, 2) if mark and inside else None,
         top=round((mark[0] + 0.5) / len(rows) * 100, 2) if mark and inside else None,
+        kept=error_map.kept,
     )
 
 
@@ -124,14 +133,20 @@ def _png(lines: list[bytes]) -> bytes:
         for name, data in ((b"IHDR", header), (b"PLTE", palette), (b"IDAT", body), (b"IEND", b"")))
 
 
-def _words(rows: list[str], tall: int, wide: int, shape: list[int]) -> str:
+def _elements(maps: Sequence[Mapped]) -> int:
+    return max(prod(cells.output_shape) for _, cells in maps)
+
+
+def _words(rows: list[str], tall: int, wide: int, error_map: ErrorMap) -> str:
     """A description for readers who cannot see the picture: how much is wrong, and in which rows and columns."""
     count = Counter("".join(rows))
     total = sum(number for kind, number in count.items() if kind != " ")
     unwritten = count["u"]
     wrong = total - count["."] - unwritten
     text = f"{wrong} of {total} squares hold a wrong element"
-    text += f", {unwritten} an element never written." if unwritten else "."
+    state = "left as it was" if error_map.kept else "never written"
+    text += f", {unwritten} an element {state}." if unwritten else "."
+    shape = error_map.output_shape
     bad = [(y, x) for y, row in enumerate(rows) for x, kind in enumerate(row) if kind not in ". "]
     if not bad or len(shape) != 2:
         return text

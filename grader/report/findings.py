@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from grader.model.result import AssignmentResult, CheckResult, Detail, Result, decisive
+from grader.model.result import AssignmentResult, CheckResult, Detail, OutputFigures, Result, decisive
 from grader.model.verdicts import RANKED, VERDICTS, FailureKind
 from grader.report.text import percent, points
 
@@ -60,11 +60,10 @@ class FailedAssignment:
         """The check's message, beyond title and worst element."""
         if not self.detail or self.detail.message == self._said:
             return ""
-        wrong, total = self.detail.wrong, self.detail.total
-        if self.detail.worst and wrong and total and not self.detail.unwritten:
-            if wrong == total:
-                return f"All {total:,} elements are wrong." if total > 1 else "Its only element is wrong."
-            return f"{wrong:,} of {total:,} elements {'is' if wrong == 1 else 'are'} wrong."
+        first = self.detail.wrong_outputs[0]
+        if first.worst and first.wrong and not first.unwritten:
+            of = f" of {first.name}" if len(self.detail.outputs) > 1 else ""
+            return f"{how_much(first, of)}."
         return sentence(self.detail.message)
 
     @property
@@ -123,8 +122,31 @@ def findings(result: Result) -> list[FailedAssignment]:
 
 def exact(check: CheckResult) -> bool:
     """Whether the bits of a wrong answer must match."""
-    worst = check.detail.worst if check.detail else None
-    return worst is not None and worst.exact
+    wrong = check.detail.wrong_outputs if check.detail else []
+    return any(one.worst is not None and one.worst.exact for one in wrong)
+
+
+def how_much(one: OutputFigures, of: str = "") -> str:
+    """How much of an output is wrong: `All 64 elements are wrong`, `3 of 64 elements were never written`."""
+    wrong, missing, total = one.wrong, one.unwritten, one.total
+    state = "wrong"
+    if missing:
+        state = "left as they were" if one.kept else "never written"
+    count = missing or wrong
+    are = ("was" if count == 1 else "were") if missing else ("is" if count == 1 else "are")
+    said = f"{count:,} of {total:,} elements{of} {are} {state}"
+    if count == total:
+        said = f"All {total:,} elements{of} {are} {state}" if total > 1 else f"The only element{of} {are} {state}"
+    return f"{said}, {wrong - missing:,} more {'is' if wrong - missing == 1 else 'are'} wrong" \
+        if missing and wrong > missing else said
+
+
+def beside(check: CheckResult | None) -> tuple[list[OutputFigures], list[OutputFigures]]:
+    """Beside the output that a check's message is about: the wrong ones, and those that are right."""
+    detail = check.detail if check else None
+    if detail is None or len(detail.outputs) < 2 or not detail.wrong:
+        return [], []
+    return detail.wrong_outputs[1:], [one for one in detail.outputs if not one.wrong]
 
 
 def _failures(assignment: AssignmentResult) -> set[FailureKind]:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from grader.model.files import replace
 from grader.model.hidden import for_student
 from grader.model.mark import signed, unanswered
-from grader.model.result import AssignmentResult, CheckResult, Result
+from grader.model.result import AssignmentResult, CheckResult, OutputFigures, Result
 from grader.model.result import Environment as Graded
 from grader.model.text import FIELD_BYTES, clean, folded
 from grader.model.verdicts import GRADERS_FAULT, UNJUDGED, VERDICTS
@@ -190,22 +190,26 @@ def grouped(checks: Sequence[CheckResult], attribute: str, most: int = 3) -> lis
             for body, names in list(cases.items())[:most]]
 
 
-def mapped(assignment: AssignmentResult, shown: CheckResult | None) -> tuple[CheckResult, error_map.Picture] | None:
-    """The map of the failing case that is shown, or the clearest one of another."""
+Drawn = tuple[OutputFigures, error_map.Picture]
+"""A wrong output, and the picture of where it is wrong."""
+
+
+def mapped(assignment: AssignmentResult, shown: CheckResult | None) -> tuple[CheckResult, list[Drawn]] | None:
+    """The maps of the failing case that is shown, or the clearest of another."""
     found = error_map.clearest(assignment.correctness.checks, shown)
     if found is None:
         return None
-    check, cells = found
-    worst = check.detail.worst if check.detail else None
-    picture = error_map.picture(cells, worst.index if worst else None)
-    return (check, picture) if picture else None
+    pictures = [(one, picture) for one, cells in found[1]
+                if (picture := error_map.picture(cells, one.worst.index if one.worst else None))]
+    return (found[0], pictures) if pictures else None
 
 
-def thumbnails(checks: Sequence[CheckResult], drawn: CheckResult | None) -> dict[str, error_map.Picture]:
+def thumbnails(checks: Sequence[CheckResult], drawn: CheckResult | None) -> dict[str, list[Drawn]]:
     """Small maps of failing cases, but for the one that is drawn large, by the check's id."""
-    found = {check.id: error_map.picture(cells, None, small=True) for check in checks[:MOST_ROWS]
-             if check is not drawn and (cells := error_map.telling(check))}
-    return {name: picture for name, picture in found.items() if picture}
+    found = {check.id: [(one, picture) for one, cells in error_map.telling(check)
+                        if (picture := error_map.picture(cells, None, small=True))]
+             for check in checks[:MOST_ROWS] if check is not drawn}
+    return {name: pictures for name, pictures in found.items() if pictures}
 
 
 @cache
@@ -227,7 +231,8 @@ def _environment() -> Environment:
         "palette": error_map.PALETTE,
         **{helper.__name__: helper for helper in SPEED_HELPERS},
         "inspected_launches": margins.launches, "moved": margins.MOVED, "grouped": grouped, "label": findings.label,
-        "sentence": findings.sentence, "diff_lines": source.difference, "mapped": mapped,
+        "sentence": findings.sentence, "how_much": findings.how_much, "beside": findings.beside,
+        "diff_lines": source.difference, "mapped": mapped,
         "thumbnails": thumbnails, "link": link, "pairs": zip, "most_rows": MOST_ROWS,
     }
     environment.globals.update(helpers)

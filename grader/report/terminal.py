@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from rich.columns import Columns
@@ -10,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from grader.model.result import AssignmentResult, CheckResult, ErrorMap, Result, Worst
+from grader.model.result import AssignmentResult, CheckResult, ErrorMap, OutputFigures, Result, Worst
 from grader.report import error_map, findings, source, speed, stages
 from grader.report.text import clean_model, of_points, points
 from grader.report.touched import factor
@@ -112,11 +113,12 @@ def _evidence(a: AssignmentResult, shown: CheckResult | None) -> list[Renderable
     if any(check.outcome == "passed" for check in cases) or len({c.detail.kind for c in cases if c.detail}) > 1:
         blocks.append(_cases(cases))
     # A map that is uniform after shrinking says no more than the message.
-    drawn = [check for check in cases if (cells := error_map.telling(check)) and len(_signs(cells)) > 1]
+    drawn = [check for check in cases if _telling(error_map.telling(check))]
     if found := error_map.clearest(drawn, shown):
-        blocks.append(_map(*found, told=found[0] is shown))
+        check, maps = found
+        blocks += [_map(check, one, cells, told=check is shown) for one, cells in _telling(maps)]
     if shown is not None:
-        blocks += _outputs(shown)
+        blocks += _beside(shown)
     detail = shown.detail if shown else None
     if detail and detail.traceback and not detail.place:
         blocks.append(_quoted("Traceback:", detail.traceback))
@@ -137,28 +139,29 @@ def _cases(cases: list[CheckResult]) -> RenderableType:
                  _indented(Columns([*signs, *more], padding=(0, 2))))
 
 
-def _map(check: CheckResult, cells: ErrorMap, *, told: bool) -> RenderableType:
-    """The map of a case, with its worst element unless that was `told` before."""
+def _telling(maps: Sequence[error_map.Mapped]) -> list[error_map.Mapped]:
+    return [(one, cells) for one, cells in maps if len(_signs(cells)) > 1]
+
+
+def _map(check: CheckResult, one: OutputFigures, cells: ErrorMap, *, told: bool) -> RenderableType:
+    """The map of an output in a case, with its worst element unless that is `told` elsewhere."""
+    several = check.detail is not None and len(check.detail.outputs) > 1
     vector = len(cells.output_shape) < 2
     sizes = ", ".join(f"{name}={size}" for name, size in check.sizes.items())
-    title = f"Where {check.case} is wrong ({sizes}){', left to right, then down' if vector else ''}."
-    detail = check.detail
-    worst = f" {_told(detail.worst, detail.about)}" if detail and detail.worst and not told else ""
+    where = f"{one.name} is wrong in {check.case}" if several else f"{check.case} is wrong"
+    title = f"Where {where} ({sizes}){', left to right, then down' if vector else ''}."
+    worst = f" {_told(one.worst, one.name)}" if one.worst and not told else ""
     return Group(_prose(f"{title}{worst}"), _indented(_picture(cells)))
 
 
-def _outputs(check: CheckResult) -> list[RenderableType]:
-    """Of several outputs those that are right, and maps of the wrong ones beside the first."""
-    detail = check.detail
-    if detail is None or not detail.outputs:
-        return []
-    right = [one.name for one in detail.outputs if not one.wrong]
-    blocks: list[RenderableType] = [_prose(f"Right in {check.case}: {', '.join(right)}.")] if right else []
-    for one in detail.outputs:
-        if one.name != detail.about and one.wrong and one.worst and one.error_map:
-            said = f"{one.name}: {one.wrong:,} of {one.total:,} elements are wrong. {_told(one.worst, one.name)}"
-            blocks += [_prose(said), _indented(_picture(one.error_map))]
-    return blocks
+def _beside(check: CheckResult) -> list[RenderableType]:
+    """Of several outputs the wrong ones beside the first, and those that are right."""
+    wrong, right = findings.beside(check)
+    said = [f"{one.name}: {findings.how_much(one)}." + (
+        f" {_told(one.telling, one.name)}" if one.telling else "") for one in wrong]
+    if right:
+        said.append(f"{', '.join(one.name for one in right)}: right.")
+    return [_prose(line) for line in said]
 
 
 def _picture(cells: ErrorMap) -> Text:
@@ -170,7 +173,8 @@ def _picture(cells: ErrorMap) -> Text:
             picture.append(f"{_sign(kind)} ", style)
         picture.append("\n")
     there = _signs(cells)
-    picture.append("  ".join(f"{sign} {MEANING[sign]}" for sign in MEANING if sign in there))
+    meaning = {**MEANING, UNWRITTEN: "left as it was"} if cells.kept else MEANING
+    picture.append("  ".join(f"{sign} {meaning[sign]}" for sign in meaning if sign in there))
     vector = len(cells.output_shape) < 2
     picture.append("; a sign is an element" if covered == (1, 1) else
                    f"; a sign covers {covered[1]} elements" if vector else

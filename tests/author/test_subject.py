@@ -20,6 +20,7 @@ from grader.kit.author import (
     Input,
     Inputs,
     Number,
+    OneOf,
     Output,
     Scalar,
     Spread,
@@ -36,6 +37,7 @@ SIZES = cases("M N", "37x53 64x128")
 BASELINES = {
     "dropout": "def eager(x, p, seed, out):\n    torch.manual_seed(seed)\n"
                "    return torch.nn.functional.dropout(x, p)\n",
+    "any_largest": "def eager(x, out):\n    return x.argmax(dim=1)\n",
     "add_rows": "def eager(cache, x):\n    cache.add_(x)\n",
     "rolled": "def eager(x, out):\n    out.copy_(x.roll(1, dims=1))\n",
 }
@@ -57,12 +59,22 @@ def share(inputs: Inputs, answer: Tensor) -> str:
     return "" if abs(got - p) < 6 * (p * (1 - p) / answer.numel()) ** 0.5 else f"{got:.0%} were dropped, p is {p:.0%}"
 
 
+def largest(x: Tensor, out: Tensor) -> Tensor:
+    """Where a row is largest: what was answered, if that is right, else the first."""
+    at = out.clamp(0, x.shape[1] - 1)
+    right = (at == out) & (x.gather(1, at[:, None])[:, 0] == x.amax(dim=1))
+    return torch.where(right, out, x.argmax(dim=1))
+
+
 def made(name: str, **more: Any) -> Assignment:
     x = Input(name="x", shape=("M", "N"))
     of_its_own = {
         "dropout": {"parameters": (x, Scalar(name="p"), Scalar(name="seed", type="int"), Output(shape=("M", "N"))),
                     "oracle": dropped, "statistic": share,
                     "distributions": lambda case: {"x": Spread(), "p": Number(0.1, 0.5), "seed": Whole(0, 2**31)}},
+        "any_largest": {"parameters": (x, Output(shape=("M",), dtype="int64")), "oracle": largest, "tolerance": None,
+                        "right_by_nature": {"numbers of 8 bits": "there are 128 columns"},
+                        "distributions": lambda case: {"x": OneOf((-1.0, 0.5, 1.0, 1.0001))}},
         "add_rows": {"parameters": (Update(name="cache", shape=("M", "N")), x),
                      "oracle": lambda cache, x: cache.double() + x.double(),
                      "distributions": lambda case: {"cache": Spread(), "x": Spread()}},
@@ -121,6 +133,19 @@ def test_what_would_pass_is_said(root: Path, what: str) -> None:
     except catalogue.CatalogueError as error:
         said.append(str(error))
     assert any(words in one for one in said), said
+
+
+@pytest.mark.parametrize("oracle, value, error", [
+    pytest.param(lambda x, out: torch.where(
+        x.gather(1, out[:, None])[:, 0] == x.amax(dim=1), out, x.argmax(dim=1)), -(2**63), "RuntimeError: index",
+        id="looks where an answer points"),
+    pytest.param(lambda x, out: torch.where(out > x.shape[1], out.double() + 2.0**12, x.argmax(dim=1).double()),
+                 2**63 - 1, "OracleError: the oracle's answer is out of the range", id="counts on from an answer"),
+])
+def test_an_oracle_takes_any_answer(root: Path, oracle: Any, value: int, error: str) -> None:
+    said = [*right_answers(Subject(made("any_largest", oracle=oracle), root))]
+    assert len(said) == 1 and said[0].startswith(
+        f"37x53: the oracle is given {value} everywhere in out, as a student may answer, and fails: {error}"), said
 
 
 def test_strides_are_followed_by_a_right_kernel_alone(root: Path) -> None:

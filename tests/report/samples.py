@@ -14,6 +14,7 @@ from grader.model.result import (
     Environment,
     ErrorMap,
     Flag,
+    OutputFigures,
     Performance,
     Place,
     Repair,
@@ -219,6 +220,27 @@ def typical() -> Result:
     """Four right, two wrong, one of them mended by a change: the page a student sees most."""
     made = result("Ada Lovelace", {"transpose": "wrong_answer", "gemm": "wrong_answer"})
     made.assignments["gemm"].repair = REPAIR
+    return made
+
+
+def several_outputs() -> Result:
+    """A kernel with five outputs of which one is right, and a wrong one was never written."""
+    made = result("Rósza Péter", {"gemm": "wrong_answer"})
+    made.assignments["gemm"].signature = "gemm(a, b, out, rest, scale, state, count)"
+    row = Worst(index=[3], got="0", expected="0.345", error="0.345", allowed="1.4e-07")
+    kept = ErrorMap(output_shape=[4, 4], cell_shape=[1, 1], cells=["..uu"] * 4, kept=True)
+    for check in (one for one in made.assignments["gemm"].correctness.checks if one.detail):
+        assert check.detail is not None and check.detail.wrong is not None
+        check.detail.outputs = [
+            OutputFigures(name="out", wrong=check.detail.wrong, total=check.detail.wrong + 3, unwritten=4,
+                          worst=check.detail.worst, error_map=check.detail.error_map),
+            OutputFigures(name="rest", wrong=0, total=9),
+            OutputFigures(name="scale", wrong=1, total=9, worst=row, error_map=ErrorMap(
+                output_shape=[9], cell_shape=[1, 1], cells=["...7....."])),
+            OutputFigures(name="state", wrong=8, total=16, unwritten=8, worst=Worst(
+                index=[0, 2], got="0.5", expected="2", error="1.5", allowed="0.1"), error_map=kept),
+            OutputFigures(name="count", wrong=9, total=9, unwritten=9, worst=row, error_map=ErrorMap(
+                output_shape=[9], cell_shape=[1, 1], cells=["u" * 9]))]
     return made
 
 

@@ -26,8 +26,9 @@ LEAST_CONTRAST = 4.5
 PAPER_WIDTH, PAPER_HEIGHT = 680, 1009
 PAPER = "getComputedStyle(document.body).backgroundColor"
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-PAGES = {"typical": "typical/report.html", "every": "every/report.html", "fast": "fast/report.html",
-         "hostile": "hostile/report.html", "carol": "carol/report.html", "class": "index.html"}
+PAGES = {"typical": "typical/report.html", "several": "several/report.html",
+         "every": "every/report.html", "fast": "fast/report.html", "hostile": "hostile/report.html",
+         "carol": "carol/report.html", "class": "index.html"}
 UNFOLD = "document.querySelectorAll('details').forEach((d) => { d.open = true; })"
 
 # What lies beyond the page's sides, and what is larger than the box that it is cut to. A long text that is quoted, such
@@ -88,9 +89,10 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     course = read_course(ROOT / "course.toml", frozenset(known))
     graded = grade(read_job(carol, course, ("silu", "transpose", "rmsnorm_vector"))).result
     assert graded is not None
-    made = {"carol": graded, "typical": samples.typical(), "every": samples.every_verdict(),
-            "hostile": samples.hostile(), "fast": samples.result("Fast Fiona", {"gemm": "wrong_answer"}, speed=True),
-            **dict(samples.class_of(STUDENTS - 5))}
+    made = {"carol": graded, "typical": samples.typical(), "several": samples.several_outputs(),
+            "every": samples.every_verdict(), "hostile": samples.hostile(),
+            "fast": samples.result("Fast Fiona", {"gemm": "wrong_answer"}, speed=True),
+            **dict(samples.class_of(STUDENTS - 6))}
     made["fast"].assignments["transpose"].performance.ladder = speeds.LADDER
     for name, result in made.items():
         (folder / name).mkdir()

@@ -73,6 +73,21 @@ def test_what_must_be_exact_has_no_scale_of_errors() -> None:
     assert "not exact" in page and "infinite" not in page and "It must be exact." in page
 
 
+def test_each_wrong_output_has_a_map_and_figures_of_its_own() -> None:
+    page = " ".join(student_page(samples.several_outputs()).split())
+    for text in ("Worst element <code class=\"size\">out[200, 300]</code>", "<b>Where out is wrong in 512x384.</b>",
+                 "<b>Where out begins to be wrong in 512x384.</b>",
+                 "<b>scale</b>: 1 of 9 elements is wrong. Worst element <code class=\"size\">scale[3]</code>",
+                 "<b>Where scale is wrong in 512x384.</b> 1 of 9 squares", "<small>scale</small>", "scale: 1 of 9",
+                 "<b>state</b>: 8 of 16 elements were left as they were. Worst element", "</i> left as it was</li>",
+                 "<b>count</b>: All 9 elements were never written.</li>", "<b>rest</b>: right."):
+        assert text in page, text
+    assert "Where count is wrong" not in page and "Where rest" not in page
+    # Of a single output nothing needs its name.
+    single = student_page(samples.typical())
+    assert "<b>Where 512x384 is wrong.</b>" in single and "<small>out</small>" not in single
+
+
 def test_not_handed_in_is_not_failed() -> None:
     result = samples.result("Ada", {"gemm": "missing"})
     # As the judge leaves a check that did not run.

@@ -43,6 +43,16 @@ def test_map_shown_has_an_area() -> None:
     assert mapped(a, thin) is None
 
 
+def test_each_wrong_output_has_a_map_unless_it_says_nothing() -> None:
+    a = samples.several_outputs().assignments["gemm"]
+    first, second = (check for check in a.correctness.checks if check.detail)
+    shown = mapped(a, first)
+    assert shown is not None and shown[0] is first
+    assert [(one.name, picture.kept) for one, picture in shown[1]] == [
+        ("out", False), ("scale", False), ("state", True)]
+    assert [one.name for one, _ in thumbnails(a.correctness.checks, first)[second.id]] == ["out", "scale", "state"]
+
+
 def test_error_map_is_a_png_with_the_worst_marked() -> None:
     made = picture(ErrorMap(output_shape=[9, 5], cell_shape=[1, 1], cells=["....."] * 8 + ["..9u."]), [8, 2])
     assert made is not None and (made.left, made.top) == (50.0, 94.44)

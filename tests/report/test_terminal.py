@@ -60,6 +60,18 @@ def test_a_map_fits_and_says_what_a_sign_covers(
     assert all(len(line) <= 80 for line in said.splitlines())
 
 
+def test_each_wrong_output_is_told_and_the_right_ones_are_named() -> None:
+    said = shown(samples.several_outputs().assignments["gemm"], 100)
+    for line in ("Where out is wrong in 512x384 (M=512, N=384).", "□ left as it was; a sign is an element",
+                 "Where scale is wrong in 512x384 (M=512, N=384), left to right, then down.",
+                 "scale: 1 of 9 elements is wrong. Worst element scale[3]: got 0, expected 0.345, off by 0.345",
+                 "state: 8 of 16 elements were left as they were. Worst element state[0, 2]",
+                 "count: All 9 elements were never written.",
+                 "rest: right."):
+        assert line in said, line
+    assert said.count("Where ") == 3
+
+
 def test_speed_is_told_as_the_page_tells_it() -> None:
     for a in samples.result("A", speed=True).assignments.values():
         assert standing(a.performance) or not a.performance.ladder

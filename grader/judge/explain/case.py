@@ -45,7 +45,7 @@ def explain_case(called: Called, inputs: Inputs, answer: Compared) -> Detail | N
     `inputs` are the judge's own, as they were before the call. The assignment is about the output to speak of.
     """
     detail = _explain(called, inputs, answer, answer.outputs[called.output])
-    if detail is None or len(answer.outputs) == 1 or detail.wrong is None:
+    if detail is None or list(answer.outputs) == ["out"] or detail.wrong is None:
         return detail
     return detail.model_copy(update={"outputs": [
         OutputFigures(name=name, wrong=one.count, total=one.total, unwritten=one.unwritten_count,
@@ -69,7 +69,7 @@ def _explain(called: Called, inputs: Inputs, answer: Compared, comparison: Compa
         return _input_changed(called, comparison.total, several)
     if any(isinstance(found, Unwritten) and found.given == out for found in findings):
         # A result that NaN went into may hold the very bits that mark an element as never written.
-        comparison = replace(comparison, unwritten=torch.zeros_like(comparison.unwritten))
+        comparison = replace(comparison, unwritten=torch.zeros_like(comparison.unwritten), kept=False)
     updated = out in inputs
     nothing = same_bits(comparison.got, inputs[out]) if updated else comparison.unwritten_count == comparison.total
     others = _others(answer) if nothing else ""
@@ -80,7 +80,8 @@ def _explain(called: Called, inputs: Inputs, answer: Compared, comparison: Compa
     hint = told.text
     if changed and nothing:
         told = replace(told, pattern="input changed")
-        hint = f"{_listed(changed)} changed and {out} was never written: does the kernel store to the wrong pointer?"
+        left = "left as it was" if updated else "never written"
+        hint = f"{_listed(changed)} changed and {out} was {left}: does the kernel store to the wrong pointer?"
     elif changed and both is None:
         hint = f"{hint} {_listed(changed)} changed as well: inputs must be left as they are.".strip()
     return _with_figures(
@@ -190,7 +191,8 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     """What the output looks like, or where to begin if it looks like nothing known."""
     comparison = evidence.comparison
     if kind == "unwritten" and comparison.unwritten_count == comparison.total:
-        return Hint("Nothing was written to the output.", called.words.answers.nothing_stored, pattern=UNKNOWN)
+        seen = "The output is as it was before the call." if comparison.kept else "Nothing was written to the output."
+        return Hint(seen, called.words.answers.nothing_stored, pattern=UNKNOWN)
     if kind == "unwritten":
         return _grid_of(called) or Hint("", spoken(
             "Which program, and which of its elements, should store the first of them? Work it out by hand: from the "

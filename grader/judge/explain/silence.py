@@ -10,6 +10,7 @@ from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import Hint, plural
 from grader.judge.explain.lines import in_line, quoted, spoken
 from grader.judge.explain.runs import empty_grid
+from grader.model.parameters import Update
 from grader.model.result import Detail
 from grader.plan.findings import Unwritten
 from grader.plan.plan import ITEM_BYTES, Copy, Launch, Pointer, named
@@ -27,6 +28,7 @@ def explain_unwritten(called: Called) -> Detail | None:
     launches = [one for one in reaching if isinstance(one, Launch)] or called.launches
     line = launches[0].line if launches else copies[-1].line if copies else 0
     words = called.words.calls
+    state = "left as it was" if isinstance(called.assignment.output, Update) else "never written"
     if reaching:
         hint = empty_grid(line, launches[0].grid, called.words)
     elif called.plan.returned == "tensor":
@@ -41,7 +43,7 @@ def explain_unwritten(called: Called) -> Detail | None:
     else:
         hint = Hint("No kernel was launched.", words.no_launch, pattern="no launch")
     return Detail(
-        kind="unwritten", message=f"{out} was never written. {hint.seen}", hint=hint.look, pattern=hint.pattern,
+        kind="unwritten", message=f"{out} was {state}. {hint.seen}", hint=hint.look, pattern=hint.pattern,
         place=called.place(line))
 
 

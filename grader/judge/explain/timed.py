@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.judge.timing.pool import Wrong
-from grader.model.result import Detail
+from grader.model.result import Detail, OutputFigures
 
 AGAIN = (
     "Timed calls are like all others: new values, at the sizes of their case. Does the kernel keep something from one "
@@ -12,12 +12,15 @@ AGAIN = (
 
 
 def explain_timed(wrong: Wrong) -> Detail:
-    of = f" of {wrong.name}" if wrong.name else ""
     match wrong.what:
         case "values":
+            named = wrong.name != "out"
+            of = f" of {wrong.name}" if named else ""
+            figures = [OutputFigures(name=wrong.name, wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten,
+                                     worst=wrong.worst)] if named else []
             return Detail(
                 kind="wrong_values", hint=AGAIN, wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten,
-                worst=wrong.worst,
+                worst=wrong.worst, outputs=figures,
                 message=f"In a timed call {wrong.count:,} of {wrong.total:,} elements{of} are wrong, while the cases "
                         "before came out right.")
         case "statistic":

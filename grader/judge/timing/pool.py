@@ -44,7 +44,7 @@ class Wrong:
     "values": `count` of `total` elements of a slot are wrong, `unwritten` of them were never written, and `worst` is
     the worst; "statistic": the answer as a whole does not fit, as `said`; "late": an output was written after the end;
     "outside": memory next to a tensor was written; "input": the input `name` was changed. `name` is that of the output
-    for wrong values, where there are several.
+    for wrong values.
     """
 
     what: Literal["values", "statistic", "late", "outside", "input"]
@@ -239,7 +239,7 @@ class Pool:
                 part = ... if rows_of is None else slice(first, min(rows, first + step))
                 inputs = given if rows_of is None else rows_of(given, part)
                 expected = answer_and_tolerance(view, with_asked(view, inputs, answered, part))
-                wrong = _wrong(compare(output[part], *expected), first, name if len(answered) > 1 else "")
+                wrong = _wrong(compare(output[part], *expected), first, name)
                 if wrong is not None:
                     return wrong
         said = unfit(self._assignment, given, answered)
