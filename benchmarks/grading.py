@@ -1,6 +1,7 @@
 """What grading costs: a submission cold and warm, a class of 20, peak memory, and where the time goes.
 
     .venv/bin/python -m benchmarks.grading [--students 20] [--device cuda] [--folder reference/cuda]
+    cd examples/llm && PYTHONPATH=../.. ../../.venv/bin/python -m benchmarks.grading --students 0
 
 Prints a table in Markdown. Times are wall clock in seconds on the machine named in the first line. On a GPU speed is
 measured too, and there is one lane.
@@ -25,8 +26,8 @@ from threading import Event, Thread
 
 import torch
 
-from grader.home import ROOT
-from grader.judge import execution, inputs, judge, large, prepared, preparing, simulation
+from grader import home
+from grader.judge import answers, execution, inputs, judge, large, prepared, preparing, simulation
 from grader.judge.lane import close_lane, lane_zygote
 from grader.judge.timing.pool import Pool
 from grader.model.catalogue import assignments
@@ -42,7 +43,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="seconds and memory of a grading")
     parser.add_argument("--students", type=int, default=20)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--folder", type=Path, default=ROOT / "reference", help="a submission of all six assignments")
+    parser.add_argument("--folder", type=Path, default=home.root() / "reference",
+                        help="a submission of all assignments of the course, which is that of the working directory")
     options = parser.parse_args()
     students, device, folder = options.students, options.device, options.folder
     gpu = f", {torch.cuda.get_device_name()}" if device == "cuda" else ""
@@ -69,7 +71,7 @@ def processor() -> str:
 def _one_submission(device: str, folder: Path) -> Iterator[tuple[str, float]]:
     """A folder's solutions, as a student would hand them in, in this process."""
     found = assignments()
-    course = read_course(ROOT / "course.toml", frozenset(found))
+    course = read_course(home.file(), frozenset(found))
     (submission,) = find_submissions(folder, [a.file for a in found.values()])
     job = read_job(submission, course, only=course.assignments or (), device=device)
 
@@ -81,7 +83,7 @@ def _one_submission(device: str, folder: Path) -> Iterator[tuple[str, float]]:
     started = time.perf_counter()
     grade(job)
     first = time.perf_counter() - started
-    yield "a submission of all six, first in its lane", first
+    yield "a submission of all assignments, first in its lane", first
     if device == "cuda":
         started = time.perf_counter()
         grade(replace(job, speed=False))
@@ -123,8 +125,8 @@ def _clocked() -> Iterator[dict[str, float]]:
         (large, "look_at_large", "looking at a part of large sizes"),
         (execution.Executors, "take", "starting executors"),
         (execution.Executor, "run", "kernels on the GPU"),
-        (prepared, "answer_and_tolerance", "oracle"),
-        (prepared, "compare", "comparing"),
+        (answers, "answers", "oracle"),
+        (answers, "compare", "comparing"),
         (inputs.Draws, "inputs", "making inputs"),
         (judge, "time_case", "speed"),
         (execution.Executor, "replay", "speed: replays"),
@@ -165,7 +167,7 @@ def _class(students: int, jobs: int, device: str, of: Path) -> tuple[float, int]
 def watched(command: Sequence[str | Path]) -> tuple[float, int]:
     """Seconds that a command takes, which must succeed, and the peak memory of it and all below it, in bytes."""
     started = time.perf_counter()
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=home.root(), stdout=subprocess.DEVNULL)
     peak, over = [0], Event()
     watch = Thread(target=_watch, args=(process.pid, peak, over))
     watch.start()
