@@ -111,6 +111,10 @@ def main() -> None:
 @app.callback()
 def _begin(context: typer.Context) -> None:
     home.enter(None)
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        _usage("the folder that this runs in was removed; change to another")
     if sys.platform != "linux" and context.invoked_subcommand not in ANYWHERE:
         _usage(f"{sys.platform}: not supported; use Linux, WSL, or the container: docker build --tag kernelmark . && "
                'docker run --rm --volume "$PWD/student_template:/kernels" kernelmark')

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,6 +49,17 @@ def test_the_nearest_course_is_taken_from_any_folder_below(tmp_path: Path) -> No
     link.symlink_to(inner)
     assert home.find(link / "deep").root == inner
     assert home.named(link).root == home.named(link / "course.toml").root == inner
+
+
+def test_a_folder_that_was_removed_is_told_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    for words in ("assignments", "doctor"):
+        done = subprocess.run(["sh", "-c", f'rmdir ../gone; exec "{sys.executable}" -m grader {words}'],
+                              cwd=tmp_path / "gone", capture_output=True, text=True, check=False,
+                              env={**os.environ, "PYTHONPATH": str(ROOT)})
+        assert (done.returncode, done.stdout) == (2, ""), done
+        assert done.stderr == "kernelmark: the folder that this runs in was removed; change to another\n"
+        (tmp_path / "gone").mkdir()
 
 
 def test_a_course_file_alone_gives_other_rules_for_the_assignments_around_it(tmp_path: Path) -> None:
