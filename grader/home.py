@@ -18,6 +18,10 @@ ROOT = PACKAGE.parent
 IN_WHEEL = PACKAGE / "shipped"
 SHIPPED = IN_WHEEL if IN_WHEEL.is_dir() else ROOT
 """The package's own data, laid out as a course: a checkout or a kit is one, and a wheel holds a copy (`setup.py`)."""
+PIP, INSTALL, ANEW = (
+    ("pip install", "pip install --upgrade kernelmark", "pip install --force-reinstall kernelmark")
+    if SHIPPED == IN_WHEEL else (".venv/bin/pip install", "make setup", "rm -rf .venv && make setup"))
+"""Commands for who lacks a package, this one's packages, or any that work."""
 NONE = (f"no {COURSE} in this folder or above it, so the course is the package's own; kernelmark init makes one, "
         "--course names one")
 OF_A_STUDENT = "{file}: lies in the submission, which has no say; run this in the course's folder, or pass --course"
@@ -105,8 +109,7 @@ def find_here() -> Home:
     try:
         return find(Path.cwd())
     except FileNotFoundError:
-        # It was removed meanwhile. Commands that are given full paths go on.
-        return find(Path("/"))
+        raise HomeError("the folder that this runs in was removed; change to another") from None
 
 
 def named(path: Path) -> Home:
@@ -123,6 +126,11 @@ def named(path: Path) -> Home:
 def own(name: str) -> Path:
     """A file or folder of the course, or else of the package's data."""
     return root() / name if _has(root(), name) else SHIPPED / name
+
+
+def with_extra(name: str) -> str:
+    """The command that installs what an extra of the package needs, into the environment that this runs in."""
+    return f"{PIP} 'kernelmark[{name}]'" if SHIPPED == IN_WHEEL else f"{PIP} -e '.[{name}]'"
 
 
 def _has(folder: Path, name: str) -> bool:

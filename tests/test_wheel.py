@@ -82,6 +82,17 @@ def test_a_wheel_holds_every_file_of_the_package(installed: Installed) -> None:
                     if path.is_file() and path.suffix != ".pyc"}
 
 
+def test_what_it_lacks_comes_from_a_registry(installed: Installed) -> None:
+    told = "from grader import home; print(home.INSTALL, home.with_extra('cuda'), sep='; ')"
+    for python, path, expected in (
+        (sys.executable, str(ROOT), "make setup; .venv/bin/pip install -e '.[cuda]'"),
+        (installed.command.with_name("python"), "", "pip install --upgrade kernelmark; pip install 'kernelmark[cuda]'"),
+    ):
+        done = subprocess.run([python, "-c", told], cwd=installed.packages.parent, text=True, capture_output=True,
+                              check=True, env={**installed.environment, "PYTHONPATH": path})
+        assert done.stdout == f"{expected}\n"
+
+
 def test_a_course_is_made_verified_handed_out_and_graded(installed: Installed, tmp_path: Path) -> None:
     course = tmp_path / "mein Kürs"
     said = installed("init", course.name, "--with", "silu,vector_copy", cwd=tmp_path)

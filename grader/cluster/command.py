@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader import home
 from grader.console import INFRASTRUCTURE_ERROR, TAS, errors, say, usage
 
 if TYPE_CHECKING:
@@ -102,4 +103,4 @@ def far_lanes(address: str, key: Path | None, submissions: Path) -> Callable[[in
 def _installed() -> None:
     for name in ("distributed", "cryptography"):
         if importlib.util.find_spec(name) is None:
-            usage(f"package {name}: not installed; run .venv/bin/pip install -e '.[cluster]'")
+            usage(f"package {name}: not installed; run {home.with_extra('cluster')}")

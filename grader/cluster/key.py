@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 import dask
 from distributed import Security
 
+from grader import home
+
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 PORT = 8786
 # dask.distributed serves no HTTP pages, moves no task by itself and profiles nothing.
@@ -48,7 +50,7 @@ def write_key(path: Path) -> None:
     try:
         made = Security.temporary()
     except ImportError:
-        raise ClusterError("package cryptography: not installed; run .venv/bin/pip install -e '.[cluster]'") from None
+        raise ClusterError(f"package cryptography: not installed; run {home.with_extra('cluster')}") from None
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:

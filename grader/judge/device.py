@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from grader import home
 from grader.plan.device import Device
 
 
@@ -17,7 +18,7 @@ def no_gpu() -> str:
     if not torch.cuda.is_available():
         return "torch sees no CUDA device; a GPU and a CUDA build of torch expected"
     if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
-        return "cuda-bindings is not installed (.venv/bin/pip install cuda-bindings)"
+        return f"cuda-bindings is not installed ({home.PIP} cuda-bindings)"
     return ""
 
 

@@ -24,7 +24,6 @@ from grader.model.submission import Source
 PACKAGES = (
     "torch", "triton", "numpy", "pytest", "pytest-timeout", "pydantic", "jinja2", "typer", "rich", "matplotlib",
     "einops")
-NEW_VENV = "rm -rf .venv && make setup"
 BROWSER_SECONDS = 30
 
 
@@ -65,14 +64,14 @@ def _packages() -> list[Diagnosis]:
         try:
             version = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            lines.append(Diagnosis(name, "not installed", False, True, "make setup"))
+            lines.append(Diagnosis(name, "not installed", False, True, home.INSTALL))
             continue
         expected = Requirement(declared(name))
         if expected.specifier.contains(version, prereleases=True):
             lines.append(Diagnosis(name, version))
         else:
             lines.append(Diagnosis(name, f"{version}: the grader was tested with {expected}", False,
-                                 remedy="make setup"))
+                                 remedy=home.INSTALL))
     return lines
 
 
@@ -83,7 +82,7 @@ def _broken() -> list[Diagnosis]:
     if done.returncode == 0:
         return []
     why = done.stderr.strip().rpartition("\n")[2] or f"it ends the process with status {done.returncode}"
-    return [Diagnosis("import torch", why, False, True, NEW_VENV)]
+    return [Diagnosis("import torch", why, False, True, home.ANEW)]
 
 
 def languages() -> list[Diagnosis]:
@@ -109,11 +108,11 @@ def _device() -> list[Diagnosis]:
         return [Diagnosis("device", "no GPU: correctness is graded in full, speed is not measured")]
     name = torch.cuda.get_device_name()
     if trouble := no_gpu():
-        return [Diagnosis("device", f"{name}: {trouble}", False, remedy=".venv/bin/pip install cuda-bindings")]
+        return [Diagnosis("device", f"{name}: {trouble}", False, remedy=f"{home.PIP} cuda-bindings")]
     lines = [Diagnosis("device", f"{name}: answers are judged on it, speed included")]
     if unwatched := state().unavailable:
         lines.append(Diagnosis("its clocks", f"not monitored: {unwatched}", False,
-                             remedy=".venv/bin/pip install -e '.[gpu]'"))
+                             remedy=home.with_extra("gpu")))
     return lines
 
 
@@ -154,7 +153,7 @@ def _grading(device: str) -> Diagnosis:
         checks = list(results(judge(prepared, (SOURCE, case_check(case), TARGET))))
         taken = time.monotonic() - started
     except InfrastructureError as error:
-        return Diagnosis(subject, str(error), False, True, NEW_VENV)
+        return Diagnosis(subject, str(error), False, True, home.ANEW)
     finally:
         close_lane()
     for check in checks:
@@ -171,7 +170,7 @@ def _isolation() -> list[Diagnosis]:
     try:
         measured = isolation.measure()
     except InfrastructureError as error:
-        return [Diagnosis("isolation", str(error), False, True, NEW_VENV)]
+        return [Diagnosis("isolation", str(error), False, True, home.ANEW)]
     lines = [Diagnosis("isolation", f"level {measured}: {measured.summary}", measured.level >= isolation.ADVISED)]
     return lines + [Diagnosis("", text, measured.level >= isolation.ADVISED) for text in measured.missing]
 

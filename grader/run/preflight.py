@@ -44,7 +44,7 @@ def installed() -> None:
     """Checks that all packages of a grading are installed, and that kernelmark's version is known."""
     for name in IMPORTED:
         if importlib.util.find_spec(name) is None:
-            raise PlanError(f"package {name}: not installed; run make setup")
+            raise PlanError(f"package {name}: not installed; run {home.INSTALL}")
     try:
         metadata.version("kernelmark")
     except metadata.PackageNotFoundError:

@@ -14,11 +14,13 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from grader.home import with_extra
+
 MAJOR = 13
 """The major version of CUDA that files are compiled with: nvcc 12 has no wheels, and records launches otherwise."""
 
 _USUAL = ("/usr/local/cuda", f"/usr/local/cuda-{MAJOR}.0", "/opt/cuda")
-_INSTALL = ".venv/bin/pip install -e '.[cuda]'"
+_INSTALL = with_extra("cuda")
 _SCRIPT_BYTES = 1 << 14
 _HEADER_BYTES = 1 << 16
 _NVCC = re.compile(r"/[^\s\"'$;]*/nvcc(?=[\s\"';]|$)")
