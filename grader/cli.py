@@ -130,20 +130,20 @@ def check(
     target: Annotated[Path, typer.Argument(metavar="FILE or FOLDER", help="The kernels to check.")] = Path(),
     only: Annotated[str, typer.Option(help="Assignments to check, e.g. silu,gemm. Default: the course's.")] = "",
     watch: Annotated[bool, typer.Option("--watch", help="Check a file again whenever it is saved.")] = False,
-    report: Annotated[bool, typer.Option("--report", help="Also write a grading's report, and print where.")] = False,
-    out: Annotated[Path | None, typer.Option(help="The folder for the report. Default: a temporary folder.")] = None,
+    report: Annotated[bool, typer.Option("--report", help="Also write a report, and print its path.")] = False,
+    out: Annotated[Path | None, typer.Option(help="The report's folder. Default: a temporary one.")] = None,
     speed: Annotated[bool, typer.Option("--speed", help="Measure speed on this machine's GPU.")] = False,
     device: Annotated[str, typer.Option(help="cpu, cuda, or auto: cuda if there is a GPU.")] = "auto",
     github: Annotated[bool, typer.Option(
-        "--github", help="In GitHub Actions: also annotate the files' lines, and write the job's summary.")] = False,
+        "--github", help="In GitHub Actions: also mark what is wrong in the files, and write a summary.")] = False,
     seed: Annotated[int | None, typer.Option(
         min=0, max=2**63 - 1, help="Repeat the inputs of an earlier check. Default: new inputs.")] = None,
     course: Annotated[Path, course_option("The course file: points, thresholds, limits, policy.")] = COURSE,
 ) -> None:
     """Check your own kernels before you hand them in, with the judge and the messages of a grading.
 
-    Exit status: 0 if all is right; 1 if a kernel is wrong, missing or in a file of another name; 2 for a usage error;
-    3 if the grader failed.
+    Exit status: 0 if every kernel is right, as far as this machine can tell; 1 if one is wrong, missing, or in a file
+    of another name; 2 for a usage error; 3 if the grader failed.
     """
     known = catalogue.files()
     try:
