@@ -109,9 +109,8 @@ def write_class(
 
 def write_lines(lines: Sequence[Line], out: Path, failures: Sequence[Failure], progress: Progress | None) -> None:
     """Writes `out/index.html` from lines that are marked already."""
-    # Why they cannot be read, a failure of those that were loaded says.
-    people, _ = shown_people(out)
-    replace(out / "index.html", class_page_of(lines, failures, progress, people).encode())
+    people, why = shown_people(out)
+    replace(out / "index.html", class_page_of(lines, failures, progress, people, why).encode())
 
 
 def write_all(out: Path) -> Path:
@@ -151,12 +150,16 @@ def class_page(entries: Sequence[Entry], failures: Sequence[Failure] = ()) -> st
 
 def class_page_of(
     lines: Sequence[Line], failures: Sequence[Failure], progress: Progress | None = None, people: People = NOBODY,
+    nameless: str = "",
 ) -> str:
-    """The HTML of the class page of lines that are marked, by student, while a run is on or after it."""
+    """The HTML of the class page of lines that are marked, by student, while a run is on or after it. `nameless` says
+    why names cannot be shown."""
     lines = sorted(lines, key=lambda line_: (folded(line_.shown), line_.folder))
     ours = {line_.folder for line_ in lines if any(c.verdict in GRADERS_FAULT for c in line_.cells.values())}
     # Those have a place of their own, where the same words are said once.
     broken = sorted(_failure(failure, people) for failure in failures if failure.folder not in ours)
+    if nameless:
+        broken.insert(0, ("", f"Names are not shown: {clean(nameless, FAILURE_BYTES)}"))
     environments: dict[str, tuple[Graded, list[str]]] = {}
     for line_ in lines:
         key = line_.environment.model_dump_json()
