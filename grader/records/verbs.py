@@ -132,30 +132,28 @@ def explain_grade(
     Of a kernel that failed, the change that makes every case right is printed, too, if one was found.
     """
     rules = course_of(course)
-    with reporting(out):
+    with reporting(out), Store.existing(out) as store:
         people = read_roster(roster) if roster else []
-        before, marks = stands_in(out), marks_in(out)
         manifest = read_manifest(intake) if intake else None
-        stands, marks = as_in_roster(before, people, manifest), marks_in_roster(marks, people, manifest)
-    chosen = grades(stands, rules, people, marks)
-    lines = nobodys(marks, chosen)
-    folders = {member.casefold(): hand_in.attempt.slug for hand_in in stands for member in hand_in.attempt.members}
-    if student:
-        # A group has one folder, and each of its members a grade; an id may be that of the source or of the roster.
-        mates = {member.casefold() for then, now in zip(before, stands, strict=True)
-                 if _named(then.attempt, [student]) or _named(now.attempt, [student]) for member in now.attempt.members}
-        chosen = ([grade for grade in chosen if grade.student.casefold() == student.casefold()]
-                 or [grade for grade in chosen if grade.student.casefold() in mates])
-        if not chosen:
-            _usage(f"{student!r}: no such student in {out}; {WHO}, or pass --roster")
-    else:
-        gone = dict.fromkeys(line.assignment for grade in chosen for line in grade.lines if line.removed)
-        lines = [*removed([*gone]), *strangers(course, rules, chosen), *lines]
-    count = [line.attempt for grade in chosen if student for line in grade.lines if line.attempt is not None]
-    with reporting(out):
-        changes = repairs(out, count)
-        old = _outdated(out, [folders.get(grade.student.casefold(), "") for grade in chosen] if student else [None])
-    for line in [*lines, *old]:
+        before = list(standing(store.attempts(), store.decisions()).values())
+        stands, marks = as_in_roster(before, people, manifest), marks_in_roster(store.marks(), people, manifest)
+        chosen = grades(stands, rules, people, marks)
+        lines, changes = nobodys(marks, chosen), dict[int, Repair]()
+        folders = {member.casefold(): hand_in.attempt.slug for hand_in in stands for member in hand_in.attempt.members}
+        if student:
+            # A group has one folder, and each of its members a grade; an id may be that of the source or of the roster.
+            mates = {member.casefold() for then, now in zip(before, stands, strict=True) if _named(
+                then.attempt, [student]) or _named(now.attempt, [student]) for member in now.attempt.members}
+            chosen = ([grade for grade in chosen if grade.student.casefold() == student.casefold()]
+                      or [grade for grade in chosen if grade.student.casefold() in mates])
+            if not chosen:
+                _usage(f"{student!r}: no such student in {out}; {WHO}, or pass --roster")
+            changes = _repairs(store, chosen)
+            lines += _outdated(store, out, [folders.get(grade.student.casefold(), "") for grade in chosen])
+        else:
+            gone = dict.fromkeys(line.assignment for grade in chosen for line in grade.lines if line.removed)
+            lines = [*removed([*gone]), *strangers(course, rules, chosen), *lines]
+    for line in lines:
         errors.print(f"kernelmark: {clean(line, 1000)}", markup=False)
     for grade in chosen:
         folder = folders.get(grade.student.casefold(), grade.student)
@@ -163,23 +161,9 @@ def explain_grade(
             say(clean(line, 1000))
 
 
-def stands_in(out: Path) -> list[Standing]:
-    """The standing attempts below `out`, in the order of recording. Raises StoreError."""
-    with Store.existing(out) as store:
-        return list(standing(store.attempts(), store.decisions()).values())
-
-
-def marks_in(out: Path) -> list[Mark]:
-    """What people gave and said below `out`, in the order of recording. Raises StoreError."""
-    with Store.existing(out) as store:
-        return store.marks()
-
-
-def _outdated(out: Path, folders: Iterable[str | None]) -> list[str]:
-    """A line about these folders' files, or all (None), if they are older than the attempts. Raises StoreError."""
-    with Store.existing(out) as store:
-        results = {folder: result for slug in dict.fromkeys(folders)
-                   for folder, result in whole(store, out, slug).items()}
+def _outdated(store: Store, out: Path, folders: Iterable[str]) -> list[str]:
+    """A line about the files of these folders that are older than the attempts. Raises StoreError."""
+    results = {folder: result for slug in dict.fromkeys(folders) for folder, result in whole(store, out, slug).items()}
     written = {}
     for folder in results:
         # A file that cannot be read is out of date, too.
@@ -188,12 +172,11 @@ def _outdated(out: Path, folders: Iterable[str | None]) -> list[str]:
     return outdated(results, written)
 
 
-def repairs(out: Path, attempts: Sequence[Attempt]) -> dict[int, Repair]:
-    """The changes that mend what these attempts judged, by the attempt's id. Raises StoreError."""
-    with Store.existing(out) as store:
-        found = {attempt.id: record.assignments[attempt.assignment].repair for attempt in attempts
-                 if (record := store.result(attempt)) is not None}
-    return {number: repair for number, repair in found.items() if repair is not None}
+def _repairs(store: Store, given: Iterable[Grade]) -> dict[int, Repair]:
+    """The changes that mend what counts in these grades, by the attempt's id. Raises StoreError."""
+    counted = [line.attempt for grade in given for line in grade.lines if line.attempt is not None]
+    return {attempt.id: repair for attempt in counted if (record := store.result(attempt)) is not None
+            and (repair := record.assignments[attempt.assignment].repair) is not None}
 
 
 def grades(

@@ -15,9 +15,9 @@ from grader.model.late import Late
 from grader.model.result import with_assignments
 from grader.model.roster import Student
 from grader.records.policy import Grade, class_grades, grade
-from grader.records.standing import Standing
+from grader.records.standing import Standing, standing
 from grader.records.store import Store
-from grader.records.verbs import grades, stands_in
+from grader.records.verbs import grades
 from tests.command import kernelmark
 from tests.records.made import add, draft
 from tests.report import samples
@@ -38,6 +38,11 @@ def hand_in(number: int, hours: float | None, points: float = 60, name: str = "s
     head = draft(name, submission=f"file {number}", submitted_at=when, **{
         "verdict": "accepted", "score": points, "max_score": 100, **fields})
     return Standing(number, head.model_copy(update={"id": number}))
+
+
+def stands_in(out: Path) -> list[Standing]:
+    with Store.existing(out) as store:
+        return list(standing(store.attempts(), store.decisions()).values())
 
 
 def graded(policy: Late, *made: Standing, late_days: int | None = None) -> Grade:
