@@ -204,7 +204,8 @@ class Access(Shaped):
     grid, None if there is only one or the next was not seen; `even`: all programs seen lie at these distances. `step`
     is the distance that program 0 has moved when it makes the access again, None if it does not. It makes the access
     `times` times. `live` and `last` count the lanes along each dimension up to the last one that the mask leaves on,
-    the first and the last time.
+    the first and the last time. `width` is the bytes that a lane takes as an element, where a language's compiler may
+    have made that less than an element of the tensor; else 0.
     """
 
     access: Literal["load", "store", "atomic"]
@@ -222,6 +223,7 @@ class Access(Shaped):
     times: Count
     live: Sides
     last: Sides
+    width: Count = 0
 
 
 Finding = Annotated[

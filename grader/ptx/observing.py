@@ -99,7 +99,7 @@ class ThreadObserver(Meter):
             "programs": tuple(int(line[0]) if line.size else None for line in apart),
             "even": all((line == line[:1]).all() and bool(line.size or length == 1)
                         for line, length in zip(apart, self._launch.grid, strict=True)),
-            "firsts": [first], "apart": False, "times": 1, "live": live, "last": live}
+            "width": size, "firsts": [first], "apart": False, "times": 1, "live": live, "last": live}
 
     def accesses(self) -> list[Access]:
         return [Access(**{name: value for name, value in one.items() if name not in ("firsts", "apart")},

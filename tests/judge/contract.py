@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.kit.author import assignment, mistakes
+from grader.kit.author import assignment, mistakes, rounding
 from grader.kit.inputs import Distribution, Number, Spread
-from grader.kit.whole import Bools, Fixed, Indices, Whole
+from grader.kit.whole import Bools, Fixed, Indices, OneOf, Whole
 from grader.model.assignment import Assignment, Baseline
 from grader.model.cases import cases
 from grader.model.parameters import Input, Inputs, Output, Scalar, Update
@@ -113,3 +113,34 @@ FLAGS = _made(
               Output(name="out", shape=("N",), dtype="int16")),
     {"keep": Bools(0.5), "x": Whole(-300, 300)}, lambda keep, x: torch.where(keep, x, 0).to(torch.int16),
     cases=cases("N", "5 1000"))
+
+
+def _any_largest(x: Tensor, out: Tensor) -> Tensor:
+    at = out.clamp(0, x.shape[1] - 1)
+    right = (at == out) & (x.gather(1, at[:, None])[:, 0] == x.amax(dim=1))
+    return torch.where(right, out, x.argmax(dim=1))
+
+
+LARGEST = _made(
+    "largest", (Input(name="x", shape=MATRIX), Output(shape=("M",), dtype="int64")),
+    {"x": OneOf((-1.0, 0.5, 2.0))}, _any_largest)
+"""The place of any of the largest elements of each row."""
+
+SQUARED = _made(
+    "squared", (Input(name="x", shape=MATRIX), Output(shape=MATRIX)), {"x": Spread()}, lambda x: x.double().square(),
+    tolerance=lambda inputs, expected: rounding(expected, inputs["x"].dtype),
+    cases=(*cases("M N", "3x5 64x64"),
+           *cases("M N", "33x70-half", dtypes={"x": "bfloat16", "out": "bfloat16"})))
+"""Squares, in the dtype that a case has."""
+
+MIXED = _made(
+    "mixed", (Input(name="x", shape=MATRIX, dtype="bfloat16"), Input(name="at", shape=("M",), dtype="int64"),
+              Scalar(name="shift", type="int"), Scalar(name="negate", type="bool"), Update(name="state", shape=("M",)),
+              Output(name="moved", shape=MATRIX, dtype="bfloat16"), Output(name="next", shape=("M",), dtype="int64")),
+    {"x": Spread(), "at": Indices("N"), "shift": Whole(2, 90), "negate": Fixed(True), "state": Spread()},
+    lambda x, at, shift, negate, state: (
+        0.5 * state.double() + x.double().gather(1, at[:, None])[:, 0],
+        x.double() * (-1 if negate else 1) + shift, at + shift),
+    tolerance={"state": _near, "moved": lambda inputs, expected: 2.0**-7 * expected.abs() + 2.0**-8},
+    forms={"cuda": "mixed(x, at, shift, negate, state, moved, next, rows=M, cols=N)"}).written("mixed.cu")
+"""Tensors and numbers of every kind, in CUDA C++."""

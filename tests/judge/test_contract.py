@@ -7,9 +7,11 @@ import pytest
 from grader.judge.judgement import Judgement
 from grader.judge.prepared import Prepared, Task
 from grader.model.assignment import Assignment
+from grader.model.cases import cases
 from grader.model.course import Course
 from grader.model.result import CheckResult, Detail
 from grader.model.submission import Source
+from tests.frontends.cuda.compiling import needs_nvcc
 from tests.judge import contract
 
 HEAD = "import torch\nimport triton\nimport triton.language as tl\n\n\n"
@@ -125,14 +127,59 @@ def kernel(x, p, seed, out, n, BLOCK: tl.constexpr):
 def dropout(x, p, seed, out):
     kernel[(triton.cdiv(x.numel(), 256),)](x, p, seed, out, x.numel(), BLOCK=256)
 """
+LARGEST = HEAD + """\
+@triton.jit
+def kernel(x, out, N, BLOCK: tl.constexpr):
+    row, at = tl.program_id(0), tl.arange(0, BLOCK)
+    v = tl.load(x + row * N + at, mask=at < N, other=float("-inf"))
+    tl.store(out + row, tl.max(tl.where(v == tl.max(v), at, -1)).to(tl.int64))
+
+
+def largest(x, out):
+    kernel[(x.shape[0],)](x, out, x.shape[1], BLOCK=triton.next_power_of_2(x.shape[1]))
+"""
+SQUARED = HEAD + """\
+@triton.jit
+def kernel(x, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + at, mask=at < n).to(tl.float32)
+    tl.store(out + at, v * v, mask=at < n)
+
+
+def squared(x, out):
+    kernel[(triton.cdiv(x.numel(), 256),)](x, out, x.numel(), BLOCK=256)
+"""
+MIXED = """\
+#include <cuda_bf16.h>
+
+__global__ void kernel(const __nv_bfloat16 *x, const long long *at, int shift, bool negate, float *state,
+                       __nv_bfloat16 *moved, long long *next, int cols)
+{
+    int row = blockIdx.x;
+    for (int column = threadIdx.x; column < cols; column += blockDim.x) {
+        float v = __bfloat162float(x[row * cols + column]);
+        moved[row * cols + column] = __float2bfloat16((negate ? -v : v) + shift);
+    }
+    if (threadIdx.x == 0) {
+        state[row] = 0.5f * state[row] + __bfloat162float(x[row * cols + at[row]]);
+        next[row] = at[row] + shift;
+    }
+}
+
+void mixed(const __nv_bfloat16 *x, const long long *at, int shift, bool negate, float *state, __nv_bfloat16 *moved,
+           long long *next, int rows, int cols)
+{
+    kernel<<<rows, 64>>>(x, at, shift, negate, state, moved, next, cols);
+}
+"""
 RIGHT = [
     (contract.ROWS, ROWS), (contract.DECAY, DECAY), (contract.APPEND, APPEND), (contract.SUMS, SUMS),
     (contract.PAIRS, PAIRS), (contract.NARROW, NARROW), (contract.STRIDED, STRIDED), (contract.FLAGS, FLAGS),
-    (contract.DROPOUT, DROPOUT)]
+    (contract.DROPOUT, DROPOUT), (contract.LARGEST, LARGEST), (contract.SQUARED, SQUARED), (contract.MIXED, MIXED)]
 
 
 def _judged(assignment: Assignment, text: str) -> list[CheckResult]:
-    task = Task(assignment, Source(content=text.encode()), Course(), b"one", "cpu")
+    task = Task(assignment, Source(content=text.encode(), file=assignment.file), Course(), b"one", "cpu")
     return Judgement(Prepared(task)).take_all()
 
 
@@ -179,7 +226,46 @@ WRONG = [
     pytest.param(contract.DROPOUT, DROPOUT, "v / (1 - p)", "v", "wrong_values", "out[", "", id="not scaled"),
     pytest.param(contract.DROPOUT, DROPOUT, "tl.rand(seed, at)", "tl.rand(7, at)", "wrong_values",
                  "The answer is the same whatever seed is", "Does seed reach", id="seed not heeded"),
+    pytest.param(contract.LARGEST, LARGEST, "at, -1)", "at, -1) + 1000000007", "wrong_values",
+                 "out[0] is 1000000", "", id="an index out of range"),
+    pytest.param(contract.LARGEST, LARGEST, "at, -1)", "at, -1) - 1000000007", "wrong_values",
+                 "out[0] is -99999", "", id="an index below 0"),
+    pytest.param(contract.SQUARED, SQUARED, "v * v", "v.to(tl.float8e4nv).to(tl.float32) * v", "wrong_values",
+                 "out[", "", id="fewer digits"),
+    pytest.param(contract.MIXED, MIXED, "state[row] = ", "float unused = ", "unwritten", "state was left as it was in",
+                 "The call wrote moved and next and not state", id="CUDA C++: not updated", marks=needs_nvcc),
+    pytest.param(contract.MIXED, MIXED, "0.5f * state[row] + ", "", "wrong_values", "state: ",
+                 "zeros in place of state", id="CUDA C++: replaced instead of updated", marks=needs_nvcc),
+    pytest.param(contract.MIXED, MIXED, "negate ? -v : v", "v", "wrong_values", "moved: ", "other sign",
+                 id="CUDA C++: a bool not heeded", marks=needs_nvcc),
+    pytest.param(contract.MIXED, MIXED, "(negate ? -v : v) + shift", "(negate ? -v : v)", "wrong_values", "moved: ",
+                 "too small", id="CUDA C++: an int not heeded", marks=needs_nvcc),
+    # The compiler loads the lower half of each index alone, whose elements lie two apart.
+    pytest.param(contract.MIXED, MIXED, "at[row] + shift", "(int)at[row]", "wrong_values", "next: ", "too small",
+                 id="CUDA C++: whole numbers of 64 bits", marks=needs_nvcc),
+    pytest.param(contract.MIXED, MIXED, "next[row] =", "next[0] =", "unwritten", "next: ", "blockIdx",
+                 id="CUDA C++: one output partly written", marks=needs_nvcc),
 ]
+# Sizes that only a GPU runs whole, and what is said of them.
+LARGE = [
+    pytest.param("80x300", ROWS, "", "Of sizes that only a GPU runs whole, a sample was run here: 80 of 80 programs of "
+                 "80x300.", id="whole"),
+    pytest.param("80x300", ROWS.replace("tl.max(v))", "tl.where(N > 200, 0.0, tl.max(v)))"),
+                 "elements are wrong: largest[", "", id="wrong in one output"),
+    pytest.param("2200000x1", ROWS, "", "Not looked at: 2200000x1 (its answer is not looked at in parts).",
+                 id="too large as a whole"),
+]
+
+
+@pytest.mark.parametrize("size, text, message, note", LARGE)
+def test_large_sizes_of_several_outputs_are_looked_at_as_a_whole(
+    size: str, text: str, message: str, note: str
+) -> None:
+    assignment = contract.ROWS.model_copy(update={"cases": cases("M N", "3x5", gpu=size)})
+    target = next(check for check in _judged(assignment, text) if check.stage == "target")
+    assert (message in target.detail.message) if target.detail else (target.outcome, target.note) == ("passed", note), (
+        target)
+    assert (target.detail is None) == (message == "")
 
 
 def _wrong(assignment: Assignment, text: str, before: str, after: str) -> Detail:
@@ -190,7 +276,8 @@ def _wrong(assignment: Assignment, text: str, before: str, after: str) -> Detail
     return failed[-1]
 
 
-@pytest.mark.parametrize("assignment, text", [pytest.param(*one, id=one[0].name) for one in RIGHT])
+@pytest.mark.parametrize("assignment, text", [
+    pytest.param(*one, id=one[0].name, marks=[needs_nvcc] if one[0].forms else []) for one in RIGHT])
 def test_right_files_pass(assignment: Assignment, text: str) -> None:
     checks = _judged(assignment, text)
     assert [(one.id, one.detail) for one in checks if one.outcome != "passed"] == []
@@ -211,5 +298,8 @@ def test_each_output_has_figures_of_its_own() -> None:
     total, largest, place = detail.outputs
     assert (total.wrong, total.error_map, place.wrong, place.worst) == (0, None, 0, None)
     assert largest.error_map == detail.error_map is not None and largest.worst == detail.worst
+    kept = _wrong(contract.DECAY, DECAY.replace("tl.store(state + at, v, mask=at < n)", "pass"), "v > 0", "v > 0")
+    assert kept.outputs[0].kept and "never written" not in kept.model_dump_json() and kept.corner is not None
+    assert "unwritten" not in kept.corner.got[0]
     single = _wrong(contract.FLAGS, FLAGS, "v, 0)", "0, v)")
     assert single.outputs == [] and "outputs" not in single.model_dump_json()

@@ -13,9 +13,10 @@ from grader.judge.explain.layout import Layout, TensorAccess
 from grader.judge.explain.lines import phrases_of, place
 from grader.judge.simulation import Ran
 from grader.model.assignment import Assignment
-from grader.model.cases import Case
+from grader.model.cases import Case, dtype_of
 from grader.model.parameters import Input, Scalar, extents, names_in
 from grader.model.result import Place
+from grader.plan.findings import Access
 from grader.plan.plan import ITEM_BYTES, Copy, Launch, Operation, Plan
 
 
@@ -70,7 +71,14 @@ class Called:
         return [TensorAccess(one, known[one.buffer], self.case.sizes, launches[one.kernel, one.grid].line,
                      one.kernel in turning, summed, self.words, several, numbers and not one.even)
                 for one, several in accesses
-                if one.buffer in known and (one.kernel, one.grid) in launches and all(one.live)]
+                if one.buffer in known and (one.kernel, one.grid) in launches and all(one.live)
+                and not self._partial(one)]
+
+    def _partial(self, access: Access) -> bool:
+        """Whether each lane takes a part of an element, as compilers have it for the low half of an int64."""
+        given = self.plan.buffers[access.buffer].given
+        kept = next((p for p in self.assignment.parameters if p.name == given and not isinstance(p, Scalar)), None)
+        return kept is not None and 0 < access.width < ITEM_BYTES[dtype_of(kept, self.case)]
 
     def place(self, line: int) -> Place | None:
         """A line of the student's file; None where no line is known, which is 0."""
