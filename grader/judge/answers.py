@@ -57,7 +57,7 @@ def compared(assignment: Assignment, ran: Ran, inputs: Inputs) -> Compared:
         found[name] = one
     unlikely = ""
     if assignment.statistic is not None and all(one.passed for one in found.values()):
-        whole = {name: one.got.to(_device(inputs)) for name, one in found.items()}
+        whole = {name: one.got.to(device_of(inputs)) for name, one in found.items()}
         unlikely = assignment.statistic(inputs, whole if len(whole) > 1 else next(iter(whole.values())))
     return Compared(found, unlikely)
 
@@ -78,8 +78,9 @@ def finite(answer: torch.Tensor) -> torch.Tensor:
 
 def _answered(assignment: Assignment, ran: Ran, inputs: Inputs) -> dict[str, torch.Tensor]:
     """The outputs that an oracle is given, where its inputs are."""
-    return {name: finite(ran.outputs[name].to(_device(inputs))) for name in assignment.conditions}
+    return {name: finite(ran.outputs[name].to(device_of(inputs))) for name in assignment.conditions}
 
 
-def _device(inputs: Inputs) -> torch.device:
+def device_of(inputs: Inputs) -> torch.device:
+    """Where the tensors among a call's inputs are."""
     return next((value.device for value in inputs.values() if isinstance(value, torch.Tensor)), torch.device("cpu"))

@@ -13,7 +13,7 @@ from grader.judge.explain import explain_findings
 from grader.judge.lane import lane_executors
 from grader.judge.launching import Launching
 from grader.judge.prepared import Prepared, Stopped
-from grader.judge.simulation import Ran
+from grader.judge.simulation import PLAIN, Manner, Ran
 from grader.model.cases import Case
 from grader.model.parameters import Inputs
 from grader.plan.findings import Finding
@@ -23,9 +23,9 @@ from grader.plan.plan import Plan
 class CallRunner(Protocol):
     """A machine that runs a task's plans."""
 
-    def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs]) -> Ran | Stopped:
-        """Runs the plan's calls on these inputs, an entry for each call, and returns the last call's answer. Raises
-        InfrastructureError."""
+    def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs], *, again: bool = False) -> Ran | Stopped:
+        """Runs the plan's calls on these inputs, an entry for each call, and returns the last call's answer. `again`:
+        what has no order may come in another one than before. Raises InfrastructureError."""
         ...
 
     def chances(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> Sequence[Finding]:
@@ -41,8 +41,9 @@ class Simulator:
     def __init__(self, prepared: Prepared) -> None:
         self._prepared = prepared
 
-    def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs]) -> Ran | Stopped:
-        ran = self._prepared.simulation.run(self._prepared.task.assignment, case, plan, inputs)
+    def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs], *, again: bool = False) -> Ran | Stopped:
+        manner = Manner(order=[]) if again else PLAIN
+        ran = self._prepared.simulation.run(self._prepared.task.assignment, case, plan, inputs, manner)
         if isinstance(ran, Lost) and ran.kind in ("crash", "protocol"):
             raise InfrastructureError(f"the simulator was lost: {ran.message}")
         return ran if isinstance(ran, Ran) else Stopped(ran)
@@ -62,7 +63,7 @@ class GpuMachine(Simulator):
         task = prepared.task
         self.launching = Launching(task.assignment, lane_executors(), seconds=task.course.limits.call_seconds)
 
-    def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs]) -> Ran | Stopped:
+    def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs], *, again: bool = False) -> Ran | Stopped:
         code = self._prepared.code(plan)
         if isinstance(code, Stopped):
             return code

@@ -226,6 +226,11 @@ WRONG = [
     pytest.param(contract.DROPOUT, DROPOUT, "v / (1 - p)", "v", "wrong_values", "out[", "", id="not scaled"),
     pytest.param(contract.DROPOUT, DROPOUT, "tl.rand(seed, at)", "tl.rand(7, at)", "wrong_values",
                  "The answer is the same whatever seed is", "Does seed reach", id="seed not heeded"),
+    pytest.param(contract.DROPOUT, DROPOUT.replace("out, n,", "out, turns, n,", 1).replace(
+        "x, p, seed, out, x", "x, p, seed, out, torch.zeros(1, dtype=torch.int32, device=x.device), x"),
+        "tl.rand(seed, at)", "tl.rand(seed, tl.atomic_add(turns, 1) * BLOCK + tl.arange(0, BLOCK))", "wrong_values",
+        "Two calls on the same inputs and the same seed give different answers.", "order of programs",
+        id="an unstable answer"),
     pytest.param(contract.LARGEST, LARGEST, "at, -1)", "at, -1) + 1000000007", "wrong_values",
                  "out[0] is 1000000", "", id="an index out of range"),
     pytest.param(contract.LARGEST, LARGEST, "at, -1)", "at, -1) - 1000000007", "wrong_values",
