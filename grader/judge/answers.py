@@ -8,7 +8,7 @@ from functools import partial
 
 import torch
 
-from grader.judge.compare import Comparison, compare, unchanged
+from grader.judge.compare import Comparison, bits_of_bool, compare, unchanged
 from grader.judge.simulation import Ran
 from grader.model.assignment import Assignment
 from grader.model.catalogue import answers
@@ -69,7 +69,10 @@ def given_answer(assignment: Assignment, ran: Ran, inputs: Inputs) -> Assignment
 
 
 def finite(answer: torch.Tensor) -> torch.Tensor:
-    """What an oracle is given of an answer: NaN and infinity are 0 there, so that no oracle need guard against them."""
+    """What an oracle is given of an answer: NaN and infinity are 0 there, and every byte of a bool but 0 is True, so
+    that no oracle need guard against them."""
+    if answer.dtype == torch.bool:
+        return bits_of_bool(answer) != 0
     if not answer.dtype.is_floating_point:
         return answer
     wide = answer.to(torch.float64)

@@ -229,12 +229,10 @@ def unguarded(
     else:
         limit = allowed.detach().to(got.device, torch.float64)
         wrong = (error <= limit).logical_not_()
-    if unwritten is not None:
-        wrong |= unwritten
-    elif got.dtype in TELLING:
-        unwritten = poisoned(got)
-    else:
-        unwritten = torch.zeros_like(wrong)
+    if unwritten is None:
+        unwritten = poisoned(got) if got.dtype in TELLING else torch.zeros_like(wrong)
+    # An oracle that is given the answer may call it right.
+    wrong |= unwritten
     return Comparison(
         got=got,
         expected=expected,

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from grader.judge import buffers
+from grader.judge.answers import finite
 from grader.judge.compare import LEVELS, OracleError, compare, corner, error_map, poison_, poisoned, printed, same_bits
 from grader.judge.simulation import Ran, ran_on_both
 
@@ -141,6 +142,15 @@ def test_an_element_never_written_is_wrong_but_a_written_one_is_the_worst() -> N
     assert result.worst_index == (3,)
     poison_(got)
     assert compare(got, _zeros(4), _allowed(0.5)).worst.got == "never written"
+
+
+def test_a_bool_never_written_is_wrong_though_the_oracle_takes_what_was_answered() -> None:
+    mask = torch.empty(3, dtype=torch.bool)
+    poison_(mask)
+    mask[0] = False
+    assert finite(mask).view(torch.uint8).tolist() == [0, 1, 1]
+    for allowed in (None, _allowed(200.0)):
+        assert compare(mask, mask.clone(), allowed).wrong.tolist() == [False, True, True]
 
 
 def test_nothing_allowed_and_nothing_wrong() -> None:
