@@ -7,8 +7,7 @@ A number that was never written counts as right where the answer is near the poi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -23,6 +22,8 @@ ROWS, FEWEST, OF_ALL = 256, 32, 2048
 """Secret rows of an answer: as many as make OF_ALL of the answers of a replay, and at least FEWEST of each."""
 WHOLE_BYTES = 1 << 30
 """Inputs of the calls whose answers are compared whole, at least those of one."""
+# float64 elements of an answer that are compared at a time: comparing takes some ten times their memory.
+CHUNK = 1 << 24
 Answered = Mapping[str, Tensor]
 """The outputs of a call, by name."""
 SlotCheck = Callable[[Sequence[Inputs], Sequence[Answered]], Tensor]
@@ -65,11 +66,24 @@ def whole_check(assignment: Assignment, inputs: Sequence[Inputs], generator: tor
     def check(now: Sequence[Inputs], answered: Sequence[Answered]) -> Tensor:
         doubtful = _unwritten([slot[name] for slot in answered])
         for slot, given in kept.items():
-            expected = answer_and_tolerance(assignment, with_asked(assignment, given, answered[slot]))
-            doubtful[slot] |= _doubtful(unguarded(answered[slot][name], *expected)).any()
+            for _, output, part in in_parts(assignment, given, answered[slot]):
+                doubtful[slot] |= _doubtful(unguarded(output, *answer_and_tolerance(assignment, part))).any()
         return _infinite(doubtful)
 
     return check
+
+
+def in_parts(assignment: Assignment, inputs: Inputs, answered: Answered) -> Iterator[tuple[int, Tensor, Inputs]]:
+    """A call's answer in parts of about CHUNK elements, or in one where rows cannot be computed one by one: for each
+    the number of its first row, its elements, and what the oracle is given for them."""
+    output, rows_of = answered[assignment.output.name], assignment.rows
+    rows = output.shape[0] if rows_of is not None else 1
+    step = max(1, CHUNK * rows // output.numel())
+    for first in range(0, rows, step):
+        part = ... if rows_of is None else slice(first, min(rows, first + step))
+        given = {**(inputs if rows_of is None else rows_of(inputs, part))}
+        given.update({name: finite(answered[name][part]) for name in assignment.conditions})
+        yield first, output[part], given
 
 
 def copied(inputs: Sequence[Inputs], most: int, generator: torch.Generator) -> dict[int, Inputs]:
@@ -77,11 +91,6 @@ def copied(inputs: Sequence[Inputs], most: int, generator: torch.Generator) -> d
     chosen = torch.randperm(len(inputs), generator=generator, device=generator.device)[:most].tolist()
     return {slot: {name: value.clone() if isinstance(value, Tensor) else value for name, value in inputs[slot].items()}
             for slot in chosen}
-
-
-def with_asked(assignment: Assignment, inputs: Inputs, answered: Answered, rows: Any = ...) -> Inputs:
-    """What the oracle is given for a call that has answered so, where `inputs` are those of these `rows`."""
-    return {**inputs, **{name: finite(answered[name][rows]) for name in assignment.conditions}}
 
 
 def answers_and_tolerances(assignment: Assignment, slots: Inputs) -> tuple[Tensor, Tensor | None]:

@@ -11,7 +11,7 @@ from torch import Tensor
 from grader.judge.rows import Answered, SlotCheck, copied, row_check, whole_check
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, shape_of
-from grader.model.parameters import Inputs
+from grader.model.parameters import Inputs, Update
 
 # Secret places of each input, which must not have changed.
 INPUT_SAMPLES = 4096
@@ -79,6 +79,7 @@ def _check_of(view: Assignment, case: Case, inputs: Sequence[Inputs], generator:
             return found
 
         return spots
-    if view.rows is None:
+    # Few rows of a cache may change, and one that is left as it was holds no poison.
+    if view.rows is None or isinstance(view.output, Update):
         return whole_check(view, inputs, generator)
     return row_check(view, inputs, shape_of(view.output, case)[0], generator)

@@ -19,7 +19,7 @@ from grader.judge.arena import Arena, Piece
 from grader.judge.compare import POISON, Comparison, compare, fill_gaps, gaps_written, poison_, same_bits
 from grader.judge.execution import Look, Slot
 from grader.judge.planning import given_tensor
-from grader.judge.rows import Answered, with_asked
+from grader.judge.rows import Answered, in_parts
 from grader.judge.timing.checks import Checks, unfit
 from grader.judge.timing.contents import SlotContents
 from grader.model.assignment import Assignment
@@ -33,8 +33,6 @@ from grader.plan.plan import spanned
 # Places of each output, of 32 bits and secret, that are sampled while the clock runs.
 LOOKED_AT = 1024
 WORD = 4
-# float64 elements of an answer that are compared at a time: comparing takes some ten times their memory.
-CHUNK = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -231,15 +229,8 @@ class Pool:
     def _compared(self, given: Inputs, answered: Answered) -> Wrong | None:
         """The first error of a call that was given this and has answered so."""
         for view in self._assignment.views():
-            name, rows_of = view.output.name, view.rows
-            output = answered[name]
-            rows = output.shape[0] if rows_of is not None else 1
-            step = max(1, CHUNK * rows // output.numel())
-            for first in range(0, rows, step):
-                part = ... if rows_of is None else slice(first, min(rows, first + step))
-                inputs = given if rows_of is None else rows_of(given, part)
-                expected = answer_and_tolerance(view, with_asked(view, inputs, answered, part))
-                wrong = _wrong(compare(output[part], *expected), first, name)
+            for first, output, part in in_parts(view, given, answered):
+                wrong = _wrong(compare(output, *answer_and_tolerance(view, part)), first, view.output.name)
                 if wrong is not None:
                     return wrong
         said = unfit(self._assignment, given, answered)

@@ -10,8 +10,11 @@ import torch
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import poison_
 from grader.judge.rows import SlotCheck, answers_and_tolerances, row_check, whole_check
+from grader.judge.timing.checks import Checks
+from grader.model.cases import Case
 from grader.model.catalogue import answer_and_tolerance, assignments
 from grader.model.parameters import Inputs
+from tests.judge.contract import APPEND
 
 CHECKED = [one for one in assignments().values() if one.rows is not None and one.timed and one.spot_check is None]
 SLOTS = 3
@@ -68,3 +71,17 @@ def test_the_slot_with_a_wrong_row_is_found(name: str) -> None:
         unwritten = torch.empty_like(outputs[2])
         poison_(unwritten)
         assert checked(*outputs[:2], unwritten) == [0, 0, math.inf]
+
+
+def test_a_cache_of_which_one_row_is_not_replaced_is_found_each_time() -> None:
+    def rows(inputs: Inputs, index: slice | torch.Tensor) -> Inputs:
+        (own,) = torch.arange(len(inputs["cache"]))[index].eq(inputs["at"]).nonzero(as_tuple=True)
+        return {**inputs, "cache": inputs["cache"][index], "at": own}
+
+    assignment, case = APPEND.model_copy(update={"rows": rows}), Case(name="large", sizes={"M": 4096, "N": 2})
+    slots = [assignment.make_inputs(case, torch.Generator().manual_seed(seed)) for seed in range(SLOTS)]
+    right = [{"cache": answer_and_tolerance(assignment, one)[0].float()} for one in slots]
+    for seed in range(8):
+        checks = Checks(assignment, case, slots, [], torch.Generator().manual_seed(seed))
+        assert checks.doubtful(right) == []
+        assert checks.doubtful([right[0], {"cache": slots[1]["cache"]}, right[2]]) == [1]
