@@ -114,7 +114,7 @@ class Offsets(Values):
         long = torch.randint(rows, (which[0], 1), generator=generator, device=device)
         weights.scatter_(1, long, weights.sum(dim=1, keepdim=True) + 1)
         ends = weights.cumsum(dim=1)
-        ends = (ends / ends[:, -1:] * total).round().to(torch.int64)
+        ends = (ends.double() / ends[:, -1:] * total).round().to(torch.int64)
         return torch.nn.functional.pad(ends, (1, 0)).to(dtype).reshape(tuple(shape))
 
     def middle(self, sizes: Sizes) -> int:

@@ -40,6 +40,7 @@ HOLDS: dict[str, tuple[Distribution, tuple[int, ...], torch.dtype, Callable[[Ten
                 lambda x: int(x[0]) == 0 and int(x[-1]) == 1000 and not bool((x.diff() < 0).any())),
     "empty and long rows": (Offsets("V"), (33,), torch.int32,
                             lambda x: int((x.diff() == 0).sum()) > 1 and int(x.diff().max()) > 400),
+    "offsets beyond what is float32": (Offsets(33_554_435), (9,), torch.int64, lambda x: int(x[-1]) == 33_554_435),
     "offsets of one row": (Offsets("V"), (3, 2), torch.int64, lambda x: x.tolist() == [[0, 1000]] * 3),
     "bools": (Bools(0.1), (100, 100), torch.bool, lambda x: 850 < int(x.sum()) < 1150),
     "both zeros": (OneOf((-0.0, 0.0, 2.0)), (99,), torch.bfloat16,
