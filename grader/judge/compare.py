@@ -38,7 +38,6 @@ byte that is neither."""
 TELLING = frozenset({torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool})
 """Dtypes whose poison is no answer. Any whole number may be one, and floats of 8 bits have too few NaNs: what was never
 written shows there when the same call finds an output full of another poison."""
-_OTHER = 0x80
 
 MAP_CELLS = 128
 CORNER = 4
@@ -64,14 +63,20 @@ class OracleError(Exception):
 def poison_(tensor: Tensor, *, other: bool = False) -> None:
     """Fills a tensor, in place, with the poison that marks elements never written, or with the `other` one that dtypes
     have whose poison tells nothing."""
-    as_integer, bits = POISON[tensor.dtype]
-    tensor.view(as_integer).fill_(bits ^ _OTHER if other else bits)
+    as_integer, bits = _poison(tensor.dtype, other=other)
+    tensor.view(as_integer).fill_(bits)
 
 
 def poisoned(tensor: Tensor, *, other: bool = False) -> Tensor:
     """A bool tensor: the elements that hold exactly the poison's bits. In `TELLING` dtypes these were never written."""
-    as_integer, bits = POISON[tensor.dtype]
-    return tensor.view(as_integer) == (bits ^ _OTHER if other else bits)
+    as_integer, bits = _poison(tensor.dtype, other=other)
+    return tensor.view(as_integer) == bits
+
+
+def _poison(dtype: torch.dtype, *, other: bool) -> tuple[torch.dtype, int]:
+    as_integer, bits = POISON[dtype]
+    # The sign of a byte; in wider floats a bit of the payload: without one of the exponent's, bfloat16 is a number.
+    return as_integer, bits ^ (0x80 if as_integer.itemsize == 1 else 0x20) if other else bits
 
 
 def _memory_of(tensor: Tensor) -> Tensor:
@@ -204,6 +209,9 @@ def compare(got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Te
     if not bool(_in_range(found.expected, got.dtype).all()):
         raise OracleError(f"the oracle's answer is out of the range of {got.dtype}")
     if found.expected.dtype.is_floating_point:
+        if not got.dtype.is_floating_point and not bool((found.expected.abs() < MOST_EXACT).all()):
+            raise OracleError(
+                "the oracle's answer in float64 is no exact whole number beyond 2^53; return whole numbers")
         rounded = found.expected.to(got.dtype).to(torch.float64)
         if not bool(rounded.isfinite().all()):
             raise OracleError(f"the oracle's answer is not finite in {got.dtype}")
@@ -261,8 +269,7 @@ def _in_range(expected: Tensor, dtype: torch.dtype) -> Tensor:
         return torch.ones_like(expected, dtype=torch.bool)
     low, high = (0, 1) if dtype == torch.bool else (torch.iinfo(dtype).min, torch.iinfo(dtype).max)
     if expected.dtype.is_floating_point:
-        # The largest int64 is no float64, and the next one lies outside.
-        return (expected >= low) & (expected <= min(float(high), 2.0**63 - 2.0**10))
+        return (expected >= low) & (expected <= high)
     return (expected.to(torch.int64) >= low) & (expected.to(torch.int64) <= high)
 
 

@@ -53,7 +53,7 @@ def test_every_dtype_has_a_poison_of_its_own_width_and_another_one(dtype: torch.
     for other in (True, False):
         poison_(out, other=other)
         assert bool(poisoned(out, other=other).all()) and not bool(poisoned(out, other=not other).any())
-    assert not dtype.is_floating_point or bool(out.double().isnan().all())
+        assert not dtype.is_floating_point or bool(out.double().isnan().all())
     assert not bool(poisoned(torch.tensor([0, 1, math.nan if dtype.is_floating_point else 2]).to(dtype)).any())
 
 
@@ -107,6 +107,14 @@ def test_a_byte_is_right_within_levels_or_exactly() -> None:
 def test_an_answer_that_no_byte_holds_is_our_fault(value: float) -> None:
     with pytest.raises(OracleError, match=r"out of the range of torch\.uint8"):
         compare(torch.zeros(1, dtype=torch.uint8), torch.tensor([value], dtype=torch.float64), _allowed(1.0))
+
+
+def test_a_whole_answer_that_is_no_float64_is_our_fault() -> None:
+    got = torch.tensor([2**53 + 1])
+    assert compare(got, got, None).passed
+    for answer in (2.0**53, 2.0**63):
+        with pytest.raises(OracleError, match=r"no exact whole number beyond 2\^53; return whole numbers"):
+            compare(got, torch.tensor([answer], dtype=torch.float64), None)
 
 
 def test_within_tolerance_passes_and_reports_how_near_it_was() -> None:
