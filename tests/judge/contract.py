@@ -88,8 +88,8 @@ STRIDED = _made(
 """Squares, of rows that lie apart, into columns."""
 
 
-def _dropped(x: Tensor, p: float, seed: int, out: Tensor) -> Tensor:
-    kept = x.double() / (1 - p)
+def _dropped(x: Tensor, p: float, scale: int, seed: int, out: Tensor) -> Tensor:
+    kept = scale * x.double() / (1 - p)
     return torch.where(out == 0, 0.0, kept)
 
 
@@ -103,10 +103,11 @@ def _share(inputs: Inputs, out: Tensor) -> str:
 
 
 DROPOUT = _made(
-    "dropout", (Input(name="x", shape=("N",)), Scalar(name="p"), Scalar(name="seed", type="int"), Output(shape=("N",))),
-    {"x": Spread(), "p": Number(0.1, 0.5), "seed": Whole(0, 2**31 - 1)}, _dropped, tolerance=_near,
-    statistic=_share, cases=cases("N", "5 1000 4096"))
-"""Elements are dropped by the bits that follow from a seed."""
+    "dropout", (Input(name="x", shape=("N",)), Scalar(name="p"), Scalar(name="scale", type="int"),
+                Scalar(name="seed", type="int"), Output(shape=("N",))),
+    {"x": Spread(), "p": Number(0.1, 0.5), "scale": Whole(2, 50), "seed": Whole(0, 2**31 - 1)}, _dropped,
+    tolerance=_near, statistic=_share, cases=cases("N", "5 1000 4096"))
+"""Elements are scaled, and dropped by the bits that follow from a seed."""
 
 FLAGS = _made(
     "flags", (Input(name="keep", shape=("N",), dtype="bool"), Input(name="x", shape=("N",), dtype="int16"),

@@ -117,15 +117,15 @@ def flags(keep, x, out):
 """
 DROPOUT = HEAD + """\
 @triton.jit
-def kernel(x, p, seed, out, n, BLOCK: tl.constexpr):
+def kernel(x, p, scale, seed, out, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     v = tl.load(x + at, mask=at < n)
     keep = tl.rand(seed, at) >= p
-    tl.store(out + at, tl.where(keep, v / (1 - p), 0.0), mask=at < n)
+    tl.store(out + at, tl.where(keep, scale * v / (1 - p), 0.0), mask=at < n)
 
 
-def dropout(x, p, seed, out):
-    kernel[(triton.cdiv(x.numel(), 256),)](x, p, seed, out, x.numel(), BLOCK=256)
+def dropout(x, p, scale, seed, out):
+    kernel[(triton.cdiv(x.numel(), 256),)](x, p, scale, seed, out, x.numel(), BLOCK=256)
 """
 LARGEST = HEAD + """\
 @triton.jit
@@ -227,9 +227,9 @@ WRONG = [
     pytest.param(contract.DROPOUT, DROPOUT, "tl.rand(seed, at)", "tl.rand(7, at)", "wrong_values",
                  "The answer is the same whatever seed is", "Does seed reach", id="seed not heeded"),
     pytest.param(contract.DROPOUT, DROPOUT.replace("out, n,", "out, turns, n,", 1).replace(
-        "x, p, seed, out, x", "x, p, seed, out, torch.zeros(1, dtype=torch.int32, device=x.device), x"),
+        "x, p, scale, seed, out, x", "x, p, scale, seed, out, torch.zeros(1, dtype=torch.int32, device=x.device), x"),
         "tl.rand(seed, at)", "tl.rand(seed, tl.atomic_add(turns, 1) * BLOCK + tl.arange(0, BLOCK))", "wrong_values",
-        "Two calls on the same inputs and the same seed give different answers.", "order of programs",
+        "Two calls on the same inputs and the same scale and seed give different answers.", "order of programs",
         id="an unstable answer"),
     pytest.param(contract.LARGEST, LARGEST, "at, -1)", "at, -1) + 1000000007", "wrong_values",
                  "out[0] is 1000000", "", id="an index out of range"),
@@ -250,6 +250,8 @@ WRONG = [
                  id="CUDA C++: whole numbers of 64 bits", marks=needs_nvcc),
     pytest.param(contract.MIXED, MIXED, "next[row] =", "next[0] =", "unwritten", "next: ", "blockIdx",
                  id="CUDA C++: one output partly written", marks=needs_nvcc),
+    pytest.param(contract.DROPOUT, DROPOUT, "tl.rand(seed, at)", "tl.rand(scale, at)", "wrong_values",
+                 "The answer is the same whatever seed is", "Does seed reach", id="another number for the seed"),
 ]
 # Sizes that only a GPU runs whole, and what is said of them.
 LARGE = [
