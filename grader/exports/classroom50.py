@@ -67,6 +67,10 @@ def classroom50(submission: GradedSubmission, where: Repositories) -> dict[str, 
             said = [a.message, *(mark.said for mark in (a.marks if line is None else line.marks))]
             tests.append({"test-name": name, "passed": a.right, "score": _whole(points), "max-score": _whole(of),
                           "verdict": a.verdict, "message": clean("\n".join(said))})
+    tests += [{"test-name": line.assignment, "passed": line.points == line.max_score,
+               "score": _whole(line.points or 0), "max-score": _whole(line.max_score),
+               "message": clean("\n".join(mark.said for mark in line.marks))}
+              for line in submission.beside() if line.max_score]
     return {
         "schema": SCHEMA, "classroom": where.classroom, "assignment": where.assignment,
         "assignment_type": "group" if where.group else "individual", "owner": owner, "submission": tag,

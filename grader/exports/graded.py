@@ -37,7 +37,8 @@ class ClassRecord:
     @property
     def given(self) -> list[str]:
         """The assignments in which somebody has points or words, also of a person alone."""
-        return list(dict.fromkeys(line.assignment for grade in self.grades.values() for line in _given(grade)))
+        lines = (line for grade in self.grades.values() for line in grade.lines)
+        return list(dict.fromkeys(line.assignment for line in lines if _given(line)))
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,12 @@ class GradedSubmission:
                               "by hand", self.folder)
         lines = by_name[0] if by_name else {}
         return lines if len(self.members) == 1 else {name: _shared(line) for name, line in lines.items()}
+
+    def beside(self) -> list[GradeLine]:
+        """The lines of the grade about assignments that the result lacks, and in which a person gave points or words.
+        Raises ExportError, as `lines` does."""
+        return [line for name, line in self.lines().items()
+                if name not in self.result.assignments and _given(line)]
 
     @property
     def shown(self) -> Result:
@@ -216,8 +223,8 @@ def read_class(
         class_.lines += [f"{name}: handed in, and not graded" for name in owners.hand_ins if name not in failed]
         if roster is not None:
             class_.missing = owners.register.missing()
-            class_.given = {member.id: grade for member in class_.missing if grades is not None
-                            and (grade := grades.get(member.id.casefold())) is not None and _given(grade)}
+            theirs = {member.id: (grades or {}).get(member.id.casefold()) for member in class_.missing}
+            class_.given = {who: grade for who, grade in theirs.items() if grade and any(map(_given, grade.lines))}
     if not class_.graded:
         raise ExportError(f"{out}: holds no result; name the folder that kernelmark grade wrote")
     if not class_.assignments:
@@ -257,8 +264,8 @@ class _Owners:
         return hand_in, members
 
 
-def _given(grade: Grade) -> list[GradeLine]:
-    return [line for line in grade.lines if line.points is not None or line.marks]
+def _given(line: GradeLine) -> bool:
+    return line.points is not None or bool(line.marks)
 
 
 def _shared(line: GradeLine) -> GradeLine:

@@ -46,6 +46,10 @@ def gradescope(submission: GradedSubmission, visibility: str) -> dict[str, Any]:
             tests.append({
                 "name": f"{a.title}: {label(check)}", "number": f"{number}.{part}", "status": check.outcome,
                 "output": _said(check), "visibility": visibility, "tags": [name]})
+    tests += [{"name": line.assignment, "output": clean("\n".join(step.text for step in line.steps)),
+               "visibility": visibility, "tags": [line.assignment],
+               **({} if line.points is None else {"score": line.points, "max_score": line.max_score})}
+              for line in submission.beside()]
     return {"score": score, "execution_time": round(submission.shown.seconds),
             "output_format": "text", "test_output_format": "text", "visibility": visibility,
             "stdout_visibility": "hidden",

@@ -160,6 +160,14 @@ def test_points_where_nobody_handed_in_anything_are_an_assignments(tmp_path: Pat
     done = kernelmark("explain-grade", "--out", "out", *words, cwd=tmp_path)
     assert [line.split(": ")[1] for line in done.stdout.splitlines()] == [
         "70 of 200", "60 of 200", "60 of 200", "0 of 200", "0 of 200"]
+    export("gradescope", "out", "--student", "ada", *words, "--out", "ada.json", cwd=tmp_path)
+    export("classroom50", "out", "--intake", "class", "--classroom", "gpu", "--assignment", "kernels", "--organisation",
+           "https://github.com/uni", *words, "--out", "made", cwd=tmp_path)
+    for file, most, text in (("ada.json", "max_score", "output"), ("made/ada.json", "max-score", "message")):
+        found = json.loads((tmp_path / file).read_text())
+        rows_ = [test for test in found["tests"] if "score" in test]
+        assert (found["score"], [(row["score"], row[most]) for row in rows_]) == (70, [(60, 100), (10, 100)])
+        assert rows_[1][text].endswith("oral")
     (tmp_path / "canvas.csv").write_text("Student,ID,SIS Login ID,Section,GELU (7)\n    Points Possible,,,,100\n"
                                          "Ada,1,ada,A,\nBo,2,bo,A,\n")
     (tmp_path / "moodle.csv").write_text("Identifier,Full name,ID number,Grade,Maximum grade,Feedback comments\n"
