@@ -16,6 +16,7 @@ from grader.model.text import some
 from grader.records.draw import outdated, removed
 from grader.records.policy import Grade, GradeLine
 from grader.report.load import load_results
+from grader.report.people import People
 
 
 class ExportError(Exception):
@@ -183,7 +184,7 @@ def read_class(
     """The `wanted` part of the results in `out`. What is `recorded` comes before the files of a folder, and says who
     owns a folder that the manifest lacks; else such a folder counts as one person. Raises ExportError."""
     try:
-        loaded = load_results(out)
+        loaded = load_results(out, People())
     except OSError as error:
         raise ExportError(f"{out}: {error.strerror}; name a folder of results") from None
     results = {entry.folder: entry.result for entry in loaded.entries}

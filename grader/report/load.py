@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from grader.model.hidden import staff
-from grader.model.result import SCHEMA, Result
+from grader.model.result import SCHEMA, Result, with_assignments
 from grader.model.text import clean
 from grader.report.people import Owner, People, shown_people
 
@@ -45,16 +45,18 @@ class LoadedResults:
     failures: list[Failure]
 
 
-def load_results(out: Path) -> LoadedResults:
-    """Every student's result under `out`: the complete one for staff if there is one. A file that is missing,
-    unreadable or of another version is a failure."""
+def load_results(out: Path, people: People | None = None) -> LoadedResults:
+    """Every student's result under `out`: the complete one for staff if there is one. Without `people`, results are as
+    pages show them, without assignments that the course has no more. A file that is missing, unreadable or of another
+    version is a failure."""
     entries: list[Entry] = []
     failures: list[Failure] = []
     # Why they cannot be read, the class page says.
-    people, _ = shown_people(out)
+    people = people or shown_people(out)[0]
     for folder in sorted(path for path in out.iterdir() if _is_folder(path) and not path.name.startswith(".")):
         try:
-            entries.append(load_entry(folder, people))
+            if (entry := load_entry(folder, people)).result.assignments:
+                entries.append(entry)
         except (OSError, ValueError) as error:
             failures.append(Failure(folder.name, _reason(error)))
     entries.sort(key=lambda entry: ((entry.owner.pseudonym or entry.result.student).casefold(), entry.folder))
@@ -64,7 +66,11 @@ def load_results(out: Path) -> LoadedResults:
 def load_entry(folder: Path, people: People) -> Entry:
     """The result of the student whose files are in `folder`. Raises OSError and ValueError."""
     whole = staff(folder) / "result.json"
-    return Entry(folder.name, _read(whole if whole.exists() else folder / "result.json"), people.owner(folder.name))
+    result = _read(whole if whole.exists() else folder / "result.json")
+    if people.assignments is not None:
+        result = with_assignments(result, {name: a for name, a in result.assignments.items()
+                                           if name in people.assignments})
+    return Entry(folder.name, result, people.owner(folder.name))
 
 
 def _is_folder(path: Path) -> bool:

@@ -45,9 +45,11 @@ class Owner:
 
 
 class People(Record):
-    """The members of each folder, and whether pages show their `names`. `key` makes the pseudonyms."""
+    """The members of each folder, and whether pages show their `names`; and the course's `assignments` at the last
+    grading, since others count nowhere (None: all). `key` makes the pseudonyms."""
 
     names: Names = "real"
+    assignments: tuple[str, ...] | None = None
     folders: dict[str, list[Person]] = {}
     key: bytes = b""
 
@@ -90,9 +92,11 @@ def shown_people(out: Path) -> tuple[People, str]:
     return People(names="pseudonyms", key=key), why
 
 
-def write_people(out: Path, names: Names, folders: Mapping[str, Sequence[Person]]) -> None:
-    """Keeps how people are shown, and the members of these folders beside those known before. A folder whose members
-    have neither name nor section now keeps those that it had. Raises OSError."""
+def write_people(
+    out: Path, names: Names, folders: Mapping[str, Sequence[Person]], assignments: Sequence[str] | None = None
+) -> None:
+    """Keeps how people are shown, the course's assignments, and the members of these folders beside those known before.
+    A folder whose members have neither name nor section now keeps those that it had. Raises OSError."""
     try:
         known = read_people(out).folders
     except ValueError:
@@ -101,8 +105,9 @@ def write_people(out: Path, names: Names, folders: Mapping[str, Sequence[Person]
             if folder not in known or any(member.name or member.section for member in members)}
     path = staff(out / FILE)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    replace(path, People(names=names, folders=known | told).model_dump_json(exclude={"key"}, indent=1).encode(),
-            _private(path.parent))
+    replace(path, People(
+        names=names, assignments=None if assignments is None else tuple(assignments), folders=known | told,
+    ).model_dump_json(exclude={"key"}, indent=1).encode(), _private(path.parent))
 
 
 def key_of(out: Path) -> bytes:

@@ -310,7 +310,8 @@ class _ClassRun:
     def begin(self) -> None:
         asked = self.plan.asked
         with contextlib.suppress(OSError):  # writing the class page reports it
-            write_people(asked.out, asked.names or self.plan.course.page.names, self.plan.owners)
+            write_people(asked.out, asked.names or self.plan.course.page.names, self.plan.owners,
+                         self.plan.course.assignments)
             if asked.leaderboard:
                 # Before the first report, which shows its student the pseudonym.
                 leaderboard.begin(asked.out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.model.result import with_assignments
 from grader.report.gradebook import gradebook
 from grader.report.leaderboard import places
 from grader.report.line import Line, comparable, line, marked
@@ -251,6 +253,24 @@ def test_pseudonyms_tell_nobody(tmp_path: Path) -> None:
     assert {entry.owner.name for entry in loaded.entries} == {f"{entry.folder}-surname" for entry in made}
     rows = gradebook(loaded.entries).splitlines()
     assert rows[0].startswith('"student","name","section","score"') and '-surname","B",' in rows[1]
+
+
+def test_what_the_course_has_no_more_is_on_no_page_of_the_class(tmp_path: Path) -> None:
+    for who, names in {"ada": ["silu", "gemm"], "bob": ["gemm"]}.items():
+        (tmp_path / who).mkdir()
+        made = samples.result(who)
+        made = with_assignments(made, {name: made.assignments[name] for name in names})
+        (tmp_path / who / "result.json").write_text(made.model_dump_json(by_alias=True))
+    write_people(tmp_path, "real", {}, ["silu"])
+    write_all(tmp_path)
+    header, *rows = csv.reader((tmp_path / "gradebook.csv").read_text().splitlines())
+    assert [row[0] for row in rows] == ["ada"] and not any("gemm" in heading for heading in header)
+    page = (tmp_path / "index.html").read_text()
+    assert "SiLU" in page and "GEMM" not in page and "bob" not in page
+    # A grading under another course file brings them back.
+    write_people(tmp_path, "real", {}, None)
+    write_all(tmp_path)
+    assert "gemm_points" in (tmp_path / "gradebook.csv").read_text() and "bob" in (tmp_path / "index.html").read_text()
 
 
 def test_the_name_of_an_assignment_finds_those_who_fail_it_and_no_flags(page: Page) -> None:
