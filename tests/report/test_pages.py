@@ -227,6 +227,25 @@ def test_a_result_of_an_earlier_version_still_loads(tmp_path: Path) -> None:
     assert not loaded.failures and loaded.entries[0].result.student == "A"
 
 
+# A check's detail as it was kept before there were several outputs.
+FORMER = ('{"kind":"wrong_values","message":"2 of 6 elements are wrong.","hint":"","guess":"","pattern":"","fits":[],'
+          '"place":null,"traceback":"","output":"","wrong":2,"total":6,"unwritten":1,"worst":{"index":[0,2],"got":"1",'
+          '"expected":"2","error":"1","allowed":"0.5"},"error_map":{"output_shape":[2,3],"cell_shape":[1,1],'
+          '"cells":["..9","u.."]},"corner":null}')
+
+
+def test_a_detail_of_one_output_is_read_and_written_as_before() -> None:
+    detail = Detail.model_validate_json(FORMER)
+    assert detail.model_dump_json() == FORMER and detail.about == "out"
+    (figures,) = detail.wrong_outputs
+    assert (figures.wrong, figures.unwritten, figures.worst, figures.kept) == (2, 1, detail.worst, False)
+    made = samples.typical()
+    check = next(check for check in made.assignments["transpose"].correctness.checks if check.detail)
+    check.detail = detail
+    page = " ".join(student_page(made).split())
+    assert "1 of 6 squares hold a wrong element, 1 an element never written." in page and "out[0, 2]" in page
+
+
 def test_hostile_text_stays_text() -> None:
     result = samples.hostile()
     student, klass = student_page(result), class_page([Entry("x", result)], [Failure(samples.SCRIPT, samples.SCRIPT)])
