@@ -102,7 +102,8 @@ def _launch_advice(one: LaunchFacts, among: Inspection) -> str:
     if one.spills:
         return "What is spilled goes to memory and back: a smaller block, or more warps, takes fewer registers."
     if one.products and one.tensor_cores == "none":
-        return "Its product of tiles runs without tensor cores: they take fp16 or tf32, and tiles of 16 and more."
+        return ("Its product of tiles runs without tensor cores: they take fp16, bf16, tf32 or int8, and tiles of "
+                "16 and more.")
     if one.products and (cores := among.better_cores(one)):
         return f"Its product of tiles runs on {one.tensor_cores}; {cores.name}, which is faster, takes {cores.takes}."
     much = sum(each.moved for each in one.accesses) * one.scale >= max(MUCH, SHARE * among.figures.moved)

@@ -82,6 +82,7 @@ def test_each_wrong_output_has_a_map_and_figures_of_its_own() -> None:
                  "<b>state</b>: 8 of 16 elements were left as they were. Worst element", "</i> left as it was</li>",
                  "<b>count</b>: All 9 elements were never written.</li>", "<b>rest</b>: right."):
         assert text in page, text
+    assert page.count("Stripes and blocks point at") == 1 and page.count('<i class="swatch hatch">') == 2
     assert "Where count is wrong" not in page and "Where rest" not in page
     # Of a single output nothing needs its name.
     single = student_page(samples.typical())
