@@ -57,6 +57,8 @@ def _spread(spreads: list[Spread], one_row: bool) -> str:
         words += f"; one in {first.outliers.every} between ±{2**low_power:,} and ±{2 ** (high_power + 1):,}"
     elif first.outliers:
         words += f"; one in {first.outliers.every} is {first.outliers.times:g} times as large"
+    if first.distinct:
+        words += "; none twice in a row"
     if first.loud:
         words += f"; half of the {('rows', 'columns')[first.loud.axis]} are {first.loud.times:g} times as large"
     return words

@@ -158,7 +158,7 @@ def draws(distribution: Distribution, dtype: torch.dtype, sizes: Sizes) -> bool:
     """Whether `draw_all` can draw this in tensors of a dtype. Others cost more: floats of 64 bits need numbers of their
     own, and not every device converts to those of 8."""
     if isinstance(distribution, Spread):
-        return dtype in (torch.float32, torch.float16, torch.bfloat16)
+        return not distribution.distinct and dtype in (torch.float32, torch.float16, torch.bfloat16)
     if isinstance(distribution, Bits | Bytes):
         return dtype == (torch.uint8 if isinstance(distribution, Bytes) else torch.float32)
     kind, _, span, _ = _whole(distribution, sizes)

@@ -54,7 +54,8 @@ class Spread:
 
     The scale lies between two numbers; its logarithm is evenly distributed, or with `even` the scale itself. The offset
     lies within ±`offset`, measured in scales, or with `absolute` as it is. Each index along `axis` (0: each row) has
-    its own scale and offset; with None all elements share them.
+    its own scale and offset; with None all elements share them. With `distinct` no number comes twice in a row, along
+    the last axis: what leaves the order of equal numbers open has one right answer.
     """
 
     scale: tuple[float, float] = (1.0, 1.0)
@@ -64,6 +65,7 @@ class Spread:
     absolute: bool = False
     outliers: Outliers | None = None
     loud: Loud | None = None
+    distinct: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class Bits:
 
 
 EVERY_EDGE = 8
+MIXINGS = 3
 
 
 def edges(dtype: torch.dtype) -> tuple[int, int, int, int, int]:
@@ -271,6 +274,8 @@ def _spread(
     if distribution.loud is not None:
         assert partner is not None
         _make_loud(distribution.loud, x if distribution.loud.axis == 0 else x.t(), partner[0].long())
+    if distribution.distinct:
+        _make_distinct(x, generator)
     return x.view(*shape)
 
 
@@ -286,6 +291,23 @@ def _bits(shape: Sequence[int], dtype: torch.dtype, generator: torch.Generator) 
     chosen = torch.randint(EVERY_EDGE * len(at_edges), tuple(shape), generator=generator, device=device)
     edge = patterns[chosen.clamp_max(len(at_edges) - 1)] | (drawn & -sign)
     return torch.where(chosen < len(at_edges), edge, drawn).view(dtype)
+
+
+def _make_distinct(x: Tensor, generator: torch.Generator) -> None:
+    """Gives each element of a row its own lowest bits, in place. Raises ValueError if the dtype has too few of them."""
+    (rows, columns), info, device = x.shape, torch.finfo(x.dtype), x.device
+    size = (columns - 1).bit_length()
+    if 2 ** -size < info.eps:
+        raise ValueError(f"{columns:,} numbers of {info.dtype} in a row cannot be made distinct; take a wider dtype")
+    mask = (1 << size) - 1
+    # Numbers of the columns, mixed by secret ones of the row, so that no kernel can tell a column from a number. Each
+    # step can be undone, so all stay distinct; and none sorts, which would cost more than everything else.
+    own = torch.arange(columns, device=device).expand(rows, -1)
+    for factor, term in torch.randint(mask + 1, (MIXINGS, 2, rows, 1), generator=generator, device=device).unbind(0):
+        own = own.mul(factor | 1).add_(term).bitwise_and_(mask)
+        own ^= own >> (size + 1) // 2
+    bits = x.view(_INTEGERS[x.itemsize])
+    bits.bitwise_and_(~mask).bitwise_or_(own.to(bits.dtype))
 
 
 def _put_outliers(outliers: Outliers, x: Tensor, generator: torch.Generator) -> None:

@@ -19,6 +19,7 @@ from grader.kit.inputs import (
     Outliers,
     Spread,
     as_matrix,
+    draw,
     edges,
     maker,
     partner_tables,
@@ -172,3 +173,16 @@ def test_tables_are_of_each_slot() -> None:
         assert max(early) < 35 <= min(late.values())
     assert found.partner[0].tolist() != found.partner[1].tolist()
     assert as_matrix((7,)) == (1, 7) and as_matrix((2, 3, 5)) == (6, 5)
+
+
+def test_no_number_comes_twice_in_a_row_of_distinct_ones() -> None:
+    for shape in ((300, 128), (2, 131072)):
+        spread = Spread(scale=(0.3, 3.0), offset=1.0, distinct=True)
+        x = draw(spread, shape, torch.float32, {}, None, torch.Generator().manual_seed(1))
+        ordered = x.sort(dim=1).values
+        assert x.isfinite().all() and (ordered[:, 1:] > ordered[:, :-1]).all()
+        # The lowest bits of a row are in no order, and not those of its neighbour.
+        bits = x.view(torch.int32) & shape[1] - 1
+        assert not torch.equal(bits[0], bits[1]) and 0.4 < float((bits[0].diff() > 0).float().mean()) < 0.6
+    with pytest.raises(ValueError, match="1,000 numbers of bfloat16 in a row cannot be made distinct"):
+        draw(Spread(distinct=True), (1, 1000), torch.bfloat16, {}, None, torch.Generator())

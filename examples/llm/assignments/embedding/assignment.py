@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from grader.kit.author import assignment, mistakes
-from grader.kit.inputs import Distribution, Spread
+from grader.kit.inputs import Bits, Distribution, Spread
 from grader.kit.whole import Indices
 from grader.model.assignment import Baseline, Work
 from grader.model.cases import Case, cases, timed
@@ -17,7 +17,7 @@ from grader.model.parameters import Input, Output
 
 BLOCKS = (2, 4, 8, 16, 32, 64, 128)
 """Rows of out that a mistaken program copies from one row of the table."""
-REPEATS = {"mixed": 0.25, "repeated": 0.95}
+REPEATS = {"mixed": 0.25, "repeated": 0.95, "bits": 0.25}
 """Share of the indices that are one of three numbers."""
 
 
@@ -27,8 +27,10 @@ def oracle(indices: Tensor, table: Tensor) -> Tensor:
 
 
 def distributions(case: Case) -> Mapping[str, Distribution]:
-    """Both the first row and the last are asked for, and some rows are asked for often."""
-    return {"indices": Indices("V", repeats=REPEATS[case.values]), "table": Spread(scale=(0.3, 3.0))}
+    """Both the first row and the last are asked for, and some rows are asked for often. Bits are what does not survive
+    another type on its way: numbers beyond float16, and tiny ones."""
+    table = Bits() if case.values == "bits" else Spread(scale=(0.3, 3.0))
+    return {"indices": Indices("V", repeats=REPEATS[case.values]), "table": table}
 
 
 def work(sizes: Mapping[str, int]) -> Work:
@@ -85,7 +87,7 @@ ASSIGNMENT = assignment(
                 Output(shape=("N", "D"), dtype="bfloat16")),
     oracle=oracle,
     cases=cases(
-        "N V D", "1x1x1 5x9x7 37x1009x64 3x17x4099 1031x5x33-repeated 257x100x128 64x5003x48",
+        "N V D", "1x1x1 5x9x7 37x1009x64 3x17x4099 1031x5x33-repeated 257x100x128 64x5003x48-bits",
         gpu="70001x33x31 4099x8000x1031 1031x16001x1024-repeated"),
     timed=timed("N V D", "16384x32000x2048 8192x32000x1024 4096x32000x512",
                 "262144x50257x128 131072x50257x128 65536x50257x128"),

@@ -109,7 +109,7 @@ CHANCES: Chances = {
         "loaded and where it is stored."),
     "tuner": Chance(
         None,
-        "{kernel} adds to what is there, and triton.autotune tries its configurations on the same tensors: on a GPU "
+        "{kernel} changes what it reads, and triton.autotune tries its configurations on the same tensors: on a GPU "
         "the first call, in which it does so, gives a wrong answer.",
-        "Name the tensor in triton.autotune(..., reset_to_zero=[...]), or restore_value=[...]."),
+        "Name each tensor that it does so to in triton.autotune(..., restore_value=[...])."),
 }  # fmt: skip
