@@ -1,6 +1,6 @@
 # Configurations of an autotuner all add to one total.
-# expect: `total_kernel` adds to what is there
-# expect: reset_to_zero
+# expect: `total_kernel` changes what it reads
+# expect: restore_value
 import torch
 # shared: triton
 @triton.autotune(configs=[triton.Config({"BLOCK": 512}), triton.Config({"BLOCK": 2048})], key=["n"])
