@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import errno
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -53,12 +54,25 @@ def print_anywhere() -> None:
             stream.reconfigure(errors=_ERRORS)  # type: ignore[union-attr]
 
 
+# What is piped is for another program, or a file: its lines are not wrapped, unless $COLUMNS asks for it.
+PIPED = 10_000
+
+
 class Printer(Console):
     """A console whose reader may leave, as `| head` does: the command goes on to its end, and prints no more."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         try:
-            super().print(*objects, **options)
+            if self.width < PIPED:
+                super().print(*objects, **options)
+                return
+            with self.capture() as taken:
+                super().print(*objects, **options)
+            # What rich lays out it fills up to the width.
+            self.file.write(re.sub(r"[ \t]+$", "", taken.get(), flags=re.MULTILINE))
+            self.file.flush()
+        except BrokenPipeError:
+            self.on_broken_pipe()
         except OSError as error:
             # Such as a full disk that it is redirected to.
             raise OSError(error.errno, error.strerror, f"standard {'errors' if self.stderr else 'output'}") from None
@@ -70,8 +84,6 @@ class Printer(Console):
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
 
 
-# What is piped is for another program, or a file: its lines are not wrapped, unless $COLUMNS asks for it.
-PIPED = 10_000
 # Without emoji: `:x:` in a file's name is no picture.
 console = Printer(
     highlight=False, emoji=False, width=None if sys.stdout.isatty() or os.environ.get("COLUMNS") else PIPED)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from grader.engine.forkserver.conversation import Lost
 
 USED_UP = Lost("time_out", "the time of this attempt was used up: all its cases take too long together")
+NOT_COMPILED = Lost("time_out", "the time of this attempt was used up before its kernels were compiled for a GPU")
 OWN = 0.9
 """Share of its time after which a process ends a call by itself and says where; one that does not is ended."""
 

@@ -11,7 +11,7 @@ from math import inf
 from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.frontends import by_suffix
-from grader.judge.allowance import USED_UP, Allowance
+from grader.judge.allowance import NOT_COMPILED, Allowance
 from grader.judge.compilation import canonical_texts, compile_kernels
 from grader.judge.lane import TURN, converse, lane_builders
 from grader.judge.planning import Planning, Unplanned, Wanted, given_of, plan_calls
@@ -228,10 +228,10 @@ class Preparing:
                     lambda: self.start("compiler"), [kernel for _, kernel, code in some if code], self.device.target,
                     fitting=[kernel for _, kernel, code in some if not code], seconds=seconds)
             if isinstance(found, Lost):
-                self._lost = USED_UP if self._allowance.left <= 0 else found
+                self._lost = NOT_COMPILED if self._allowance.left <= 0 else found
                 return self._lost
             if any(isinstance(one, Problem) and one.why == "no_turn" for one in found):
-                self._lost = USED_UP
+                self._lost = NOT_COMPILED
                 return self._lost
             for (key, _, _), one in zip(some, found, strict=True):
                 if isinstance(one, Fits):

@@ -9,9 +9,11 @@ from grader import frontends
 from grader.engine.forkserver.conversation import Lost
 from grader.frontends import FrontEnd
 from grader.judge import large
+from grader.judge.allowance import NOT_COMPILED
 from grader.judge.compiled_look import look_at_compiled
 from grader.judge.explain import explain_assembly, explain_library
 from grader.judge.explain.lines import phrases_of, spoken
+from grader.judge.explain.stops import explain_uncompiled
 from grader.judge.inspection import inspection_of
 from grader.judge.large import SampledCase
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
@@ -62,6 +64,8 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
     timed = {case.name for case in task.assignment.timed}
     kernels = kernels_of(plan for name, plan in plans.items() if name in timed)
     trouble = trouble or _trouble(prepared, plans, kernels)
+    if trouble is not None and trouble.what is NOT_COMPILED:
+        return Target(explain_uncompiled(task.assignment))
     if trouble is not None:
         what = trouble.what if isinstance(trouble.what, Detail) else planned.explain(task, Stopped(trouble.what))
         where = f"At {trouble.case}: " if trouble.case else ""

@@ -1,4 +1,4 @@
-"""Inline assembly needs a GPU, but no GPU is needed to refuse it."""
+"""What only a GPU can tell: inline assembly, which can be refused without one, and kernels that compile for long."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.engine.forkserver.conversation import Lost
+from grader.judge import prepared, preparing
+from grader.judge.allowance import Allowance
 from grader.model.course import LimitsTable, Policy
 from tests.graded import results, told
 
@@ -31,3 +34,22 @@ def test_assembly_is_refused_where_the_course_says_so(tmp_path: Path, assembly: 
     found = results(tmp_path, LimitsTable(), policy=Policy.model_validate({"assembly": assembly}))["silu"]
     assert found.verdict == verdict and found.score == 0, told(found)
     assert ("`silu_kernel` uses inline assembly" in told(found)) == (assembly == "refuse"), told(found)
+
+
+def test_a_right_kernel_that_compiles_for_long_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where compiling takes what is left of an attempt, no point is lost: a GPU has no such limit."""
+    allowances: list[Allowance] = []
+
+    def made(seconds: float) -> Allowance:
+        allowances.append(Allowance(seconds))
+        return allowances[-1]
+
+    def long(*_: object, **__: object) -> Lost:
+        allowances[-1].left = 0
+        return Lost("time_out", "ended")
+
+    monkeypatch.setattr(prepared, "Allowance", made)
+    monkeypatch.setattr(preparing, "compile_kernels", long)
+    (tmp_path / "silu.py").write_text("\n".join(line for line in ASSEMBLY.splitlines() if "asm" not in line))
+    found = results(tmp_path, LimitsTable())["silu"]
+    assert found.verdict == "needs_gpu" and "compiling for a GPU took all the time" in told(found), told(found)

@@ -228,6 +228,7 @@ def test_what_is_piped_is_not_wrapped(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "grader", "check", tmp_path / "silu.py"], cwd=ROOT, check=False,
                           env=environment, stdout=subprocess.PIPE, text=True)
     assert [line for line in done.stdout.splitlines() if line.startswith("  Try: ") and line.endswith("handing in.")]
+    assert not [line for line in done.stdout.splitlines() if line.endswith(" ")]
 
 
 def test_where_nothing_can_be_checked_nothing_is_started(tmp_path: Path) -> None:

@@ -119,6 +119,17 @@ def explain_slow(assignment: Assignment, source: str, exhausted: Exhausted, case
                     phrases_of(assignment)))
 
 
+def explain_uncompiled(assignment: Assignment) -> Detail:
+    """Of kernels that took a compiler the rest of an attempt's time, after every case had come out right."""
+    return Detail(
+        kind="needs_gpu",
+        message="Every case that was run here is right, but compiling for a GPU took all the time that was left: "
+                "whether a GPU can launch each kernel is not known here.",
+        hint=spoken("It is not judged here: until it runs on a GPU, the points of this assignment stay open. A "
+                    "compiler takes long where few threads hold a large block: give it more threads, or loop over "
+                    "smaller blocks.", phrases_of(assignment)))
+
+
 def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Detail:
     kernel = f"The kernel {quoted(exhausted.kernel)}" if exhausted.kernel else "The call"
     where, words = place(assignment, source, exhausted.line), phrases_of(assignment)
