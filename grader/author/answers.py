@@ -10,9 +10,11 @@ import torch
 from torch import Tensor
 
 from grader.author.subject import SEEDS, Drawn, Subject
+from grader.kit.whole import Fixed
 from grader.model.assignment import Assignment, Work
 from grader.model.cases import shape_of
 from grader.model.catalogue import right_answer
+from grader.model.parameters import Scalar
 
 # Mistakes are compared on answers of at most this many elements.
 LARGEST = 50_000
@@ -35,9 +37,9 @@ def right_answers(subject: Subject) -> Iterator[str]:
             for of_output, view in subject.views():
                 if subject.ratio(view, drawn, drawn.right[view.output.name]) > 1:
                     yield f"{case.name}: {of_output}the oracle's own answer, rounded, exceeds the tolerance"
-    # The baseline never meets other contents than those of timed cases.
+    # The baseline never meets other contents than those of timed cases, if cases have them.
     timed = {case.values for case in assignment.timed}
-    for case in (case for case in subject.cases if not timed or case.values in timed):
+    for case in [case for case in subject.cases if case.values in timed] or subject.cases:
         drawn = subject.drawn(case, SEEDS[0])
         made = subject.baseline(case, drawn.inputs)
         for of_output, view in subject.views():
@@ -116,6 +118,13 @@ def timing(subject: Subject) -> Iterator[str]:
     for case in (case for timed in assignment.timed for case in timed.siblings()):
         if assignment.work is not None and not isinstance(work := assignment.work(case), Work):
             yield f"{case.name}: work: expected a Work, got {type(work).__name__}"
+        # Those of random bits are drawn: a kernel that knew them could choose the bits.
+        if assignment.distributions is not None and assignment.statistic is None:
+            draws = assignment.distributions(case)
+            for p in assignment.parameters:
+                if isinstance(p, Scalar) and p.type != "float" and not isinstance(draws[p.name], Fixed):
+                    yield (f"{case.name}: {p.name} is drawn, and the baseline may have to do more or less with its "
+                           f"own; give timed cases a Fixed {p.type}")
     largest = max(subject.cases, key=lambda case: math.prod(shape_of(subject.outputs[0], case)))
     drawn = subject.drawn(largest, SEEDS[0])
     for of_output, view in subject.views():
