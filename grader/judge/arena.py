@@ -96,6 +96,11 @@ class Piece:
     offset: int
 
 
+def guard_of(written: Sequence[GivenTensor]) -> Literal["nan", "secret"]:
+    """What the zones around tensors hold that a call writes: what it also reads shows a read out of bounds."""
+    return "nan" if any(tensor.filled for tensor in written) else "secret"
+
+
 class Arena:
     """Tensors one after another at secret distances. `pieces` are the tensors of `wanted`, in order, with undefined
     contents; each has at least 64 KiB and a row of guard zone on either side.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import torch
 
-from grader.judge.arena import Allocation, Arena, Piece
+from grader.judge.arena import Allocation, Arena, Piece, guard_of
 from grader.judge.compare import fill_gaps, gaps_written, poison_, same_bits
 from grader.judge.execution import Executor, Executors, GpuFailure
 from grader.judge.planning import given_tensor
@@ -100,7 +100,7 @@ class Launching:
         slots: list[dict[str, Piece]] = [{} for _ in inputs]
         for (place, output), wanted in self._given(case).items():
             arena = Arena(
-                wanted * len(slots), place=place, guard="secret" if output else "nan",
+                wanted * len(slots), place=place, guard=guard_of(wanted) if output else "nan",
                 allocation=self._allocation(place, output))
             arena.guard()
             pieces = iter(arena.pieces)

@@ -8,7 +8,7 @@ import torch
 
 from grader.engine.executor import guards
 from grader.engine.executor.messages import HostBlock
-from grader.judge.arena import Allocation, Arena
+from grader.judge.arena import Allocation, Arena, guard_of
 from grader.plan.messages import GivenTensor
 
 WANTED = [
@@ -39,6 +39,11 @@ def test_what_lies_between_is_nan_for_readers_and_watched_for_writers() -> None:
     arena.memory[arena.pieces[1].offset + 666] ^= 1
     assert arena.touched() == [1]
     arena.close()
+
+
+def test_what_is_read_and_written_lies_between_nan() -> None:
+    update, output = (GivenTensor(name="y", shape=[4], dtype="float32", output=True, filled=f) for f in (True, False))
+    assert (guard_of([output]), guard_of([output, update])) == ("secret", "nan")
 
 
 def test_two_arenas_lie_and_look_different() -> None:

@@ -15,7 +15,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from grader.judge.arena import Arena, Piece
+from grader.judge.arena import Arena, Piece, guard_of
 from grader.judge.compare import POISON, Comparison, compare, fill_gaps, gaps_written, poison_, same_bits
 from grader.judge.execution import Look, Slot
 from grader.judge.planning import given_tensor
@@ -85,7 +85,7 @@ class Pool:
         try:
             self._inputs = self._arena(
                 read * count, "host" if self._on_host else "device", sparse=assignment.renew is not None)
-            self._outputs = self._arena([tensor for tensor in written for _ in range(count)], place, "secret")
+            self._outputs = self._arena([tensor for tensor in written for _ in range(count)], place, guard_of(written))
             self.look = Look(self._outputs, *self._arena(desk, place).pieces)
         except BaseException:
             self.close()
