@@ -15,8 +15,8 @@ from torch import Tensor
 
 from grader.judge.answers import compared
 from grader.judge.buffers import HostTensor
-from grader.judge.compare import Comparison, index_of, poison_, printed, unguarded
-from grader.judge.explain import explain_findings, explain_stop
+from grader.judge.compare import Comparison, index_of, plain, poison_, printed, unguarded
+from grader.judge.explain import Called, between_elements, explain_case, explain_findings, explain_stop
 from grader.judge.explain.lines import phrases_of, spoken
 from grader.judge.inputs import Draws
 from grader.judge.simulation import Ran, Simulation
@@ -125,6 +125,10 @@ def _all_of(
     if detail is None and not found.passed:
         # Small cases show sooner what the values look like.
         detail = _wrong(f"{found.count:,} of {found.total:,} elements are wrong", about, found, found.wrong)
+    elif detail is None:
+        called = Called(about, case, plan, call, ran, source)
+        detail = explain_case(called, inputs[-1], answer)
+        detail = detail or (between_elements(called, ran.between) if ran.between else None)
     return SampledCase(case, programs, programs, detail=detail)
 
 
@@ -134,7 +138,8 @@ def _wrong(
     """The number of wrong elements in a part of the output that begins at index `first`, and the worst of them."""
     at = int(torch.where(wrong, found.ratio, -1.0).flatten().argmax())
     index = [place + start for place, start in zip_longest(index_of(at, tuple(wrong.shape)), first, fillvalue=0)]
-    got, expected = (printed(float(one.flatten()[at]), found.got.dtype) for one in (found.got, found.expected))
+    got, expected = (
+        printed(plain(one.flatten()[at : at + 1])[0], found.got.dtype) for one in (found.got, found.expected))
     return Detail(
         kind="wrong_values", wrong=int(wrong.sum()), total=found.total,
         message=f"{said}: {assignment.output.name}[{', '.join(map(str, index))}] is {got}, expected {expected}.",

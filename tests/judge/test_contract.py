@@ -259,6 +259,8 @@ LARGE = [
                  "80x300.", id="whole"),
     pytest.param("80x300", ROWS.replace("tl.max(v))", "tl.where(N > 200, 0.0, tl.max(v)))"),
                  "elements are wrong: largest[", "", id="wrong in one output"),
+    pytest.param("80x300", ROWS.replace("tl.max(v))", "tl.max(v))\n    tl.store(x + row * N, 0.0, mask=N > 200)"),
+                 "x changed during the call", "", id="an input changed"),
     pytest.param("2200000x1", ROWS, "", "Not looked at: 2200000x1 (its answer is not looked at in parts).",
                  id="too large as a whole"),
 ]
