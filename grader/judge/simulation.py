@@ -147,7 +147,7 @@ class Simulation:
             given = [tensor for shared in calls for tensor in shared.values()]
             reply, seconds = self._ask(
                 assignment, plan, [tensor.descriptor for tensor in given],
-                sum(tensor.tensor.nbytes for tensor in given), call=1 if len(calls) > 1 else 0,
+                sum(tensor.tensor.untyped_storage().nbytes() for tensor in given), call=1 if len(calls) > 1 else 0,
                 operations=self._operations, **vars(manner))
             if not isinstance(reply, messages.Simulated):
                 return reply

@@ -283,7 +283,7 @@ class Assignment(Table):
             for tensor in tensors.values():
                 if min((shape := shape_of(tensor, case)), default=1) < 1:
                     raise ValueError(f"case {case.name}: {tensor.name} has the shape {shape}; extents are at least 1")
-                _check_strides(case.name, tensor.name, shape, strides_of(tensor, case))
+                check_strides(case.name, tensor.name, shape, strides_of(tensor, case))
 
     def _check_places(self) -> None:
         on_device = [p.name for p in self.parameters if isinstance(p, Input | Update) and p.place == "device"]
@@ -325,7 +325,7 @@ class Assignment(Table):
             raise ValueError(f"forms: {language}: {wrong[0]} is neither a parameter nor a size")
 
 
-def _check_strides(case: str, name: str, shape: Sequence[int], strides: Sequence[int]) -> None:
+def check_strides(case: str, name: str, shape: Sequence[int], strides: Sequence[int]) -> None:
     """Raises ValueError for strides that are not a shape's, and for those by which two elements may share memory."""
     if len(strides) != len(shape):
         raise ValueError(f"case {case}: {name} has {len(shape)} dimensions, {len(strides)} strides; give one for each")

@@ -10,8 +10,8 @@ from dataclasses import replace
 from grader.judge.checks import SOURCE, case_check
 from grader.judge.judge import judge
 from grader.judge.prepared import Prepared
-from grader.model.assignment import Assignment
-from grader.model.cases import Case, shape_of
+from grader.model.assignment import Assignment, check_strides
+from grader.model.cases import Case, shape_of, strides_of
 from grader.model.parameters import Scalar
 from grader.model.submission import Source
 
@@ -52,6 +52,18 @@ def fresh(assignment: Assignment, case: Case, drawn: random.Random) -> list[Case
         one.update({name: drawn.choice(allowed) for name, allowed in assignment.choices.items()})
     found = [Case(name=f"proof-{number}", sizes=one, strides=case.strides, dtypes=case.dtypes)
              for number, one in enumerate(sizes)]
-    tensors = [p for p in assignment.parameters if not isinstance(p, Scalar)]
-    return [one for one in found if all(min(shape_of(p, one), default=1) >= 1 for p in tensors)
+    return [one for one in found if _laid_out(assignment, one)
             and (assignment.fits is None or assignment.fits(one.sizes))]
+
+
+def _laid_out(assignment: Assignment, case: Case) -> bool:
+    """Whether no tensor is empty, and no two elements share memory by the strides of a case of other sizes."""
+    for tensor in (p for p in assignment.parameters if not isinstance(p, Scalar)):
+        shape = shape_of(tensor, case)
+        try:
+            check_strides(case.name, tensor.name, shape, strides_of(tensor, case))
+        except ValueError:
+            return False
+        if min(shape, default=1) < 1:
+            return False
+    return True
