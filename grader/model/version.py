@@ -22,7 +22,8 @@ JUDGE_CHANGES = {
     5: "Kernels that are right are run once more as their compiler leaves them; another language is judged. A "
        "kernel that only takes the simulator long needs a GPU, and is not called endless.",
     6: "Without a GPU kernels are judged, too, that map a function over elements, multiply with scales, gather rows of "
-       "a descriptor or cast toward zero. A cast to eight-bit floats saturates, as GPUs have it.",
+       "a descriptor or cast toward zero. A cast to eight-bit floats saturates, as GPUs have it. A right kernel that "
+       "only compiles for long needs a GPU. Places that follow from contents are nobody's stride, and blamed no more.",
 }
 """What each version of the judge changed."""
 
