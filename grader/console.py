@@ -98,7 +98,8 @@ def usage(message: str) -> NoReturn:
 
 def course_option(about: str) -> Any:
     """The option `--course`: makes the course that it names, or that of the working directory, the process's course. A
-    command whose argument is a `target` falls back on the target's. The parameter gets the course file."""
+    command whose argument is a `target` takes no course for granted that lies around it. The parameter gets the course
+    file."""
     return typer.Option(
         "--course", callback=_entered, show_default=False,
         help=f"{about} Default: the nearest course.toml, in this folder or above.")
@@ -109,8 +110,8 @@ def _entered(context: typer.Context, given: Path) -> Path:
         # Typer's own copy of click has the class of these sources, and no name for it.
         source = context.get_parameter_source("course")
         found = home.find_here() if source is None or source.name == "DEFAULT" else home.named(given)
-        if found.note == home.NONE and (target := context.params.get("target")):
-            found = home.find(target)
+        if found.found_none and (target := context.params.get("target")):
+            home.not_around(target)
     except home.HomeError as error:
         usage(str(error))
     home.enter(found)

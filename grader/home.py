@@ -24,7 +24,7 @@ PIP, INSTALL, ANEW = (
 """Commands for who lacks a package, this one's packages, or any that work."""
 NONE = (f"no {COURSE} in this folder or above it, so the course is the package's own; kernelmark init makes one, "
         "--course names one")
-OF_A_STUDENT = "{file}: lies in the submission, which has no say; run this in the course's folder, or pass --course"
+UNTRUSTED = "{file}: {why}, and its assignments would run as you; if you trust it, pass --course {file}"
 
 
 class HomeError(Exception):
@@ -34,24 +34,41 @@ class HomeError(Exception):
 @dataclass(frozen=True)
 class Home:
     """A course's place. `root` is the folder that holds `assignments/`; `file` is the course file, which may lie
-    elsewhere; `named` tells that the user named it, `shipped` that no assignments were found but the package's own."""
+    elsewhere; `named` tells that the user named the file, `rooted` that its folder has the assignments, so that the
+    user named them, too; `shipped` that no assignments were found but the package's own."""
 
     root: Path
     file: Path
     named: bool = False
+    rooted: bool = False
     shipped: bool = False
 
-    def lies_in(self, folder: Path) -> bool:
-        """Whether the course was found in a folder, such as that of a student, who must not choose the rules."""
-        found = not self.named and not (self.shipped and self.file.parent == SHIPPED)
-        return found and folder.is_dir() and self.file.is_relative_to(folder.resolve())
+    @property
+    def found_none(self) -> bool:
+        """Whether neither assignments nor a course file were found or named."""
+        return self.shipped and self.file.parent == SHIPPED
+
+    def refuse(self, folder: Path, *, alone: bool = False) -> None:
+        """Raises HomeError if the file or the assignments were found, and not named, in a folder of students, who must
+        not choose the rules. `alone`: the folder is one student's, so folders beside it are of others."""
+        for path, trusted in ((self.file, self.named), (self.root / ASSIGNMENTS, self.rooted)):
+            if trusted or path.parent in (ROOT, SHIPPED):
+                continue
+            around = folder.resolve()
+            if path.is_relative_to(around):
+                where = "lies in the submission, which has no say"
+            elif alone and path.parent != around.parent and path.is_relative_to(around.parent):
+                where = f"lies beside {folder}, so it may be another student's"
+            else:
+                continue
+            raise HomeError(f"{path}: {where}; run this in the course's folder, or pass --course with that folder")
 
     @property
     def note(self) -> str:
         """What to tell whose course has assignments of the package, in a line; "" if it has its own."""
         if not self.shipped:
             return ""
-        if self.file.parent == SHIPPED:
+        if self.found_none:
             return NONE
         return (f"{self.file}: no {ASSIGNMENTS}/ beside it, so the assignments are the package's own; kernelmark init "
                 "makes a course that has some")
@@ -96,8 +113,7 @@ def find(start: Path) -> Home:
     holding = next((folder for folder in above if _has(folder, COURSE) and _has(folder, ASSIGNMENTS)), None)
     for folder in filter(None, (ruling, holding)):
         if folder not in (ROOT, SHIPPED) and (why := _strange(folder)):
-            raise HomeError(f"{folder / COURSE}: {why}, and its assignments would run as you; if you trust it, pass "
-                            f"--course {folder / COURSE}")
+            raise HomeError(UNTRUSTED.format(file=folder / COURSE, why=why))
     if holding is None and not _has(SHIPPED, ASSIGNMENTS):
         raise HomeError(f"{SHIPPED / ASSIGNMENTS}: No such file or directory, and no course here or above; run this in "
                         "a course or a kit, or name one with --course")
@@ -112,13 +128,21 @@ def find_here() -> Home:
         raise HomeError("the folder that this runs in was removed; change to another") from None
 
 
+def not_around(target: Path) -> None:
+    """Raises HomeError if a file or folder lies in a course, which none but its place has chosen: the assignments of a
+    student's folder would be run for a look at one file."""
+    found = find(target)
+    if found.file.parent not in (ROOT, SHIPPED):
+        raise HomeError(UNTRUSTED.format(file=found.file, why=f"lies around {target} and not around this folder"))
+
+
 def named(path: Path) -> Home:
     """The course of a file or folder that the user names. The file's folder has the assignments, or else the working
     directory's course. Raises HomeError."""
     path = path / COURSE if path.is_dir() else path
     folder = path.absolute().parent
     if _has(folder, ASSIGNMENTS):
-        return Home(folder.resolve(), path, named=True)
+        return Home(folder.resolve(), path, named=True, rooted=True)
     around = find_here()
     return Home(around.root, path, named=True, shipped=around.shipped)
 

@@ -111,16 +111,37 @@ def test_a_course_that_others_can_put_there_has_to_be_named(tmp_path: Path) -> N
             home.find(planted)
 
 
+PLANTED = """from pathlib import Path
+Path({mark!r}).touch()
+raise ValueError
+"""
+
+
 def test_a_submission_does_not_choose_the_course_by_which_it_is_graded(tmp_path: Path) -> None:
-    own = course(tmp_path / "own")
-    folder = hand_in(own / "class", "eve")
+    own, elsewhere = course(tmp_path / "own"), course(tmp_path / "rules")
+    folder, bob, mark = hand_in(own / "class", "eve"), hand_in(own / "class", "bob"), tmp_path / "ran"
     course(folder, "silu")
+    (folder / "assignments/silu/assignment.py").write_text(PLANTED.format(mark=str(mark)))
     with contextlib.chdir(own):
-        assert not home.find_here().lies_in(own / "class")
-    for target in (".", "..", str(folder)):
-        done = kernelmark("grade", target, "--out", tmp_path / "out", cwd=folder)
-        assert done.returncode == 2 and "course.toml: lies in the submission, which has no say" in done.stderr, done
-    assert not (tmp_path / "out").exists()
+        home.find_here().refuse(own / "class")
+        home.find_here().refuse(bob, alone=True)
+        home.named(folder).refuse(bob, alone=True)
+    lies, beside = "lies in the submission, which has no say", "so it may be another student's"
+    rules = ("--course", str(elsewhere / "course.toml"))
+    for words, cwd, said in (
+        (("grade", "."), folder, f"course.toml: {lies}"), (("grade", ".."), folder, f"course.toml: {lies}"),
+        (("grade", str(folder)), folder, f"course.toml: {lies}"),
+        # The rules are named, and the assignments are not.
+        (("grade", ".", *rules), folder, f"assignments: {lies}"),
+        (("grade", "../bob"), folder, beside), (("grade", "../bob", *rules), folder, beside),
+        # Nothing but the file to look at is there.
+        (("check", str(folder / "silu.py")), tmp_path, "if you trust it, pass --course"),
+        (("inspect", str(folder / "silu.py")), tmp_path, "if you trust it, pass --course"),
+    ):
+        out = ("--out", str(tmp_path / "out")) if words[0] == "grade" else ()
+        done = kernelmark(*words, *out, cwd=cwd)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1) and said in done.stderr, (words, done)
+    assert not mark.exists() and not (tmp_path / "out").exists()
 
 
 def test_an_assignment_imports_what_lies_beside_it_and_is_graded_anew_when_that_changes(tmp_path: Path) -> None:

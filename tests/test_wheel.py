@@ -130,7 +130,9 @@ def test_kits_of_two_courses_share_an_environment(installed: Installed, tmp_path
     # From the kit's folder, and with the file's name alone.
     checked = installed("check", "silu.py", cwd=tmp_path / "silu/student_template")
     assert re.search(r"● silu\.py +passed +7 of 7 points", checked), checked
-    checked = installed("check", "gelu/student_template/gelu.py", cwd=tmp_path)
+    refused = installed("check", "gelu/student_template/gelu.py", cwd=tmp_path, status=2)
+    assert f"if you trust it, pass --course {tmp_path}/gelu/course.toml" in refused, refused
+    checked = installed("check", "gelu/student_template/gelu.py", "--course", "gelu", cwd=tmp_path)
     assert re.search(r"passed +9 of 9 points", checked), checked
     assert "'gelu' is no assignment" in installed("check", ".", "--only", "gelu", cwd=tmp_path / "silu", status=2)
 

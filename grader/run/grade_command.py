@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from grader import home
+from grader import frontends, home
 from grader.console import (
     COURSE,
     INFRASTRUCTURE_ERROR,
@@ -160,8 +160,7 @@ def _read(asked: Asked, folder: Path, names: Sequence[str]) -> tuple[list[Submis
         if asked.out.resolve().is_relative_to(folder.resolve()):
             usage(f"--out {asked.out}: lies in {folder}, where results and submissions could be mixed up; choose a "
                   "folder beside it")
-        if home.here().lies_in(folder):
-            usage(home.OF_A_STUDENT.format(file=asked.course_file))
+        home.here().refuse(folder, alone=_has_source(folder))
         course = read_course(asked.course_file, frozenset(known))
         students = find_submissions(folder, known.values())
         if left := desk.beside(folder, [student.folder for student in students]):
@@ -170,7 +169,13 @@ def _read(asked: Asked, folder: Path, names: Sequence[str]) -> tuple[list[Submis
         for line in intake.remembered(folder, {student.folder.name for student in students}):
             errors.print(f"kernelmark: {line}", markup=False)
         return students, course
-    except (SubmissionError, CourseError) as error:
+    except (SubmissionError, CourseError, home.HomeError) as error:
         usage(str(error))
     except OSError as error:
         usage(f"{error.filename}: {error.strerror}; check the folder of assignments")
+
+
+def _has_source(folder: Path) -> bool:
+    """Whether a folder holds a file in a language that is graded, as one student's does: not whether it holds one of
+    the course's names, since the course may be what cannot be trusted."""
+    return any(path.suffix in frontends.suffixes() for path in folder.glob("*.*"))

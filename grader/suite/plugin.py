@@ -66,8 +66,7 @@ def _by_hand(config: pytest.Config, folder: Path) -> list[Judgement]:
     try:
         named = config.getoption("--course")
         place = home.named(Path(named)) if named else home.find_here()
-        if place.lies_in(folder):
-            raise home.HomeError(home.OF_A_STUDENT.format(file=place.file))
+        place.refuse(folder, alone=True)
         home.enter(place)
         assignments = catalogue.assignments()
         rules = course.read_course(place.file, frozenset(assignments))
