@@ -17,7 +17,6 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cach
            "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/opt/cuda", "/nix/store")  # fmt: skip
 
 
-
 def import_path() -> list[str]:
     """`sys.path` of this process as absolute paths, for a zygote."""
     return [str(Path(entry).absolute()) for entry in sys.path if entry]
@@ -35,11 +34,17 @@ def readable() -> tuple[str, ...]:
     return tuple(sorted({path for path in paths if Path(path).exists() and path != "/"}))
 
 
+def secret() -> set[Path]:
+    """The folders that no submission may see, links followed: the course, and the package's own."""
+    folders = (home.SHIPPED.resolve(), home.root().resolve())
+    return {folder for folder in folders if (folder / home.ASSIGNMENTS).is_dir()}
+
+
 def hidden() -> tuple[str, ...]:
-    """The folders within `readable` that no submission may see: the course, and the package's own."""
-    folders = {home.IN_WHEEL, home.root()}
-    return tuple(sorted(str(folder) for folder in folders if folder.is_dir() and any(
-        folder.is_relative_to(Path(path).resolve()) for path in readable())))
+    """Where `secret` folders lie within what a zygote reads, which may be reached through a link, too."""
+    return tuple(sorted({str(path / folder.relative_to(path.resolve()))
+                         for path in map(Path, (*readable(), *own_code())) for folder in secret()
+                         if folder.is_relative_to(path.resolve())}))
 
 
 class Bared(NamedTuple):
@@ -51,8 +56,8 @@ class Bared(NamedTuple):
 
 def bared() -> Bared:
     """What of `readable` a worker may read where nothing can be mounted: neither the package, which it has in memory,
-    nor what is `hidden`. A folder that holds one of these gives way to the other things in it."""
-    found, without = Bared([], []), [home.PACKAGE, *map(Path, hidden())]
+    nor what is `secret`. A folder that holds one of these gives way to the other things in it."""
+    found, without = Bared([], []), [home.PACKAGE, *secret()]
     for path in map(Path, readable()):
         _bare(path, path.resolve(), without, found)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -141,7 +142,7 @@ def test_what_lies_beside_a_hidden_folder_can_be_read_and_nothing_in_it(
     (packages / "link").symlink_to(grader / "shipped")
     (packages / "module.py").touch()
     monkeypatch.setattr(home, "PACKAGE", grader)
-    monkeypatch.setattr(home, "IN_WHEEL", grader / "shipped")
+    monkeypatch.setattr(home, "SHIPPED", grader / "shipped")
     monkeypatch.setattr(home, "root", lambda: course)
     monkeypatch.setattr(surroundings, "readable", lambda: (str(tmp_path), str(course / ".venv")))
     assert surroundings.hidden() == (str(grader / "shipped"), str(course))
@@ -150,6 +151,30 @@ def test_what_lies_beside_a_hidden_folder_can_be_read_and_nothing_in_it(
     assert whole == [*map(str, through), str(course / ".venv")]
     assert listed == [str(path) for path in (
         tmp_path, tmp_path / "lib", packages, tmp_path / "lib64", tmp_path / "lib64/packages", tmp_path / "src")]
+
+
+def test_what_is_hidden_is_so_by_every_way_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped, course = tmp_path / "real/lib/grader/shipped", tmp_path / "course"
+    for folder in (shipped / "assignments", course / "assignments"):
+        folder.mkdir(parents=True)
+    (shipped / "silu.py").write_text("taken")
+    # An environment that is reached through a link.
+    link = tmp_path / "link"
+    link.symlink_to("real")
+    monkeypatch.setattr(home, "PACKAGE", shipped.parent)
+    monkeypatch.setattr(home, "SHIPPED", shipped)
+    monkeypatch.setattr(home, "root", lambda: course)
+    readable = (*surroundings.readable(), str(link))
+    monkeypatch.setattr(surroundings, "readable", lambda: readable)
+    seen = (*readable, *surroundings.own_code())
+    hidden = surroundings.hidden()
+    assert hidden == (str(link / "lib/grader/shipped"), str(shipped))
+    if trouble := bubblewrap.trouble(seen, hidden):
+        pytest.skip(trouble)
+    for path in (shipped / "silu.py", link / "lib/grader/shipped/silu.py"):
+        shown = subprocess.run([*bubblewrap.command(seen, hidden), "/bin/cat", str(path)], capture_output=True,
+                               text=True, check=False)
+        assert shown.stdout == "" and "No such file" in shown.stderr, shown
 
 
 def test_a_path_that_another_user_cannot_reach_is_named() -> None:
