@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePath
 
 from grader import home, temporary
@@ -155,9 +155,9 @@ def action(repository: Path, course: Path, kit: PurePath, files: PurePath, *, fo
         if _counts_cuda(made):
             check = "      - name: Check"
             text = text.replace(check, f"      - name: Install CUDA's compilers\n        run: {COMPILERS}\n{check}")
-        for word, path in (("KIT", kit), ("CONSTRAINTS", kit / "constraints.txt"),
-                           ("FILES", os.path.relpath(files, kit))):
-            text = text.replace(word, str(path))
+        words = {"KIT": kit, "CONSTRAINTS": kit / "constraints.txt", "FILES": os.path.relpath(files, kit)}
+        # At once, since a folder may be called as one of them is.
+        text = re.sub(rf"\b({'|'.join(words)})\b", lambda found: str(words[found[0]]), text)
         workflow = work / WORKFLOW_PATH
         workflow.parent.mkdir(parents=True)
         workflow.write_text(text, encoding="utf-8")
@@ -167,12 +167,22 @@ def action(repository: Path, course: Path, kit: PurePath, files: PurePath, *, fo
         if there and not force:
             raise ExportError(f"{there}: already exists; choose another folder, --kit NAME for a folder of the kit's "
                               "own, or --force to replace what is there")
+        _through_no_links(repository, new.values())
         for name in REPLACED:
             if (repository / kit / name).is_dir():
                 shutil.rmtree(repository / kit / name)
         for source, target in new.items():
             target.parent.mkdir(parents=True, exist_ok=True)
+            # A link of a student's repository may lead to any file of the user.
+            target.unlink(missing_ok=True)
             shutil.copy(source, target)
+
+
+def _through_no_links(repository: Path, targets: Iterable[Path]) -> None:
+    """Raises ExportError where a folder of a repository leads out of it."""
+    folders = {folder for target in targets for folder in target.parents if folder.is_relative_to(repository)}
+    if link := next((folder for folder in sorted(folders - {repository}) if folder.is_symlink()), None):
+        raise ExportError(f"{link}: is a symbolic link, and files would be written to where it leads; remove it")
 
 
 def _counts_cuda(kit: Path) -> bool:

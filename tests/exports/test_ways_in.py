@@ -116,6 +116,26 @@ def test_a_kit_in_a_repository_that_is_there_checks_its_files(tmp_path: Path) ->
         "install --constraint .venv/constraints.txt --editable .[cuda]\n")
 
 
+def test_a_repository_leads_nowhere_else(tmp_path: Path) -> None:
+    (tmp_path / "course.toml").write_text('assignments = ["silu"]\nlanguages = ["triton"]\n')
+    own, mine = tmp_path / "repository", tmp_path / "bashrc"
+    (own / ".github").mkdir(parents=True)
+    mine.write_text("mine")
+    (own / ".github/workflows").symlink_to(tmp_path)
+    words = ("export", "action", "--course", "course.toml", "--out", "repository", "--kit", "FILES", "--force")
+    refused = kernelmark(*words, cwd=tmp_path)
+    assert refused.returncode == 2 and "repository/.github/workflows: is a symbolic link" in refused.stderr, refused
+    assert not (own / "FILES").exists()
+    (own / ".github/workflows").unlink()
+    (own / "FILES").mkdir()
+    (own / "FILES/Makefile").symlink_to(mine)
+    assert kernelmark(*words, cwd=tmp_path).returncode == 0
+    assert mine.read_text() == "mine" and not (own / "FILES/Makefile").is_symlink()
+    # And the kit's folder may be called as a word of the workflow's text is.
+    workflow = (own / ".github/workflows/kernelmark.yml").read_text()
+    assert "working-directory: FILES\n" in workflow and " check student_template --device" in workflow
+
+
 @pytest.mark.parametrize("words", [("--kit", "../elsewhere"), ("--files", "/tmp"), ("--kit", "a b")])
 def test_a_place_that_a_workflow_cannot_name_is_refused(tmp_path: Path, words: tuple[str, str]) -> None:
     done = kernelmark("export", "action", "--out", "repository", *words, cwd=tmp_path)
