@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Callable, Collection, Sequence
@@ -15,11 +16,12 @@ from grader.model import catalogue
 from grader.model.course import read_course
 from grader.model.forms import in_any_language
 
-# Of the package's own data; another course is copied whole, but for what commands write.
+# What is copied of a course; the rest of its folder may be a class, with names and marks.
 COURSE = (home.COURSE, home.ASSIGNMENTS, "reference", "student_template", "calibration")
 WRITTEN = ("__pycache__", ".git", ".attempts", "results", "build")
 MADE = {
-    "Makefile": """verify: ; kernelmark verify
+    "Makefile": """.PHONY: verify grade kit
+verify: ; kernelmark verify
 grade: ; kernelmark grade submissions --out results
 kit: ; kernelmark kit build/kit
 """,
@@ -27,21 +29,28 @@ kit: ; kernelmark kit build/kit
     ".github/workflows/verify.yml": """# Says what an assignment lacks before students get it. No GPU is needed.
 name: verify
 on: [push, pull_request]
+permissions:
+  contents: read
+env:
+  # Where kernelmark comes from: git+https://HOST/OWNER/NAME@COMMIT, or a wheel that is committed in this folder, which
+  # "pip wheel --no-deps --wheel-dir . CHECKOUT" makes. Not its name alone: on a public index that may be a stranger's.
+  KERNELMARK: "SOURCE"
 jobs:
   verify:
-    runs-on: ubuntu-latest
+    runs-on: ubuntu-24.04
     steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
+      - uses: actions/checkout@v6
+      - uses: actions/setup-python@v6
         with: {python-version: "3.12"}
       # torch without a GPU's libraries is a tenth as large.
-      - run: pip install kernelmark==VERSION --extra-index-url https://download.pytorch.org/whl/cpu
+      - run: pip install $KERNELMARK --extra-index-url https://download.pytorch.org/whl/cpu
       - run: kernelmark verify
 """,
 }
 # An author's own, where there are any.
 KEPT = (".gitignore", "README.md")
-_LISTED = re.compile(r"^assignments = (\[[^\]]*\])[^\n]*", re.MULTILINE)
+WHEEL = "./kernelmark-*.whl"
+_LISTED = re.compile(r"^assignments\s*=\s*\[[^\]]*\][^\n]*", re.MULTILINE)
 
 
 def source_of(example: str) -> Path:
@@ -65,8 +74,8 @@ def write(folder: Path, source: Path, chosen: Collection[str]) -> list[str]:
     """
     known = catalogue.files(source)
     names = read_course(source / home.COURSE, frozenset(known)).select(known, chosen)
-    parts = COURSE if source == home.SHIPPED else sorted(path.name for path in source.iterdir())
-    parts = [name for name in parts if name not in WRITTEN and (source / name).exists()]
+    parts = COURSE if source == home.SHIPPED else (*COURSE, *MADE, "README.md")
+    parts = tuple(name for name in parts if (source / name).exists())
     made = [name for name in (*parts, *MADE) if name not in KEPT]
     if there := next((name for name in made if (folder / name).exists()), None):
         raise ValueError(f"{folder / there}: already exists; choose a new folder")
@@ -79,13 +88,14 @@ def write(folder: Path, source: Path, chosen: Collection[str]) -> list[str]:
         if (source / name).is_dir():
             shutil.copytree(source / name, folder / name, ignore=_others(known, known.keys() - names))
         elif not (folder / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / name, folder / name)
     (folder / home.COURSE).write_text(rules, encoding="utf-8")
     for name, text in MADE.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            path.write_text(text.replace("VERSION", metadata.version("kernelmark")), encoding="utf-8")
+            path.write_text(text.replace("SOURCE", came_from()), encoding="utf-8")
     if not (folder / RULES).exists():
         shutil.copyfile(home.SHIPPED / RULES, folder / RULES)
     assignments = catalogue.assignments(folder.resolve())
@@ -94,6 +104,16 @@ def write(folder: Path, source: Path, chosen: Collection[str]) -> list[str]:
             handout.draw(path, drawn)
     (folder / handout.NOTEBOOK).write_text(handout.notebook(assignments, course, folder), encoding="utf-8")
     return list(assignments)
+
+
+def came_from() -> str:
+    """Where pip took this package from, for another machine to do so, too: a commit, a file on the web, or else a wheel
+    in the course's folder, where its author puts one."""
+    origin = json.loads(metadata.distribution("kernelmark").read_text("direct_url.json") or "{}")
+    url = origin.get("url", "")
+    if not url.startswith("https://"):
+        return WHEEL
+    return f"{vcs['vcs']}+{url}@{vcs['commit_id']}" if (vcs := origin.get("vcs_info")) else url
 
 
 def _others(known: dict[str, str], left: Collection[str]) -> Callable[[str, list[str]], list[str]]:
@@ -112,4 +132,4 @@ def _rules(text: str, left: Collection[str]) -> str:
     """
     for name in left:
         text = re.sub(rf"(?ms)^\[(?:points|thresholds)\.assignments\.{name}\].*?(?=^\[|\Z)", "", text)
-    return _LISTED.sub(r"# assignments = \1", text)
+    return _LISTED.sub(lambda listed: re.sub("^", "# ", listed[0], flags=re.MULTILINE), text)

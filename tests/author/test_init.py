@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -37,15 +39,47 @@ def test_a_course_has_what_it_was_asked_for_and_nothing_of_the_rest(tmp_path: Pa
     assert [course.threshold_of(name) for name in ("silu", "gemm")] == [
         shipped.threshold_of(name) for name in ("silu", "gemm")]
     assert (course.limits, course.policy) == (shipped.limits, shipped.policy)
-    assert len((folder / "Makefile").read_text().splitlines()) == 3
+    (folder / "grade").mkdir()
+    planned = subprocess.run(["make", "-n", "verify", "grade", "kit"], cwd=folder, capture_output=True, text=True)
+    assert planned.stdout.splitlines() == [
+        "kernelmark verify", "kernelmark grade submissions --out results", "kernelmark kit build/kit"], planned
     (job,) = yaml.safe_load((folder / ".github/workflows/verify.yml").read_text())["jobs"].values()
     assert job["steps"][-1]["run"] == "kernelmark verify"
     assert "%%kernelmark gemm" in (folder / "student_template" / "kernels.ipynb").read_text()
     assert "transpose" not in (folder / "student_template" / "README.md").read_text()
 
 
-def test_another_course_is_copied_whole_with_what_lies_beside_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("origin", "source"), [
+    (None, "./kernelmark-*.whl"),
+    ({"url": "file:///home/ada/kernelmark", "dir_info": {"editable": True}}, "./kernelmark-*.whl"),
+    ({"url": "https://there/kernelmark", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}},
+     "git+https://there/kernelmark@c0ffee"),
+    ({"url": "https://there/kernelmark-0.2.0-py3-none-any.whl", "archive_info": {}},
+     "https://there/kernelmark-0.2.0-py3-none-any.whl"),
+], ids=["an index", "a checkout", "git", "a wheel on the web"])
+def test_its_workflow_installs_the_package_from_where_it_came_and_by_no_name(
+    origin: dict[str, object] | None, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "kernelmark-0.2.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Name: kernelmark\nVersion: 0.2.0\n")
+    if origin:
+        (installed / "direct_url.json").write_text(json.dumps(origin))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    made(tmp_path / "course", "--with", "silu")
+    workflow = yaml.safe_load((tmp_path / "course/.github/workflows/verify.yml").read_text())
+    assert workflow["env"] == {"KERNELMARK": source} and workflow["permissions"] == {"contents": "read"}
+    (install,) = (step["run"] for step in workflow["jobs"]["verify"]["steps"] if "install" in step.get("run", ""))
+    assert install.startswith("pip install $KERNELMARK --")
+
+
+def test_of_another_course_its_parts_are_copied_and_no_students(tmp_path: Path) -> None:
     made(tmp_path / "first", "--with", "silu,gelu")
+    rules = (tmp_path / "first/course.toml").read_text()
+    listed = 'assignments = [  # in this order\n    "gelu",\n    "silu",\n]\n'
+    (tmp_path / "first/course.toml").write_text(re.sub(r"(?m)^# assignments = .*\n", listed, rules))
+    (tmp_path / "first/Makefile").write_text("all:\n")
+    (tmp_path / "first/roster.csv").write_text("id,name\n")
     (tmp_path / "first/assignments/_shared").mkdir()
     (tmp_path / "first/assignments/_shared/words.py").write_text("")
     (tmp_path / "first/class/ada").mkdir(parents=True)
@@ -57,7 +91,12 @@ def test_another_course_is_copied_whole_with_what_lies_beside_it(tmp_path: Path)
     (tmp_path / "second/README.md").write_text("of the second")
     made(tmp_path / "second", "--from", str(tmp_path / "first"), "--with", "gelu")
     assert {path.name for path in (tmp_path / "second/assignments").iterdir()} == {"gelu", "_shared"}
-    assert (tmp_path / "second/class/ada").is_dir() and not (tmp_path / "second/results").exists()
+    assert {path.name for path in (tmp_path / "second").iterdir()} == {
+        ".git", ".github", ".gitignore", "Makefile", "README.md", "assignments", "calibration", "course.toml",
+        "reference", "student_template"}
+    assert (tmp_path / "second/Makefile").read_text() == "all:\n"
+    assert '# assignments = [  # in this order\n#     "gelu",\n#     "silu",\n# ]\n' in (
+        tmp_path / "second/course.toml").read_text()
     assert (tmp_path / "second/README.md").read_text() == "of the second"
     assert "`gelu.py`" in (tmp_path / "second/student_template/README.md").read_text()
 
