@@ -53,7 +53,12 @@ def summary(result: Result, files: Mapping[str, str], more: Iterable[str] = ()) 
         blocks += _wrong(failed.assignment, files[failed.name])
     said = [*(f"{a.title}: {remark}" for a in result.assignments.values() for remark in a.remarks),
             *findings.not_measured(result), *more]
-    return "\n\n".join([*blocks, *map(_text, said)]) + "\n"
+    return "\n\n".join([*blocks, sentences(said)])
+
+
+def sentences(said: Iterable[str]) -> str:
+    """The Markdown of sentences, which may quote names that students gave."""
+    return "\n\n".join(map(_text, said)) + "\n"
 
 
 def _wrong(a: AssignmentResult, file: str) -> list[str]:

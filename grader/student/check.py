@@ -244,7 +244,10 @@ def check(target: Path, options: CheckOptions, console: Console, errors: Console
         # The files have other names, and it is unknown which assignments they are for.
         console.print("\n".join(desk_.lines), markup=False, soft_wrap=True)
         if options.github:
-            _summarised("\n\n".join(desk_.lines))
+            # Late, as few checks run there.
+            from grader.report import actions
+
+            _summarised(actions.sentences(desk_.lines))
         return NOT_RIGHT
     on_interruption(signal.default_int_handler)
     try:

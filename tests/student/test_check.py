@@ -284,6 +284,15 @@ def test_the_command_checks_the_working_directory_and_names_its_report(tmp_path:
     assert [*(tmp_path / "tmp").iterdir()] == [page.parent] and [*page.parent.iterdir()] == [page]
 
 
+def test_on_github_a_files_name_is_no_markup(tmp_path: Path) -> None:
+    (tmp_path / "hw").mkdir()
+    (tmp_path / "hw" / "silu [fast] <img>.py").write_text(SILU)
+    done = kernelmark("check", ".", "--github", cwd=tmp_path / "hw", environment={
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")})
+    assert done.returncode == 1 and "silu [fast] <img>.py" in done.stdout, done
+    assert r"silu \[fast\] \<img\>.py" in (tmp_path / "summary.md").read_text()
+
+
 @pytest.fixture
 def watching(tmp_path: Path) -> Iterator[tuple[Path, subprocess.Popen[str]]]:
     """A check of a right kernel that watches, and the file."""
