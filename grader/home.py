@@ -166,11 +166,33 @@ def _has(folder: Path, name: str) -> bool:
 
 
 def _strange(folder: Path) -> str:
-    """Why a course that was not named cannot be taken; "" if it can."""
+    """Why a course that was not named cannot be taken; "" if it can: whether others can put programs there."""
     if os.name != "posix":
         return ""
-    if folder.stat().st_mode & stat.S_IWOTH:
-        return "everybody may write into its folder"
     known = {0, os.geteuid(), int(os.environ.get("SUDO_UID", 0))}
-    return "" if {folder.stat().st_uid, (folder / COURSE).stat().st_uid} <= known else "it belongs to another user"
+    for path in (folder, folder / COURSE, folder / ASSIGNMENTS):
+        if path != folder and not _has(folder, path.name):
+            continue
+        info = path.stat()
+        what = "its folder" if path == folder else path.name if path.name == COURSE else f"{path.name}/"
+        if info.st_mode & stat.S_IWOTH:
+            return f"everybody may write into {what}"
+        if info.st_mode & stat.S_IWGRP and not _own_group(info.st_gid):
+            return f"a group may write into {what}"
+        if info.st_uid not in known:
+            return "it belongs to another user"
+    return ""
 
+
+def _own_group(group: int) -> bool:
+    """Whether a group is the user's alone, as many systems make one for each user, of the user's name."""
+    # Late: POSIX alone has them.
+    import grp
+    import pwd
+
+    try:
+        name, members = grp.getgrgid(group)[0], grp.getgrgid(group)[3]
+        user = pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return False
+    return group == 0 or (name == user and not set(members) - {user})

@@ -100,15 +100,31 @@ def test_a_course_without_assignments_says_what_writes_one(tmp_path: Path) -> No
 def test_a_course_that_others_can_put_there_has_to_be_named(tmp_path: Path) -> None:
     planted = course(tmp_path / "planted", "one")
     (planted / "below").mkdir()
-    planted.chmod(0o777)
-    with pytest.raises(HomeError, match=r"everybody may write into its folder.*; if you trust it, pass --course"):
-        home.find(planted / "below")
-    assert home.named(planted).root == planted
-    planted.chmod(0o755)
+    shared = 4711 if os.geteuid() == 0 else next((group for group in os.getgroups() if group != os.getgid()), None)
+    for path, what in ((planted, "its folder"), (planted / "course.toml", "course.toml"),
+                       (planted / "assignments", "assignments/")):
+        mode, group = path.stat().st_mode & 0o755, path.stat().st_gid
+        path.chmod(mode | 0o002)
+        with pytest.raises(HomeError, match=f"everybody may write into {what}.*; if you trust it, pass --course"):
+            home.find(planted / "below")
+        assert home.named(planted).root == planted
+        if shared is not None:
+            os.chown(path, -1, shared)
+            path.chmod(mode | 0o020)
+            with pytest.raises(HomeError, match=f"a group may write into {what}, and its assignments would run"):
+                home.find(planted)
+            os.chown(path, -1, group)
+        path.chmod(mode)
+        if os.geteuid() == 0:
+            os.chown(path, 4711, -1)
+            with pytest.raises(HomeError, match="belongs to another user"):
+                home.find(planted)
+            os.chown(path, 0, -1)
+    assert home.find(planted).root == planted
     if os.geteuid() == 0:
-        os.chown(planted / "course.toml", 4711, 4711)
-        with pytest.raises(HomeError, match="belongs to another user"):
-            home.find(planted)
+        # Where each user has a group, its folders are open to it.
+        planted.chmod(0o775)
+        assert home.find(planted).root == planted
 
 
 PLANTED = """from pathlib import Path
