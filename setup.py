@@ -13,6 +13,8 @@ from setuptools.command.build_py import build_py
 FOLDERS = ("assignments", "calibration", "reference", "student_template", "student_kit")
 # With the last three a kit can be installed.
 FILES = ("course.toml", "pyproject.toml", "constraints.txt", "LICENSE")
+# What a checkout holds of somebody's teaching: hidden cases, grades and their records.
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "hidden.toml", "results", ".attempts")
 
 
 class BuildWithCourses(build_py):
@@ -26,7 +28,7 @@ class BuildWithCourses(build_py):
         shutil.rmtree(into, ignore_errors=True)
         examples = [str(path.parent.relative_to(root)) for path in sorted(root.glob("examples/*/course.toml"))]
         for name in (*FOLDERS, *examples):
-            shutil.copytree(root / name, into / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(root / name, into / name, ignore=LEFT_OUT)
         for name in FILES:
             shutil.copy2(root / name, into / name)
 

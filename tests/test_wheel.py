@@ -17,6 +17,8 @@ from tests.kits import environment_in
 
 # What is packed; not the checkout itself, where a build leaves folders.
 PACKED = ("grader", "assignments", "calibration", "reference", "student_template", "student_kit", "examples")
+# What teaching leaves in a checkout.
+PRIVATE = ("assignments/silu/hidden.toml", "examples/llm/results/ada.json", "examples/llm/.attempts/attempts.db")
 # Takes the kernel from wherever a worker of this machine can read one.
 THIEF = """
 import importlib.util
@@ -46,6 +48,9 @@ class Installed:
             shutil.copy(path, source)
         for name in PACKED:
             shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for private in PRIVATE:
+            (source / private).parent.mkdir(exist_ok=True)
+            (source / private).write_text("")
         self.environment = environment_in(folder / "venv")
         pip = (folder / "venv/bin/python", "-m", "pip")
         self._run(*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", wheels, source)
@@ -80,6 +85,9 @@ def test_a_wheel_holds_every_file_of_the_package(installed: Installed) -> None:
             if path.is_file() and path.suffix != ".pyc" and "shipped" not in path.parts}
     assert held == {path.relative_to(ROOT) for path in (ROOT / "grader").rglob("*")
                     if path.is_file() and path.suffix != ".pyc"}
+    shipped = installed.packages / "grader/shipped"
+    assert (shipped / "examples/llm/course.toml").is_file() and not [
+        name for name in PRIVATE if (shipped / name).exists()]
 
 
 def test_what_it_lacks_comes_from_a_registry(installed: Installed) -> None:
