@@ -196,7 +196,9 @@ class Prepared:
         return TaskPlans(plans, printed=planning.printed, skipped=planning.skipped)
 
     def _look(self) -> Seen | None:
-        return look_at_timed(self.task.assignment, self.plan().plans, self.simulation)
+        # Its time is none of the cases'.
+        simulation = self.simulation.under(Allowance(self.task.course.limits.call_seconds))
+        return look_at_timed(self.task.assignment, self.plan().plans, simulation)
 
     def _plan_for_simulator(self, case: Case) -> Plan | None:
         plan = self.plan().plans.get(case.name)

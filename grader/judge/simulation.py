@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, TypeVar
@@ -103,7 +104,13 @@ class Simulation:
         self._on = on
         self._operations = operations
         self._seconds = seconds
-        self._conversation: Conversation | None = None
+        self._open: list[Conversation] = []
+
+    def under(self, allowance: Allowance) -> Simulation:
+        """The same, in the same simulator, with calls that take their time off another budget."""
+        other = copy(self)
+        other._allowance = allowance
+        return other
 
     def run(
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs], manner: Manner = PLAIN
@@ -179,13 +186,14 @@ class Simulation:
             with TURN, self._allowance.spend(self._seconds) as seconds:
                 if not seconds:
                     return USED_UP, 0.0
-                if self._conversation is None or self._conversation.over:
-                    self._conversation = self._start()
-                self._conversation.give(size)
+                if not self._open or self._open[-1].over:
+                    self._open[:] = [self._start()]
+                (conversation,) = self._open
+                conversation.give(size)
                 started = time.monotonic()
-                reply = self._conversation.ask(
+                reply = conversation.ask(
                     messages.Simulate(
-                        seq=self._conversation.next_seq(), bytes=len(text), device=self._on, seconds=OWN * seconds,
+                        seq=conversation.next_seq(), bytes=len(text), device=self._on, seconds=OWN * seconds,
                         outputs=[one.name for one in assignment.outputs if isinstance(one, Output)], watch=watch,
                         **asked),
                     messages.SIMULATOR_REPLY, seconds=seconds, descriptors=[file, *memory])
@@ -204,9 +212,8 @@ class Simulation:
         """Ends its simulator. Where somebody else has the turn, that ends it: a lane has one confined process."""
         if TURN.acquire(blocking=False):
             try:
-                if self._conversation is not None:
-                    self._conversation.end()
-                    self._conversation = None
+                while self._open:
+                    self._open.pop().end()
             finally:
                 TURN.release()
 

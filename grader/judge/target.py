@@ -9,16 +9,16 @@ from grader import frontends
 from grader.engine.forkserver.conversation import Lost
 from grader.frontends import FrontEnd
 from grader.judge import large
-from grader.judge.allowance import NOT_COMPILED
+from grader.judge.allowance import NOT_COMPILED, Allowance
 from grader.judge.compiled_look import look_at_compiled
 from grader.judge.explain import explain_assembly, explain_library
 from grader.judge.explain.lines import phrases_of, spoken
 from grader.judge.explain.stops import explain_uncompiled
 from grader.judge.inspection import inspection_of
-from grader.judge.large import SampledCase
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.preparing import kernels_of
 from grader.judge.rules import foreign
+from grader.judge.sampling import LATE, SECONDS, SampledCase
 from grader.model.cases import Case
 from grader.model.launched import Inspection
 from grader.model.result import Detail
@@ -97,8 +97,16 @@ def _look_at_large(prepared: Prepared, plans: Mapping[str, Plan]) -> list[Sample
     for case in (*task.assignment.cases, *task.assignment.timed):
         if case not in small:
             by_sizes.setdefault(tuple(case.sizes.values()), case)
-    return [large.look_at_large(task.assignment, case, plans[case.name], prepared.simulation, prepared.draws, task.text)
-            for case in by_sizes.values() if case.name in plans]
+    looks: list[SampledCase] = []
+    budget = Allowance(SECONDS)
+    simulation = prepared.simulation.under(budget)
+    for case in by_sizes.values():
+        if budget.left <= 0:
+            looks.append(SampledCase(case, unseen=LATE))
+        elif case.name in plans:
+            looks += large.look_at_large(
+                task.assignment, case, plans[case.name], simulation, prepared.draws, task.text)
+    return looks
 
 
 def _trouble(prepared: Prepared, plans: Mapping[str, Plan], timed: Sequence[Kernel]) -> _Trouble | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from grader.judge.judgement import Judgement
 from grader.judge.prepared import Prepared, Task
-from grader.model.assignment import Assignment
+from grader.kit.author import rows_of
+from grader.model.assignment import Answer, Assignment
 from grader.model.cases import cases
 from grader.model.course import Course
 from grader.model.result import CheckResult, Detail
@@ -254,27 +257,43 @@ WRONG = [
                  "The answer is the same whatever seed is", "Does seed reach", id="another number for the seed"),
 ]
 # Sizes that only a GPU runs whole, and what is said of them.
+WRONG_AT_SIZE = ROWS.replace("tl.max(v))", "tl.where(N > 200, 0.0, tl.max(v)))")
+BY_ROWS = dict.fromkeys(("total", "largest", "place"), Answer(rows=rows_of("x")))
 LARGE = [
-    pytest.param("80x300", ROWS, "", "Of sizes that only a GPU runs whole, a sample was run here: 80 of 80 programs of "
-                 "80x300.", id="whole"),
-    pytest.param("80x300", ROWS.replace("tl.max(v))", "tl.where(N > 200, 0.0, tl.max(v)))"),
-                 "elements are wrong: largest[", "", id="wrong in one output"),
-    pytest.param("80x300", ROWS.replace("tl.max(v))", "tl.max(v))\n    tl.store(x + row * N, 0.0, mask=N > 200)"),
+    pytest.param(contract.ROWS, {}, "80x300", ROWS, "", "All programs were run here of 80x300.", id="whole"),
+    pytest.param(contract.ROWS, {}, "80x300", WRONG_AT_SIZE, "elements are wrong: largest[", "",
+                 id="wrong in one output"),
+    pytest.param(contract.ROWS, {}, "80x300",
+                 ROWS.replace("tl.max(v))", "tl.max(v))\n    tl.store(x + row * N, 0.0, mask=N > 200)"),
                  "x changed during the call", "", id="an input changed"),
-    pytest.param("2200000x1", ROWS, "", "Not looked at: 2200000x1 (its answer is not looked at in parts).",
+    pytest.param(contract.ROWS, {}, "2200000x1", ROWS, "",
+                 "Not looked at: 2200000x1 (nothing says which part of the inputs a part of it takes).",
                  id="too large as a whole"),
+    pytest.param(contract.ROWS, BY_ROWS, "2200000x300", ROWS, "",
+                 "Of sizes that only a GPU runs whole, a sample was run here: 4 of 2,200,000 programs of 2200000x300.",
+                 id="rows"),
+    pytest.param(contract.ROWS, BY_ROWS, "80000x300", WRONG_AT_SIZE,
+                 "elements that one program stores 1 are wrong: largest[", "", id="rows of one output wrong"),
+    pytest.param(contract.ROWS, {name: BY_ROWS[name] for name in ("total", "place")}, "80000x300", ROWS, "",
+                 "programs of 80000x300. Not looked at: largest of 80000x300 (nothing says", id="one without rows"),
+    pytest.param(contract.DECAY, dict.fromkeys(("state", "sign"), Answer(tolerance=None, rows=rows_of("x", "state"))),
+                 "80000x300", DECAY, "", "4 of 93,750 programs of 80000x300.", id="updated rows"),
+    pytest.param(contract.LARGEST, {"out": Answer(rows=rows_of("x"))}, "80000x300", LARGEST, "",
+                 "4 of 80,000 programs of 80000x300.", id="what was answered decides"),
 ]
 
 
-@pytest.mark.parametrize("size, text, message, note", LARGE)
-def test_large_sizes_of_several_outputs_are_looked_at_as_a_whole(
-    size: str, text: str, message: str, note: str
+@pytest.mark.parametrize("assignment, answers, size, text, message, note", LARGE)
+def test_large_sizes_are_looked_at_in_each_output(
+    assignment: Assignment, answers: Mapping[str, Answer], size: str, text: str, message: str, note: str
 ) -> None:
-    assignment = contract.ROWS.model_copy(update={"cases": cases("M N", "3x5", gpu=size)})
-    target = next(check for check in _judged(assignment, text) if check.stage == "target")
-    assert (message in target.detail.message) if target.detail else (target.outcome, target.note) == ("passed", note), (
-        target)
-    assert (target.detail is None) == (message == "")
+    judged = {name: answer.model_copy(update={"tolerance": assignment.about(name).tolerance})
+              for name, answer in answers.items()}
+    alone = {"rows": judged["out"].rows} if "out" in judged else {"answers": {**assignment.answers, **judged}}
+    large = assignment.model_copy(update={"cases": cases("M N", "3x5", gpu=size), **alone})
+    target = next(check for check in _judged(large, text) if check.stage == "target")
+    assert (message in target.detail.message) if target.detail else (target.outcome == "passed" and note in target.note)
+    assert (target.detail is None) == (message == ""), target
 
 
 def _wrong(assignment: Assignment, text: str, before: str, after: str) -> Detail:
