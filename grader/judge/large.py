@@ -11,7 +11,7 @@ from grader.judge.allowance import USED_UP
 from grader.judge.answers import compared
 from grader.judge.explain import Called, between_elements, explain_case, explain_findings, explain_stop
 from grader.judge.inputs import Draws
-from grader.judge.sampling import LATE, Sample, SampledCase, Unseen, Wrong, wrong_part
+from grader.judge.sampling import LATE, Sample, SampledCase, Settled, Unseen, wrong_part
 from grader.judge.simulation import Ran, Simulation
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, shape_of
@@ -57,7 +57,7 @@ def _output(
             look = Sample(view, case, part, simulation, draws, source, call).look()
         except Unseen as unseen:
             return SampledCase(case, unseen=str(unseen))
-        except Wrong as wrong:
+        except Settled as wrong:
             return SampledCase(case, detail=wrong.detail)
         if look.detail is not None:
             break

@@ -74,7 +74,7 @@ class Unseen(Exception):
     """Raised with the reason why a case cannot be looked at."""
 
 
-class Wrong(Exception):
+class Settled(Exception):
     """Raised with what is wrong with a case before anything is compared, or with what only a GPU can tell."""
 
     def __init__(self, detail: Detail) -> None:
@@ -174,7 +174,7 @@ class Sample:
             return
         copies = any(isinstance(one, Copy) for one in self.plan.first)
         if not copies and not self.launches:
-            raise Wrong(Detail(
+            raise Settled(Detail(
                 kind="unwritten", message=f"No kernel is launched that could write {self.assignment.output.name}.",
                 hint="Launch a kernel for all sizes: a branch on the size may leave it out."))
         name = self.assignment.output.name
@@ -210,7 +210,7 @@ class Sample:
         """A simulator's view of the programs that are chosen."""
         seen = self.simulation.inspect(self.assignment, self.plan, watch, operations=operations, memory=memory)
         if isinstance(seen, CannotSimulate):
-            raise Wrong(explain_stop(self.assignment, self.source, seen))
+            raise Settled(explain_stop(self.assignment, self.source, seen))
         if not isinstance(seen, Simulated):
             raise Unseen(LATE if seen == USED_UP else SLOW)
         by_kind: dict[str, set[int]] = {"load": set(), "store": set(), "atomic": set()}
