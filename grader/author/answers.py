@@ -36,7 +36,8 @@ def right_answers(subject: Subject) -> Iterator[str]:
                 continue
             for of_output, view in subject.views():
                 if subject.ratio(view, drawn, drawn.right[view.output.name]) > 1:
-                    yield f"{case.name}: {of_output}the oracle's own answer, rounded, exceeds the tolerance"
+                    yield (f"{case.name}: {of_output}the oracle's own answer, rounded, exceeds the tolerance; allow "
+                           "the rounding to the output's dtype")
     # The baseline never meets other contents than those of timed cases, if cases have them.
     timed = {case.values for case in assignment.timed}
     for case in [case for case in subject.cases if case.values in timed] or subject.cases:

@@ -268,9 +268,9 @@ class Assignment(Table):
         needed = {size for p in tensors.values() for size in p.size_names}
         for case in (*self.cases, *(case for timed in self.timed for case in timed.siblings())):
             if missing := needed - set(case.sizes):
-                raise ValueError(f"case {case.name}: sizes lack {', '.join(sorted(missing))}")
+                raise ValueError(f"case {case.name}: sizes lack {', '.join(sorted(missing))}; name and give them")
             if any(value < 1 for value in case.sizes.values()):
-                raise ValueError(f"case {case.name}: sizes are at least 1")
+                raise ValueError(f"case {case.name}: a size is 0 or less; give sizes of at least 1")
             if self.fits is not None and not self.fits(case.sizes):
                 raise ValueError(f"case {case.name}: sizes do not go together; give others, or change fits")
             for size, allowed in self.choices.items():
@@ -281,9 +281,20 @@ class Assignment(Table):
             if case.dtypes and self.forms:
                 raise ValueError(f"case {case.name}: dtypes of its own; forms in other languages have one dtype alone")
             for tensor in tensors.values():
-                if min((shape := shape_of(tensor, case)), default=1) < 1:
-                    raise ValueError(f"case {case.name}: {tensor.name} has the shape {shape}; extents are at least 1")
-                check_strides(case.name, tensor.name, shape, strides_of(tensor, case))
+                try:
+                    shape, strides = shape_of(tensor, case), strides_of(tensor, case)
+                except KeyError as error:
+                    raise ValueError(
+                        f"case {case.name}: strides of {tensor.name}: {error} is no size of the case; take one of "
+                        f"{', '.join(case.sizes)}") from None
+                except ZeroDivisionError:
+                    raise ValueError(
+                        f"case {case.name}: an extent or a stride of {tensor.name} divides by 0; give other sizes, or "
+                        "change the expression") from None
+                if min(shape, default=1) < 1:
+                    raise ValueError(f"case {case.name}: {tensor.name} has the shape {shape}; extents are at least 1: "
+                                     "give larger sizes")
+                check_strides(case.name, tensor.name, shape, strides)
 
     def _check_places(self) -> None:
         on_device = [p.name for p in self.parameters if isinstance(p, Input | Update) and p.place == "device"]

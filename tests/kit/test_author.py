@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -106,3 +107,12 @@ def test_a_mistake_about_two_outputs_has_an_answer_for_each() -> None:
 def test_sizes_that_do_not_go_together_are_said() -> None:
     with pytest.raises(ValueError, match="case 5x9: sizes do not go together"):
         made(fits=lambda sizes: sizes["N"] <= sizes["M"])
+
+
+@pytest.mark.parametrize("strides, words", [
+    (("K", 1), "strides of x: 'K' is no size of the case; take one of M, N"),
+    (("N // (N - 9)", 1), "an extent or a stride of x divides by 0; give other sizes"),
+])
+def test_strides_that_cannot_be_computed_are_said(strides: tuple[str, int], words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"case 5x9: {words}")):
+        made(cases=cases("M N", "5x9", strides={"x": strides}))
