@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.judge.answers import finite
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import Comparison, compare, poison_
 from grader.model import catalogue
@@ -66,10 +67,8 @@ class Subject:
 
     def right(self, inputs: Inputs, answered: Answers) -> Answers:
         """The oracle's answers. Those that it is given are of finite numbers, as in a grading."""
-        given = {name: answered[name] for name in self.assignment.conditions}
-        finite = {name: torch.where(value.double().isfinite(), value.double(), 0.0).to(value.dtype)
-                  if value.is_floating_point() else value for name, value in given.items()}
-        found = self.assignment.oracle(**inputs, **finite)
+        given = {name: finite(answered[name]) for name in self.assignment.conditions}
+        found = self.assignment.oracle(**inputs, **given)
         names = [output.name for output in self.outputs]
         several = found if isinstance(found, tuple) else (found,)
         if len(several) != len(names) or (len(names) > 1 and not isinstance(found, tuple)):
