@@ -253,6 +253,8 @@ def _values(assignment: Assignment) -> str:
         rows.append((ending, *(described(
             *(named[p.name] for named in drawn), bits=8 * ITEM_BYTES[dtype_of(p, cases[0])],
             one_row=len(p.shape) == 1) for p in tensors)))
+    if len(rows) == 1:
+        rows = [("all", *rows[0][1:])]
     return _table(("cases", *(f"`{p.name}`" for p in tensors)), [*rows[1:], *rows[:1]])
 
 

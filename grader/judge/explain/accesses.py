@@ -76,7 +76,7 @@ def _programs(one: TensorAccess, by_rows: Container[int]) -> Hint | None:
             continue
         told = f"from program 0 to the next one along axis {axis} {one.where} moves on by"
         size = next((size for apart, size in tile if apart == moved), 0)
-        by_row = axis in by_rows and len(access.tile) == 1
+        by_row = layout.is_matrix and axis in by_rows and len(access.tile) == 1
         if size and not by_row:
             unit = "row" if layout.is_matrix and moved == layout.columns else "element"
             return one.hint(
