@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import keyword
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from grader import home
@@ -21,11 +22,8 @@ from collections.abc import Mapping
 
 from torch import Tensor
 
-from grader.kit.author import EPS32, assignment, mistakes
-from grader.kit.inputs import Distribution, Spread
-from grader.model.assignment import Baseline
-from grader.model.cases import Case, cases, timed
-from grader.model.parameters import Input, Inputs, Output
+from grader.kit.author import (
+    EPS32, Baseline, Case, Distribution, Input, Inputs, Output, Spread, assignment, cases, mistakes, timed)
 
 
 def oracle(x: Tensor) -> Tensor:
@@ -114,7 +112,7 @@ Say what is hard about these sizes and values, and how near an answer must come.
 Say what of Triton is fine here, and what of PyTorch is tempting and refused.
 
 ## Common mistakes
-* A grid of `n // BLOCK` programs: the last, partial block is never written. Use `triton.cdiv(n, BLOCK)`.
+Say what goes wrong most often, and what to do instead.
 
 ## Points and speed
 <!-- points: -->
@@ -163,6 +161,19 @@ def NAME(x: torch.Tensor, out: torch.Tensor) -> None:
     NAME_kernel[(triton.cdiv(n, BLOCK),)](x, out, n, BLOCK=BLOCK)
 ''',
 }
+
+
+PLACEHOLDERS = (
+    "what one learns from it, in a line",
+    *(line for line in FILES["assignments/NAME/handout.md"].splitlines() if line.startswith("Say ")))
+"""What the author has to write instead."""
+
+
+def placeholders(*paths: Path) -> Iterator[str]:
+    """What is left of the template in these files of an assignment, a sentence each. Raises OSError."""
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        yield from (f"{path}: {left!r} is the template's; write yours" for left in PLACEHOLDERS if left in text)
 
 
 def write(name: str, root: Path) -> list[Path]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from grader import home
-from grader.author import answers, contents, handout, nulls
+from grader.author import answers, contents, handout, new, nulls
 from grader.author.student_kit import solved
 from grader.author.subject import SEEDS, Subject
 from grader.frontends import Outline, by_suffix
@@ -123,7 +123,12 @@ def _stub(subject: Subject) -> Iterator[str]:
 
 def _handout(subject: Subject) -> Iterator[str]:
     drawn = handout.parts(subject.assignment, read_course(home.file(), frozenset(catalogue.files())))
-    yield from handout.problems(handout.handout(subject.assignment.name, subject.root), drawn)
+    path = handout.handout(subject.assignment.name, subject.root)
+    heading, title = path.read_text(encoding="utf-8").partition("\n")[0], f"# {subject.assignment.title}"
+    if heading != title:
+        yield f"{path}: begins with {heading!r}, expected the assignment's title; write {title!r}"
+    yield from handout.problems(path, drawn)
+    yield from new.placeholders(path, path.with_name("assignment.py"))
 
 
 def _reference(subject: Subject) -> Iterator[str]:

@@ -15,6 +15,7 @@ from grader.author import handout, new
 from grader.author.verify import verify
 from grader.model import catalogue
 from grader.model.course import read_course
+from tests.author.written import write_handout
 
 FILE = re.compile(r"^`([\w/]+\.py)`:\n\n```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 DOCUMENT = Path(__file__).parents[2] / "docs/authoring.md"
@@ -30,6 +31,7 @@ def root(tmp_path: Path) -> Iterator[Path]:
         (tmp_path / path).write_text(text, encoding="utf-8")
     course = read_course(home.file(), frozenset(catalogue.files()))
     made = catalogue.read(tmp_path / "assignments/row_powers/assignment.py")
+    write_handout(tmp_path, made)
     handout.draw(handout.handout("row_powers", tmp_path), handout.parts(made, course))
     yield tmp_path
     for module in set(sys.modules) - before:

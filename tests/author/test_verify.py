@@ -18,6 +18,7 @@ from grader.home import ROOT
 from grader.model import catalogue
 from grader.model.catalogue import assignments
 from grader.model.course import read_course
+from tests.author.written import write_handout
 
 
 @pytest.mark.parametrize("name", assignments())
@@ -31,6 +32,7 @@ def root(tmp_path: Path) -> Iterator[Path]:
     """A course of one new assignment. What is loaded from it leaves again."""
     before = set(sys.modules)
     new.write("shifted", tmp_path)
+    write_handout(tmp_path, catalogue.read(tmp_path / "assignments/shifted/assignment.py"))
     yield tmp_path
     for module in set(sys.modules) - before:
         if module.startswith(("assignments.", "reference.")):
@@ -48,6 +50,12 @@ def test_a_new_assignment_works(root: Path) -> None:
         stub["shifted"](None, None)
 
 
+def test_a_new_assignment_lacks_sentences_alone(tmp_path: Path) -> None:
+    new.write("scaled", tmp_path)
+    said = [problem for _, problems in verify("scaled", tmp_path) for problem in problems]
+    assert len(said) == len(new.PLACEHOLDERS) == 7 and all("is the template's; write yours" in one for one in said)
+
+
 def test_figures_of_a_good_kernel_that_are_another_kernels_are_told(root: Path) -> None:
     kept = root / "assignments/shifted/good.json"
     kept.write_text((ROOT / "assignments/silu/good.json").read_text())
@@ -58,6 +66,12 @@ def test_figures_of_a_good_kernel_that_are_another_kernels_are_told(root: Path) 
 CHANGES = {
     "a handout of another function": (
         "assignments/shifted/handout.md", "shifted(x, out)", "f(x)", "handout.md: the part 'task' is out of date"),
+    "a sentence of the template": (
+        "assignments/shifted/handout.md", "## What you may use", "Say what is to be learned.",
+        "handout.md: 'Say what is to be learned.' is the template's; write yours"),
+    "another title than the handout's": (
+        "assignments/shifted/assignment.py", 'title="Shifted"', 'title="Twice, and one"',
+        "begins with '# Shifted', expected the assignment's title; write '# Twice, and one'"),
     "other cases than the handout's": (
         "assignments/shifted/assignment.py", "64x64", "32x32", "handout.md: the part 'checks' is out of date"),
     "a handout without points": (
@@ -70,7 +84,7 @@ CHANGES = {
     "nothing for a GPU": ("assignments/shifted/assignment.py", ', gpu="8192x8192"', "", "none is for a GPU alone"),
     "an oracle that raises": (
         "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * y.double() + 1\n",
-        "assignment.py, line 18: NameError: name 'y' is not defined"),
+        "assignment.py, line 15: NameError: name 'y' is not defined"),
     "an oracle in single precision": (
         "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * x + 1\n",
         "oracle: expected a tensor of float64, got float32"),
@@ -90,10 +104,10 @@ CHANGES = {
         "assignments/shifted/assignment.py", "1x1 5x9", "1x1 5by9", "case '5by9': not 2 sizes; name it after MxN"),
     "a file that ends Python": (
         "assignments/shifted/assignment.py", "ASSIGNMENT = ", "raise SystemExit\nASSIGNMENT = ",
-        "assignment.py, line 32: SystemExit"),
+        "assignment.py, line 29: SystemExit"),
     "a file that is no Python": (
         "assignments/shifted/assignment.py", "ASSIGNMENT = ", "ASSIGNMENT := ",
-        "assignment.py, line 32: SyntaxError: invalid syntax"),
+        "assignment.py, line 29: SyntaxError: invalid syntax"),
     "a field that there is not": (
         "assignments/shifted/assignment.py", '    rows="x",\n', '    rows="x", points=3,\n',
         "points: Extra inputs are not permitted"),
@@ -144,7 +158,7 @@ def test_what_is_missing_is_said(root: Path, change: str) -> None:
 NEGATIVE = {
     "assignments/shifted/assignment.py": (
         ("2 * x.double() + 1\n", "255 - x.double()\n"), ("Spread(scale=(0.1, 10.0), offset=2.0)", "Bytes()"),
-        ("import Distribution, Spread", "import Bytes, Distribution"), ("    tolerance=tolerance,\n", ""),
+        ("Baseline, Case", "Baseline, Bytes, Case"), ("    tolerance=tolerance,\n", ""),
         ('shape=("M", "N"))', 'shape=("M", "N"), dtype="uint8")'),
         ("lambda x: 2 * x.double())", "lambda x: x.double())"), ("2 * (x.double() + 1))", "254 - x.double())")),
     "assignments/shifted/baseline.py": (
