@@ -11,9 +11,9 @@ from torch import Tensor
 
 from grader.author.subject import SEEDS, Drawn, Subject
 from grader.kit.whole import Fixed
+from grader.model import catalogue
 from grader.model.assignment import Assignment, Work
 from grader.model.cases import shape_of
-from grader.model.catalogue import right_answer
 from grader.model.parameters import Scalar
 
 # Mistakes are compared on answers of at most this many elements.
@@ -42,7 +42,12 @@ def right_answers(subject: Subject) -> Iterator[str]:
     timed = {case.values for case in assignment.timed}
     for case in [case for case in subject.cases if case.values in timed] or subject.cases:
         drawn = subject.drawn(case, SEEDS[0])
-        made = subject.baseline(case, drawn.inputs)
+        try:
+            made = subject.baseline(case, drawn.inputs)
+        except Exception as error:
+            # All other checks do without it.
+            yield f"{case.name}: {catalogue.blame(error, subject.root / 'assignments')}"
+            break
         for of_output, view in subject.views():
             if subject.ratio(view, drawn, made[view.output.name]) > 1:
                 yield f"{case.name}: {of_output}the baseline's answer is wrong: baseline.py, eager"
@@ -134,7 +139,7 @@ def timing(subject: Subject) -> Iterator[str]:
     if assignment.renew is not None:
         renewal = assignment.renew(drawn.inputs, numpy.random.default_rng(SEEDS[0]))
         renewal.elements.copy_(renewal.values)
-        if not torch.equal(right_answer(assignment, drawn.inputs), right_answer(assignment, renewal.inputs)):
+        if not torch.equal(*(catalogue.right_answer(assignment, one) for one in (drawn.inputs, renewal.inputs))):
             yield f"{largest.name}: renew: the values that it gives lead to another answer than its inputs"
 
 

@@ -134,8 +134,13 @@ class Subject:
                 f"baseline.py: eager returns {len(several)} answers of {len(self.outputs)}; return or write all")
         # None: it is written into the output.
         made = several if returned is not None else (None,) * len(self.outputs)
-        return {output.name: given[output.name] if one is None else one
-                for output, one in zip(self.outputs, made, strict=True)}
+        answers = {output.name: given[output.name] if one is None else one
+                   for output, one in zip(self.outputs, made, strict=True)}
+        for output in self.outputs:
+            if (got := tuple(answers[output.name].shape)) != (shape := shape_of(output, case)):
+                done = "changed the shape of" if returned is None else "returned"
+                raise catalogue.CatalogueError(f"baseline.py: eager {done} {output.name}: expected {shape}, got {got}")
+        return answers
 
 
 def float64(about: str, value: object, wanted: str = "float64") -> Tensor:

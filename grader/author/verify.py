@@ -37,8 +37,7 @@ def verify(name: str, root: Path | None = None) -> Iterator[tuple[str, list[str]
             for problem in check(Subject(_assignment(name, root), root)):
                 problems.append(problem)
         except Exception as error:
-            ours = isinstance(error, catalogue.CatalogueError)
-            problems.append(str(error) if ours else catalogue.blame(error, root / "assignments"))
+            problems.append(catalogue.blame(error, root / "assignments"))
             raised = True
         # Each problem once, not once for each seed.
         yield about, list(dict.fromkeys(problems))

@@ -186,6 +186,8 @@ def _package_of(folder: Path) -> None:
 
 def blame(error: BaseException, folder: Path) -> str:
     """Describes an exception in an author's code in a line, with its last place in `folder`, if any."""
+    if isinstance(error, CatalogueError):
+        return str(error)
     if isinstance(error, SyntaxError):
         return f"{error.filename}, line {error.lineno}: {type(error).__name__}: {error.msg}"
     if isinstance(error, OSError) and error.filename:
