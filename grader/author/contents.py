@@ -14,6 +14,8 @@ from grader.kit.whole import Fixed, Values
 from grader.model.cases import Case, dtype_of, shape_of
 from grader.model.parameters import Input, Scalar, Update, extents, given
 
+# Seeds of draws that each stand for a grading.
+GRADINGS = range(100, 108)
 # The largest block that a student may choose: some case must need several.
 LARGE_BLOCK = 4096
 
@@ -78,9 +80,23 @@ def drawing(subject: Subject) -> Iterator[str]:
     for name, found in numbers.items():
         if len(found) == 1:
             yield f"{name}: {found.pop()} in every case, so a kernel that ignores it passes; give it another value, too"
+        else:
+            yield from _left_to_luck(subject, name)
     for name, differ in differs.items():
         if not differ:
             yield f"{name}: its contents are the same for every seed; draw them from the generator"
+
+
+def _left_to_luck(subject: Subject, name: str) -> Iterator[str]:
+    """Whether each grading has two values of a scalar, and both signs if it may have both."""
+    gradings = [[subject.inputs(case, seed)[name] for case in subject.cases] for seed in GRADINGS]
+    remedy = f'give it a case of its own: "{name}": Fixed(…) if case.values == "…" else …'
+    if any(len(set(values)) == 1 for values in gradings):
+        yield f"{name}: the same in every case, by the luck of some draws; {remedy}"
+    for sign, about in ((-1, "below"), (1, "above")):
+        cases_of = [sum(sign * value > 0 for value in values) for values in gradings]
+        if any(cases_of) and not all(cases_of):
+            yield f"{name}: {about} 0 in no case, by the luck of some draws; {remedy}"
 
 
 def _number_problem(scalar: Scalar, value: object) -> str:

@@ -39,42 +39,48 @@ class Aim:
 @dataclass(frozen=True)
 class Null:
     """A trivial answer; None where there is none. It passes if its worst error is at most `least` times the allowed
-    error, and must fail in every case, or with `somewhere` in one."""
+    error, and must fail in every case; with `somewhere` in one, and `somewhere` says how to draw such a case."""
 
     answer: Callable[[Aim], Tensor | None]
     least: float = 1.0
-    somewhere: bool = False
+    somewhere: str = ""
 
 
 def wrong_answers(subject: Subject) -> Iterator[str]:
     """Checks that trivial answers fail, except where they are right by nature."""
     by_nature, known, used = subject.assignment.right_by_nature, dict[str, None](), set[str]()
-    passing: dict[str, bool] = {}
+    passing: dict[str, tuple[bool, str]] = {}
     for case in subject.cases:
         draws, earlier = [subject.drawn(case, seed) for seed in SEEDS], subject.drawn(case, EARLIER)
         for of_output, view in subject.views():
-            aims = [Aim(subject, view, drawn, earlier) for drawn in draws]
+            aims, unsaid = [Aim(subject, view, drawn, earlier) for drawn in draws], list[str]()
+            all_of_it = f"{case.name}: {view.output.name}"
             for name, null in nulls(subject, view).items():
                 known[name] = None
-                about, all_of_it = f"{case.name}: {of_output}{name}", f"{case.name}: {view.output.name}"
+                about = f"{case.name}: {of_output}{name}"
                 passed = {subject.ratio(view, aim.drawn, answer) <= null.least
                           for aim in aims if (answer := null.answer(aim)) is not None}
                 if null.somewhere:
                     if passed:
-                        passing[of_output + name] = passing.get(of_output + name, True) and True in passed
+                        before, _ = passing.get(of_output + name, (True, ""))
+                        passing[of_output + name] = before and True in passed, null.somewhere
                     continue
                 used |= {about} if passed else set()
                 used |= {all_of_it} if True in passed else set()
                 why = by_nature.get(about)
                 if True in passed and why is None and all_of_it not in by_nature:
-                    yield (f"{about} would pass; change the sizes or the inputs, or say why it is right: "
-                           f'right_by_nature={{"{about}": "…"}}')
+                    unsaid.append(name)
                 elif passed == {False} and why is not None:
                     yield f"{about} fails, but right_by_nature says that it passes ({why})"
-    for about, passes in passing.items():
+            if unsaid:
+                # The name of the output stands for all of them.
+                key = all_of_it if len(unsaid) > 1 else f"{case.name}: {of_output}{unsaid[0]}"
+                yield (f"{case.name}: {of_output}{', '.join(unsaid)} would pass; change the sizes or the inputs, or "
+                       f'say why {"they are" if len(unsaid) > 1 else "it is"} right: right_by_nature={{"{key}": "…"}}')
+    for about, (passes, remedy) in passing.items():
         used |= {about} if passes else set()
         if passes and about not in by_nature:
-            yield (f"{about} would pass in every case; change the sizes or the inputs, or say why it is right: "
+            yield (f"{about} would pass in every case; {remedy}, or say why it is right: "
                    f'right_by_nature={{"{about}": "…"}}')
     for unknown in by_nature.keys() - used:
         yield f"right_by_nature: {unknown!r} is no case with a wrong answer; the answers are {', '.join(known)}"
@@ -196,7 +202,8 @@ NULLS: Mapping[str, Null] = {
     "single precision": Null(_fewer_digits(torch.float32, "float64"), FEWER_DIGITS_RATIO),
     "half precision": Null(_half_precision, FEWER_DIGITS_RATIO),
     "8-bit floats": Null(_fewer_digits(torch.float8_e4m3fn, "float16", "bfloat16"), FEWER_DIGITS_RATIO),
-    "inputs in half precision": Null(_places_of_fewer_digits, somewhere=True),
-    "numbers of 8 bits": Null(_of_8_bits, somewhere=True),
+    "inputs in half precision": Null(
+        _places_of_fewer_digits, somewhere="draw a case's floats as Whole(4060, 4100), which half precision rounds"),
+    "numbers of 8 bits": Null(_of_8_bits, somewhere="add a case whose answers lie beyond 127"),
     "two more": Null(_two_more),
 }

@@ -71,12 +71,13 @@ CHANGES = {
     "a tolerance for what is none": (
         SPEC, 'tolerance={"powers"', 'tolerance={"power"', "tolerance: power is no output; name one of powers, places"),
     "a tolerance too wide for one": (
-        SPEC, "EPS32 * (inputs", "(inputs", "5x9: powers: zeros would pass; change the sizes or the inputs"),
+        SPEC, "EPS32 * (inputs", "(inputs", "5x9: powers: zeros, half precision would pass; change the sizes"),
     "an exact output with a tolerance": (
         SPEC, '"powers": within}', '"powers": within, "places": lambda inputs, expected: 2.0 + 0 * expected.double()}',
         "1x1009: places: two more would pass"),
     "an exception that is left out": (
-        SPEC, '"1x1: places": "there is one column"', "", "1x1: places: zeros would pass; change the sizes"),
+        SPEC, '"1x1: places": "there is one column"', "",
+        'or say why they are right: right_by_nature={"1x1: places": "…"}'),
     "an exception for nothing": (
         SPEC, '"1x1: places"', '"5x9: places"', "right_by_nature: '5x9: places' is no case with a wrong answer"),
     "a mistake about what is no output": (
@@ -92,6 +93,11 @@ CHANGES = {
         "419x503: places: columns: the output has none; leave columns out"),
     "a scalar of one value": (
         SPEC, "else Whole(2, 5)", "else Fixed(3)", "k: 3 in every case, so a kernel that ignores it passes"),
+    "a sign that is left to luck": (
+        SPEC, "else Whole(2, 5)", "else Whole(-1, 5)", "k: below 0 in no case, by the luck of some draws; give it a"),
+    "places of numbers that half precision can tell apart": (
+        SPEC, "Whole(4060, 4100)", "Whole(60, 100)",
+        "would pass in every case; draw a case's floats as Whole(4060, 4100), which half precision rounds, or say"),
     "a scalar that is a float": (
         SPEC, "else Whole(2, 5)", "else Spread()", "1x1: distributions: k: Spread draws no int; take Number"),
     "a value of a choice that no case has": (

@@ -122,8 +122,11 @@ CHANGES = {
         "    shifted_kernel[(1,)](x, out, 1, BLOCK=1)",
         "shifted must end with raise NotImplementedError"),
     "a baseline that is wrong": ("assignments/shifted/baseline.py", "alpha=2", "alpha=3", "the baseline's answer is"),
+    "a baseline of another shape": (
+        "assignments/shifted/baseline.py", "alpha=2, out=out)", "alpha=2, out=out).resize_(x.numel())",
+        "1x1: baseline.py: eager changed the shape of out: expected (1, 1), got (1,)"),
     "a tolerance too wide": (
-        "assignments/shifted/assignment.py", "EPS32 * (2 *", "(2 *", "5x9: zeros would pass; change the sizes or"),
+        "assignments/shifted/assignment.py", "EPS32 * (2 *", "(2 *", "5x9: zeros, ones, the input, "),
     "inputs that are the same": (
         "assignments/shifted/assignment.py", "scale=(0.1, 10.0), offset=2.0", "scale=(1e-30, 1e-30)", "would pass"),
     "an exception that is none": (
