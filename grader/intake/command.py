@@ -12,6 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from grader import home
 from grader.console import COURSE, console, course_option, failed, say, usage
 from grader.intake import kinds
 from grader.intake.manifest import FILE, Kind, Left, Manifest, ManifestEntry, ManifestError, Member, read_manifest
@@ -63,7 +64,7 @@ def intake(
         options = main.IntakeOptions(
             {name: known[name] for name in chosen}, read_roster(roster) if roster else None,
             read_groups(groups) if groups else None, pattern,
-            kinds.instant(deadline, "--deadline") if deadline else None)
+            kinds.instant(deadline, "--deadline") if deadline else None, str(course.resolve()))
         if (source / RECORDS).is_dir():
             raise IntakeError(f"{source}: is a folder of results; name a download, or a folder of submissions")
         if into is None and not dry_run:
@@ -128,6 +129,25 @@ def remembered(folder: Path, names: Collection[str]) -> list[str]:
     except ManifestError:
         # Planning reports it.
         return []
+
+
+def foreign(folder: Path, course: Path) -> str | None:
+    """Why a folder that an intake wrote is not for this course, which nobody named; None if it may be.
+
+    Where the intake's course is not on this machine, any course that was found may be a copy of it.
+    """
+    if not (folder / FILE).is_file():
+        return None
+    try:
+        taken_for = Path(read_manifest(folder).course)
+    except ManifestError:
+        # Planning reports it.
+        return None
+    other = taken_for.is_absolute() and taken_for != course.resolve()
+    if not other or not (taken_for.is_file() or home.here().shipped):
+        return None
+    return printable(f"{folder}: taken in for the course {taken_for}, and this is {course}; run this in the folder "
+                     f"{taken_for.parent}, or pass --course")
 
 
 def folders(folder: Path, names: Sequence[str]) -> list[str]:

@@ -29,13 +29,15 @@ NO_KIND = ("holds no download of Canvas, Gradescope or Moodle, no git clones, fo
 
 @dataclass(frozen=True)
 class IntakeOptions:
-    """`known` are the course's assignments with the names of their files. Without a roster `roster` is None."""
+    """`known` are the course's assignments with the names of their files, `course` is its file. Without a roster
+    `roster` is None."""
 
     known: Mapping[str, str]
     roster: Sequence[Student] | None = None
     groups: Mapping[str, Sequence[str]] | None = None
     pattern: str | None = None
     deadline: datetime.datetime | None = None
+    course: str = ""
 
 
 @contextlib.contextmanager
@@ -140,7 +142,7 @@ def _take_in(source: Path, options: IntakeOptions, work: Path, made: Path) -> Ma
         shutil.rmtree(work / "trees" / submission.slug)
     if not taken:
         raise IntakeError(f"{source}: {NO_KIND}")
-    manifest = Manifest(kind=kind, source=source.resolve().name, submissions=taken, left=left,
+    manifest = Manifest(kind=kind, source=source.resolve().name, course=options.course, submissions=taken, left=left,
                         missing=register.missing(), unknown=unknown)
     (made / FILE).write_text(manifest.model_dump_json(by_alias=True, indent=1), encoding="utf-8")
     return manifest

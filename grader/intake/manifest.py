@@ -82,6 +82,7 @@ class Manifest(ManifestRecord):
     schema_: Literal["kernelmark/intake/v1"] = Field(default=SCHEMA, alias="schema")
     kind: Kind
     source: Text = Field(description="the name of the file or folder that was taken in")
+    course: Text = Field(default="", description="the course file whose assignments were looked for")
     submissions: list[ManifestEntry]
     left: list[Left] = Field(default=[], description="files that belong to no submission")
     missing: list[Member] = Field(default=[], description="students of the roster without a submission")

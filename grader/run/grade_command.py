@@ -161,6 +161,8 @@ def _read(asked: Asked, folder: Path, names: Sequence[str]) -> tuple[list[Submis
             usage(f"--out {asked.out}: lies in {folder}, where results and submissions could be mixed up; choose a "
                   "folder beside it")
         home.here().refuse(folder, alone=_has_source(folder))
+        if not home.here().named and (foreign := intake.foreign(folder, asked.course_file)):
+            usage(foreign)
         course = read_course(asked.course_file, frozenset(known))
         students = find_submissions(folder, known.values())
         if left := desk.beside(folder, [student.folder for student in students]):

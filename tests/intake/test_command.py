@@ -44,6 +44,20 @@ def test_a_dry_run_shows_everything_and_writes_nothing(tmp_path: Path) -> None:
     assert "poe_12: nothing to grade: poe_12_3_hw.zip: is damaged" in done.stdout
 
 
+def test_a_class_is_not_graded_by_another_course(tmp_path: Path) -> None:
+    assert kernelmark("init", "kurs", "--with", "silu", cwd=tmp_path).returncode == 0
+    made = kernelmark("intake", a_class(tmp_path / "all"), "--into", "../class", cwd=tmp_path / "kurs")
+    assert made.returncode == 0, made
+    refused = kernelmark("grade", "class", "--device", "cpu", cwd=tmp_path)
+    assert refused.returncode == 2 and refused.stderr.count("\n") == 1, refused
+    assert f"class: taken in for the course {tmp_path}/kurs/course.toml, and this is " in refused.stderr
+    assert f"; run this in the folder {tmp_path}/kurs, or pass --course" in refused.stderr
+    for words, where in ((("class", "--course", "kurs"), tmp_path), (("../class",), tmp_path / "kurs")):
+        # Past the check of the course: the next one refuses.
+        done = kernelmark("grade", *words, "--device", "none", cwd=where)
+        assert done.returncode == 2 and "--device: 'none' is no device" in done.stderr, done
+
+
 def test_a_folder_that_can_be_graded(tmp_path: Path) -> None:
     done = kernelmark("intake", a_class(tmp_path / "all"), "--into", "new/class", cwd=tmp_path)
     assert done.returncode == 0, done
