@@ -173,6 +173,7 @@ def headline(result: Result) -> str:
     """One sentence: how many of the judged kernels are right, and which to fix first."""
     every = list(result.assignments.values())
     judged = [a for a in every if a.judged]
+    none = "Neither" if len(judged) == 2 else "None"
     right = sum(a.right for a in judged)
     if not every:
         return "Nothing was graded."
@@ -185,12 +186,12 @@ def headline(result: Result) -> str:
                      if check.outcome == "failed" and check.detail)
         one, many = len(judged) == 1, _number(len(judged))
         if not absent:
-            return "The kernel is not written yet." if one else f"None of the {many} kernels is written yet."
+            return "The kernel is not written yet." if one else f"{none} of the {many} kernels is written yet."
         if all(a.elsewhere for a in judged):
-            none = "The file has not" if one else f"None of the {many} files has"
-            return f"{none} the name and place that are expected."
+            said = "The file has not" if one else f"{none} of the {many} files has"
+            return f"{said} the name and place that are expected."
         instead = result.unread or any(a.elsewhere for a in judged)
-        said = "The file was not found" if one else f"None of the {many} files was found"
+        said = "The file was not found" if one else f"{none} of the {many} files was found"
         return f"{said}; other files were handed in." if instead else f"{said}."
     unjudged = f" {_number(len(every) - len(judged)).capitalize()} could not be judged." if judged != every else ""
     broken = [failed.assignment.title for failed in findings(result)]
@@ -198,9 +199,9 @@ def headline(result: Result) -> str:
     if len(judged) == 1:
         return f"The kernel is {'right' if right else 'not right yet'}.{unjudged}"
     if right == len(judged):
-        return f"All {_number(right)} kernels are right.{unjudged}"
+        return f"{'Both' if right == 2 else f'All {_number(right)}'} kernels are right.{unjudged}"
     if not right:
-        return f"None of the {_number(len(judged))} kernels is right yet{first}.{unjudged}"
+        return f"{none} of the {_number(len(judged))} kernels is right yet{first}.{unjudged}"
     verb = "is" if right == 1 else "are"
     return f"{_number(right).capitalize()} of {_number(len(judged))} kernels {verb} right{first}.{unjudged}"
 
@@ -227,7 +228,7 @@ def not_measured(result: Result) -> list[str]:
             reasons.setdefault(a.performance.reason, []).append(a)
     for reason, group in reasons.items():
         if len(group) == len(result.assignments) > 1:
-            whose = f"all {_number(len(group))} kernels"
+            whose = "both kernels" if len(group) == 2 else f"all {_number(len(group))} kernels"
         else:
             whose = f"the other {_number(len(group))} kernels" if len(group) == judged > 1 \
                 else "; ".join(a.title for a in group)

@@ -72,7 +72,8 @@ def test_headline(verdicts: dict[str, Verdict], sentence: str) -> None:
 
 
 @pytest.mark.parametrize(("names", "sentence"), [
-    (list(samples.KERNELS), "None of the six kernels is written yet."), (["gemm"], "The kernel is not written yet.")])
+    (list(samples.KERNELS), "None of the six kernels is written yet."),
+    (["silu", "gemm"], "Neither of the two kernels is written yet."), (["gemm"], "The kernel is not written yet.")])
 def test_a_stub_that_was_handed_in_is_not_a_file_that_is_missing(names: list[str], sentence: str) -> None:
     result = samples.result("A", dict.fromkeys(samples.KERNELS, "missing"))
     result.assignments = {name: result.assignments[name] for name in names}
