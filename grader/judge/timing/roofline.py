@@ -142,7 +142,7 @@ def _copy(device: int) -> tuple[float, str]:
     if size < least:
         needed = 2 * least / MEMORY_SHARE / 1e9
         raise RooflineError(f"{needed:.1f} GB of free device memory expected for a copy past L2")
-    source = torch.randn(size // 4, device="cuda")
+    source = torch.randn(size // 4, device="cuda", generator=torch.Generator("cuda"))
     target = torch.empty_like(source)
     # The driver's copy and an element-wise kernel differ by some percent; either may be faster.
     ways: dict[str, Callable[[], object]] = {
@@ -157,13 +157,13 @@ def _copy(device: int) -> tuple[float, str]:
 def _matmul(device: int) -> tuple[float, str]:
     """FLOP/s of the fastest product, and its shape."""
     room = _room(device)
-    rates = []
+    rates, generator = [], torch.Generator("cuda")
     for m, n, k in MATMULS:
         if 2 * (m * k + k * n + m * n) > room:
             continue
         # Random contents as in a grading: zeros draw less power and would raise the roof beyond reach.
-        a = torch.randn(m, k, device="cuda", dtype=torch.float16)
-        b = torch.randn(k, n, device="cuda", dtype=torch.float16)
+        a = torch.randn(m, k, device="cuda", dtype=torch.float16, generator=generator)
+        b = torch.randn(k, n, device="cuda", dtype=torch.float16, generator=generator)
         out = torch.empty(m, n, device="cuda", dtype=torch.float16)
         seconds = _median_seconds(partial(torch.mm, a, b, out=out))
         rates.append((2.0 * m * n * k / seconds, f"{m}×{n}×{k}"))
@@ -199,7 +199,9 @@ def _median_seconds(call: Callable[[], object]) -> float:
         first = _seconds(call)
         calls = max(1, min(MOST_CALLS, int(SECONDS_A_WAY / (REPLAYS + 1) / first)))
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=stream):
+        # Of this thread alone: another one may be preparing the next assignment, and what it asks of the device would
+        # end the capture and leave torch's own generator, which a graph takes, useless for all that follows.
+        with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
             for _ in range(calls):
                 call()
         graph.replay()
