@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# expect: k was never written
+# expect: k was left as it was
 import torch
 import triton
 import triton.language as tl
