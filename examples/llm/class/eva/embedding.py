@@ -1,5 +1,5 @@
 # verdict: runtime_error
-# expect: mask
+# expect: column
 import torch
 import triton
 import triton.language as tl
