@@ -23,7 +23,7 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)
 SUBMITTED = re.compile(r"(?s).+?_\d+_assignsubmission_file_?")
 SOURCE_BYTES = 128 << 10
 
-# In a kit's folder that is set up. The compilers of CUDA C++ are installed where the course counts it.
+# In a kit's folder that is set up. A language's compilers are installed where the course counts it.
 COMPILERS = ".venv/bin/pip install --constraint .venv/constraints.txt --editable '.[cuda]'"
 
 SETUP = """#!/usr/bin/env bash

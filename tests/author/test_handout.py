@@ -114,7 +114,7 @@ def test_the_command_draws_what_a_course_says(tmp_path: Path) -> None:
     root = tmp_path / "copy"
     for name in ("grader", "assignments", "student_template"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    course = tmp_path / "course.toml"
+    course = root / "course.toml"
     course.write_text('assignments = ["gemm"]\npoints.correctness = 12.5\n')
     path = os.pathsep.join([str(root), *(entry for entry in sys.path if entry and Path(entry).resolve() != ROOT)])
 

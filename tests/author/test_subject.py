@@ -112,14 +112,14 @@ TOLD: dict[str, tuple[str, dict[str, Any], str]] = {
     "a statistic without words": (
         "dropout", {"statistic": lambda inputs, answer: True}, "statistic: expected a str, got bool"),
     "an oracle that agrees with all": (
-        "dropout", {"oracle": lambda x, p, seed, out: out.double(), "statistic": None}, "37x53: the input would pass"),
+        "dropout", {"oracle": lambda x, p, seed, out: out.double(), "statistic": None}, "37x53: zeros, ones, the input, the mean, an earlier answer, half precision would pass"),
     "an update that changes little": (
         "add_rows", {"oracle": lambda cache, x: cache.double() + 1e-14 * x.double(), "tolerance": within},
-        "37x53: as it was would pass"),
+        "37x53: the input, as it was would pass"),
     "strides that need not be followed": (
         "rolled", {"cases": cases("M N", "64x64", strides={"x": (1, "M")}),
                    "oracle": lambda x: x.double().mean().expand(x.shape)},
-        "64x64: x as if contiguous would pass"),
+        "64x64: the mean, x as if contiguous would pass"),
 }
 
 
