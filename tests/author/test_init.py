@@ -40,7 +40,8 @@ def test_a_course_has_what_it_was_asked_for_and_nothing_of_the_rest(tmp_path: Pa
         shipped.threshold_of(name) for name in ("silu", "gemm")]
     assert (course.limits, course.policy) == (shipped.limits, shipped.policy)
     (folder / "grade").mkdir()
-    planned = subprocess.run(["make", "--no-print-directory", "-n", "verify", "grade", "kit"], cwd=folder, capture_output=True, text=True)
+    planned = subprocess.run(["make", "--no-print-directory", "-n", "verify", "grade", "kit"],
+                             cwd=folder, capture_output=True, text=True)
     assert planned.stdout.splitlines() == [
         "kernelmark verify", "kernelmark grade submissions --out results", "kernelmark kit build/kit"], planned
     (job,) = yaml.safe_load((folder / ".github/workflows/verify.yml").read_text())["jobs"].values()

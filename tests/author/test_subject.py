@@ -105,7 +105,8 @@ def test_a_right_one_lacks_nothing(root: Path, name: str) -> None:
 
 
 TOLD: dict[str, tuple[str, dict[str, Any], str]] = {
-    "no statistic": ("dropout", {"statistic": None}, "37x53: zeros would pass"),
+    "no statistic": ("dropout", {"statistic": None},
+        "37x53: zeros would pass"),
     "a statistic that refuses all": (
         "dropout", {"statistic": lambda inputs, answer: "No."},
         "37x53: the statistic refuses the oracle's own answer: No."),
