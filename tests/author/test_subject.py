@@ -113,7 +113,8 @@ TOLD: dict[str, tuple[str, dict[str, Any], str]] = {
     "a statistic without words": (
         "dropout", {"statistic": lambda inputs, answer: True}, "statistic: expected a str, got bool"),
     "an oracle that agrees with all": (
-        "dropout", {"oracle": lambda x, p, seed, out: out.double(), "statistic": None}, "37x53: zeros, ones, the input, the mean, an earlier answer, half precision would pass"),
+        "dropout", {"oracle": lambda x, p, seed, out: out.double(), "statistic": None},
+        "37x53: zeros, ones, the input, the mean, an earlier answer, half precision would pass"),
     "an update that changes little": (
         "add_rows", {"oracle": lambda cache, x: cache.double() + 1e-14 * x.double(), "tolerance": within},
         "37x53: the input, as it was would pass"),
