@@ -55,7 +55,6 @@ EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "plan/device.py": (1, "the source of a fact"),
     "frontends/cuda/phrases/mistakes.py": (10, "what assignments say, and what to say instead"),
 }, "cuda": {
-    "exports/command.py": (1, "what a plagiarism tool calls the language"),
     "frontends/triton/phrases/failures.py": (1, "what to write in place of its launches"),
 }}  # fmt: skip
 """Files with so many lines that name a language, and why they may."""

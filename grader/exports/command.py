@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from grader import frontends
 from grader.console import COURSE, INFRASTRUCTURE_ERROR, course_option, errors, failed, names_in, say, usage
 from grader.intake.manifest import ManifestError, read_manifest
 from grader.model import catalogue
@@ -31,8 +32,6 @@ from grader.records.verbs import grades, nobodys, strangers
 if TYPE_CHECKING:
     from grader.exports.graded import Class
 
-# JPlag's names of the languages that files of these suffixes are in.
-JPLAG = {".cu": "cpp", ".py": "python3"}
 
 
 class Visibility(StrEnum):
@@ -299,8 +298,8 @@ def jplag(
         usage(printable(f"{error.filename}: {error.strerror}; choose a folder that can be written"))
     _say(lines)
     say(f"{out}: {count} submissions and the stubs. JPlag:")
-    for suffix in sorted({path.suffix for path in out.glob("submissions/*/*")} & JPLAG.keys()):
-        language = JPLAG[suffix]
+    for suffix in sorted({path.suffix for path in out.glob("submissions/*/*")} & set(frontends.suffixes())):
+        language = frontends.by_suffix(suffix).jplag
         say(f"java -jar jplag.jar -l {language} -p {suffix} -r {out}/{language} -bc {out}/base {out}/submissions")
 
 

@@ -72,8 +72,9 @@ class FrontEnd:
     `argument_names` are those of the entry, one for each argument of a launch. `traits` tells which of `Trait` a kernel
     has, `blocks` the sizes of the blocks of elements that a launch of it works on, as far as they show.
     `launch_options` are the language's words for fields of a `Launch`, `phrases` those for what the judge finds.
-    `title` is the language's name for people. `lowers_to` is the front end that simulates the text which this one's
-    compiler gives to the assembler (`Binary.ptx`), "" if none does.
+    `title` is the language's name for people, `jplag` that of JPlag, which compares every other language as text.
+    `lowers_to` is the front end that simulates the text which this one's compiler gives to the assembler
+    (`Binary.ptx`), "" if none does.
     `edits` are the words for what edits change ("another operator"); without any, its planner lists no edits.
     `problem` says what is missing for the language and, after a semicolon, how to get it, "" if nothing is; `tools` are
     the folders of what is there: the language's processes read each, and start programs in its `bin`; `installed` names
@@ -92,6 +93,7 @@ class FrontEnd:
     phrases: Phrases
     blocks: Callable[[Launch, Kernel], frozenset[int]] = lambda launch, kernel: frozenset()
     title: str = ""
+    jplag: str = "text"
     lowers_to: str = ""
     outline: Callable[[str], Outline] = lambda text: Outline()
     edits: Mapping[EditKind, str] = field(default_factory=dict)

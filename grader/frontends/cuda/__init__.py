@@ -40,8 +40,8 @@ def _blocks(launch: Launch, kernel: Kernel) -> frozenset[int]:
 
 
 FRONT_END = FrontEnd(
-    name="cuda", title="CUDA C++", suffix=".cu", signature=_signature, phrases=PHRASES, read_kernel=read_kernel,
-    check_launch=check_launch, argument_names=argument_names, traits=_traits, blocks=_blocks,
+    name="cuda", title="CUDA C++", jplag="cpp", suffix=".cu", signature=_signature, phrases=PHRASES,
+    read_kernel=read_kernel, check_launch=check_launch, argument_names=argument_names, traits=_traits, blocks=_blocks,
     outline=outline, edits=EDITS, problem=toolkit.problem, tools=toolkit.homes, installed=toolkit.installed,
     launch_options={
         "cluster": "__cluster_dims__", "cooperative": "cudaLaunchCooperativeKernel",

@@ -46,8 +46,8 @@ def _outline(text: str) -> Outline:
 
 
 FRONT_END = FrontEnd(
-    name="triton", title="Triton", lowers_to="cuda", suffix=".py", signature=_signature, phrases=PHRASES,
-    read_kernel=read_kernel, check_launch=check_launch, argument_names=argument_names, traits=_traits,
+    name="triton", title="Triton", jplag="python3", lowers_to="cuda", suffix=".py", signature=_signature,
+    phrases=PHRASES, read_kernel=read_kernel, check_launch=check_launch, argument_names=argument_names, traits=_traits,
     blocks=_blocks, outline=_outline, edits=EDITS,
     launch_options={
         "cluster": "num_ctas", "cooperative": "launch_cooperative_grid=True", "programmatic": "launch_pdl"})
