@@ -31,7 +31,7 @@ def right_answers(subject: Subject) -> Iterator[str]:
                     yield f"{case.name}: {about}: expected a tensor of shape {shape}, got {got}"
                     return
             stored = {name: subject.stored(name, case, right) for name, right in drawn.right.items()}
-            if said := subject.unfit(drawn.inputs, stored):
+            if said := subject.unlikely(drawn.inputs, stored):
                 yield f"{case.name}: the statistic refuses the oracle's own answer: {said}"
                 continue
             for of_output, view in subject.views():

@@ -100,7 +100,7 @@ class Subject:
                     for other, right in drawn.right.items() if whole or other == name}
         expected = self.right(drawn.inputs, answered)[name] if self.assignment.conditions else drawn.right[name]
         found = self.compared(view, drawn, answered, expected)
-        return math.inf if self.unfit(drawn.inputs, answered) else 0.0 if found.passed else found.worst_ratio
+        return math.inf if self.unlikely(drawn.inputs, answered) else 0.0 if found.passed else found.worst_ratio
 
     def compared(self, view: Assignment, drawn: Drawn, answered: Answers, expected: Tensor) -> Comparison:
         """The output that `view` is about, as a kernel answered it, against the right answer. Raises OracleError."""
@@ -109,12 +109,9 @@ class Subject:
             allowed = float64("tolerance", view.tolerance(drawn.inputs, expected))
         return compare(answered[view.output.name], expected, allowed)
 
-    def unfit(self, inputs: Inputs, answered: Answers) -> str:
+    def unlikely(self, inputs: Inputs, answered: Answers) -> str:
         """What the assignment's statistic says against answers; "" if they fit."""
-        statistic = self.assignment.statistic
-        if statistic is None:
-            return ""
-        said = statistic(inputs, answered if len(answered) > 1 else next(iter(answered.values())))
+        said: Any = catalogue.unlikely(self.assignment, inputs, answered)
         if not isinstance(said, str):
             raise catalogue.CatalogueError(f"statistic: expected a str, got {type(said).__name__}")
         return said

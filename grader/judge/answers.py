@@ -11,7 +11,7 @@ import torch
 from grader.judge.compare import Comparison, bits_of_bool, compare, unchanged
 from grader.judge.simulation import Ran
 from grader.model.assignment import Assignment
-from grader.model.catalogue import answers
+from grader.model.catalogue import answers, unlikely
 from grader.model.parameters import Inputs, Update
 
 
@@ -55,11 +55,10 @@ def compared(assignment: Assignment, ran: Ran, inputs: Inputs) -> Compared:
             # A few may be as they were by chance.
             one = replace(one, unwritten=one.wrong, kept=True) if bool(left[one.wrong].all()) else one
         found[name] = one
-    unlikely = ""
+    said = ""
     if assignment.statistic is not None and all(one.passed for one in found.values()):
-        whole = {name: one.got.to(device_of(inputs)) for name, one in found.items()}
-        unlikely = assignment.statistic(inputs, whole if len(whole) > 1 else next(iter(whole.values())))
-    return Compared(found, unlikely)
+        said = unlikely(assignment, inputs, {name: one.got.to(device_of(inputs)) for name, one in found.items()})
+    return Compared(found, said)
 
 
 def given_answer(assignment: Assignment, ran: Ran, inputs: Inputs) -> Assignment:

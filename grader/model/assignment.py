@@ -212,6 +212,7 @@ class Assignment(Table):
         spot check, mistakes are those of it."""
         if self.subject == name or (not self.subject and len(self.outputs) == 1):
             return self
+        assert not self.subject, f"about {name}, of an assignment that is about {self.subject}"
         names = [p.name for p in self.outputs]
         own, at = self.answers.get(name), names.index(name)
 
@@ -225,8 +226,8 @@ class Assignment(Table):
             **({} if own is None else dict(own))})
 
     def views(self) -> list[Self]:
-        """The assignment about each of its outputs."""
-        return [self.about(output.name) for output in self.outputs]
+        """The assignment about each of its outputs; if it is about one already, itself."""
+        return [self] if self.subject else [self.about(output.name) for output in self.outputs]
 
     @property
     def signature(self) -> str:

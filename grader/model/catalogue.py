@@ -96,6 +96,14 @@ def answers(assignment: Assignment, inputs: Inputs, answered: Mapping[str, Any] 
     return dict(zip(names, found if len(names) > 1 else (found,), strict=True))
 
 
+def unlikely(assignment: Assignment, inputs: Inputs, answered: Mapping[str, Any]) -> str:
+    """What the assignment's statistic says against the answers of a call; "" if they fit, or there is none."""
+    if assignment.statistic is None:
+        return ""
+    said: str = assignment.statistic(inputs, answered if len(answered) > 1 else next(iter(answered.values())))
+    return said
+
+
 def right_answer(assignment: Assignment, inputs: Inputs) -> Any:
     """The oracle's answer for the output that is spoken of, of that output's shape."""
     return assignment.about(assignment.output.name).oracle(**inputs)

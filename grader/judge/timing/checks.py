@@ -11,6 +11,7 @@ from torch import Tensor
 from grader.judge.rows import Answered, SlotCheck, copied, row_check, whole_check
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, shape_of
+from grader.model.catalogue import unlikely
 from grader.model.parameters import Inputs, Update
 
 # Secret places of each input, which must not have changed.
@@ -58,15 +59,8 @@ class Checks:
         doubts = torch.stack([(check(self._inputs, answered) <= 1).logical_not() for check in self._checks]).any(dim=0)
         for memory, places, kept in self._looks:
             doubts |= (memory[places] != kept).any(dim=1)
-        unlikely = {slot for slot, given in self._whole.items() if unfit(self._assignment, given, answered[slot])}
-        return [slot for slot, doubt in enumerate(doubts.tolist()) if doubt or slot in unlikely]
-
-
-def unfit(assignment: Assignment, inputs: Inputs, answered: Answered) -> str:
-    """What the assignment's statistic says against the answers of a call; "" if they fit, or there is none."""
-    if assignment.statistic is None:
-        return ""
-    return assignment.statistic(inputs, answered if len(answered) > 1 else next(iter(answered.values())))
+        strange = {slot for slot, given in self._whole.items() if unlikely(self._assignment, given, answered[slot])}
+        return [slot for slot, doubt in enumerate(doubts.tolist()) if doubt or slot in strange]
 
 
 def _check_of(view: Assignment, case: Case, inputs: Sequence[Inputs], generator: torch.Generator) -> SlotCheck:

@@ -20,11 +20,11 @@ from grader.judge.compare import POISON, Comparison, compare, fill_gaps, gaps_wr
 from grader.judge.execution import Look, Slot
 from grader.judge.planning import given_tensor
 from grader.judge.rows import Answered, in_parts
-from grader.judge.timing.checks import Checks, unfit
+from grader.judge.timing.checks import Checks
 from grader.judge.timing.contents import SlotContents
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
-from grader.model.catalogue import answer_and_tolerance
+from grader.model.catalogue import answer_and_tolerance, unlikely
 from grader.model.parameters import Inputs, Scalar, Value
 from grader.model.result import Worst
 from grader.plan.messages import GivenTensor
@@ -233,7 +233,7 @@ class Pool:
                 wrong = _wrong(compare(output, *answer_and_tolerance(view, part)), first, view.output.name)
                 if wrong is not None:
                     return wrong
-        said = unfit(self._assignment, given, answered)
+        said = unlikely(self._assignment, given, answered)
         return Wrong("statistic", said=said) if said else None
 
 
