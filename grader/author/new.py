@@ -13,8 +13,9 @@ from grader.author import handout
 from grader.model import catalogue
 from grader.model.course import read_course
 
+_ASSIGNMENT = "assignments/NAME/assignment.py"
 FILES = {
-    "assignments/NAME/assignment.py": '''"""NAME: what one learns from it, in a line."""
+    _ASSIGNMENT: '''"""NAME: what one learns from it, in a line."""
 
 from __future__ import annotations
 
@@ -162,6 +163,45 @@ def NAME(x: torch.Tensor, out: torch.Tensor) -> None:
 ''',
 }
 
+FORM = '    forms={"cuda": "NAME(input=x, output=out, n=M*N)"},\n'
+IN_CUDA = {
+    "student_template/cuda/NAME.cu": '''// TITLE: output = 2 input + 1, element by element.
+//
+// input, output: n floats on the device, any n from 1 on. Write into output, which arrives full of NaN; leave input
+// alone.
+
+#include <cuda_runtime.h>
+
+__global__ void NAME_kernel(const float *input, float *output, int n)
+{
+}
+
+void NAME(float *input, float *output, int n)
+{
+    // not written yet: NAME
+}
+''',
+    "reference/cuda/NAME.cu": '''// TITLE: output = 2 input + 1, element by element.
+//
+// Bytes that must move: 4·n read and 4·n written.
+
+#include <cuda_runtime.h>
+
+constexpr int THREADS = 256;
+
+__global__ void NAME_kernel(const float *input, float *output, int n)
+{
+    const long long i = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
+    if (i < n)
+        output[i] = 2.0f * input[i] + 1.0f;
+}
+
+void NAME(float *input, float *output, int n)
+{
+    NAME_kernel<<<(n - 1) / THREADS + 1, THREADS>>>(input, output, n);
+}
+''',
+}
 
 PLACEHOLDERS = (
     "what one learns from it, in a line",
@@ -177,17 +217,22 @@ def placeholders(*paths: Path) -> Iterator[str]:
 
 
 def write(name: str, root: Path) -> list[Path]:
-    """Writes the files of a new assignment under `root`, and returns their paths. Raises ValueError, one line, if the
-    name cannot be used or a file exists, OSError and CourseError."""
+    """Writes the files of a new assignment under `root`, in CUDA C++, too, if the course names that language, and
+    returns their paths. Raises ValueError, one line, if the name cannot be used or a file exists, OSError and
+    CourseError."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise ValueError(f"{name!r}: not a function's name; use small letters, digits and _")
     # A student's file of that name would hide the module from files beside it.
     if importlib.util.find_spec(name) is not None:
         raise ValueError(f"{name!r}: is a Python module; choose another name")
-    made = {root / path.replace("NAME", name): text for path, text in FILES.items()}
+    course = read_course(home.file(), frozenset({*catalogue.files(), name}))
+    files = dict(FILES)
+    if "cuda" in course.languages:
+        files[_ASSIGNMENT] = FILES[_ASSIGNMENT].replace("    order=", f"{FORM}    order=")
+        files |= IN_CUDA
+    made = {root / path.replace("NAME", name): text for path, text in files.items()}
     if existing := [path for path in made if path.exists()]:
         raise ValueError(f"{existing[0]}: already exists; choose another name")
-    course = read_course(home.file(), frozenset({*catalogue.files(), name}))
     title = name.replace("_", " ").capitalize()
     for path, text in made.items():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -19,6 +19,7 @@ from grader.model import catalogue
 from grader.model.catalogue import assignments
 from grader.model.course import read_course
 from tests.author.written import write_handout
+from tests.command import kernelmark
 
 
 @pytest.mark.parametrize("name", assignments())
@@ -54,6 +55,23 @@ def test_a_new_assignment_lacks_sentences_alone(tmp_path: Path) -> None:
     new.write("scaled", tmp_path)
     said = [problem for _, problems in verify("scaled", tmp_path) for problem in problems]
     assert len(said) == len(new.PLACEHOLDERS) == 7 and all("is the template's; write yours" in one for one in said)
+
+
+@pytest.mark.parametrize(("languages", "files"), [
+    ('["cuda", "triton"]', ["reference/cuda/scaled.cu", "student_template/cuda/scaled.cu"]), ('["triton"]', []),
+], ids=["both", "Triton alone"])
+def test_a_new_assignment_is_in_each_language_that_its_course_names(
+    languages: str, files: list[str], tmp_path: Path
+) -> None:
+    assert kernelmark("init", "course", "--with", "gelu", cwd=tmp_path).returncode == 0
+    course = tmp_path / "course"
+    rules = (course / "course.toml").read_text()
+    (course / "course.toml").write_text(rules.replace('# languages = ["triton", "cuda"]', f"languages = {languages}"))
+    made = kernelmark("new", "scaled", cwd=course).stdout.splitlines()
+    assert sorted(line for line in made if line.endswith(".cu")) == files and len(made) == 6 + len(files)
+    verified = kernelmark("verify", "scaled", cwd=course).stdout
+    assert verified.count("✓") == 9 and verified.count("is the template's; write yours") == len(new.PLACEHOLDERS)
+    assert ("scaled.cu" in (course / "assignments/scaled/handout.md").read_text()) == bool(files)
 
 
 def test_figures_of_a_good_kernel_that_are_another_kernels_are_told(root: Path) -> None:
