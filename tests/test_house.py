@@ -29,6 +29,16 @@ def test_no_file_is_too_long() -> None:
             if name.startswith(start) and count > most] == []
 
 
+def test_an_assignment_imports_what_an_author_is_told_of() -> None:
+    """`grader.kit.author`, and families of mistakes and checks beside it."""
+    paths = [path for folder in ("assignments", "examples") for path in (ROOT / folder).rglob("assignment.py")]
+    imported = {(path.parent.name, node.module) for path in paths
+                for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+                if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("grader")}
+    own = {"grader.kit", "grader.kit.author", "grader.kit.norms", "grader.kit.places", "grader.kit.products"}
+    assert len(paths) > 15 and {module for _, module in imported} <= own, imported
+
+
 def test_no_function_is_too_long() -> None:
     """Kernels aside: Triton inlines nothing that a reader would want apart."""
     long = {name for name, function in _functions()

@@ -8,11 +8,22 @@ import numpy
 import torch
 from torch import Tensor
 
-from grader.kit.author import assignment, mistakes
-from grader.kit.inputs import Bits, Distribution, Spread
-from grader.model.assignment import Baseline, Renewal, Work
-from grader.model.cases import Case, cases, timed
-from grader.model.parameters import Input, Inputs, Output
+from grader.kit.author import (
+    Baseline,
+    Bits,
+    Case,
+    Distribution,
+    Input,
+    Inputs,
+    Output,
+    Renewal,
+    Spread,
+    Work,
+    assignment,
+    cases,
+    mistakes,
+    timed,
+)
 
 # What PyTorch dispatches for out.copy_(matrix[:, 0]), .contiguous() and .clone(), .to(device), and .pin_memory(), which
 # asks is_pinned first. Gathering (index_select, take, stack) computes with indices, and is not among them.

@@ -9,12 +9,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.kit.author import assignment, mistakes
-from grader.kit.inputs import Distribution, Loud, Spread
+from grader.kit.author import (
+    Baseline,
+    Case,
+    Distribution,
+    Input,
+    Loud,
+    Mistake,
+    Output,
+    Spread,
+    assignment,
+    cases,
+    mistakes,
+    timed,
+)
 from grader.kit.products import spot_check, sums_in_fp16, tolerance
-from grader.model.assignment import Baseline, Mistake
-from grader.model.cases import Case, cases, timed
-from grader.model.parameters import Input, Output
 
 STEPS = (16, 32, 64, 128)
 """Blocks of K that mistaken sums are made of."""
@@ -45,19 +54,11 @@ def _strided(x: Tensor, step: int) -> Tensor | None:
 
 def _transposed_b(step: int) -> Callable[[Tensor, Tensor], Tensor | None]:
     """`step` 0: columns of b lie K apart, as in its transpose; 1: N apart, as when its two strides are exchanged."""
-    def answer(a: Tensor, b: Tensor) -> Tensor | None:
-        strided = _strided(b, b.shape[step])
-        return None if strided is None else a.double() @ strided
-
-    return answer
+    return lambda a, b: None if (strided := _strided(b, b.shape[step])) is None else a.double() @ strided
 
 
 def _transposed_a(step: int) -> Callable[[Tensor, Tensor], Tensor | None]:
-    def answer(a: Tensor, b: Tensor) -> Tensor | None:
-        strided = _strided(a, a.shape[step])
-        return None if strided is None else strided @ b.double()
-
-    return answer
+    return lambda a, b: None if (strided := _strided(a, a.shape[step])) is None else strided @ b.double()
 
 
 def _transposed_out(a: Tensor, b: Tensor) -> Tensor | None:
@@ -66,11 +67,8 @@ def _transposed_out(a: Tensor, b: Tensor) -> Tensor | None:
 
 
 def _summed_to(size: int) -> Callable[[Tensor, Tensor], Tensor | None]:
-    def answer(a: Tensor, b: Tensor) -> Tensor | None:
-        end = (a.shape[0], b.shape[1])[size]
-        return None if end >= a.shape[1] else a[:, :end].double() @ b[:end].double()
-
-    return answer
+    return lambda a, b: (
+        None if (end := (a.shape[0], b.shape[1])[size]) >= a.shape[1] else a[:, :end].double() @ b[:end].double())
 
 
 # What is added of K instead of all of it.

@@ -8,11 +8,19 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
-from grader.kit.author import assignment, mistakes
-from grader.kit.inputs import Bytes, Distribution
-from grader.model.assignment import Baseline
-from grader.model.cases import Case, cases, timed
-from grader.model.parameters import Input, Inputs, Output
+from grader.kit.author import (
+    Baseline,
+    Bytes,
+    Case,
+    Distribution,
+    Input,
+    Inputs,
+    Output,
+    assignment,
+    cases,
+    mistakes,
+    timed,
+)
 
 WEIGHTS = (0.299, 0.587, 0.114)
 """Of red, green and blue, as in ITU-R BT.601."""

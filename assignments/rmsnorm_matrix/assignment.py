@@ -8,11 +8,8 @@ import torch
 from torch import Tensor
 
 from grader.kit import sums
-from grader.kit.author import assignment, mistakes
+from grader.kit.author import Baseline, Input, Output, Scalar, assignment, cases, mistakes, timed
 from grader.kit.norms import by_mean, by_sum, distributions, mean_square, norm_mistakes, oracle, tolerance
-from grader.model.assignment import Baseline
-from grader.model.cases import cases, timed
-from grader.model.parameters import Input, Output, Scalar
 
 BLOCKS = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 """Sizes of the blocks that mistaken sums are made of."""

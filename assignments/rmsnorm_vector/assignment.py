@@ -8,12 +8,9 @@ import torch
 from torch import Tensor
 
 from grader.kit import sums
-from grader.kit.author import assignment, mistakes
+from grader.kit.author import Baseline, Input, Output, Scalar, assignment, cases, mistakes, timed
 from grader.kit.norms import allowed, by_mean, by_sum, distributions, norm_mistakes, oracle, tolerance
 from grader.kit.places import secret_places
-from grader.model.assignment import Baseline
-from grader.model.cases import cases, timed
-from grader.model.parameters import Input, Output, Scalar
 
 BLOCKS = (256, 512, 1024, 2048, 4096, 8192)
 """Sizes of the blocks that mistaken sums are made of."""

@@ -8,11 +8,22 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from grader.kit.author import EPS32, SMALLEST_NORMAL32, assignment, mistakes
-from grader.kit.inputs import Distribution, Outliers, Spread
-from grader.model.assignment import Baseline
-from grader.model.cases import Case, cases, timed
-from grader.model.parameters import Input, Inputs, Output
+from grader.kit.author import (
+    EPS32,
+    SMALLEST_NORMAL32,
+    Baseline,
+    Case,
+    Distribution,
+    Input,
+    Inputs,
+    Outliers,
+    Output,
+    Spread,
+    assignment,
+    cases,
+    mistakes,
+    timed,
+)
 
 EXPONENTS = {"mixed": (64, (3, 6)), "extreme": (4, (3, 13))}
 """One in so many elements lies between powers of two: at ±8 to ±128, or at ±8 to ±16,384, where exp overflows."""

@@ -9,11 +9,21 @@ import torch
 from torch import Tensor
 
 from grader.kit import sums
-from grader.kit.author import EPS32, SMALLEST_NORMAL32, assignment, mistakes
-from grader.kit.inputs import Distribution, Spread
-from grader.model.assignment import Baseline
-from grader.model.cases import Case, cases, timed
-from grader.model.parameters import Input, Inputs, Output
+from grader.kit.author import (
+    EPS32,
+    SMALLEST_NORMAL32,
+    Baseline,
+    Case,
+    Distribution,
+    Input,
+    Inputs,
+    Output,
+    Spread,
+    assignment,
+    cases,
+    mistakes,
+    timed,
+)
 
 SCALES = {"mixed": ((0.3, 3.0), 5.0), "extreme": ((1.0, 8.0), 300.0)}
 """Standard deviation of a row, lowest and highest, and its offset: of "extreme" rows exp overflows or is zero all over,

@@ -7,11 +7,20 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from grader.kit.author import assignment, mistakes
-from grader.kit.inputs import Bits, Distribution, Spread
-from grader.model.assignment import Baseline, Mistake
-from grader.model.cases import Case, cases, timed
-from grader.model.parameters import Input, Output
+from grader.kit.author import (
+    Baseline,
+    Bits,
+    Case,
+    Distribution,
+    Input,
+    Mistake,
+    Output,
+    Spread,
+    assignment,
+    cases,
+    mistakes,
+    timed,
+)
 
 TILES = (8, 16, 32, 64, 128)
 

@@ -8,12 +8,21 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from grader.kit.author import assignment, mistakes
-from grader.kit.inputs import Bits, Distribution, Spread
-from grader.kit.whole import Indices
-from grader.model.assignment import Baseline, Work
-from grader.model.cases import Case, cases, timed
-from grader.model.parameters import Input, Output
+from grader.kit.author import (
+    Baseline,
+    Bits,
+    Case,
+    Distribution,
+    Indices,
+    Input,
+    Output,
+    Spread,
+    Work,
+    assignment,
+    cases,
+    mistakes,
+    timed,
+)
 
 BLOCKS = (2, 4, 8, 16, 32, 64, 128)
 """Rows of out that a mistaken program copies from one row of the table."""

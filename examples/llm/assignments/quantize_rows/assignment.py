@@ -8,12 +8,22 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from grader.kit.author import EPS32, SMALLEST_NORMAL32, assignment, mistakes
-from grader.kit.inputs import Distribution, Outliers, Spread
-from grader.kit.whole import Whole
-from grader.model.assignment import Baseline
-from grader.model.cases import cases, timed
-from grader.model.parameters import Input, Inputs, Output
+from grader.kit.author import (
+    EPS32,
+    SMALLEST_NORMAL32,
+    Baseline,
+    Distribution,
+    Input,
+    Inputs,
+    Outliers,
+    Output,
+    Spread,
+    Whole,
+    assignment,
+    cases,
+    mistakes,
+    timed,
+)
 
 LEVELS = 127
 BLOCKS = (64, 128, 256, 512, 1024, 2048, 4096)

@@ -8,12 +8,23 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from grader.kit.author import EPS32, assignment, mistakes, rounding
-from grader.kit.inputs import Distribution, Spread
-from grader.kit.whole import Indices
-from grader.model.assignment import Baseline, Work
-from grader.model.cases import Case, cases, timed
-from grader.model.parameters import Input, Inputs, Update
+from grader.kit.author import (
+    EPS32,
+    Baseline,
+    Case,
+    Distribution,
+    Indices,
+    Input,
+    Inputs,
+    Spread,
+    Update,
+    Work,
+    assignment,
+    cases,
+    mistakes,
+    rounding,
+    timed,
+)
 
 BLOCKS = (2, 4, 8, 16, 32, 64)
 """Tokens that a mistaken program turns by one position."""

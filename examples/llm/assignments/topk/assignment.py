@@ -7,12 +7,24 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from grader.kit.author import assignment, mistakes
-from grader.kit.inputs import Bits, Distribution, Spread
-from grader.kit.whole import Fixed, OneOf, Whole
-from grader.model.assignment import Baseline
-from grader.model.cases import Case, cases, timed
-from grader.model.parameters import Input, Inputs, Output, Scalar
+from grader.kit.author import (
+    Baseline,
+    Bits,
+    Case,
+    Distribution,
+    Fixed,
+    Input,
+    Inputs,
+    OneOf,
+    Output,
+    Scalar,
+    Spread,
+    Whole,
+    assignment,
+    cases,
+    mistakes,
+    timed,
+)
 
 BLOCKS = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 """Sizes of the blocks that mistaken kernels look at."""
