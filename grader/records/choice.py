@@ -76,6 +76,12 @@ def deliveries(submissions: Sequence[Submission]) -> dict[Submission, Delivery]:
     return delivered
 
 
+def absent(submissions: Sequence[Submission]) -> list[Member]:
+    """Students of the roster without a submission, by the `intake.json` beside the folders. Raises ManifestError."""
+    folders = dict.fromkeys(submission.folder.absolute().parent for submission in submissions)
+    return [member for folder in folders if (folder / FILE).is_file() for member in read_manifest(folder).missing]
+
+
 def choose(
     submissions: Mapping[Submission, Delivery], names: Sequence[str], course: Course, environment: str,
     recorded: Sequence[Attempt], standing: Sequence[Standing], *, kind: Kind = "grade", force: bool = False,

@@ -15,7 +15,7 @@ from grader.records.attempt import Attempt, hash_of_rules
 from grader.records.standing import by_assignment, latest, newest, newest_books, pending, standing
 from grader.records.store import Store
 from grader.report.leaderboard import key_of
-from grader.report.people import pseudonym
+from grader.report.people import pseudonym, shown_people
 
 RESULT = "result.json"
 LOG = "checks.log"
@@ -88,7 +88,8 @@ def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
 
 
 def beside(store: Store, course: Course) -> list[str]:
-    """Lines for a person to know or decide: missing files, newer attempts, and points of another course file."""
+    """Lines for a person to know or decide: missing files, newer attempts, points of another course file, and
+    assignments that do not count any more."""
     attempts, decisions = store.attempts(), store.decisions()
     stands, waiting = standing(attempts, decisions), pending(attempts, decisions)
     rules = {name: hash_of_rules(name, course) for name in {attempt.assignment for attempt in attempts}}
@@ -101,6 +102,8 @@ def beside(store: Store, course: Course) -> list[str]:
                 if newest(hand_ins).attempt.empty and not latest(hand_ins).attempt.empty]:
         lines.append("Handed in before, and missing or the stub again since, so that the earlier file's grade counts: "
                      f"{some([' '.join(names) for names in gone])}")
+    names = dict.fromkeys(attempt.assignment for attempt in attempts)
+    lines += removed([name for name in names if course.assignments and name not in course.assignments])
     if newer:
         have = "1 standing grade has a newer attempt beside it" if newer == 1 else (
             f"{newer:,} standing grades have a newer attempt beside them")
@@ -160,6 +163,10 @@ def _whole(
     if not attempts:
         return None
     result = _marked(_joined(attempts, records, books), attempts, marks)
+    course = shown_people(out)[0].assignments
+    if gone := [a.title for name, a in result.assignments.items() if course is not None and name not in course]:
+        is_ = "is no assignment" if len(gone) == 1 else "are no assignments"
+        result.notes.append(f"{some(gone)}: {is_} of the course any more, so that these points do not count.")
     if (key := key_of(out)) is not None:
         name = pseudonym(key, attempts[0].slug)
         result.notes.append(f"Your name on the leaderboard, which lists those with points, is {name}.")

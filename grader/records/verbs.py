@@ -105,7 +105,8 @@ def drawn_again(store: Store, out: Path) -> list[str]:
     from grader.report.pages import write_class
 
     loaded = load_results(out)
-    write_class(loaded.entries, out, failures=loaded.failures, others=under_another_course_file(store))
+    write_class(loaded.entries, out, failures=loaded.failures, others=under_another_course_file(store),
+                marks=store.marks())
     return trouble
 
 

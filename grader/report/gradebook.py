@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from grader.model.mark import Mark
 from grader.model.result import AssignmentResult
 from grader.model.text import clean
+from grader.report.line import Line
 from grader.report.load import Entry
 from grader.report.speed import measured
 from grader.report.text import points
@@ -21,16 +22,19 @@ MARK_COLUMNS = ("marks", "comment")
 
 
 def gradebook(
-    entries: Sequence[Entry], others: Collection[tuple[str, str]] = (), pseudonyms: Mapping[str, str] | None = None
+    entries: Sequence[Entry], others: Collection[tuple[str, str]] = (), pseudonyms: Mapping[str, str] | None = None,
+    absent: Sequence[Line] = (),
 ) -> str:
     """The rows as CSV text. Texts are quoted, so that other delimiters do not split them; numbers are not."""
     sheet = io.StringIO()
-    csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).writerows(rows(entries, others, pseudonyms))
+    csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).writerows(
+        rows(entries, others, pseudonyms, absent))
     return sheet.getvalue()
 
 
 def rows(
-    entries: Sequence[Entry], others: Collection[tuple[str, str]] = (), pseudonyms: Mapping[str, str] | None = None
+    entries: Sequence[Entry], others: Collection[tuple[str, str]] = (), pseudonyms: Mapping[str, str] | None = None,
+    absent: Sequence[Line] = (),
 ) -> Iterator[list[str | float]]:
     """The header, then for each entry: student, name and section if any is known, score, max_score, measured_max,
     points and verdict of each assignment.
@@ -39,11 +43,13 @@ def rows(
     An assignment with any mark of a person has two more columns, the points that people gave beside the automatic ones,
     and what they said. One with any measured speed has two more, the ratio to the baseline's speed and its points. If
     some (folder, assignment) in `others` were graded under another course file, a column names them. `pseudonyms` are
-    those of a leaderboard, by folder.
+    those of a leaderboard, by folder. Then a row for each who is `absent`.
     """
     names = list(dict.fromkeys(name for entry in entries for name in entry.result.assignments))
-    known = [what for what in ("name", "section") if any(getattr(entry.owner, what) for entry in entries)]
+    known = [what for what in ("name", "section")
+             if any(getattr(one, what) for one in (*(entry.owner for entry in entries), *absent))]
     marked = {name for entry in entries for name, a in entry.result.assignments.items() if a.marks}
+    marked |= {name for one in absent for name, missing in one.cells.items() if missing.marks}
     timed = {name for entry in entries for name, a in entry.result.assignments.items() if measured(a)}
     yield ["student", *known, "score", "max_score", "measured_max",
            *(cell(f"{name}_{what}") for name in names
@@ -69,6 +75,15 @@ def rows(
         if pseudonyms:
             row.append(pseudonyms[entry.folder])
         yield row
+    for one in absent:
+        # As of a folder that holds nothing.
+        row = [cell(one.student), *(cell(getattr(one, what)) for what in known), number(one.score),
+               number(max(entry.result.max_score for entry in entries)), number(one.measured_max)]
+        for name in names:
+            row += [number(one.cells[name].score), one.cells[name].verdict]
+            row += said(one.cells[name].marks, hidden=one.hidden) if name in marked else []
+            row += ["", ""] if name in timed else []
+        yield [*row, *([""] if others else []), *([""] if pseudonyms else [])]
 
 
 def said(marks: Sequence[Mark], *, hidden: bool = False) -> list[str | float]:

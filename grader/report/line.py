@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from grader.model.mark import Mark
+from grader.model.mark import Mark, counting
 from grader.model.result import REFERENCE, AssignmentResult, Environment, Flag, Interval, Repair
 from grader.model.text import clean
 from grader.model.verdicts import Verdict
-from grader.report.findings import Status, evidence, label, status
+from grader.report.findings import ABSENT, Status, evidence, label, status
 from grader.report.load import Entry
+from grader.report.people import People
 from grader.report.speed import impossible, measured, positive
 from grader.report.text import clean_model
 
@@ -21,6 +22,7 @@ HINT_BYTES = 2000
 # Of a change, which is mostly a line of the file before it and one after.
 CHANGE_BYTES = 600
 MOST_FLAGS = 3
+NOTHING = " nothing handed in"
 # The words for a kind of failure, if no mistake was recognised.
 KINDS = {
     "missing_file": "no file", "missing_function": "no such function", "not_attempted": "not written yet",
@@ -65,7 +67,8 @@ class Cell:
 @dataclass(frozen=True)
 class Line:
     """A student's line; `folder` is where its link leads, and `student` the name by which the folder is graded.
-    `environment` has no seed. If the owner is `hidden`, `student` is a pseudonym."""
+    `environment` has no seed. If the owner is `hidden`, `student` is a pseudonym. `absent`: on the roster, and no
+    folder is theirs."""
 
     folder: str
     student: str
@@ -79,6 +82,7 @@ class Line:
     graded_at: str
     reproduce: str
     environment: Environment
+    absent: bool = False
 
     @property
     def shown(self) -> str:
@@ -88,7 +92,8 @@ class Line:
     @property
     def label_length(self) -> int:
         """The signs of what stands before the points: name, id and section."""
-        return len(self.shown) + (len(self.student) + 1 if self.name else 0) + (len(self.section) + 1)
+        return (len(self.shown) + (len(self.student) + 1 if self.name else 0) + len(self.section) + 1
+                + self.absent * len(NOTHING))
 
     @property
     def given(self) -> float:
@@ -116,6 +121,35 @@ def line(entry: Entry) -> Line:
         {name: _cell(a) for name, a in result.assignments.items()}, tuple(map(_short, result.unread)),
         result.graded_at, "" if owner.pseudonym else clean(result.reproduce, 1000),
         clean_model(result.environment.model_copy(update={"seed": ""}), TEXT_BYTES))
+
+
+def absent(people: People, lines: Sequence[Line], marks: Sequence[Mark]) -> list[Line]:
+    """Lines for those on the roster who handed in nothing: no points in whatever is graded alike, but for those of
+    `marks`, what people gave."""
+    cells: dict[str, Cell] = {}
+    for line_ in [*comparable(lines), *lines]:
+        cells = line_.cells | cells
+    given: dict[str, list[Mark]] = {}
+    for mark in counting(marks):
+        # On somebody's own line nobody need be named.
+        given.setdefault(mark.student.casefold(), []).append(
+            clean_model(mark.model_copy(update={"student": ""}), HINT_BYTES))
+    made = []
+    for person in people.absent if lines else ():
+        owner, theirs = people.shown(person), given.get(person.id.casefold(), [])
+        made.append(Line(
+            "", owner.pseudonym or _short(person.id), _short(owner.name), _short(owner.section), people.hidden, 0,
+            sum(cell.measured_max for cell in cells.values()),
+            {name: _without_work(cell, [mark for mark in theirs if mark.assignment == name])
+             for name, cell in cells.items()}, (), "", "", lines[0].environment, absent=True))
+    return made
+
+
+def _without_work(cell: Cell, marks: Sequence[Mark]) -> Cell:
+    return replace(
+        cell, verdict="missing", status=ABSENT, score=0, seconds=0, message="", hint="", mistake="", repair=None,
+        failed=(), elsewhere="", impossible=False, flags=(), interval=None, given=sum(mark.points for mark in marks),
+        marks=tuple(marks), other=False)
 
 
 def marked(lines: Sequence[Line], others: Collection[tuple[str, str]] | None) -> list[Line]:

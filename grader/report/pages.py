@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from grader.model.files import replace
 from grader.model.hidden import for_student
-from grader.model.mark import signed, unanswered
+from grader.model.mark import Mark, signed, unanswered
 from grader.model.result import AssignmentResult, CheckResult, OutputFigures, Result
 from grader.model.result import Environment as Graded
 from grader.model.text import FIELD_BYTES, clean, folded
@@ -24,7 +24,7 @@ from grader.report import charts, error_map, findings, leaderboard, margins, ptx
 from grader.report.curve import chart, sentences
 from grader.report.gradebook import gradebook
 from grader.report.inspected import InspectedFile
-from grader.report.line import MOST_FLAGS, Line, comparable, devices, line, marked
+from grader.report.line import MOST_FLAGS, NOTHING, Line, absent, comparable, devices, line, marked
 from grader.report.load import Entry, Failure, load_results
 from grader.report.people import People, pseudonym, shown_people
 
@@ -88,17 +88,18 @@ def write_student(result: Result, folder: Path, *, home: str = "") -> Path:
 
 def write_class(
     entries: Sequence[Entry], out: Path, *, failures: Sequence[Failure] = (), others: Others = None,
-    progress: Progress | None = None
+    progress: Progress | None = None, marks: Sequence[Mark] = (),
 ) -> None:
     """Writes `out/index.html` and `out/gradebook.csv`, and the leaderboard if there is one. `others` are the (folder,
     assignment) that were graded under another course file than the newest grades; None: as the results themselves say.
+    `marks` are what people gave, maybe to somebody who handed in nothing.
     """
     lines = marked([line(entry) for entry in entries], others)
-    write_lines(lines, out, failures, progress)
+    missing = write_lines(lines, out, failures, progress, marks)
     key = leaderboard.key_of(out)
     pseudonyms = {} if key is None else {one.folder: pseudonym(key, one.folder) for one in lines if not one.hidden}
     other = {(one.folder, name) for one in lines for name, cell in one.cells.items() if cell.other}
-    replace(out / "gradebook.csv", gradebook(entries, other, pseudonyms).encode())
+    replace(out / "gradebook.csv", gradebook(entries, other, pseudonyms, missing).encode())
     if key is not None:
         alike = comparable(lines)
         places = leaderboard.places(alike, key)
@@ -107,10 +108,14 @@ def write_class(
             fast=any(cell.interval for one in alike for cell in one.cells.values())).encode())
 
 
-def write_lines(lines: Sequence[Line], out: Path, failures: Sequence[Failure], progress: Progress | None) -> None:
-    """Writes `out/index.html` from lines that are marked already."""
+def write_lines(
+    lines: Sequence[Line], out: Path, failures: Sequence[Failure], progress: Progress | None, marks: Sequence[Mark]
+) -> list[Line]:
+    """Writes `out/index.html` from lines that are marked already; returns those of people who handed in nothing."""
     people, why = shown_people(out)
-    replace(out / "index.html", class_page_of(lines, failures, progress, people, why).encode())
+    missing = absent(people, lines, marks)
+    replace(out / "index.html", class_page_of([*lines, *missing], failures, progress, people, why).encode())
+    return missing
 
 
 def write_all(out: Path) -> Path:
@@ -154,7 +159,8 @@ def class_page_of(
 ) -> str:
     """The HTML of the class page of lines that are marked, by student, while a run is on or after it. `nameless` says
     why names cannot be shown."""
-    lines = sorted(lines, key=lambda line_: (folded(line_.shown), line_.folder))
+    every = sorted(lines, key=lambda line_: (folded(line_.shown), line_.folder))
+    lines = [line_ for line_ in every if not line_.absent]
     ours = {line_.folder for line_ in lines if any(c.verdict in GRADERS_FAULT for c in line_.cells.values())}
     # Those have a place of their own, where the same words are said once.
     broken = sorted(_failure(failure, people) for failure in failures if failure.folder not in ours)
@@ -165,7 +171,8 @@ def class_page_of(
         key = line_.environment.model_dump_json()
         environments.setdefault(key, (line_.environment, []))[1].append(line_.shown)
     return _environment().get_template("class.html.j2").render(
-        lines=lines, failures=broken, columns=tally.columns(lines), alike=comparable(lines), devices=devices(lines),
+        lines=lines, every=every, failures=broken, columns=tally.columns(lines, len(every) - len(lines)),
+        alike=comparable(lines), devices=devices(lines),
         environments=list(environments.values()), progress=progress, hidden=people.hidden)
 
 
@@ -228,7 +235,7 @@ def _environment() -> Environment:
         "unanswered": unanswered, "signed": signed,
         "tally": tally, "unjudged": UNJUDGED,
         "most_label": MOST_LABEL, "most_line": MOST_LINE, "most_section": MOST_SECTION,
-        "most_named": MOST_NAMED, "most_kinds": MOST_KINDS, "most_flags": MOST_FLAGS,
+        "most_named": MOST_NAMED, "most_kinds": MOST_KINDS, "most_flags": MOST_FLAGS, "nothing": NOTHING,
         "most_changes": MOST_CHANGES,
         "too_fast": lambda cell: cell.impossible,
         "palette": error_map.PALETTE,

@@ -45,17 +45,29 @@ class Owner:
 
 
 class People(Record):
-    """The members of each folder, and whether pages show their `names`; and the course's `assignments` at the last
-    grading, since others count nowhere (None: all). `key` makes the pseudonyms."""
+    """The members of each folder, and whether pages show their `names`; the course's `assignments` at the last grading,
+    since others count nowhere (None: all); and the `roster`, as far as it is known. `key` makes the pseudonyms."""
 
     names: Names = "real"
     assignments: tuple[str, ...] | None = None
     folders: dict[str, list[Person]] = {}
+    roster: tuple[Person, ...] = ()
     key: bytes = b""
 
     @property
     def hidden(self) -> bool:
         return self.names == "pseudonyms"
+
+    @property
+    def absent(self) -> list[Person]:
+        """Those on the roster who handed in nothing: no folder is theirs."""
+        known = {person.id.casefold() for members in self.folders.values() for person in members}
+        return [person for person in self.roster if person.id.casefold() not in known]
+
+    def shown(self, person: Person) -> Owner:
+        """How somebody without a folder is shown."""
+        return Owner("", person.section, pseudonym(self.key, person.id)) if self.hidden else Owner(
+            person.name, person.section)
 
     def owner(self, folder: str) -> Owner:
         members = self.folders.get(folder, [])
@@ -93,20 +105,24 @@ def shown_people(out: Path) -> tuple[People, str]:
 
 
 def write_people(
-    out: Path, names: Names, folders: Mapping[str, Sequence[Person]], assignments: Sequence[str] | None = None
+    out: Path, names: Names, folders: Mapping[str, Sequence[Person]], assignments: Sequence[str] | None = None,
+    roster: Sequence[Person] = (),
 ) -> None:
     """Keeps how people are shown, the course's assignments, and the members of these folders beside those known before.
-    A folder whose members have neither name nor section now keeps those that it had. Raises OSError."""
+    A folder whose members have neither name nor section now keeps those that it had, and without a roster the earlier
+    one holds. Raises OSError."""
     try:
-        known = read_people(out).folders
+        before = read_people(out)
     except ValueError:
-        known = {}
+        before = People()
+    known = before.folders
     told = {folder: list(members) for folder, members in folders.items()
             if folder not in known or any(member.name or member.section for member in members)}
     path = staff(out / FILE)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     replace(path, People(
         names=names, assignments=None if assignments is None else tuple(assignments), folders=known | told,
+        roster=tuple(roster) or before.roster,
     ).model_dump_json(exclude={"key"}, indent=1).encode(), _private(path.parent))
 
 

@@ -108,11 +108,12 @@ class Speed:
     baseline: float
 
 
-def columns(lines: Sequence[Line]) -> list[Column]:
-    """A column for each assignment, in the order of the first line that has it."""
+def columns(lines: Sequence[Line], absent: int = 0) -> list[Column]:
+    """A column for each assignment, in the order of the first line that has it. So many are `absent`, who handed in
+    nothing."""
     order = list(VERDICTS)
     return [Column(name, cells[0].title, sorted(
-        Counter(cell.verdict for cell in cells).items(),
+        Counter([*(cell.verdict for cell in cells), *["missing"] * absent]).items(),
         key=lambda item: (item[0] != ACCEPTED, item[0] in UNJUDGED, -item[1], order.index(item[0]))),
         Counter(cell.score for cell in cells if cell.verdict not in UNJUDGED and not cell.other),
         max(cell.measured_max for cell in cells),

@@ -152,7 +152,7 @@ class LivePage:
             return
         with contextlib.suppress(OSError, StoreError):
             lines = marked(list(self._lines.values()), under_another_course_file(self._store))
-            write_lines(lines, self._out, self._failures, self.progress())
+            write_lines(lines, self._out, self._failures, self.progress(), self._store.marks())
         self._shown = state
         ended = time.monotonic()
         self._next = ended + max(PAGE_SECONDS, PAGE_SHARE * (ended - started))

@@ -24,11 +24,12 @@ from grader.model import calibration, catalogue
 from grader.model.calibration import Calibration, CalibrationError
 from grader.model.course import Course
 from grader.model.job import Graded, Job, draw_seed
+from grader.model.mark import Mark
 from grader.model.result import Environment
 from grader.model.roster import RosterError, read_roster
 from grader.model.submission import Submission, named
 from grader.records.attempt import hash_of_environment
-from grader.records.choice import Choice, Delivery, choose, deliveries
+from grader.records.choice import Choice, Delivery, absent, choose, deliveries
 from grader.records.draw import beside, refresh, under_another_course_file
 from grader.records.keep import earlier, keep
 from grader.records.lock import LockedError, locked
@@ -51,7 +52,8 @@ from grader.run.progress import LivePage, RunState, shown, tell_end
 @dataclass(frozen=True)
 class GradingPlan:
     """What will be graded, and how. `started` is when the command began (time.monotonic). `isolation` is None for lanes
-    on other machines, which have their own. `owners` are the people of each folder of results."""
+    on other machines, which have their own. `owners` are the people of each folder of results; `roster` is whoever was
+    to hand in, as far as that is known."""
 
     started: float
     asked: Asked
@@ -63,6 +65,7 @@ class GradingPlan:
     store: Store
     choice: Choice
     owners: Mapping[str, Sequence[Person]]
+    roster: Sequence[Person]
 
 
 @contextlib.contextmanager
@@ -90,8 +93,8 @@ def planned(
         # Students who have a folder of results keep it.
         submissions = named([submission.folder for submission in submissions],
                             dict.fromkeys((submission.student, submission.slug) for submission in recorded))
-        delivered = _delivered(submissions)
-        owners = _owners(delivered, asked.roster)
+        delivered, missing = _delivered(submissions)
+        owners, roster = _people(delivered, missing, asked.roster)
         side_by_side = min(asked.jobs or (len(submissions) if far else len(os.sched_getaffinity(0))), len(submissions))
         cards = cards[:min(asked.jobs or len(cards), len(submissions))]
         lanes = open_.enter_context(
@@ -105,7 +108,7 @@ def planned(
         here = hash_of_environment(environment, asked.speed and device == "cuda")
         choice = choose(delivered, names, course, here, recorded, stands, kind=asked.kind, force=asked.force)
         jobs = _jobs(delivered, course, asked, device, choice, store, stands)
-        yield GradingPlan(started, asked, jobs, lanes, side_by_side, course, measured, store, choice, owners)
+        yield GradingPlan(started, asked, jobs, lanes, side_by_side, course, measured, store, choice, owners, roster)
 
 
 def _looked_at(
@@ -138,26 +141,31 @@ def _places(cards: Sequence[GpuCard], lanes: int) -> list[dict[str, str]]:
     return places + [{}] * (lanes - len(places))
 
 
-def _delivered(submissions: Sequence[Submission]) -> dict[Submission, Delivery]:
+def _delivered(submissions: Sequence[Submission]) -> tuple[dict[Submission, Delivery], list[Member]]:
+    """The delivery of each submission, and who was missing in their intakes. Raises PlanError."""
     try:
-        return deliveries(submissions)
+        return deliveries(submissions), absent(submissions)
     except ManifestError as error:
         raise PlanError(str(error)) from None
 
 
-def _owners(delivered: Mapping[Submission, Delivery], roster: Path | None) -> dict[str, list[Person]]:
-    """The people of each folder of results, as the roster or else the download names them. Raises PlanError."""
+def _people(
+    delivered: Mapping[Submission, Delivery], missing: Sequence[Member], roster: Path | None
+) -> tuple[dict[str, list[Person]], list[Person]]:
+    """The people of each folder of results, as the roster or else the download names them, and whoever was to hand in:
+    all of the roster, or those whom an intake found `missing`. Raises PlanError."""
     try:
-        register = Register(read_roster(roster) if roster else (), {})
+        students = read_roster(roster) if roster else []
     except RosterError as error:
         raise PlanError(f"--roster {error}") from None
+    register = Register(students, {})
     owners = {}
     for submission, delivery in delivered.items():
         named = delivery.people or [Member(id=submission.student, source_id=submission.student)]
         members = [register.known(member) or member for member in named]
         owners[submission.slug] = [Person(id=member.id, name=member.name, section=member.section)
                                    for member in members]
-    return owners
+    return owners, [Person(id=one.id, name=one.name, section=one.section) for one in students or missing]
 
 
 def _jobs(
@@ -311,7 +319,7 @@ class _ClassRun:
         asked = self.plan.asked
         with contextlib.suppress(OSError):  # writing the class page reports it
             write_people(asked.out, asked.names or self.plan.course.page.names, self.plan.owners,
-                         self.plan.course.assignments)
+                         self.plan.course.assignments, self.plan.roster)
             if asked.leaderboard:
                 # Before the first report, which shows its student the pseudonym.
                 leaderboard.begin(asked.out)
@@ -363,9 +371,9 @@ class _ClassRun:
         out = self.plan.asked.out
         progress = self.page.progress(ended=True) if self.page and self.interrupted else None
         # None: the results themselves decide, if the store cannot be read.
-        others = None
+        others, marks = None, list[Mark]()
         with self._reporting():
-            others = under_another_course_file(self.plan.store)
+            others, marks = under_another_course_file(self.plan.store), self.plan.store.marks()
         reported = {failure.folder for failure in self.failures}
         try:
             loaded = load_results(out)
@@ -373,7 +381,7 @@ class _ClassRun:
                 leaderboard.begin(out)
             write_class(
                 loaded.entries, out, failures=self.failures + [f for f in loaded.failures if f.folder not in reported],
-                others=others, progress=progress)
+                others=others, progress=progress, marks=marks)
         except OSError as error:
             self.failed(f"class page not written: {error.strerror} ({out})")
             return None

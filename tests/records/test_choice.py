@@ -13,7 +13,7 @@ from grader.model.course import Course, LimitsTable, PointsTable, Policy
 from grader.model.submission import Submission
 from grader.model.version import JUDGE_VERSION, POINTS_VERSION
 from grader.records.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_tests
-from grader.records.choice import Choice, Delivery, Kind, choose, deliveries
+from grader.records.choice import Choice, Delivery, Kind, absent, choose, deliveries
 from grader.records.standing import latest, pending, standing
 from tests.report import samples
 
@@ -221,7 +221,10 @@ def test_whose_a_folder_is_and_when_it_came_is_what_the_intake_says(tmp_path: Pa
     assert deliveries([ada, bob]) == {ada: Delivery(), bob: Delivery()}
     manifest = Manifest(kind="canvas", source="download.zip", submissions=[ManifestEntry(
         folder="ada", members=[Member(id="17"), Member(id="18")], submitted_at=ONCE, late=True, origin=["x"])])
+    assert absent([ada, bob]) == []
+    manifest.missing.append(Member(id="19"))
     (tmp_path / "intake.json").write_text(manifest.model_dump_json(by_alias=True))
+    assert absent([ada, bob]) == [Member(id="19")]
     assert deliveries([ada, bob]) == {ada: Delivery((Member(id="17"), Member(id="18")), ONCE, True), bob: Delivery()}
     (tmp_path / "intake.json").write_text("{")
     with pytest.raises(ManifestError, match=r"intake\.json"):

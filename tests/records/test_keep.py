@@ -17,9 +17,11 @@ from grader.model.result import Performance, Result
 from grader.model.scoring import EarlierShare, earlier_shares
 from grader.model.submission import Submission, read_source_file
 from grader.records.attempt import hash_of_submission
+from grader.records.draw import refresh
 from grader.records.keep import earlier, keep
 from grader.records.store import Store
 from grader.report.pages import student_page
+from grader.report.people import write_people
 from grader.run import whole_class
 from grader.run.asked import Asked
 from grader.run.grading import grade
@@ -60,6 +62,18 @@ def test_a_students_files_keep_the_order_in_which_kernels_are_taught(tmp_path: P
         assert keep(store, tmp_path / "out", drafts, result) == []
     drawn = Result.model_validate_json((tmp_path / "out" / ADA / "result.json").read_bytes())
     assert list(drawn.assignments) == list(result.assignments)
+
+
+def test_a_report_says_what_does_not_count_any_more(tmp_path: Path, ada: Submission) -> None:
+    out = tmp_path / "out"
+    write_people(out, "real", {}, ["silu"])
+    assert kept(Graded(ada, measured()), out) == []
+    said = "are no assignments of the course any more, so that these points do not count."
+    assert said in (out / ADA / "report.html").read_text()
+    write_people(out, "real", {}, [name for name in samples.KERNELS if name != "gemm"])
+    with Store.existing(out) as store:
+        assert refresh(store, out) == []
+    assert "GEMM: is no assignment of the course any more" in (out / ADA / "report.html").read_text()
 
 
 def test_a_failure_of_ours_elsewhere_costs_no_share(tmp_path: Path, ada: Submission) -> None:

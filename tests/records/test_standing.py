@@ -99,6 +99,13 @@ def test_a_hand_in_without_a_file_does_not_count_before_one_that_has_one(store: 
     assert not any("counts" in line for line in beside(store, Course()))
 
 
+def test_what_the_course_has_no_more_is_said_not_to_count(store: Store) -> None:
+    add(store, draft(**RIGHT), draft("gemm", **RIGHT))
+    for names, gone in ((None, []), (("silu", "gemm"), []), (("silu",), ["gemm: graded, but is no assignment of the"])):
+        said = [line for line in beside(store, Course(assignments=names)) if "no assignment" in line]
+        assert [line[:len(gone[0])] for line in said] == gone
+
+
 def test_grades_by_other_points_are_counted_where_no_newer_attempt_has_those_of_now(store: Store) -> None:
     now = {"rules": hash_of_rules("silu", Course()), **RIGHT}
     add(store, draft(**RIGHT), draft(student="bob", **RIGHT), draft(student="bob", **now), draft(student="eve", **now),

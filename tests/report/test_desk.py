@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.model.mark import Mark
 from grader.model.result import with_assignments
 from grader.report.gradebook import gradebook
 from grader.report.leaderboard import places
@@ -271,6 +272,38 @@ def test_what_the_course_has_no_more_is_on_no_page_of_the_class(tmp_path: Path) 
     write_people(tmp_path, "real", {}, None)
     write_all(tmp_path)
     assert "gemm_points" in (tmp_path / "gradebook.csv").read_text() and "bob" in (tmp_path / "index.html").read_text()
+
+
+def test_whoever_handed_in_nothing_is_listed_without_points_and_in_no_median(browser: Browser, tmp_path: Path) -> None:
+    made = [Entry(who, samples.result(who, {"gemm": "missing"})) for who in ("ada", "bob")]
+    roster = [Person(id=who, name=name) for who, name in (("ADA", "Ada A"), ("bob", "Bob"), ("cy", "Cy"), ("di", "Di"))]
+    folders = {"ada": [Person(id="ada", name="Ada A")], "bob": [Person(id="bob", name="Bob")]}
+    marks = [Mark(student="CY", assignment="gemm", points=3, comment="orally", by="TA")]
+    write_people(tmp_path, "real", folders, roster=roster)
+    write_class(made, tmp_path, marks=marks)
+    page = browser.new_page()
+    page.goto((tmp_path / "index.html").as_uri())
+    assert page.locator(".lead").text_content() == (
+        f"{summary(lines_of(made))} 2 more of the roster handed in nothing.")
+    page.locator(".lead a").click()
+    assert page.locator("#shown").text_content() == "2 of 4"
+    rows = page.locator("#students tbody tr:visible")
+    assert [" ".join(row.split()) for row in rows.locator("th").all_text_contents()] == [
+        "Cy cy nothing handed in", "Di di nothing handed in"]
+    assert rows.locator("[data-in=total]").all_text_contents() == ["3", "0"] and not rows.locator("a").count()
+    page.goto(f"{(tmp_path / 'index.html').as_uri()}#gemm=missing")
+    assert page.locator("#shown").text_content() == "4 of 4"
+    assert "○ 4 missing" in (page.locator(".bars").text_content() or "") and "orally" in page.content()
+    page.close()
+    table = list(csv.DictReader((tmp_path / "gradebook.csv").read_text().splitlines()))
+    assert [(row["student"], row["score"], row["gemm_points"], row["gemm_verdict"], row["gemm_marks"])
+            for row in table[2:]] == [("cy", "0", "0", "missing", "3"), ("di", "0", "0", "missing", "")]
+    assert {row["measured_max"] for row in table} == {table[0]["measured_max"]}
+    # The next grading knows more.
+    write_people(tmp_path, "pseudonyms", {"cy": [Person(id="cy")]})
+    write_class(made, tmp_path)
+    text = (tmp_path / "index.html").read_text()
+    assert "1 more of the roster" in text and ">Di<" not in text
 
 
 def test_the_name_of_an_assignment_finds_those_who_fail_it_and_no_flags(page: Page) -> None:

@@ -98,11 +98,12 @@ def test_a_leaderboard_is_there_where_it_was_asked_for_and_says_no_name(tmp_path
     hand_in(tmp_path / "class", "alice-liddell")
     hand_in(tmp_path / "class", "bob-builder", "def silu(x, out):\n    pass\n")
     out = tmp_path / "out"
-    (tmp_path / "roster.csv").write_text("id,name,section\nalice-liddell,Alice Liddell,B\n")
+    (tmp_path / "roster.csv").write_text("id,name,section\nalice-liddell,Alice Liddell,B\ncy,Cy Carter,B\n")
     asked = ("grade", tmp_path / "class", "--out", out, "--only", "silu", "--leaderboard")
     assert kernelmark(*asked, "--roster", tmp_path / "roster.csv").returncode == 0
     page = (out / "leaderboard.html").read_text()
     assert '"alice-liddell","Alice Liddell","B",60' in (out / "gradebook.csv").read_text()
+    assert '"cy","Cy Carter","B",0,100,60,0,"missing",""\n' in (out / "gradebook.csv").read_text()
     assert (out / ".staff" / "leaderboard.key").stat().st_mode & 0o777 == 0o600
     assert "alice" not in page.casefold() and "bob" not in page and "1 with points" in page
     name = (out / "gradebook.csv").read_text().splitlines()[1].rsplit(",", 1)[1].strip('"')
