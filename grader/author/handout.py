@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 
 from grader import frontends
-from grader.author.words import described
+from grader.author.words import MOST_VALUES, described
 from grader.judge.buffers import DTYPES
 from grader.kit.inputs import Distribution
 from grader.kit.whole import Fixed
@@ -28,8 +28,6 @@ from grader.plan.plan import ITEM_BYTES
 
 PART = re.compile(r"^<!-- (\w+):[^\n]*-->\n(.*?)^<!-- end -->$", re.DOTALL | re.MULTILINE)
 MARK = '<!-- {name}: drawn by "kernelmark handouts" from assignment.py and course.toml, do not edit -->'
-# More values of a scalar than these are said as a range.
-MOST_VALUES = 5
 
 NOTEBOOK = "student_template/kernels.ipynb"
 _BEGIN = """# Your kernels
@@ -242,20 +240,33 @@ def _either(words: Iterable[str]) -> str:
 
 
 def _values(assignment: Assignment) -> str:
-    """A table of the tensors' contents: a row for all cases with the same ending, a column for each tensor."""
-    tensors = [p for p in given(assignment.parameters) if not isinstance(p, Scalar)]
-    rows, public = [], _public(assignment)
-    for values in dict.fromkeys(case.values for case in public if assignment.distributions):
-        cases = [case for case in public if case.values == values]
-        drawn: list[Mapping[str, Distribution]] = [
-            assignment.distributions(case) for case in cases if assignment.distributions]
-        ending = "others" if values == assignment.cases[0].values else f"`-{values}`"
-        rows.append((ending, *(described(
-            *(named[p.name] for named in drawn), bits=8 * ITEM_BYTES[dtype_of(p, cases[0])],
-            one_row=len(p.shape) == 1) for p in tensors)))
-    if len(rows) == 1:
-        rows = [("all", *rows[0][1:])]
-    return _table(("cases", *(f"`{p.name}`" for p in tensors)), [*rows[1:], *rows[:1]])
+    """A table of the tensors' contents: a row for all tensors and cases of which the same is said."""
+    public = [case for case in _public(assignment) if assignment.distributions]
+    kinds = list(dict.fromkeys(case.values for case in public))
+    rows: dict[tuple[str, str], list[str]] = {}
+    for p in given(assignment.parameters):
+        if isinstance(p, Scalar):
+            continue
+        alike: dict[str, list[str]] = {}
+        for values in kinds:
+            alike.setdefault(_contents(assignment, p, [c for c in public if c.values == values]), []).append(values)
+        # What holds for the first case, and for all that have no row of their own, comes last.
+        for text, of in [*list(alike.items())[1:], *list(alike.items())[:1]]:
+            rows.setdefault((_endings(of, kinds), text), []).append(f"`{p.name}`")
+    return _table(("tensors", "cases", "contents"), [(", ".join(names), *row) for row, names in rows.items()])
+
+
+def _contents(assignment: Assignment, p: Tensor, cases: Sequence[Case]) -> str:
+    drawn: list[Distribution] = [assignment.distributions(case)[p.name] for case in cases if assignment.distributions]
+    return described(*drawn, bits=8 * ITEM_BYTES[dtype_of(p, cases[0])], one_row=len(p.shape) == 1)
+
+
+def _endings(of: Sequence[str], kinds: Sequence[str]) -> str:
+    """Those of the `kinds` of cases that are meant, of which the first needs no ending: by a word that they share."""
+    if kinds[0] in of:
+        return "all" if len(of) == len(kinds) else "others"
+    words = [word for word in of[0].split("-") if all((word in one.split("-")) == (one in of) for one in kinds)]
+    return f"with `-{words[0]}`" if words and len(of) > 1 else ", ".join(f"`-{one}`" for one in of)
 
 
 def _allowed(assignment: Assignment, course: Course) -> str:

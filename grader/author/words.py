@@ -5,6 +5,9 @@ from __future__ import annotations
 from grader.kit.inputs import Bits, Bytes, Distribution, Number, Spread
 from grader.kit.whole import Bools, Bound, Distinct, Fixed, Indices, Offsets, OneOf, Values, Whole
 
+# More values than these are said as a range.
+MOST_VALUES = 5
+
 
 def described(*drawn: Distribution, bits: int = 32, one_row: bool = False) -> str:
     """Describes distributions of one kind. Spreads may differ in scale and offset, which are said as ranges; others are
@@ -32,6 +35,9 @@ def _value(drawn: Values) -> str:
         return f"offsets of rows, from 0 to {_bound(drawn.total)}: some rows are empty, one is long"
     if isinstance(drawn, Bools):
         return f"true for {100 * drawn.share:g} %"
+    if isinstance(drawn, OneOf) and len(drawn.values) > MOST_VALUES:
+        low, high = (f"{end:.3g}".replace("-", "−") for end in (min(drawn.values), max(drawn.values)))
+        return f"one of {len(drawn.values)} numbers from {low} to {high}"
     if isinstance(drawn, OneOf):
         *most, last = (str(value).removesuffix(".0").replace("-", "−") for value in drawn.values)
         return f"{', '.join(most)} or {last}" if most else last

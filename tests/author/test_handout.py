@@ -12,9 +12,10 @@ import pytest
 from grader.author import handout
 from grader.home import ROOT
 from grader.kit.author import assignment
-from grader.kit.inputs import Bytes
+from grader.kit.inputs import Bytes, Distribution
+from grader.kit.whole import OneOf, Whole
 from grader.model.assignment import Baseline
-from grader.model.cases import cases
+from grader.model.cases import Case, cases
 from grader.model.catalogue import assignments
 from grader.model.course import Course, read_course
 from grader.model.parameters import Input, Output
@@ -71,6 +72,25 @@ def test_what_is_particular_to_an_assignment_is_said() -> None:
     assert "rounding to float16 explains: most elements by 1e-3 of their value" in gemm
     assert "Arithmetic in float16 fails" not in gemm
     assert "half of the rows are 16 times as large" in gemm
+
+
+def test_what_is_said_of_contents_is_said_once() -> None:
+    def contents(case: Case) -> dict[str, Distribution]:
+        wide = Whole(-9, 9) if "wide" in case.values else OneOf(tuple(range(-5, 3)))
+        return {"x": wide, "y": wide, "z": OneOf((1, 2)), "w": Whole(0, 1) if case.values == "late" else Whole(0, 2)}
+
+    tensors = (*(Input(name=name, shape=("N",), dtype="int32") for name in "xyzw"), Output(shape=("N",), dtype="int32"))
+    made = assignment(
+        name="sums", title="", formula="", parameters=tensors, oracle=lambda x, y, z, w: x + y + z + w,
+        cases=cases("N", "1 5-wide 7-late 8-late-wide"), baseline=Baseline(name="", compiled=""),
+        distributions=contents)
+    (_, table) = handout.parts(made, COURSE)["checks"].split("\n\n")
+    assert table.splitlines() == [
+        "| tensors | cases | contents |", "| --- | --- | --- |",
+        "| `x`, `y` | with `-wide` | whole numbers from −9 to 9 |",
+        "| `x`, `y` | others | one of 8 numbers from −5 to 2 |", "| `z` | all | 1 or 2 |",
+        "| `w` | `-late` | whole numbers from 0 to 1 |",
+        "| `w` | others | whole numbers from 0 to 2 |"]
 
 
 def test_what_is_said_of_bytes() -> None:
