@@ -24,6 +24,9 @@ JUDGE_CHANGES = {
     6: "Without a GPU kernels are judged, too, that map a function over elements, multiply with scales, gather rows of "
        "a descriptor or cast toward zero. A cast to eight-bit floats saturates, as GPUs have it. A right kernel that "
        "only compiles for long needs a GPU. Places that follow from contents are nobody's stride, and blamed no more.",
+    7: "Of several outputs a hint names the one that it means. Rows that are stored element by element are held "
+       "against the rows of the output, and a view of another dtype is told. Cases are told apart by what their names "
+       "say of contents, too, and less often by which of two sizes is larger. Digits that a variance loses are known.",
 }
 """What each version of the judge changed."""
 

@@ -204,8 +204,8 @@ class Access(Shaped):
     grid, None if there is only one or the next was not seen; `even`: all programs seen lie at these distances. `step`
     is the distance that program 0 has moved when it makes the access again, None if it does not. It makes the access
     `times` times. `live` and `last` count the lanes along each dimension up to the last one that the mask leaves on,
-    the first and the last time. `width` is the bytes that a lane takes as an element, where a language's compiler may
-    have made that less than an element of the tensor; else 0.
+    the first and the last time. `width` is the bytes that a lane takes as an element, 0 if that is not known. A
+    compiler, or a view of another dtype, may make it less than an element of the tensor.
     """
 
     access: Literal["load", "store", "atomic"]

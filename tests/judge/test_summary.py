@@ -50,7 +50,7 @@ def _squares(*sizes: tuple[int, ...], names: str = "MN") -> list[tuple[dict[str,
     ("assignment", "sizes", "fails", "words"),
     [
         (TURN, [(8, 8), (33, 33), (5, 9), (129, 37)], lambda m, n: m != n, "N and M differ"),
-        (SILU, [(5, 9), (9, 5), (64, 65), (33, 7), (8, 8)], lambda m, n: n > m, "N is larger than M"),
+        (SILU, [(5, 9), (9, 5), (64, 65), (33, 7), (8, 8), (70, 64)], lambda m, n: n > m, "N is larger than M"),
         (SILU, [(7, 64), (64, 64), (5, 33), (64, 100), (300, 128)], lambda m, n: n & (n - 1), "N is not a power"),
         # Blocks of 16 and of 32 fit these cases, and the cases cannot tell which it is.
         (SILU, [(7, 96), (64, 64), (5, 33), (64, 100), (300, 192)], lambda m, n: n % 32, "N is not a whole number of"),
@@ -87,6 +87,19 @@ def test_blocks_of_a_flat_index_hold_elements(blocks: list[int], words: str) -> 
     checks = [check.model_copy(update={"blocks": blocks}) for check in _checks(with_cases, {
         case.name for case in with_cases.cases if case.sizes["M"] * case.sizes["N"] % 128})]
     assert f"exactly those where {words}" in said(with_cases, checks)[0]
+
+
+def test_cases_are_told_apart_by_what_their_names_say() -> None:
+    values = ("mixed", "bf16-tiny", "mixed", "tiny", "bf16")
+    assignment = _with_cases(SILU, *(({"M": size, "N": size + 1}, one) for size, one in enumerate(values)))
+    message, _ = said(assignment, _checks(assignment, {c.name for c in assignment.cases if c.name.endswith("tiny")}))
+    assert message.startswith("Wrong in 2 of 5 cases, exactly those where the name says -tiny; first 1x2-bf16-tiny:")
+
+
+def test_one_case_of_few_columns_is_no_pattern() -> None:
+    assignment = _with_cases(SILU, *_squares((1, 1), (5, 9), (9, 5), (64, 65), (33, 70)))
+    failed = {case.name for case in assignment.cases if case.sizes["N"] > case.sizes["M"]}
+    assert said(assignment, _checks(assignment, failed))[0].startswith("Wrong in 3 of 5 cases; first 5x9-mixed")
 
 
 def test_without_a_common_condition_the_first_failure_speaks() -> None:

@@ -21,12 +21,13 @@ NARROW = (1 << 15, 1 << 16)
 ROUNDED_DOWN = "grid rounded down"
 
 
-def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
-    """Hint for the first access whose strides, programs or steps are not those of its tensor."""
+def misplaced(seen: Sequence[TensorAccess], among: Sequence[TensorAccess] = ()) -> Hint | None:
+    """Hint for the first access whose strides, programs or steps are not those of its tensor; `among` are all of the
+    call, where they are more."""
     for one in seen:
         if one.unsteady or one.looked_up:
             continue
-        by_rows = {axis for other in seen for axis, moved in enumerate(other.access.programs)
+        by_rows = {axis for other in among or seen for axis, moved in enumerate(other.access.programs)
                    if other.layout.is_matrix and not other.flat and moved and moved % other.layout.columns == 0}
         if (hint := _strides(one) or _programs(one, by_rows) or _steps(one)) is not None:
             return hint
@@ -53,30 +54,35 @@ def _programs(one: TensorAccess, by_rows: Container[int]) -> Hint | None:
     if any(apart is None for _, apart, _ in one.dimensions):
         return None
     for axis, moved in enumerate(access.programs):
+        # A row of an output, stored element by element: by whole rows other tensors move, too.
+        one_by_one = (not tile and layout.is_output and layout.is_matrix and access.even and access.times > 1
+                      and abs(access.step or 0) == 1 and axis in by_rows)
         # If a matrix has one row, programs for further rows have nothing to do.
-        if not moved or not 0 < moved < layout.total:
+        if not moved or moved < 0 or (moved >= layout.total and not one_by_one):
             continue
         rows = layout.is_matrix and moved % layout.columns == 0
         span = abs(access.step or 0) * (access.times - 1)
         right = {apart * size * times for apart, size in tile for times in (1, access.times)} | {
             span * more + apart * lanes[number] for number, apart, _ in one.dimensions if apart
             for more, lanes in ((0, access.live), (1, access.last))}
+        if not tile and access.times > 1:
+            right.add(abs(access.step or 0) * access.times)
         if one.one_row and not rows:
             return one.hint(
                 f"from program 0 to the next one along axis {axis} {one.where} moves on by {one.distance(moved)}, "
                 f"whose rows lie {layout.across} = {layout.columns:,} apart.", layout.text, "stride")
-        if moved in right and not one.one_row:
+        if moved in right and not one.one_row and not (one_by_one and not rows):
             continue
-        if rows and (moved // layout.columns == one.along(layout.columns) or access.times > 1):
+        if rows and (moved // layout.columns == one.along(layout.columns) or (access.times > 1 and not one_by_one)):
             continue
-        if moved == 1 and 1 not in [apart for apart, _ in tile]:
+        if moved == 1 and 1 not in [apart for apart, _ in tile] and not one_by_one:
             continue
-        if layout.is_matrix and not rows and math.prod(access.tile) == 1:
+        if layout.is_matrix and not rows and math.prod(access.tile) == 1 and not one_by_one:
             # One element of a row, at a place that a label or an index may decide.
             continue
         told = f"from program 0 to the next one along axis {axis} {one.where} moves on by"
         size = next((size for apart, size in tile if apart == moved), 0)
-        by_row = layout.is_matrix and axis in by_rows and len(access.tile) == 1
+        by_row = layout.is_matrix and axis in by_rows and (len(access.tile) == 1 or one_by_one)
         if size and not by_row:
             unit = "row" if layout.is_matrix and moved == layout.columns else "element"
             return one.hint(
@@ -131,6 +137,11 @@ def beyond_rows(seen: Sequence[TensorAccess], accesses: Sequence[str]) -> Hint |
         access, layout = one.access, one.layout
         if access.access not in accesses or one.flat or not layout.is_matrix:
             continue
+        if one.looked_up and access.access == "load" and (column := access.first % layout.columns):
+            return one.hint(
+                f"{one.where} begins in column {column:,} of a row of {layout.name}, in program 0.",
+                f"{layout.text} Is the number of the row multiplied by {layout.across}, the columns of this very "
+                "tensor?", "stride")
         step = access.step or 0
         moved = step * (access.times - 1) if 0 < step < layout.columns else 0
         for number, apart, _ in one.dimensions:
@@ -279,8 +290,13 @@ def _short(one: TensorAccess, part: Part) -> Hint:
     blocks = one.words.names.blocks.format(count=count, block=f"{part.block:,}") if part.block > 1 else count
     if part.axis is None:
         alone = math.prod(one.access.grid) == 1
+        first = "the first" if part.block == 1 else f"the first {part.block:,}"
+        if one.access.times > 1:
+            return one.hint(f"in its loop {one.where} covers {first} of the {size} {of} alone.",
+                            f"Where does the loop end? {part.name or 'Their number'} is another one in each case.",
+                            "one block")
         found = one.hint(
-            f"{one.launched}; of the {size} {of} {one.where} covers the first {part.block:,} alone, one block.",
+            f"{one.launched}; of the {size} {of} {one.where} covers {first} alone, one block.",
             f"Loop over the {part.unit}s in steps of the block, or launch {blocks} programs along them."
             if alone or len(one.access.tile) < 2 else
             f"Which {one.words.names.program_id} is to move it along the {part.unit}s? They take {blocks} programs.",

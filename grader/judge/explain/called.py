@@ -72,13 +72,15 @@ class Called:
                      one.kernel in turning, summed, self.words, several, numbers and not one.even)
                 for one, several in accesses
                 if one.buffer in known and (one.kernel, one.grid) in launches and all(one.live)
-                and not self._partial(one)]
+                and not self.whole_of(one)]
 
-    def _partial(self, access: Access) -> bool:
-        """Whether each lane takes a part of an element, as compilers have it for the low half of an int64."""
+    def whole_of(self, access: Access) -> tuple[str, int] | None:
+        """The tensor, and the bytes of its elements, where each lane takes a part of one, as compilers have it for the
+        low half of an int64; else None."""
         given = self.plan.buffers[access.buffer].given
         kept = next((p for p in self.assignment.parameters if p.name == given and not isinstance(p, Scalar)), None)
-        return kept is not None and 0 < access.width < ITEM_BYTES[dtype_of(kept, self.case)]
+        whole = ITEM_BYTES[dtype_of(kept, self.case)] if kept else 0
+        return (given, whole) if 0 < access.width < whole else None
 
     def place(self, line: int) -> Place | None:
         """A line of the student's file; None where no line is known, which is 0."""

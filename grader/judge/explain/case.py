@@ -18,8 +18,8 @@ from grader.judge.explain.lines import spoken, spoken_mistake
 from grader.judge.explain.mistakes import known_mistakes
 from grader.judge.explain.runs import beside, explain_findings
 from grader.judge.explain.silence import explain_copies, explain_unwritten, read_too_early
-from grader.judge.explain.strided import taken_for_contiguous
-from grader.judge.explain.together import left_early, not_filled, read_while_added
+from grader.judge.explain.strided import taken_for_contiguous, taken_for_smaller
+from grader.judge.explain.together import added_to_nothing, left_early, not_filled, read_while_added
 from grader.judge.explain.where import ONE_LANE
 from grader.model.parameters import Inputs, extents
 from grader.model.result import Detail, OutputFigures
@@ -159,8 +159,8 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         return found_beside
     if fitting:
         return Hint(
-            f"Several mistakes give this answer in this case: {_listed([one.name for one in fitting])}.",
-            "Cases of other sizes tell them apart.", fits=tuple(f"mistake: {one.name}" for one in fitting))
+            f"More than one mistake gives this answer: {_listed([one.name for one in fitting])}.",
+            "Look in the kernel for each of them.", fits=tuple(f"mistake: {one.name}" for one in fitting))
     if (beyond := beyond_rows(accesses, ("load",))) is not None:
         return replace(beyond, guess=beyond.look)
     if (strided := taken_for_contiguous(called)) is not None:
@@ -176,12 +176,14 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
 def _beside(called: Called) -> Hint | None:
     findings = called.ran.findings
     early = (read_too_early(called, found) for found in findings if isinstance(found, Unwritten))
-    return (next(filter(None, early), None) or not_filled(called)
-            or beside(findings, called.assignment.output, called.words) or read_while_added(called))
+    return (next(filter(None, early), None) or not_filled(called) or added_to_nothing(called)
+            or beside(findings, called.assignment.output, called.words) or taken_for_smaller(called)
+            or read_while_added(called))
 
 
 def _uncovered(called: Called, comparison: Comparison) -> Hint | None:
-    found = uncovered(called.accesses, comparison.unwritten)
+    found = uncovered([one for one in called.accesses if one.layout.name == called.output or not one.layout.is_output],
+                      comparison.unwritten)
     # Lanes that are not there store nothing, whatever the mask says.
     left = left_early(called.ran.findings, called.words)
     return left if left is not None and (found is None or found.pattern == "mask") else found
@@ -191,8 +193,10 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     """What the output looks like, or where to begin if it looks like nothing known."""
     comparison = evidence.comparison
     if kind == "unwritten" and comparison.unwritten_count == comparison.total:
-        seen = "The output is as it was before the call." if comparison.kept else "Nothing was written to the output."
-        return Hint(seen, called.words.answers.nothing_stored, pattern=UNKNOWN)
+        out = "the output" if len(called.assignment.outputs) == 1 else called.output
+        seen = f"{out[:1].upper()}{out[1:]} is as it was before the call." if comparison.kept else (
+            f"Nothing was written to {out}.")
+        return Hint(seen, called.words.answers.nothing_stored.replace("the output", out), pattern=UNKNOWN)
     if kind == "unwritten":
         return _grid_of(called) or Hint("", spoken(
             "Which program, and which of its elements, should store the first of them? Work it out by hand: from the "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import combinations
 from math import prod
 from operator import lt
 from typing import Literal
@@ -20,8 +21,11 @@ FEWEST_PASSED = 2
 
 BLOCKS = tuple(1 << power for power in range(10, 0, -1))
 
-Kind = Literal["shape", "blocks", "bound"]
-"""How sizes compare with each other, with powers of two, with a number."""
+FEWEST_ENDINGS = 2
+"""A claim about a word of the cases' names, such as -extreme, needs this many failed cases."""
+
+Kind = Literal["contents", "shape", "blocks", "bound"]
+"""What the name of a case says of its inputs; how sizes compare with each other, with powers of two, with a number."""
 Test = Callable[[CheckResult], bool]
 
 
@@ -34,7 +38,7 @@ def in_common(
     if not telling or len(failed) + len(passed) < FEWEST_CASES:
         return ""
     for kind, text, test in _candidates(assignment, failed, passed):
-        enough = FEWEST_PASSED if kind == "bound" else 1
+        enough = FEWEST_PASSED if kind in ("bound", "contents") else 1
         if kind in kinds and len(telling) >= enough and _separates(test, failed, passed):
             return text
     return ""
@@ -44,13 +48,17 @@ def _candidates(
     assignment: Assignment, failed: Sequence[CheckResult], passed: Sequence[CheckResult]
 ) -> Iterator[tuple[Kind, str, Test]]:
     names = list(failed[0].sizes)
+    if len(failed) >= FEWEST_ENDINGS:
+        for word in failed[0].case.split("-")[1:]:
+            yield "contents", f"the name says -{word}", partial(_says, word)
     shape = [str(extent) for extent in assignment.output.shape]
     if len(shape) == 2 and set(shape) <= set(names):
         down, across = shape
         if any(c.sizes[down] == c.sizes[across] > 1 for c in passed):
             yield "shape", f"{down} and {across} differ", lambda c: c.sizes[down] != c.sizes[across]
-        yield "shape", f"{down} is larger than {across}", lambda c: c.sizes[down] > c.sizes[across]
-        yield "shape", f"{across} is larger than {down}", lambda c: c.sizes[across] > c.sizes[down]
+    for one, other in combinations(names, 2):
+        if len(passed) > FEWEST_PASSED and any(c.sizes[one] == c.sizes[other] > 1 for c in passed):
+            yield "shape", f"{one} and {other} differ", partial(_differ, one, other)
     subject, test = _blamed(names, lambda size: size & (size - 1) != 0, failed, passed)
     yield "blocks", f"{subject} is not a power of two", test
     yield from _multiples(assignment, names, failed, passed)
@@ -59,6 +67,10 @@ def _candidates(
         # Sizes of 1 say nothing about blocks.
         if sum(size > 1 for size in right) >= FEWEST_PASSED:
             yield "bound", f"{name} is larger than {right[-1]:,}", partial(_has, [name], partial(lt, right[-1]))
+    # Where one size alone tells the cases apart, how it compares with the other is chance.
+    if len(shape) == 2 and set(shape) <= set(names):
+        for one, other in ((down, across), (across, down)):
+            yield "bound", f"{one} is larger than {other}", partial(_larger, one, other)
 
 
 def _multiples(
@@ -88,6 +100,18 @@ def _blamed(
     separating = [n for n in names if _separates(partial(_has, [n], bad), failed, passed)]
     blamed = separating if len(separating) == 1 else names
     return blamed[0] if len(blamed) == 1 else "a size", partial(_has, blamed, bad)
+
+
+def _differ(one: str, other: str, check: CheckResult) -> bool:
+    return check.sizes[one] != check.sizes[other]
+
+
+def _larger(one: str, other: str, check: CheckResult) -> bool:
+    return check.sizes[one] > check.sizes[other]
+
+
+def _says(word: str, check: CheckResult) -> bool:
+    return word in check.case.split("-")[1:]
 
 
 def _leaves_a_rest(block: int, size: int) -> bool:

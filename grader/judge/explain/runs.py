@@ -126,7 +126,7 @@ def _out_of_bounds(
     elif found.access == "granule":
         told = Hint("", words.sights.granule, pattern="writes past the end")
     else:
-        told = exchanged or misplaced(here) or (
+        told = exchanged or misplaced(here, accesses) or (
             beyond_rows(here, tuple(ACCESS)) if found.masked else None) or Hint(
                 "", _why_outside(found, here, source, words))
     return Detail(

@@ -1,4 +1,4 @@
-"""Tensors that are not contiguous: what a kernel that takes them for contiguous does."""
+"""Tensors that a kernel takes for others: for contiguous ones, or for ones of another dtype."""
 
 from __future__ import annotations
 
@@ -32,6 +32,19 @@ def taken_for_contiguous(called: Called) -> Hint | None:
         return None
     return Hint(f"In this case {names[0]} is not contiguous: it {_strides(called, names[0])[6:]}.", LOOK,
                 pattern="not contiguous", sure=False)
+
+
+def taken_for_smaller(called: Called) -> Hint | None:
+    """Hint for an access in which each lane takes a part of an element. A language's compiler may have made it so where
+    threads address memory."""
+    for one in called.ran.accesses if not called.words.names.threads else ():
+        if (tensor := called.whole_of(one)) is not None:
+            name, whole = tensor
+            return Hint(
+                f"The {one.access} in line {one.line} takes {name}, whose elements have {8 * whole} bits, for a tensor "
+                f"of {8 * one.width} bits each: element i then lies where a part of another does.",
+                f"Pass {name} as it is, not a view of another dtype.", pattern="other dtype", line=one.line)
+    return None
 
 
 def _strides(called: Called, name: str) -> str:

@@ -27,7 +27,7 @@ SIZES_MATTER: dict[FailureKind, frozenset[Kind]] = {
 }
 # Failures that have nothing to do with the sizes of a case.
 SAID_ONCE = frozenset({"policy", "compile_error", "import_error", "not_attempted"})
-ANSWERED: frozenset[Kind] = frozenset({"shape", "blocks", "bound"})
+ANSWERED: frozenset[Kind] = frozenset({"contents", "shape", "blocks", "bound"})
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
     common = _counted(failed, deciding, cases)
     kind = _detail(shown).kind
     mattering = SIZES_MATTER.get(kind, ANSWERED if _is_answer(kind) else frozenset())
-    if (where := in_common(assignment, failed, passed, mattering & {"shape"} if sure else mattering)):
+    if (where := in_common(assignment, failed, passed, mattering & {"contents", "shape"} if sure else mattering)):
         common += f", exactly those where {where}"
     place = f"first {shown.case}" if shown is failed[0] else f"in {shown.case}"
     return Summary(f"{common}; {place}: {_detail(shown).message}", telling.hint, telling.guess, common, shown)

@@ -22,6 +22,19 @@ def not_filled(called: Called) -> Hint | None:
     return left if read else None
 
 
+def added_to_nothing(called: Called) -> Hint | None:
+    """Hint for an atomic operation on an output, a sum, that nobody has filled."""
+    unfilled = any(isinstance(found, Unwritten) and found.given == called.output for found in called.ran.findings)
+    adds = next((one for one in called.accesses
+                 if one.access.access == "atomic" and one.layout.name == called.output), None)
+    # Where nothing is summed over, an addition is no better than a store.
+    if adds is None or not adds.summed or not unfilled or "float" not in called.assignment.output.dtype:
+        return None
+    return adds.hint(
+        f"{adds.where} adds to {called.output}, which arrives full of NaN.",
+        f"Host code has to fill {called.output} with 0 before the launch.", "not filled")
+
+
 def left_early(findings: Sequence[Finding], words: Phrases) -> Hint | None:
     """Hint for lanes that have ended before a barrier at which others wait: what comes after it is done without
     them."""

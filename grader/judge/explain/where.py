@@ -46,6 +46,10 @@ def where(evidence: Evidence) -> Hint | None:
         if not bool(right.any()):
             return Hint(f"Every element is {what}.", NAN if what == "NaN" else INFINITE, pattern="not finite")
         state = f"The output is {what} exactly"
+    for name, x in evidence.tensors.items():
+        if x.shape == wrong.shape and _one_number(x, wrong, right):
+            number = float(x[wrong][0])
+            return Hint(f"{state} where {name} is {number:g}.", WITHIN, pattern=f"where {name}")
     for name, feature in _features(evidence, wrong):
         hint = _beyond(state, name, feature, wrong, right, evidence.broken, evidence.exponential)
         if hint is not None:
@@ -53,7 +57,15 @@ def where(evidence: Evidence) -> Hint | None:
     # A few right ones among very many wrong ones are so by chance.
     if int(right.sum()) < max(ENOUGH, (1 - COVERAGE) * right.numel()):
         return _one_lane(state, wrong, right)
-    return _placed(state, wrong)
+    return _from_one_on(state, evidence.output, wrong) or _placed(state, wrong)
+
+
+def _one_number(x: Tensor, wrong: Tensor, right: Tensor) -> bool:
+    """Whether an input is one number in all wrong places, and another in all right ones."""
+    if int(wrong.sum()) < 2 or not bool(right.any()):
+        return False
+    number = x[wrong][0]
+    return bool((x[wrong] == number).all()) and not bool((x[right] == number).any())
 
 
 def _one_lane(state: str, wrong: Tensor, right: Tensor) -> Hint | None:
@@ -107,6 +119,18 @@ def _beyond(
         pattern = pattern if pattern in WEAK else f"{pattern} {name}"
         return Hint(f"{state} where {name} is {side}.", look, pattern=pattern)
     return None
+
+
+def _from_one_on(state: str, name: str, wrong: Tensor) -> Hint | None:
+    if wrong.ndim < 3 or int(wrong.sum()) < ENOUGH:
+        return None
+    bad, share = wrong.flatten(1).any(1), wrong.flatten(1).double().mean(1)
+    first = int(bad.int().argmax())
+    if not first or float(share[first:].mean()) < COVERAGE:
+        return None
+    return Hint(f"{state} in {name}[{first}:].",
+                "Which number is the first index in the kernel, and by what is it divided or multiplied?",
+                pattern="first index")
 
 
 def _placed(state: str, wrong: Tensor) -> Hint | None:

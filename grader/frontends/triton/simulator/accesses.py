@@ -24,8 +24,11 @@ class Accesses:
     def list(self) -> list[Access]:
         return [Access(**each) for each in self._seen.values()]
 
-    def note(self, state: State, access: str, source: Origin, offsets: Array | Ramp, live: Array | None) -> None:
-        """Notes an access by all programs of a chunk. `live` are the lanes that take part, None if all do."""
+    def note(
+        self, state: State, access: str, source: Origin, offsets: Array | Ramp, live: Array | None, width: int
+    ) -> None:
+        """Notes an access by all programs of a chunk. `live` are the lanes that take part, None if all do; `width` is
+        the bytes of an element."""
         if state.numbers[0] != state.first:
             return
         base = offsets.base if isinstance(offsets, Ramp) else offsets
@@ -50,7 +53,7 @@ class Accesses:
                 "programs": tuple(int(line[0]) if line.size else None for line in apart),
                 "even": all((line == line[:1]).all() and (line.size or size == 1)
                             for line, size in zip(apart, state.grid, strict=True)),
-                "step": None, "times": 1, "live": on, "last": on}
+                "step": None, "times": 1, "live": on, "last": on, "width": width}
 
 
 def _extents(live: Array, tile: tuple[int, ...]) -> list[int]:

@@ -56,7 +56,7 @@ def inside_of(
 ) -> Array | None:
     """The lanes that take part and lie inside the buffer; records those that lie outside."""
     if access != "granule":
-        machine.accesses.note(machine, access, source, offsets, live)
+        machine.accesses.note(machine, access, source, offsets, live, source.buffer.raw.size // max(1, elements))
     last = offsets.last() if isinstance(offsets, Ramp) else offsets
     first = offsets.base if isinstance(offsets, Ramp) else offsets
     if int(first.min()) >= 0 and int(last.max()) < elements:
