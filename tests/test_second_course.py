@@ -1,7 +1,8 @@
 """The second course, `examples/llm`: each file of its test class gets what it says of itself.
 
 `# verdict: accepted` passes every case, any other fails one, each `# expect: words` stands in what its student is told,
-and no `# never: words`. The judge is the real one, without the trial of changes that may follow.
+of all cases together or of one, and no `# never: words`. The judge is the real one, without the trial of changes that
+may follow.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from grader.home import ROOT
+from grader.judge.explain import explain_assignment
 from grader.judge.judgement import Judgement
 from grader.judge.prepared import Prepared, Task
 from grader.model import catalogue
@@ -40,8 +42,11 @@ def test_what_a_file_says_of_itself(path: Path) -> None:
     assignment = catalogue.assignments(COURSE)[path.stem]
     task = Task(assignment, Source(content=path.read_bytes(), file=path.name), course(), secrets.token_bytes(32), "cpu")
     text = path.read_text(encoding="utf-8")
-    failed = [check for check in Judgement(Prepared(task)).take_all() if check.outcome == "failed"]
-    said = "\n".join(f"{check.id}: {check.detail.message} {check.detail.hint}" for check in failed if check.detail)
+    checks = Judgement(Prepared(task)).take_all()
+    failed = [check for check in checks if check.outcome == "failed"]
+    summary = explain_assignment(assignment, checks)
+    said = "\n".join([f"{summary.message} {summary.hint}", *(
+        f"{check.id}: {check.detail.message} {check.detail.hint}" for check in failed if check.detail)])
     assert bool(failed) == (members.notes(text, "verdict") != ["accepted"]), said
     for words in members.notes(text, "expect"):
         assert words.lower() in said.lower(), said

@@ -53,8 +53,9 @@ class Mistake(Table):
     """A wrong answer that students give, and the hint for a student whose output equals it.
 
     `answer(**inputs)` returns the mistaken kernel's output in float64 (of whole numbers: in their dtype), of the
-    output's shape, or None for a case where the mistake cannot be recognised. `output` names the output where there are
-    several; "" is the first.
+    output's shape, or None for a case where the mistake cannot be recognised. If it may be given the output by its
+    name, too, it is given what was answered, and returns the mistaken output that is nearest: where digits are lost, no
+    two kernels lose the same. `output` names the output where there are several; "" is the first.
     """
 
     name: str

@@ -61,8 +61,22 @@ def test_where_two_mistakes_give_one_answer_neither_is_claimed() -> None:
     twin = Mistake(name="twin", hint="the twin", answer=NORM.mistakes[0].answer)
     both = NORM.model_copy(update={"mistakes": (*NORM.mistakes, twin)})
     detail = explain(both, both.cases[0], faults.eps_outside)
-    assert "Several mistakes give this answer" in detail.hint and not detail.pattern
+    assert "More than one mistake gives this answer: eps_outside and twin." in detail.hint and not detail.pattern
     assert detail.fits == [f"mistake: {NORM.mistakes[0].name}", "mistake: twin"] and twin.hint not in detail.hint
+
+
+def test_a_mistake_may_be_the_one_that_is_nearest_to_what_was_answered() -> None:
+    def tenfold(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
+        right = a.double() @ b.double()
+        return 10 * right if out is None else torch.where(out.double().abs() > 5 * right.abs(), out.double(), right)
+
+    with_mistake = GEMM.model_copy(update={"mistakes": (Mistake(name="far", hint="far too large", answer=tenfold),)})
+
+    def times(factor: int) -> Callable[..., None]:
+        return lambda inputs, right, out: out.copy_(right.double() * factor)
+
+    assert explain(with_mistake, GEMM.cases[0], times(7)).hint == "far too large"
+    assert explain(with_mistake, GEMM.cases[0], times(3)).hint != "far too large"
 
 
 def test_a_mistake_that_is_nearly_right_is_not_claimed_for_another_small_error() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import torch
 
 from grader.judge.explain.evidence import AGREEMENT, Evidence
@@ -26,8 +28,11 @@ def known_mistakes(assignment: Assignment, evidence: Evidence) -> list[Mistake]:
     agreement = EXACT_AGREEMENT if evidence.dtype == torch.float32 and not evidence.exact else AGREEMENT
     fitting: dict[str, Mistake] = {}
     for mistake in assignment.mistakes:
-        if mistake.name not in fitting and (answer := mistake.answer(**evidence.inputs)) is not None and (
-            evidence.is_explained_by(answer, agreement)
-        ):
+        if mistake.name in fitting:
+            continue
+        takes = inspect.signature(mistake.answer).parameters
+        answered = {evidence.output: evidence.comparison.got} if evidence.output in takes else {}
+        answer = mistake.answer(**{**evidence.inputs, **answered})
+        if answer is not None and evidence.is_explained_by(answer, agreement):
             fitting[mistake.name] = mistake
     return list(fitting.values())

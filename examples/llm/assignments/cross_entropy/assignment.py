@@ -169,6 +169,10 @@ PICKED: tuple[tuple[str, str, Picked], ...] = (
      lambda x, labels: _picked(x, labels.to(torch.int64).view(torch.int32)[: len(x)].long()) if len(x) > 1 else None),
     ("label by column", "The label of another row was used: labels[i] belongs to row i.",
      lambda x, labels: _picked(x, labels.roll(1)) if len(x) > 1 else None),
+    *(("label's logit lost", "The label's logit is that of the last block alone, 0 if the label is in another: the "
+       "loop replaces it, where it has to keep what it found.", lambda x, labels, block=block: torch.where(
+           labels >= (x.shape[1] - 1) // block * block, _picked(x, labels), 0.0) if x.shape[1] > block else None)
+      for block in BLOCKS),
     ("largest for the label's", "The largest logit was subtracted: take that of the label.",
      lambda x, labels: x.amax(dim=1) if x.shape[1] > 1 else None),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -203,6 +204,20 @@ def _by_tiles(tile: int, *, sums: bool, values: bool) -> Weights:
     return weights
 
 
+def _shrunk_late(tile: int) -> Weights:
+    """The accumulator is rescaled after a tile was added, so that tile shrinks as well, and the first one to 0."""
+    def weights(scores: Tensor) -> Tensor | None:
+        if scores.shape[-1] <= tile:
+            return None
+        parts = list(scores.split(tile, dim=-1))
+        tops = torch.stack([part.amax(dim=-1) for part in parts]).cummax(dim=0).values
+        shrunk = [torch.zeros_like(tops[0]), *(torch.exp(old - new) for old, new in itertools.pairwise(tops))]
+        by = torch.cat([one[..., None].expand(part.shape) for one, part in zip(shrunk, parts, strict=True)], dim=-1)
+        return torch.softmax(scores, dim=-1) * by
+
+    return weights
+
+
 def _kept(part: Callable[[int, int], slice], tile: int) -> Weights:
     """Some tiles of keys are left out."""
     def weights(scores: Tensor) -> Tensor | None:
@@ -232,6 +247,24 @@ def _other_scores(
     return out, lse
 
 
+def _by_places(q: Tensor, k: Tensor, causal: bool, scale: float, queries: int, keys: int) -> Tensor | None:
+    """Scores whose mask has numbers of queries and keys within tiles of so many, 0: all."""
+    size = q.shape[2]
+    place = torch.arange(size, device=q.device)
+    row, column = (place % tile if tile else place for tile in (queries, keys))
+    hidden = column[None, :] > row[:, None]
+    if not causal or size <= min(tile for tile in (queries, keys) if tile):
+        return None
+    return _scores(q, k, False, scale).masked_fill(hidden, -math.inf)
+
+
+def _before_the_tile(q: Tensor, k: Tensor, causal: bool, scale: float, tile: int) -> Tensor | None:
+    """Scores of keys before the query's tile alone."""
+    place = torch.arange(q.shape[2], device=q.device)
+    hidden = place[None, :] >= (place // tile * tile)[:, None]
+    return _scores(q, k, False, scale).masked_fill(hidden, -math.inf) if causal else None
+
+
 SCORES: tuple[tuple[str, str, Callable[..., Tensor | None]], ...] = (
     ("no scale", "The scale is missing: multiply q · k by it.", lambda q, k, causal, scale: _scores(q, k, causal, 1)
      if q.shape[2] > 1 else None),
@@ -247,6 +280,13 @@ SCORES: tuple[tuple[str, str, Callable[..., Tensor | None]], ...] = (
      lambda q, k, causal, scale: None if causal or q.shape[2] == 1 else _scores(q, k, True, scale)),
     ("one key too many", "A causal query i sees keys 0 to i: compare with <=, of the key's number and the query's.",
      lambda q, k, causal, scale: _scores(q, k, True, scale, diagonal=2) if causal and q.shape[2] > 1 else None),
+    *(("mask within a tile", "The causal mask compares numbers that count from where a tile begins: add the tile's "
+       "beginning to that of the query and to that of the key.",
+       lambda q, k, causal, scale, queries=queries, keys=keys: _by_places(q, k, causal, scale, queries, keys))
+      for queries in (*TILES, 0) for keys in (*TILES, 0) if queries or keys),
+    *(("diagonal missing", "A causal query saw no key of its own tile: the loop over keys ends after the tile that the "
+       "diagonal cuts.", lambda q, k, causal, scale, tile=tile: _before_the_tile(q, k, causal, scale, tile))
+      for tile in TILES),
     ("mask of 0", "Scores that are masked became 0, and exp(0) is a weight: -float('inf') gives none.",
      lambda q, k, causal, scale: _masked(_scores(q, k, False, scale), value=0.0)
      if causal and q.shape[2] > 1 else None),
@@ -267,6 +307,8 @@ WEIGHTS: tuple[tuple[str, str, Weights], ...] = (
        _by_tiles(tile, sums=False, values=True)) for tile in TILES),
     *(("accumulator not rescaled", "The accumulator belongs to an older maximum: multiply it by exp(old − new) before "
        "you add a tile.", _by_tiles(tile, sums=True, values=False)) for tile in TILES),
+    *(("rescaled too late", "The accumulator was multiplied by exp(old − new) after a tile was added: multiply first, "
+       "then add.", _shrunk_late(tile)) for tile in TILES),
     *(("nothing rescaled", "Sum and accumulator belong to an older maximum: multiply both by exp(old − new) before you "
        "add a tile.", _by_tiles(tile, sums=False, values=False)) for tile in TILES),
     *((name, hint, _kept(part, tile)) for name, hint, part in (

@@ -37,6 +37,8 @@ SCALES = {"mixed": (0.5, 2.0), "large": (20.0, 200.0), "tiny": (1e-4, 1e-3)}
 RSTD = tuple(0.25 * 2 ** (k / 8) for k in range(24))
 
 Gradients = tuple[Tensor, Tensor, Tensor]
+Statistics = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor] | None]
+"""x, mean and rstd to the mean and rstd, (M,), that a mistaken kernel takes; None where they are right."""
 
 
 def oracle(dout: Tensor, x: Tensor, weight: Tensor, mean: Tensor, rstd: Tensor) -> Gradients:
@@ -136,12 +138,55 @@ def _with(change: Callable[..., Tensor | None]) -> Callable[..., Tensor | None]:
     return answer
 
 
-def _again(dout: Tensor, x: Tensor, weight: Tensor, mean: Tensor, rstd: Tensor) -> Gradients | None:
-    """The answer with mean and rstd computed from x again."""
-    if x.shape[1] == 1:
-        return None
-    variance, mean = torch.var_mean(x.double(), dim=1, correction=0)
-    return oracle(dout, x, weight, mean, torch.rsqrt(variance + 1e-5))
+def _again(*names: str) -> Statistics:
+    """mean, rstd or both computed from x again."""
+    def statistics(x: Tensor, mean: Tensor, rstd: Tensor) -> tuple[Tensor, Tensor] | None:
+        if x.shape[1] == 1:
+            return None
+        variance, own = torch.var_mean(x.double(), dim=1, correction=0)
+        return own if "mean" in names else mean, torch.rsqrt(variance + 1e-5) if "rstd" in names else rstd
+
+    return statistics
+
+
+def _shared(mean_of: int, rstd_of: int) -> Statistics:
+    """So many rows have the mean, and so many the rstd, of the first of them."""
+    def statistics(x: Tensor, mean: Tensor, rstd: Tensor) -> tuple[Tensor, Tensor] | None:
+        row = torch.arange(len(x), device=x.device)
+        return None if len(x) == 1 else (mean[row // mean_of * mean_of], rstd[row // rstd_of * rstd_of])
+
+    return statistics
+
+
+STATISTICS: tuple[tuple[str, str, Statistics], ...] = (
+    ("statistics computed again", "mean and rstd were computed from x again: use the arguments.",
+     _again("mean", "rstd")),
+    ("mean computed again", "The mean was computed from x again: use the argument.", _again("mean")),
+    ("rstd computed again", "rstd was computed from x again: use the argument.", _again("rstd")),
+    ("mean not scaled", "The mean was subtracted after the product with rstd: x̂ is (x − mean) · rstd.",
+     lambda x, mean, rstd: (mean.double() / rstd.double(), rstd)),
+    ("no mean", "The mean was not subtracted: x̂ is (x − mean) · rstd.",
+     lambda x, mean, rstd: (torch.zeros_like(mean), rstd)),
+    *(("rstd of several rows", "Several rows have the rstd of the first of them: load that of each row.",
+       _shared(1, rows)) for rows in PROGRAMS[1:]),
+    *(("mean of several rows", "Several rows have the mean of the first of them: load that of each row.",
+       _shared(rows, 1)) for rows in PROGRAMS[1:]),
+    *(("statistics of several rows", "Several rows have mean and rstd of the first of them: load those of each row.",
+       _shared(rows, rows)) for rows in PROGRAMS[1:]),
+)
+
+
+def _by_statistics() -> Iterator[Mistake]:
+    for name, hint, statistics in STATISTICS:
+        for number, output in enumerate(("dx", "dweight")):
+            def answer(
+                dout: Tensor, x: Tensor, weight: Tensor, mean: Tensor, rstd: Tensor,
+                _statistics: Statistics = statistics, _number: int = number
+            ) -> Tensor | None:
+                found = _statistics(x, mean, rstd)
+                return None if found is None else oracle(dout, x, weight, *found)[_number]
+
+            yield Mistake(name=name, hint=hint, answer=answer, output=output)
 
 
 DX: tuple[tuple[str, str, Callable[..., Tensor | None]], ...] = (
@@ -173,8 +218,6 @@ DX: tuple[tuple[str, str, Callable[..., Tensor | None]], ...] = (
      lambda dout, x, weight, mean, rstd: _dx(
          dout.double() * weight.double(), x.double(), rstd, _mean(dout.double() * weight.double()),
          _mean(dout.double() * weight.double() * x.double()))),
-    ("statistics computed again", "mean and rstd were computed from x again: use the arguments.",
-     lambda **inputs: None if (found := _again(**inputs)) is None else found[0]),
     *(("divided by the block", "The sums were divided by the size of the block: divide by N.",
        _by_means(_over_the_block(block))) for block in (0, *BLOCKS)),
     *((name, hint, _by_means(_by_blocks(wrong, block))) for name, hint, wrong in (
@@ -190,12 +233,13 @@ DX: tuple[tuple[str, str, Callable[..., Tensor | None]], ...] = (
 Kept = Callable[[int, int], slice]
 """Takes the number of rows and a number of programs or rows; gives the rows that remain in a wrong sum."""
 LOST: tuple[tuple[str, str, Kept], ...] = (
-    ("first rows only", "Only the first {step} rows are in {output}: every row has to be added.",
+    ("first rows only", "Only the first rows, {step} of them, are in {output}: every row has to be added.",
      lambda m, step: slice(0, step)),
-    ("last rows only", "Only the last {step} rows are in {output}, stored over the others: programs that share it have "
-     "to add, each into a place of its own, or with tl.atomic_add into zeros.", lambda m, step: slice(m - step, m)),
-    ("rows of the last block missing", "The last rows, fewer than {step}, are missing from {output}: M / {step} steps, "
-     "rounded up, the last one masked.", lambda m, step: slice(0, m // step * step)),
+    *(("last rows only", "Only the last rows are in {output}: a loop has to add to its total, not replace it, and "
+       "programs that share {output} have to add, each into a place of its own, or by tl.atomic_add into zeros.", kept)
+      for kept in (lambda m, step: slice(m - step, m), lambda m, step: slice((m - 1) // step * step, m))),
+    ("rows of the last block missing", "The last rows, a partial block, are missing from {output}: it needs M / ROWS "
+     "steps, rounded up, the last one masked.", lambda m, step: slice(0, m // step * step)),
     ("one row of several", "Only one row of several is in {output}: the parts of the other programs are not added.",
      lambda m, step: slice(0, m, 2 * step)),
 )
@@ -210,8 +254,7 @@ def _over_rows(output: str, terms: Callable[..., Tensor]) -> Iterator[Mistake]:
                 part = found[_kept(len(found), _step)] if _step <= len(found) else found
                 return None if len(part) == len(found) else part.sum(dim=0)
 
-            yield Mistake(name=name.format(step=step), hint=hint.format(step=step, output=output), answer=answer,
-                          output=output)
+            yield Mistake(name=name, hint=hint.format(step=step, output=output), answer=answer, output=output)
 
 
 def _columns(inputs: Inputs, index: slice | Tensor) -> Inputs:
@@ -243,7 +286,7 @@ ASSIGNMENT = assignment(
         ("1x1: dbias: the input", "1x1: dbias: the mean"), "the sum of one element is itself"),
     rows={"dx": "dout x mean rstd", "dweight": _columns, "dbias": _columns},
     mistakes=(
-        *mistakes(*DX),
+        *mistakes(*DX), *_by_statistics(),
         *mistakes(
             ("x for x̂", "x itself was multiplied by dout: x̂ is (x − mean) · rstd.",
              lambda dout, x, weight, mean, rstd: (dout.double() * x.double()).sum(dim=0)),

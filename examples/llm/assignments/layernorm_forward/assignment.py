@@ -205,6 +205,42 @@ OUT: tuple[tuple[str, str, Callable[[Tensor, Tensor, Tensor, float], Tensor]], .
      lambda x, weight, bias, eps: oracle(x, 1 + weight.double(), bias, eps)[0]),
 )
 
+def _kept(x: Tensor, eps: float, rstd: Tensor) -> Tensor:
+    """An rstd (M,) in rows where E[x²] − mean² makes it as wrong, in float32, elsewhere the right one."""
+    variance, squares = _statistics(x.double())[1].squeeze(1), x.double().square().mean(dim=1)
+    # The two that are subtracted err by 2 units each, at most.
+    error = 4 * EPS32 * squares
+    # Elsewhere too little is lost for a case to show it.
+    lost = (error > variance * 2**-17) & (rstd.isnan() | ((1 / rstd.square() - eps - variance).abs() <= error))
+    return torch.where(lost, rstd, torch.rsqrt(variance + eps))
+
+
+def _rstd_lost(x: Tensor, weight: Tensor, bias: Tensor, eps: float, rstd: Tensor | None = None) -> Tensor:
+    if rstd is None:
+        return torch.rsqrt(x.square().mean(dim=1) - x.mean(dim=1).square() + eps).double()
+    return _kept(x, eps, rstd.double())
+
+
+def _out_lost(x: Tensor, weight: Tensor, bias: Tensor, eps: float, out: Tensor | None = None) -> Tensor:
+    weight, bias = weight.double(), bias.double()
+    scaled = (x.double() - _statistics(x.double())[0]) * weight
+    if out is None:
+        return _rstd_lost(x, weight, bias, eps)[:, None] * scaled + bias
+    # The rstd that brings each row nearest to what was answered, and the error of its mean, times that: least squares.
+    answered = out.double() - bias
+    squares, both, weights = ((a * b).sum(dim=1) for a, b in (
+        (scaled, scaled), (scaled, weight), (weight.expand_as(scaled), weight)))
+    first, second = ((answered * one).sum(dim=1) for one in (scaled, weight))
+    whole = squares * weights - both.square()
+    rstd = _kept(x, eps, (first * weights - second * both) / whole)
+    most = rstd * mean_tolerance({"x": x}, rstd)
+    moved = ((second * squares - first * both) / whole).clamp(-most, most).nan_to_num(0.0)
+    return rstd[:, None] * scaled + moved[:, None] * weight + bias
+
+
+LOST = ("The variance has lost its digits where numbers lie far from 0, as E[x²] − mean² does: subtract the mean "
+        "first, then square.")
+
 ASSIGNMENT = assignment(
     name="layernorm_forward",
     title="LayerNorm, forward",
@@ -226,7 +262,7 @@ ASSIGNMENT = assignment(
     rows="x",
     right_by_nature=dict.fromkeys(("1x1: mean: the input", "1x1: mean: the mean"), "the mean of one element is itself"),
     mistakes=(
-        *mistakes(*OUT, *_by_statistics()),
+        *mistakes(*OUT, ("digits lost", LOST, _out_lost)), *_by_statistics(),
         *mistakes(
             ("sum", "These are the sums of the rows: divide by N.",
              lambda x, weight, bias, eps: x.double().sum(dim=1) if x.shape[1] > 1 else None), output="mean"),
@@ -236,6 +272,7 @@ ASSIGNMENT = assignment(
             ("variance and eps", "These are variance + eps: rstd is 1 / √ of that.",
              lambda x, weight, bias, eps: _statistics(x.double())[1].squeeze(1) + eps),
             ("deviation", "These are the deviations, √(variance + eps): rstd is 1 / that.",
-             lambda x, weight, bias, eps: (_statistics(x.double())[1].squeeze(1) + eps).sqrt()), output="rstd"),
+             lambda x, weight, bias, eps: (_statistics(x.double())[1].squeeze(1) + eps).sqrt()),
+            ("digits lost", LOST, _rstd_lost), output="rstd"),
     ),
 )

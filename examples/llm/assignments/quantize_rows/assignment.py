@@ -94,6 +94,16 @@ def _part(first: Callable[[int], int], end: Callable[[int], int]) -> Answer:
                if 0 < end(x.shape[1]) - first(x.shape[1]) < x.shape[1] else None)
 
 
+def _in_block(x: Tensor, block: int) -> Tensor:
+    """The largest element of each element's block, (M, N)."""
+    return torch.cat([_largest(part).expand_as(part) for part in x.split(block, dim=1)], dim=1)
+
+
+def _so_far(x: Tensor, block: int) -> Tensor:
+    """The largest element of each element's block and of those before."""
+    return _in_block(x, block).cummax(dim=1).values
+
+
 ASSIGNMENT = assignment(
     name="quantize_rows",
     title="Quantisation of rows to int8",
@@ -123,6 +133,9 @@ ASSIGNMENT = assignment(
              _by(lambda x: _largest(x) * LEVELS / 128)),
             ("255 levels", "The scale is max |x| / 255: from −127 to 127 it is max |x| / 127.",
              _by(lambda x: _largest(x) * LEVELS / 255)),
+            *(("least value", "A least value took the place of small numbers: the scale of a row follows from its own "
+               "largest element, however small.", _by(lambda x, least=least: _largest(x).clamp_min(least)))
+              for power in range(3, 17) for least in (10.0**-power, LEVELS * 10.0**-power)),
             ("mean for maximum", "The scale was made from the mean of |x|: it follows from the largest.",
              _by(lambda x: x.abs().mean(dim=1, keepdim=True) if x.shape[1] > 1 else None)),
             *(mistake for block in BLOCKS for mistake in (
@@ -149,6 +162,12 @@ ASSIGNMENT = assignment(
              lambda x: _levels(_quotients(x, x.double().abs().amax(dim=0, keepdim=True)).round())),
             ("not divided", "x itself was stored as int8: divide it by the scale of its row.",
              lambda x: _levels(x.double().trunc())),
+            *(("largest so far", "Each block was divided by the largest of the blocks so far: find that of the whole "
+               "row first.", lambda x, block=block: _levels(_quotients(x, _so_far(x, block)).round())
+               if x.shape[1] > block else None) for block in BLOCKS),
+            *(("largest of the block", "Each block was divided by its own largest element: find that of the whole row "
+               "first.", lambda x, block=block: _levels(_quotients(x, _in_block(x, block)).round())
+               if x.shape[1] > block else None) for block in BLOCKS),
             ("zero point", "128 was added: int8 has a sign, and 0 stays 0.", _rounded(lambda q: q.round() + 128)),
             output="values"),
         *mistakes(

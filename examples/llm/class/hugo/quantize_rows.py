@@ -1,0 +1,22 @@
+# verdict: wrong_answer
+# expect: its own largest element, however small
+# never: no pattern
+import triton
+import triton.language as tl
+from triton.language.extra import libdevice
+
+
+@triton.jit
+def quantize_kernel(x_ptr, values_ptr, scales_ptr, N, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    cols = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * N + cols, mask=cols < N, other=0.0).to(tl.float32)
+    largest = tl.max(tl.abs(x), axis=0)
+    scale = tl.maximum(largest, 1e-5) / 127.0
+    tl.store(values_ptr + row * N + cols, libdevice.rint(x / scale).to(tl.int8), mask=cols < N)
+    tl.store(scales_ptr + row, scale)
+
+
+def quantize_rows(x, values, scales):
+    M, N = x.shape
+    quantize_kernel[(M,)](x, values, scales, N, BLOCK=triton.next_power_of_2(N), num_warps=8)
