@@ -79,9 +79,10 @@ def test_what_is_said_of_contents_is_said_once() -> None:
         wide = Whole(-9, 9) if "wide" in case.values else OneOf(tuple(range(-5, 3)))
         return {"x": wide, "y": wide, "z": OneOf((1, 2)), "w": Whole(0, 1) if case.values == "late" else Whole(0, 2)}
 
-    tensors = (*(Input(name=name, shape=("N",), dtype="int32") for name in "xyzw"), Output(shape=("N",), dtype="int32"))
+    inputs = [Input(name=name, shape=("N",), dtype="int32") for name in "xyzw"]
     made = assignment(
-        name="sums", title="", formula="", parameters=tensors, oracle=lambda x, y, z, w: x + y + z + w,
+        name="sums", title="", formula="", parameters=(*inputs, Output(shape=("N",), dtype="int32")),
+        oracle=lambda x, y, z, w: x + y + z + w,
         cases=cases("N", "1 5-wide 7-late 8-late-wide"), baseline=Baseline(name="", compiled=""),
         distributions=contents)
     (_, table) = handout.parts(made, COURSE)["checks"].split("\n\n")
