@@ -28,7 +28,7 @@ import torch
 
 from grader import home
 from grader.judge import answers, execution, inputs, judge, large, prepared, preparing, simulation
-from grader.judge.lane import close_lane, lane_zygote
+from grader.judge.lane import close_lane, lane_station
 from grader.judge.timing.pool import Pool
 from grader.model.catalogue import assignments
 from grader.model.course import read_course
@@ -78,7 +78,7 @@ def _one_submission(device: str, folder: Path) -> Iterator[tuple[str, float]]:
     if device == "cpu":
         torch.set_num_threads(1)
     started = time.perf_counter()
-    versions = lane_zygote().versions
+    versions = lane_station().zygote.versions
     yield f"zygote: import torch {versions.torch} and triton {versions.triton}", time.perf_counter() - started
     started = time.perf_counter()
     grade(job)

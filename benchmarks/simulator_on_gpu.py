@@ -54,9 +54,7 @@ def outcomes(path: Path) -> Iterator[tuple[str, str, str]]:
     scalars = [p.name for p in assignment.parameters if isinstance(p, Scalar)]
     wanted = [Wanted(case, {name: float(drawn[case.name][name]) for name in scalars})
               for case in assignment.cases_for("cpu")]
-    simulation = Simulation(
-        lambda: preparing.start("simulator"), operations=4_000_000_000, seconds=LIMITS.call_seconds,
-        on=device.properties())
+    simulation = Simulation(preparing, seconds=LIMITS.call_seconds)
     launching = Launching(assignment, lane_executors(), seconds=LIMITS.call_seconds)
     try:
         for one, plan in zip(wanted, preparing.plan(wanted).outcomes, strict=True):

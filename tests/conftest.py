@@ -62,9 +62,9 @@ def _lane_of_this_process() -> Iterator[None]:
 @pytest.fixture
 def zygote() -> Zygote:
     """That of this process's lane; a test before may have closed the lane."""
-    from grader.judge.lane import lane_zygote
+    from grader.judge.lane import lane_station
 
-    return lane_zygote()
+    return lane_station().zygote
 
 
 @pytest.fixture(scope="module")

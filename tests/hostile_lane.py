@@ -23,7 +23,7 @@ from grader.frontends.cuda.toolkit import problem
 from grader.home import ROOT
 from grader.judge.allowance import Allowance
 from grader.judge.builders import AT_ONCE
-from grader.judge.lane import lane_builders, lane_isolation, lane_zygote, start_lane
+from grader.judge.lane import lane_builders, lane_isolation, lane_station, start_lane
 from grader.model.catalogue import assignments
 from grader.model.course import Course, LimitsTable, read_course
 from grader.model.job import Graded, read_job
@@ -135,7 +135,7 @@ def _start(temporary: str, measured: Isolation) -> None:
     os.environ["TMPDIR"] = temporary
     tempfile.tempdir = None
     start_lane(measured=measured)
-    _ = lane_zygote().versions
+    _ = lane_station().zygote.versions
     # pytest collects garbage ten times at the end of each grading: most of its time, if what was imported takes part.
     gc.freeze()
 

@@ -9,20 +9,21 @@ says nothing. On the accepted submissions of our tests it raises no false alarm.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
 from grader import frontends
 from grader.frontends import by_suffix
-from grader.judge.answers import given_answer
+from grader.judge.answers import Compared, given_answer
 from grader.judge.explain import Called, explain_case
 from grader.judge.lowered import CannotLower, lowered
-from grader.judge.prepared import OPERATIONS, Prepared
-from grader.judge.preparing import kernels_of
+from grader.judge.planning import Unplanned
+from grader.judge.preparing import Preparing, kernels_of
 from grader.judge.simulation import Ran, Simulation
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
+from grader.model.parameters import Inputs
 from grader.model.result import Detail
 from grader.plan.findings import Finding, Misaligned, OutOfBounds, Race
 from grader.plan.messages import kernel_key
@@ -38,26 +39,27 @@ SECONDS = 2.0
 """Of the clock, to run a case: programs that wait for each other take too long here."""
 
 
-def look_at_compiled(prepared: Prepared, plans: Mapping[str, Plan]) -> tuple[str, Detail] | None:
-    """The first case, by its name, in which a kernel as it is compiled goes wrong; None if none does. Raises
-    InfrastructureError."""
-    assignment = prepared.task.assignment
+def look_at_compiled(
+    assignment: Assignment, source: str, plans: Mapping[str, Plan | Unplanned], preparing: Preparing,
+    inputs: Callable[[Case], Sequence[Inputs]], compared: Callable[[Ran, Inputs], Compared],
+) -> tuple[str, Detail] | None:
+    """The first case, by its name, in which a kernel as it is compiled goes wrong; None if none does. `source` is the
+    student's file, `inputs` gives the contents of a case's first call. Raises InfrastructureError."""
     if not (language := by_suffix(assignment.suffix).lowers_to):
         return None
-    cases = [case for case in _chosen(assignment) if case.name in plans]
-    kernels = kernels_of(plans[case.name] for case in cases)
-    binaries = prepared.preparing.lowered({kernel_key(kernel): kernel for kernel in kernels}, TARGET)
-    simulation = Simulation(
-        lambda: prepared.preparing.start("simulator", language), operations=OPERATIONS, seconds=SECONDS,
-        on=prepared.preparing.device)
+    chosen = [(case, plan) for case in _chosen(assignment) if isinstance(plan := plans.get(case.name), Plan)]
+    kernels = kernels_of(plan for _, plan in chosen)
+    binaries = preparing.lowered({kernel_key(kernel): kernel for kernel in kernels}, TARGET)
+    simulation = Simulation(preparing, language, seconds=SECONDS)
     try:
-        for case in cases:
-            plan = plans[case.name]
+        for case, plan in chosen:
             if not all(kernel_key(kernel) in binaries and rounds_alike(kernel) for kernel in plan.kernels):
                 continue
             with contextlib.suppress(CannotLower):
-                detail = _judged(prepared, case, plan, lowered(plan, binaries, language), simulation)
-                if detail is not None:
+                given = inputs(case)
+                ran = simulation.run(assignment, case, lowered(plan, binaries, language), given)
+                if isinstance(ran, Ran) and (detail := _explained(
+                        assignment, source, case, plan, ran, given[-1], compared)) is not None:
                     return case.name, detail
     finally:
         simulation.end()
@@ -78,16 +80,15 @@ def _chosen(assignment: Assignment) -> list[Case]:
     return [*small, *larger[:1]]
 
 
-def _judged(prepared: Prepared, case: Case, plan: Plan, machine: Plan, simulation: Simulation) -> Detail | None:
+def _explained(
+    assignment: Assignment, source: str, case: Case, plan: Plan, ran: Ran, inputs: Inputs,
+    compared: Callable[[Ran, Inputs], Compared],
+) -> Detail | None:
     """What goes wrong in the first call of a case."""
-    task, inputs = prepared.task, prepared.inputs(case, 0)
-    ran = simulation.run(task.assignment, case, machine, inputs)
-    if not isinstance(ran, Ran):
-        return None
     ran = replace(ran, findings=tuple(filter(_counts, ran.findings)), accesses=())
-    answer = prepared.compared(ran, inputs[-1])
-    about = given_answer(task.assignment, ran, inputs[-1]).about(answer.about)
-    return explain_case(Called(about, case, plan, 0, ran, task.text), inputs[-1], answer)
+    answer = compared(ran, inputs)
+    about = given_answer(assignment, ran, inputs).about(answer.about)
+    return explain_case(Called(about, case, plan, 0, ran, source), inputs, answer)
 
 
 def _counts(found: Finding) -> bool:

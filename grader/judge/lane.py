@@ -38,14 +38,9 @@ END_SECONDS = 60
 # A shell's exit status for a process that a signal has ended.
 _TERMINATED = 128 + signal.SIGTERM
 
-TURN = threading.RLock()
-"""Lock: held while a confined process answers, since the next submission may be planned while one is judged."""
+CORES, MOST_STATIONS = 4, 4
+"""Processors for each station, and the most stations, where tasks are prepared side by side: compilers use several."""
 
-AHEAD = ThreadPoolExecutor(max_workers=1)
-"""The thread that plans ahead. It lives as long as the lane: the system ends a thread's processes with the thread."""
-
-_zygotes: list[Zygote] = []
-_conversations: list[Conversation] = []
 _builders: list[Builders] = []
 _executors: list[Executors] = []
 _baselines: list[Baselines] = []
@@ -73,7 +68,7 @@ def open_lane(measured: Isolation | None = None) -> None:
         processes.adopt_orphans()
         if measured is not None:
             _isolations[:] = [measured.of_another_user()]
-        lane_zygote()
+        _ = lane_station().zygote
         # Objects that an import makes stay: collecting garbage among them takes a fifth of the time.
         gc.disable()
         # Here, so that the fork server starts meanwhile.
@@ -137,31 +132,77 @@ def lane_isolation() -> Isolation:
     return _isolations[0]
 
 
-def lane_zygote() -> Zygote:
-    """This process's fork server: started on first use, replaced when lost, kept for all submissions."""
-    # If two threads saw that it is lost, one would close the other's replacement.
-    with TURN:
-        if not _zygotes or not _zygotes[0].alive:
-            while _zygotes:
-                _zygotes.pop().close()
-            _prepare()
-            _zygotes.append(lane_isolation().zygote("planner", "simulator", "compiler"))
-        return _zygotes[0]
+class Station:
+    """A fork server with at most one confined process at a time, and a thread that prepares tasks with it ahead of
+    their turn."""
+
+    def __init__(self, isolation: Callable[[], Isolation]) -> None:
+        self._isolation = isolation
+        self.turn = threading.RLock()
+        """Held while a confined process answers, since a task may be prepared while another is judged."""
+        # It lives as long as the lane: the system ends a thread's processes with the thread.
+        self.ahead = ThreadPoolExecutor(max_workers=1)
+        self._zygotes: list[Zygote] = []
+        self._conversations: list[Conversation] = []
+
+    @property
+    def zygote(self) -> Zygote:
+        """Its fork server: started on first use, replaced when lost, kept for all submissions."""
+        # If two threads saw that it is lost, one would close the other's replacement.
+        with self.turn:
+            if not self._zygotes or not self._zygotes[0].alive:
+                while self._zygotes:
+                    self._zygotes.pop().close()
+                _prepare()
+                self._zygotes.append(self._isolation().zygote("planner", "simulator", "compiler"))
+            return self._zygotes[0]
+
+    def converse(self, role: wire.Role, limits: wire.Limits) -> Conversation:
+        """Forks a confined process. The one before is ended, whichever attempt used it, since a zygote has one at a
+        time. The caller holds the turn. Raises InfrastructureError."""
+        self.hang_up()
+        self._conversations.append(Conversation(self.zygote, role, limits))
+        return self._conversations[0]
+
+    def hang_up(self) -> None:
+        """Ends the confined process that still lives, if any."""
+        with self.turn:
+            while self._conversations:
+                self._conversations.pop().end()
+
+    def close(self) -> None:
+        """Ends the fork server and its process."""
+        with self.turn, contextlib.ExitStack() as stack:
+            stack.callback(self.hang_up)
+            while self._zygotes:
+                stack.callback(self._zygotes.pop().close)
 
 
-def converse(role: wire.Role, limits: wire.Limits) -> Conversation:
-    """Forks a confined process. The one before is ended, whichever attempt used it, since a zygote has one at a time.
-    The caller holds the turn. Raises InfrastructureError."""
-    hang_up()
-    _conversations.append(Conversation(lane_zygote(), role, limits))
-    return _conversations[0]
+def lane_station() -> Station:
+    """This process's first station, for all that is judged one after another."""
+    return _stations[0]
+
+
+def lane_stations(tasks: int) -> list[Station]:
+    """This process's stations to prepare so many tasks side by side, with fork servers that start now: as many as its
+    processors allow."""
+    allowed = min(tasks, MOST_STATIONS, len(os.sched_getaffinity(0)) // CORES)
+    while len(_stations) < allowed:
+        # The system counts a user's processes together.
+        _stations.append(Station(lambda: lane_isolation().of_another_user()))
+    found = _stations[: max(1, allowed)]
+    for station in found:
+        _ = station.zygote
+    return found
 
 
 def hang_up() -> None:
-    """Ends the confined process that still lives, if any."""
-    with TURN:
-        while _conversations:
-            _conversations.pop().end()
+    """Ends the confined processes that still live, if any."""
+    for station in _stations:
+        station.hang_up()
+
+
+_stations = [Station(lane_isolation)]
 
 
 def lane_builders() -> Builders:
@@ -200,9 +241,10 @@ def lane_baselines() -> Baselines:
 def close_lane() -> None:
     """Ends this process's fork servers and all their workers, even if one of them raises."""
     _isolations.clear()
-    with TURN, contextlib.ExitStack() as stack:
-        stack.callback(hang_up)
-        for owners in (_zygotes, _builders, _executors, _baselines):
+    with contextlib.ExitStack() as stack:
+        for station in _stations:
+            stack.callback(station.close)
+        for owners in (_builders, _executors, _baselines):
             while owners:
                 stack.callback(owners.pop().close)
 

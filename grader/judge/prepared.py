@@ -13,11 +13,12 @@ from grader.engine.forkserver.conversation import Lost
 from grader.judge import device as gpu
 from grader.judge.allowance import Allowance
 from grader.judge.answers import Compared, compared
+from grader.judge.compiled_look import look_at_compiled
 from grader.judge.explain import explain_missing, explain_stop, explain_unreadable
 from grader.judge.explain.stops import Stop
 from grader.judge.inputs import Draws
 from grader.judge.inspection import Seen, look_at_timed
-from grader.judge.lane import AHEAD
+from grader.judge.lane import Station
 from grader.judge.planning import Unplanned, Wanted
 from grader.judge.preparing import Preparing, kernels_of
 from grader.judge.simulation import Ran, Simulation
@@ -33,9 +34,6 @@ from grader.plan.compiled import Binary
 from grader.plan.device import TARGETS
 from grader.plan.messages import Answers, Skipped
 from grader.plan.plan import Plan
-
-# Element operations of a simulated call: ten seconds and more.
-OPERATIONS = 4_000_000_000
 
 T = TypeVar("T")
 
@@ -114,24 +112,24 @@ class Prepared:
     """A task with everything that can be made before its turn. `ahead` makes it all; `judge` waits for what it needs.
 
     With and without a GPU the same calls are planned in the same order, and a simulator runs the cases that it can: its
-    certain findings count in both.
+    certain findings count in both. Confined processes are those of `station`, the lane's first if it is left out.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, station: Station | None = None) -> None:
         assignment, limits = task.assignment, task.course.limits
         on = gpu.properties() if task.on_gpu else TARGETS[task.course.gpu.target]
         allowance = Allowance(inf if task.on_gpu else limits.attempt_seconds)
         self.task = task
         self.draws = Draws(assignment, task.seed, cuda=task.on_gpu)
-        self.preparing = Preparing(assignment, task.source.content or b"", limits, on, allowance)
-        self.simulation = Simulation(
-            lambda: self.preparing.start("simulator"), operations=OPERATIONS, seconds=limits.call_seconds, on=on,
-            allowance=allowance)
+        self.preparing = Preparing(assignment, task.source.content or b"", limits, on, allowance, station)
+        self.simulation = Simulation(self.preparing, seconds=limits.call_seconds, allowance=allowance)
         self.witness = Witness(assignment, task.text, self.simulation, self._plan_for_simulator)
         self.plan = Once(self._plan)
         """The plans of all calls, or why the file cannot be imported or its function called."""
         self.look = Once(self._look)
         """What a simulator sees in the first timed case."""
+        self.compiled = Once(self._compiled)
+        """The first case, by its name, in which a kernel as it is compiled for a GPU goes wrong, and how."""
 
     def build(self) -> None:
         """Begins to build the file, where its language needs that."""
@@ -145,8 +143,13 @@ class Prepared:
         self.look()
         # All cases at once: while a GPU's answer is awaited, another process may replace the simulator.
         for case in self.task.assignment.cases_for("cpu") if self.task.on_gpu else ():
-            if self.foreseen(case, 0).seen is None:
+            foreseen = self.foreseen(case, 0)
+            if foreseen.seen is None:
                 break
+            if not foreseen.right:
+                return
+        if all(isinstance(plan, Plan) for plan in self.plan().plans.values()):
+            self.compiled()
 
     def inputs(self, case: Case, call: int) -> list[Inputs]:
         """The inputs of a case's calls up to number `call`."""
@@ -200,17 +203,27 @@ class Prepared:
         simulation = self.simulation.under(Allowance(self.task.course.limits.call_seconds))
         return look_at_timed(self.task.assignment, self.plan().plans, simulation)
 
+    def _compiled(self) -> tuple[str, Detail] | None:
+        return look_at_compiled(
+            self.task.assignment, self.task.text, self.plan().plans, self.preparing,
+            lambda case: self.inputs(case, 0), self.compared)
+
     def _plan_for_simulator(self, case: Case) -> Plan | None:
         plan = self.plan().plans.get(case.name)
         return plan if isinstance(plan, Plan) and case.needs == "any" else None
 
 
 def prepare_ahead(tasks: Iterable[Prepared]) -> Callable[[], None]:
-    """Begins to prepare tasks, one after another, in another thread. Returns a function that waits for the end."""
-    def prepare() -> None:
-        for task in tasks:
-            # The check that needs it meets the same failure, and reports it.
-            with suppress(Exception):
-                task.ahead()
+    """Begins to prepare tasks: those of a station one after another. Returns a function that waits for the end."""
+    def prepare(task: Prepared) -> None:
+        # The check that needs it meets the same failure, and reports it.
+        with suppress(Exception):
+            task.ahead()
 
-    return AHEAD.submit(prepare).result
+    under_way = [task.preparing.station.ahead.submit(prepare, task) for task in tasks]
+
+    def wait() -> None:
+        for one in under_way:
+            one.result()
+
+    return wait

@@ -13,7 +13,7 @@ from grader.engine.forkserver.handle import InfrastructureError
 from grader.frontends import by_suffix
 from grader.judge.allowance import NOT_COMPILED, Allowance
 from grader.judge.compilation import canonical_texts, compile_kernels
-from grader.judge.lane import TURN, converse, lane_builders
+from grader.judge.lane import Station, lane_builders, lane_station
 from grader.judge.planning import Planning, Unplanned, Wanted, given_of, plan_calls
 from grader.model.assignment import Assignment
 from grader.model.course import LimitsTable
@@ -42,12 +42,12 @@ class Preparing:
     """Plans and compiles for one attempt, in confined processes that are gone when their answer is there.
 
     `device` is what the submission is told that it runs on, `allowance` is the time of the attempt (no bound if it is
-    left out).
+    left out). The processes are those of `station`, the lane's first if it is left out.
     """
 
     def __init__(
         self, assignment: Assignment, source: bytes, limits: LimitsTable, device: Device,
-        allowance: Allowance | None = None,
+        allowance: Allowance | None = None, station: Station | None = None,
     ) -> None:
         self._assignment = assignment
         self._language = by_suffix(assignment.suffix).name
@@ -56,6 +56,7 @@ class Preparing:
         self._source = source
         self._limits = limits
         self.device = device
+        self.station = lane_station() if station is None else station
         self._allowance = Allowance(inf) if allowance is None else allowance
         self._planning = Allowance(limits.assignment_seconds)
         self._compiled: dict[str, Binary | Problem] = {}
@@ -171,7 +172,7 @@ class Preparing:
         """Machine code for another target, with the assembler's text; kernels that have none are left out."""
         if not kernels:
             return {}
-        with TURN, self._allowance.spend(LOWER_SECONDS) as seconds:
+        with self.station.turn, self._allowance.spend(LOWER_SECONDS) as seconds:
             made = compile_kernels(
                 lambda: self.start("compiler"), [*kernels.values()], target, seconds=seconds, ptx=True)
         found = made if isinstance(made, list) else []
@@ -180,7 +181,7 @@ class Preparing:
     def start(self, part: wire.Part, language: str = "") -> Conversation:
         """Forks a confined process of the file's front end, or that of another `language`, with the course's limits.
         Raises InfrastructureError."""
-        return converse(f"{language or self._language}/{part}", self._bounds())
+        return self.station.converse(f"{language or self._language}/{part}", self._bounds())
 
     def _bounds(self) -> wire.Limits:
         limits = self._limits
@@ -198,7 +199,7 @@ class Preparing:
             if not isinstance(built, bytes):
                 return Planning(outcomes=[built for _ in wanted], asked=[{} for _ in wanted], loading=built)
             contents.append(built)
-        with TURN, self._planning.spend(inf) as planning, self._allowance.spend(planning) as seconds:
+        with self.station.turn, self._planning.spend(inf) as planning, self._allowance.spend(planning) as seconds:
             return plan_calls(
                 lambda: self.start("planner"), self._assignment, contents, wanted, self.device, self._printed,
                 call_seconds=self._limits.call_seconds, until=time.monotonic() + seconds)
@@ -223,7 +224,7 @@ class Preparing:
             if self._lost is not None:
                 return self._lost
             some = missing[first : first + MOST_KERNELS]
-            with TURN, self._allowance.spend(COMPILE_SECONDS) as seconds:
+            with self.station.turn, self._allowance.spend(COMPILE_SECONDS) as seconds:
                 found = compile_kernels(
                     lambda: self.start("compiler"), [kernel for _, kernel, code in some if code], self.device.target,
                     fitting=[kernel for _, kernel, code in some if not code], seconds=seconds)

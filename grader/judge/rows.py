@@ -15,13 +15,15 @@ from torch import Tensor
 from grader.judge.answers import finite
 from grader.judge.compare import POISON, Comparison, poisoned, unguarded
 from grader.model.assignment import Assignment
-from grader.model.catalogue import answer_and_tolerance
+from grader.model.catalogue import answer_and_tolerance, answers
 from grader.model.parameters import Inputs
 
-ROWS, FEWEST, OF_ALL = 256, 32, 2048
-"""Secret rows of an answer: as many as make OF_ALL of the answers of a replay, and at least FEWEST of each."""
-WHOLE_BYTES = 1 << 30
-"""Inputs of the calls whose answers are compared whole, at least those of one."""
+ROWS, FEWEST, OF_ALL, ELEMENTS = 256, 32, 2048, 1 << 26
+"""Secret rows of an answer: as many as make OF_ALL of the answers of a replay, or take ELEMENTS of the inputs; and at
+least FEWEST of each."""
+WHOLE_BYTES, SOME_BYTES = 1 << 30, 1 << 28
+"""Inputs of the calls whose answers are compared whole, at least those of one: where nothing else is compared, and
+beside secret rows."""
 # float64 elements of an answer that are compared at a time: comparing takes some ten times their memory.
 CHUNK = 1 << 24
 Answered = Mapping[str, Tensor]
@@ -30,38 +32,57 @@ SlotCheck = Callable[[Sequence[Inputs], Sequence[Answered]], Tensor]
 """A check like those of `Assignment.spot_check`, of calls' answers: 0 if they pass, else infinite."""
 
 
-def row_check(assignment: Assignment, inputs: Sequence[Inputs], rows: int, generator: torch.Generator) -> SlotCheck:
-    """A check of answers that have so many rows.
+def row_check(
+    assignment: Assignment, names: Sequence[str], inputs: Sequence[Inputs], rows: int, generator: torch.Generator
+) -> SlotCheck | None:
+    """A check of the outputs `names`, which have so many rows and take them from the same inputs; None where those of
+    calls differ in shape.
 
     A kernel that computes a share p of all rows wrongly gets by with probability (1 − p)^n where n rows are looked at:
     with 0.1 % of the rows in one of 20 where a dozen replays have one slot each, in one of 1e10 where they have eight
-    or more.
+    or more; with 1 % of rows so wide that FEWEST are taken in one of 1e10 where there are six.
     """
-    rows_of, name, conditions = assignment.rows, assignment.output.name, assignment.conditions
+    views, conditions = [assignment.about(name) for name in names], assignment.conditions
+    rows_of = views[0].rows
     assert rows_of is not None
-    each = min(rows, ROWS, max(FEWEST, math.ceil(OF_ALL / len(inputs))))
+    each = min(rows, ROWS, max(FEWEST, min(OF_ALL, ELEMENTS // _width(rows_of, inputs[0])) // len(inputs)))
     if rows == each:
         places = torch.arange(rows, device=generator.device).expand(len(inputs), -1)
     else:
         places = torch.randint(rows, (len(inputs), each), generator=generator, device=generator.device)
-    # Copies of the judge's own, of all slots side by side: an oracle of many small launches runs once for them all.
     drawn = [rows_of(slot, index) for slot, index in zip(inputs, places, strict=True)]
+    if any(isinstance(value, Tensor) and value.shape != drawn[0][name].shape
+           for slot in drawn for name, value in slot.items()):
+        return None
+    # Copies of the judge's own, of all slots side by side: an oracle of many small launches runs once for them all.
     kept = {name: torch.stack([slot[name] for slot in drawn]) if isinstance(value, Tensor) else value
             for name, value in drawn[0].items()}
 
     def check(now: Sequence[Inputs], answered: Sequence[Answered]) -> Tensor:
-        found = {one: _picked([slot[one] for slot in answered], places) for one in {name, *conditions}}
-        given = {**kept, **{one: finite(found[one]) for one in conditions}}
-        doubtful = _doubtful(unguarded(found[name], *answers_and_tolerances(assignment, given))).flatten(1).any(dim=1)
-        return _infinite(doubtful | _unwritten([slot[name] for slot in answered]))
+        found = {one: _picked([slot[one] for slot in answered], places) for one in {*names, *conditions}}
+        given = {one: finite(found[one]) for one in conditions}
+        doubts = [_doubtful(unguarded(found[name], *right)).flatten(1).any(dim=1)
+                  | _unwritten([slot[name] for slot in answered])
+                  for name, right in answers_and_tolerances(assignment, names, kept, given).items()]
+        return _infinite(torch.stack(doubts).any(dim=0))
 
     return check
 
 
-def whole_check(assignment: Assignment, inputs: Sequence[Inputs], generator: torch.Generator) -> SlotCheck:
-    """A check that compares whole answers: of secret calls, as many as WHOLE_BYTES allow."""
+def _width(rows_of: Callable[[Inputs, slice], Inputs], inputs: Inputs) -> int:
+    """Elements of the inputs that a row of the answer takes."""
+    one, two = (sum(value.numel() for value in rows_of(inputs, slice(0, count)).values() if isinstance(value, Tensor))
+                for count in (1, 2))
+    return max(1, two - one)
+
+
+def whole_check(
+    assignment: Assignment, inputs: Sequence[Inputs], generator: torch.Generator, most: int = WHOLE_BYTES
+) -> SlotCheck:
+    """A check that compares whole answers of the output that is spoken of: of secret calls with `most` bytes of inputs.
+    """
     size = sum(value.nbytes for value in inputs[0].values() if isinstance(value, Tensor))
-    kept, name = copied(inputs, max(1, WHOLE_BYTES // max(1, size)), generator), assignment.output.name
+    kept, name = copied(inputs, max(1, most // max(1, size)), generator), assignment.output.name
 
     def check(now: Sequence[Inputs], answered: Sequence[Answered]) -> Tensor:
         doubtful = _unwritten([slot[name] for slot in answered])
@@ -93,24 +114,32 @@ def copied(inputs: Sequence[Inputs], most: int, generator: torch.Generator) -> d
             for slot in chosen}
 
 
-def answers_and_tolerances(assignment: Assignment, slots: Inputs) -> tuple[Tensor, Tensor | None]:
-    """The answers of many slots, and the absolute errors allowed: each tensor has a dimension for the slots in front.
+def answers_and_tolerances(
+    assignment: Assignment, names: Sequence[str], slots: Inputs, answered: Answered
+) -> dict[str, tuple[Tensor, Tensor | None]]:
+    """The answers of many slots for the outputs `names`, and the absolute errors allowed: each tensor has a dimension
+    for the slots in front. `answered` is what the oracle is given of their answers.
 
     An oracle that `torch.vmap` cannot run for all of them at once, since it decides by values, runs for each by itself.
     """
-    tensors = {name: value for name, value in slots.items() if isinstance(value, Tensor)}
+    views = {name: assignment.about(name) for name in names}
+    tensors = {name: value for name, value in {**slots, **answered}.items() if isinstance(value, Tensor)}
 
-    def slot(one: dict[str, Tensor]) -> tuple[Tensor, ...]:
-        answer, allowed = answer_and_tolerance(assignment, {**slots, **one})
-        return (answer,) if allowed is None else (answer, allowed.expand(answer.shape))
+    def slot(one: dict[str, Tensor]) -> dict[str, tuple[Tensor, ...]]:
+        given = {**slots, **{name: one[name] for name in one if name not in answered}}
+        right = answers(assignment, given, {name: one[name] for name in answered})
+        allowed = {name: view.tolerance and view.tolerance({**given, **one}, right[name])
+                   for name, view in views.items()}
+        return {name: (right[name],) if by is None else (right[name], by.expand(right[name].shape))
+                for name, by in allowed.items()}
 
     try:
         found = torch.vmap(slot)(tensors)
     except RuntimeError:
         count = len(next(iter(tensors.values())))
-        found = tuple(map(torch.stack, zip(*(slot({name: value[number] for name, value in tensors.items()})
-                                             for number in range(count)), strict=True)))
-    return found[0], found[1] if len(found) > 1 else None
+        every = [slot({name: value[number] for name, value in tensors.items()}) for number in range(count)]
+        found = {name: tuple(map(torch.stack, zip(*(one[name] for one in every), strict=True))) for name in names}
+    return {name: (one[0], one[1] if len(one) > 1 else None) for name, one in found.items()}
 
 
 def _picked(outputs: Sequence[Tensor], places: Sequence[Tensor] | Tensor) -> Tensor:

@@ -16,8 +16,8 @@ from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.judge.allowance import OWN, USED_UP, Allowance
 from grader.judge.buffers import HostTensor, memory_file
 from grader.judge.compare import TELLING, fill_gaps, gaps_written, poison_, poisoned, same_bits
-from grader.judge.lane import TURN
 from grader.judge.planning import given_tensor
+from grader.judge.preparing import Preparing
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, dtype_of
 from grader.model.parameters import Input, Inputs, Output, Scalar
@@ -68,6 +68,8 @@ class Manner:
 
 
 PLAIN = Manner()
+OPERATIONS = 4_000_000_000
+"""Element operations of a simulated call: ten seconds and more."""
 NotRan = TypeVar("NotRan")
 
 
@@ -91,17 +93,18 @@ def ran_on_both(run: Callable[[bool], Ran | NotRan]) -> Ran | NotRan:
 class Simulation:
     """Runs calls in one simulator as long as that lives, and starts it when there is something to run.
 
-    A call may take `operations` element operations and `seconds`, `on` is the simulated device. `allowance` bounds all
-    calls together (no bound if it is left out).
+    The simulator is that of the file that `preparing` is for, or of another `language`. A call may take `operations`
+    element operations and `seconds`, `on` is the simulated device, that of `preparing` if it is left out. `allowance`
+    bounds all calls together (no bound if it is left out).
     """
 
     def __init__(
-        self, start: Callable[[], Conversation], *, operations: int, seconds: float, on: Device,
-        allowance: Allowance | None = None,
+        self, preparing: Preparing, language: str = "", *, operations: int = OPERATIONS, seconds: float,
+        on: Device | None = None, allowance: Allowance | None = None,
     ) -> None:
         self._allowance = Allowance(inf) if allowance is None else allowance
-        self._start = start
-        self._on = on
+        self._preparing, self._language = preparing, language
+        self._on = preparing.device if on is None else on
         self._operations = operations
         self._seconds = seconds
         self._open: list[Conversation] = []
@@ -183,11 +186,11 @@ class Simulation:
         text = write_plan(plan)
         file = memory_file(contents=text)
         try:
-            with TURN, self._allowance.spend(self._seconds) as seconds:
+            with self._preparing.station.turn, self._allowance.spend(self._seconds) as seconds:
                 if not seconds:
                     return USED_UP, 0.0
                 if not self._open or self._open[-1].over:
-                    self._open[:] = [self._start()]
+                    self._open[:] = [self._preparing.start("simulator", self._language)]
                 (conversation,) = self._open
                 conversation.give(size)
                 started = time.monotonic()
@@ -209,13 +212,14 @@ class Simulation:
         return reply, taken
 
     def end(self) -> None:
-        """Ends its simulator. Where somebody else has the turn, that ends it: a lane has one confined process."""
-        if TURN.acquire(blocking=False):
+        """Ends its simulator. Where somebody else has the turn, that ends it: a station has one confined process."""
+        turn = self._preparing.station.turn
+        if turn.acquire(blocking=False):
             try:
                 while self._open:
                     self._open.pop().end()
             finally:
-                TURN.release()
+                turn.release()
 
 
 def _share(assignment: Assignment, case: Case, inputs: Inputs, into: dict[str, HostTensor], other: bool) -> None:

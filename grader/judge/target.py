@@ -10,7 +10,6 @@ from grader.engine.forkserver.conversation import Lost
 from grader.frontends import FrontEnd
 from grader.judge import large
 from grader.judge.allowance import NOT_COMPILED, Allowance
-from grader.judge.compiled_look import look_at_compiled
 from grader.judge.explain import explain_assembly, explain_library
 from grader.judge.explain.lines import phrases_of, spoken
 from grader.judge.explain.stops import explain_uncompiled
@@ -58,7 +57,7 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
     seen = prepared.look()
     looks = [] if task.on_gpu else _look_at_large(prepared, plans)
     trouble = next((_Trouble(look.case.name, look.detail) for look in looks if look.detail is not None), None)
-    if trouble is None and (wrong := look_at_compiled(prepared, plans)) is not None:
+    if trouble is None and (wrong := prepared.compiled()) is not None:
         case, detail = wrong
         return Target(detail.model_copy(update={"message": f"At {case}, as compiled for a GPU: {detail.message}"}))
     timed = {case.name for case in task.assignment.timed}

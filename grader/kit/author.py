@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -66,6 +66,7 @@ def _part(answer: Callable[..., Any], at: int, **inputs: Any) -> Any:
     return None if found is None else found[at]
 
 
+@cache
 def rows_of(*names: str) -> Rows:
     """The rows of an assignment whose output row i depends on row i of these inputs, and on the whole other inputs."""
     def rows(inputs: Inputs, index: slice | Tensor) -> Inputs:

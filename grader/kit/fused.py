@@ -28,6 +28,8 @@ LANES = 256
 UNIT = math.sqrt(6) / 2**16
 """The inverse of the standard deviation of a sum of two numbers, each evenly distributed from 0 to 65,535."""
 ROUNDS = 7
+MOST_FLAT = (1 << 31) - 4 * LANES
+"""Elements of a matrix that are numbered through, so that no lane of a program is idle in short rows."""
 
 
 @triton.jit
@@ -37,16 +39,38 @@ def _spread(bits, scale, offset, unit):
 
 
 @triton.jit
+def _distinct(x, key, element, width, BITS: tl.constexpr, ROUNDS: tl.constexpr):
+    """x with lowest bits of its own for each element of a row, as `grader.kit.inputs` makes them: numbers of columns,
+    mixed by secret ones of the row."""
+    row, own = element // width, (element % width).to(tl.uint32)
+    zero = tl.zeros_like(row)
+    first, second, third, more = tl.philox(key, row, zero + 3, zero, zero, ROUNDS)
+    fourth, fifth, _, _ = tl.philox(key, row, zero + 4, zero, zero, ROUNDS)
+    own = _mixed(own, first, second, BITS)
+    own = _mixed(own, third, more, BITS)
+    own = _mixed(own, fourth, fifth, BITS)
+    bits = x.to(tl.uint32, bitcast=True) >> BITS << BITS
+    return (bits | own).to(tl.float32, bitcast=True)
+
+
+@triton.jit
+def _mixed(own, factor, term, BITS: tl.constexpr):
+    own = (own * (factor | 1) + term) & ((1 << BITS) - 1)
+    return own ^ (own >> (BITS + 1) // 2)
+
+
+@triton.jit
 def draw_kernel(
-    memory_ptr, starts_ptr, keys_ptr, scale_ptr, offset_ptr, partner_ptr, whole_ptr, rows, columns, indices, loud_size,
-    unit, times, louder, quieter, low_exponent, exponents,
-    AXIS: tl.constexpr, DOWN: tl.constexpr, BITS: tl.constexpr, EVERY: tl.constexpr, REPLACE: tl.constexpr,
-    LOUD: tl.constexpr, SIGN: tl.constexpr, LEVELS: tl.constexpr, STEP: tl.constexpr, WHOLE: tl.constexpr,
-    LANES: tl.constexpr, ROUNDS: tl.constexpr,
+    memory_ptr, starts_ptr, keys_ptr, scale_ptr, offset_ptr, partner_ptr, whole_ptr, rows, columns, width, indices,
+    loud_size, unit, times, louder, quieter, low_exponent, exponents,
+    AXIS: tl.constexpr, DOWN: tl.constexpr, FLAT: tl.constexpr, DISTINCT: tl.constexpr, BITS: tl.constexpr,
+    EVERY: tl.constexpr, REPLACE: tl.constexpr, LOUD: tl.constexpr, SIGN: tl.constexpr, LEVELS: tl.constexpr,
+    STEP: tl.constexpr, WHOLE: tl.constexpr, LANES: tl.constexpr, ROUNDS: tl.constexpr,
 ):
     """A program draws four stretches of LANES elements of slot `program_id(1)`: below one another for DOWN, where the
-    loud axis is that of the columns, else one after another. AXIS of scales, or −1; LOUD axis, or −1. WHOLE numbers, of
-    which some come often for REPEATED, or bools."""
+    loud axis is that of the columns, else one after another; FLAT is a matrix of `width` columns as a single row. AXIS
+    of scales, or −1; LOUD axis, or −1. DISTINCT is the number of lowest bits that no two elements of a row share, or 0.
+    WHOLE numbers, of which some come often for REPEATED, or bools."""
     slot = tl.program_id(1).to(tl.int64)
     out_ptr = memory_ptr + tl.multiple_of(tl.load(starts_ptr + slot), 16)
     key = tl.load(keys_ptr + slot)
@@ -95,11 +119,11 @@ def draw_kernel(
                 end = tl.where(repeated % 3 == 0, low, low + span - 1)
                 x = tl.where(repeated < share, tl.where(repeated % 3 == 2, often, end), x)
         else:
-            if AXIS == 0:
+            if AXIS == 0 and not FLAT:
                 at = slot * indices + tl.minimum(row, rows - 1)
                 scale, offset = tl.load(scale_ptr + at), tl.load(offset_ptr + at)
-            elif AXIS == 1:
-                at = slot * indices + column
+            elif AXIS >= 0:
+                at = slot * indices + (column // width if AXIS == 0 else column % width if FLAT else column)
                 scale = tl.load(scale_ptr + at, mask=mask, other=0.0)
                 offset = tl.load(offset_ptr + at, mask=mask, other=0.0)
             else:
@@ -121,6 +145,8 @@ def draw_kernel(
                     outlier = x * times
                 x = tl.where(chosen, outlier, x)
         x = x.to(out_ptr.dtype.element_ty)
+        if DISTINCT:
+            x = _distinct(x, key, column, width, DISTINCT, ROUNDS)
         if LOUD >= 0:
             # Each step is rounded to the tensor's type.
             early = _spread(others[part], scale, offset, unit).to(x.dtype).to(tl.float32) * louder
@@ -158,7 +184,7 @@ def draws(distribution: Distribution, dtype: torch.dtype, sizes: Sizes) -> bool:
     """Whether `draw_all` can draw this in tensors of a dtype. Others cost more: floats of 64 bits need numbers of their
     own, and not every device converts to those of 8."""
     if isinstance(distribution, Spread):
-        return not distribution.distinct and dtype in (torch.float32, torch.float16, torch.bfloat16)
+        return dtype == torch.float32 or (not distribution.distinct and dtype in (torch.float16, torch.bfloat16))
     if isinstance(distribution, Bits | Bytes):
         return dtype == (torch.uint8 if isinstance(distribution, Bytes) else torch.float32)
     kind, _, span, _ = _whole(distribution, sizes)
@@ -173,6 +199,7 @@ def draw_all(
     `starts` (int64) are the indices of the slots' first elements, multiples of 16; `keys` are int64, one for each slot.
     A Spread needs its `tables`; `sizes` are those of the case."""
     rows, columns = as_matrix(shape)
+    width = columns
     spread = distribution if isinstance(distribution, Spread) else Spread(axis=None)
     assert not isinstance(distribution, Spread) or tables is not None, "a tensor of numbers has a Spread"
     levels, step = (distribution.levels, distribution.step) if isinstance(distribution, Bytes) else (0, 0)
@@ -180,17 +207,21 @@ def draw_all(
     whole = keys if kind == NONE else _on_device(least, span, math.ceil(share * 2**32), keys.device)
     outliers, loud = spread.outliers, spread.loud
     down = loud is not None and loud.axis == 1
+    if flat := loud is None and rows * columns <= MOST_FLAT:
+        rows, columns = 1, rows * columns
+    assert flat or not spread.distinct, "distinct numbers: a smaller matrix expected, without loud positions"
     across = triton.cdiv(columns, LANES if down else 4 * LANES)
     low, high = (outliers and outliers.exponents) or (0, 0)
     # Missing tables are never read, so any pointer will do.
     scale = keys if tables is None else tables.scale
     partner = keys if tables is None or tables.partner is None else tables.partner
     draw_kernel[(across * (triton.cdiv(rows, 4) if down else rows), len(keys))](
-        memory, starts, keys, scale, scale if tables is None else tables.offset, partner, whole, rows, columns,
+        memory, starts, keys, scale, scale if tables is None else tables.offset, partner, whole, rows, columns, width,
         1 if tables is None else tables.scale.shape[1], partner.shape[-1], UNIT,
         outliers.times if outliers else 1.0, loud.times if loud else 1.0, 1 / loud.times if loud else 1.0,
         low, high - low + 1,
-        AXIS=-1 if spread.axis is None else spread.axis, DOWN=down, BITS=isinstance(distribution, Bits),
+        AXIS=-1 if spread.axis is None else spread.axis, DOWN=down, FLAT=flat,
+        DISTINCT=(width - 1).bit_length() if spread.distinct else 0, BITS=isinstance(distribution, Bits),
         EVERY=outliers.every if outliers else 0, REPLACE=bool(outliers and outliers.exponents),
         LOUD=loud.axis if loud else -1, SIGN=loud.sign if loud else 1, LEVELS=levels, STEP=step, WHOLE=kind,
         LANES=LANES, ROUNDS=ROUNDS,

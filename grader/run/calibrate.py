@@ -18,7 +18,7 @@ from grader import home
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.checks import SOURCE, results, speed_checks
 from grader.judge.judge import judge
-from grader.judge.lane import lane_zygote
+from grader.judge.lane import lane_station
 from grader.judge.prepared import Prepared, Task
 from grader.judge.timing.fitness import driver_version
 from grader.model import calibration, catalogue, scoring
@@ -102,7 +102,7 @@ def gathered(measured: Sequence[RungTimes], command: str) -> Calibration:
     assignments: dict[str, list[MeasuredRung]] = {}
     for times in measured:
         assignments.setdefault(times.assignment, []).append(times.rung)
-    versions = lane_zygote().versions
+    versions = lane_station().zygote.versions
     return Calibration(
         schema=calibration.SCHEMA, device=torch.cuda.get_device_name(),
         driver=driver_version(), torch=versions.torch, triton=versions.triton,

@@ -128,7 +128,7 @@ def _grading(device: str) -> Diagnosis:
     # Late, see _device.
     from grader.judge.checks import SOURCE, TARGET, case_check, results
     from grader.judge.judge import judge
-    from grader.judge.lane import close_lane, lane_zygote
+    from grader.judge.lane import close_lane, lane_station
     from grader.judge.prepared import Prepared, Task
 
     subject = "grading on the GPU" if device == "cuda" else "grading"
@@ -144,7 +144,7 @@ def _grading(device: str) -> Diagnosis:
                                   "your own", False)
     try:
         started = time.monotonic()
-        _ = lane_zygote().versions
+        _ = lane_station().zygote.versions
         imported = time.monotonic() - started
         prepared = Prepared(Task(
             assignment, Source(content=reference.read_bytes()), course, secrets.token_bytes(32), device))

@@ -11,6 +11,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
+from itertools import cycle
 
 import pytest
 import torch
@@ -18,7 +19,7 @@ import torch
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.explain import explain_assignment
 from grader.judge.judgement import Judgement
-from grader.judge.lane import hang_up, lane_baselines, lane_executors, lane_isolation, lane_zygote
+from grader.judge.lane import hang_up, lane_baselines, lane_executors, lane_isolation, lane_station, lane_stations
 from grader.judge.prepared import Prepared, Task, prepare_ahead
 from grader.judge.timing.speed import SPEED_SECONDS
 from grader.model import calibration, catalogue, scoring
@@ -64,12 +65,14 @@ def grade(job: Job, begun: Callable[[str], object] = lambda assignment: None) ->
         lane_baselines()
     if job.device == "cuda":
         lane_executors()
+    names = catalogue.select(known, job.only)
+    # While the GPU works, processors are idle.
+    stations = lane_stations(len(names)) if job.device == "cuda" else [lane_station()]
     prepared = [
-        Prepared(Task(known[name], job.handed_in.sources[name], job.course, seed_bytes(job.seed), job.device))
-        for name in catalogue.select(known, job.only)]
+        Prepared(Task(known[name], job.handed_in.sources[name], job.course, seed_bytes(job.seed), job.device), station)
+        for name, station in zip(names, cycle(stations))]
     for task in prepared:
         task.build()
-    # While the GPU works, processors are idle.
     ready = prepare_ahead(prepared) if job.device == "cuda" else lambda: None
     judgements = [Judgement(task, speed=speed, quiet=ready) for task in prepared]
     log = _judged(judgements, job, begun)
@@ -234,7 +237,7 @@ def _device_name(device: str) -> str:
 
 def environment(device: str) -> Environment:
     """The environment of a grading on `device`, "cpu" or "cuda", without seed and course. To be called in a lane."""
-    level, versions = lane_isolation(), lane_zygote().versions
+    level, versions = lane_isolation(), lane_station().zygote.versions
     return Environment(
         device=_device_name(device),
         python=versions.python, torch=versions.torch, triton=versions.triton, numpy=versions.numpy,

@@ -17,7 +17,7 @@ from grader.judge.buffers import DTYPES
 from grader.judge.compilation import compile_kernels
 from grader.judge.explain import explain_findings
 from grader.judge.inspection import FACTS, inspection_of, look
-from grader.judge.lane import TURN, close_lane, open_lane
+from grader.judge.lane import close_lane, open_lane
 from grader.judge.prepared import Prepared, Stopped, Task
 from grader.judge.preparing import COMPILE_SECONDS
 from grader.judge.simulation import Simulation
@@ -122,8 +122,7 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: InspectOptio
         facts.trouble = planned.explain(task, Stopped(code.stop))
         return facts
     preparing = prepared.preparing
-    simulation = Simulation(
-        lambda: preparing.start("simulator"), operations=OPERATIONS, seconds=SECONDS, on=TARGETS[target])
+    simulation = Simulation(preparing, operations=OPERATIONS, seconds=SECONDS, on=TARGETS[target])
     try:
         seen = look(assignment, case, plan, simulation, operations=OPERATIONS)
         if seen is not None:
@@ -137,7 +136,7 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: InspectOptio
     finally:
         simulation.end()
     if options.ptx:
-        with TURN:
+        with preparing.station.turn:
             compiled = compile_kernels(
                 lambda: preparing.start("compiler"), plan.kernels, target, seconds=COMPILE_SECONDS, ptx=True)
         if not isinstance(compiled, Lost):

@@ -12,7 +12,7 @@ from _pytest.mark import ParameterSet
 
 from grader.engine.confine import processes
 from grader.home import ROOT
-from grader.judge.lane import lane_executors, lane_zygote
+from grader.judge.lane import lane_executors, lane_station
 from grader.model.catalogue import assignments
 from grader.model.course import LimitsTable
 from grader.model.job import read_job
@@ -72,11 +72,11 @@ def test_a_submission_gets_the_verdict_that_it_gets_without_a_gpu(folder: Path) 
 @pytest.mark.parametrize("folder", _members(test_hostile.MEMBERS))
 def test_an_attack_scores_zero_and_leaves_no_process(folder: Path) -> None:
     # One that a submission has ended is replaced.
-    versions = lane_zygote().versions
+    versions = lane_station().zygote.versions
     lane_executors()
     before = len(processes.descendants())
     results = _graded(folder, hostile_lane.LIMITS)
-    assert lane_zygote().versions == versions
+    assert lane_station().zygote.versions == versions
     # An executor that was taken stays until the next one is.
     assert len(processes.descendants()) <= before + 2
     for name, result in results.items():

@@ -88,9 +88,7 @@ def _compared(assignment: Assignment, folder: Path, why: list[object]) -> int:
         Wanted(case, _scalars(assignment, drawn[case.name]), Answers(candidate=number))
         for number, case in enumerate(assignment.cases_for("cpu"))]
     plans = preparing.plan(wanted).outcomes
-    simulation = Simulation(
-        lambda: preparing.start("simulator"), operations=OPERATIONS, seconds=LIMITS.call_seconds,
-        on=device.properties())
+    simulation = Simulation(preparing, operations=OPERATIONS, seconds=LIMITS.call_seconds)
     launching = Launching(assignment, lane_executors(), seconds=LIMITS.call_seconds)
     found = 0
     try:

@@ -12,7 +12,6 @@ import pytest
 
 from grader.frontends import cuda
 from grader.home import ROOT
-from grader.judge.compiled_look import look_at_compiled
 from grader.judge.lane import close_lane
 from grader.judge.prepared import Prepared, Task
 from grader.model.catalogue import assignments
@@ -36,9 +35,8 @@ def looked(path: Path) -> tuple[str, str] | None:
     assignment = assignments()[FILES[path.name]]
     source = Source(content=members.text(path) if members.HERE in path.parents else path.read_bytes())
     prepared = Prepared(Task(assignment, source, Course(), b"one", "cpu"))
-    plans = {name: plan for name, plan in prepared.plan().plans.items() if isinstance(plan, Plan)}
-    assert plans
-    found = look_at_compiled(prepared, plans)
+    assert any(isinstance(plan, Plan) for plan in prepared.plan().plans.values())
+    found = prepared.compiled()
     return None if found is None else (found[0], found[1].message)
 
 

@@ -101,8 +101,7 @@ def test_an_attempt_has_a_time_in_all() -> None:
         [Wanted(case, {}) for case in cases]).outcomes if isinstance(plan, Plan)]
     allowance = Allowance(3.0)
     preparing = Preparing(SILU, LONG, LIMITS, TARGETS["sm_90"], allowance)
-    simulation = Simulation(lambda: preparing.start("simulator"), operations=1 << 40, seconds=60, on=TARGETS["sm_90"],
-                            allowance=allowance)
+    simulation = Simulation(preparing, operations=1 << 40, seconds=60, allowance=allowance)
     found = [simulation.run(SILU, case, plan, [draw(SILU, case, 1, cuda=False)])
              for case, plan in zip(cases, plans, strict=True)]
     fits = preparing.fit(plans[0].kernels, ())

@@ -63,6 +63,9 @@ TASKS = {
     "rows, with outliers that are multiples": Task(Spread(outliers=Outliers(256, times=30.0)), (3, 1300)),
     "rows, with outliers of many sizes": Task(
         Spread(offset=2.0, absolute=True, outliers=Outliers(64, exponents=(3, 6))), (5, 600)),
+    "rows of few numbers, all distinct": Task(Spread(scale=(0.3, 3.0), offset=1.0, distinct=True), (90, 33)),
+    "one row of distinct numbers": Task(Spread(distinct=True), (1, 3000)),
+    "columns with scales": Task(Spread(scale=(0.3, 3.0), axis=1), (30, 130)),
     "one scale for all": Task(Spread(scale=(0.5, 10.5), axis=None, even=True), (7, 33)),
     "bits": Task(Bits(), (9, 700)),
     "bytes": Task(Bytes(), (3, 7, 700), torch.uint8),
@@ -92,6 +95,8 @@ def element(task: Task, found: Tables | None, slot: int, key: int, row: int, col
     _, columns = as_matrix(task.shape)
     spread = task.distribution
     down = isinstance(spread, Spread) and spread.loud is not None and spread.loud.axis == 1
+    if flat := not (isinstance(spread, Spread) and spread.loud):
+        row, column, columns = 0, row * columns + column, task.shape[0] * columns
     across = -(-columns // (LANES if down else 4 * LANES))
 
     def bits(row: int, column: int) -> int:
@@ -118,7 +123,8 @@ def element(task: Task, found: Tables | None, slot: int, key: int, row: int, col
             return float((0, most, secret)[again % 3])
         return float(least + (word * (most - least + 1) >> 32))
     assert isinstance(spread, Spread) and found is not None
-    index = 0 if spread.axis is None else (row, column)[spread.axis]
+    width = task.shape[-1]
+    index = 0 if spread.axis is None else (divmod(column, width) if flat else (row, column))[spread.axis]
     scale, offset = (numpy.float32(table[slot, index]) for table in (found.scale, found.offset))
 
     def number(word: int) -> numpy.float32:
@@ -137,6 +143,8 @@ def element(task: Task, found: Tables | None, slot: int, key: int, row: int, col
                 exponent = 127 + low + (power >> 8) % (high - low + 1)
                 pattern = exponent << 23 | fraction & 0x807FFFFF
                 x = numpy.array([pattern], dtype=numpy.uint32).view(numpy.float32)[0]
+    if spread.distinct:
+        return distinct(x, key, *divmod(column, width), (width - 1).bit_length())
     if spread.loud is None:
         return float(x)
     assert found.partner is not None
@@ -150,6 +158,16 @@ def element(task: Task, found: Tables | None, slot: int, key: int, row: int, col
         return float(early)
     quiet = numpy.float16(numpy.float32(numpy.float16(x)) / numpy.float32(spread.loud.times))
     return float(numpy.float16(numpy.float32(quiet) + spread.loud.sign * numpy.float32(early)))
+
+
+def distinct(x: numpy.float32, key: int, row: int, column: int, bits: int) -> float:
+    first, second = (philox(key, (row, stream)) for stream in (3, 4))
+    own = column
+    for factor, term in (first[:2], first[2:], second[:2]):
+        own = (own * (factor | 1) + term) % 2**bits
+        own ^= own >> (bits + 1) // 2
+    pattern = int(x.view(numpy.uint32)) >> bits << bits | own
+    return float(numpy.array([pattern], dtype=numpy.uint32).view(numpy.float32)[0])
 
 
 Given = tuple[Distribution, tuple[int, ...], Tensor, Tensor, Tensor, Tables | None]

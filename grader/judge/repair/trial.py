@@ -14,7 +14,6 @@ from grader.judge.buffers import memory_file
 from grader.judge.exchange import ask_once
 from grader.judge.explain import explain_findings
 from grader.judge.inputs import Draws
-from grader.judge.lane import TURN
 from grader.judge.planning import Wanted, given_of
 from grader.judge.prepared import Prepared
 from grader.judge.preparing import Preparing
@@ -59,9 +58,7 @@ class Trial:
         self._wanted = Wanted(case, draws.scalars(case))
         self._given = given_of(task.assignment, self._wanted)
         self._inputs: list[Inputs] = [draws.inputs(case, call, call) for call in (0, 1)]
-        self._simulation = Simulation(
-            lambda: prepared.preparing.start("simulator"), operations=OPERATIONS, seconds=CALL_SECONDS,
-            on=prepared.preparing.device)
+        self._simulation = Simulation(prepared.preparing, operations=OPERATIONS, seconds=CALL_SECONDS)
 
     def edits(self, lines: Sequence[int] = ()) -> list[Edit]:
         """The edits of the student's file, those to try first in front. `lines` are those that evidence names. Raises
@@ -120,7 +117,7 @@ class Trial:
         self, request: ListEdits | PlanEdited, files: list[int], seconds: float
     ) -> Listed | PlannedEdited | Lost:
         """The answer of a planner that has ended when this returns."""
-        with TURN:
+        with self._preparing.station.turn:
             reply = ask_once(
                 lambda: self._preparing.start("planner"), request, EDITING_REPLY, files, seconds=seconds)
         self.lost += isinstance(reply, Lost)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from grader.judge.rows import Answered, SlotCheck, copied, row_check, whole_check
+from grader.judge.rows import SOME_BYTES, WHOLE_BYTES, Answered, SlotCheck, copied, row_check, whole_check
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, shape_of
 from grader.model.catalogue import unlikely
@@ -46,7 +47,7 @@ class Checks:
     ) -> None:
         self._assignment = assignment
         self._inputs = inputs
-        self._checks = [_check_of(view, case, inputs, generator) for view in assignment.views()]
+        self._checks = list(_checks_of(assignment, case, inputs, generator))
         self._whole = {} if assignment.statistic is None else copied(inputs, STATISTICS, generator)
         self._looks = []
         for tensor in laid:
@@ -63,17 +64,27 @@ class Checks:
         return [slot for slot, doubt in enumerate(doubts.tolist()) if doubt or slot in strange]
 
 
-def _check_of(view: Assignment, case: Case, inputs: Sequence[Inputs], generator: torch.Generator) -> SlotCheck:
-    """The check of the output that `view` is about."""
-    if view.spot_check is not None:
-        check, name = view.spot_check(inputs, generator), view.output.name
+def _checks_of(
+    assignment: Assignment, case: Case, inputs: Sequence[Inputs], generator: torch.Generator
+) -> Iterator[SlotCheck]:
+    """Checks of all outputs."""
+    sharing: dict[tuple[Any, int], list[Assignment]] = {}
+    for view in assignment.views():
+        if view.spot_check is not None:
+            yield _spots(view.spot_check(inputs, generator), view.output.name)
+        elif view.rows is not None:
+            sharing.setdefault((view.rows, shape_of(view.output, case)[0]), []).append(view)
+        else:
+            yield whole_check(view, inputs, generator)
+    for (_, rows), views in sharing.items():
+        check = row_check(assignment, [view.output.name for view in views], inputs, rows, generator)
+        if check is not None:
+            yield check
+        for view in views:
+            # Few rows of a cache may change, and one that is left as it was holds no poison.
+            if check is None or isinstance(view.output, Update):
+                yield whole_check(view, inputs, generator, WHOLE_BYTES if check is None else SOME_BYTES)
 
-        def spots(now: Sequence[Inputs], answered: Sequence[Answered]) -> Tensor:
-            found: Tensor = check(now, [one[name] for one in answered])
-            return found
 
-        return spots
-    # Few rows of a cache may change, and one that is left as it was holds no poison.
-    if view.rows is None or isinstance(view.output, Update):
-        return whole_check(view, inputs, generator)
-    return row_check(view, inputs, shape_of(view.output, case)[0], generator)
+def _spots(check: Callable[[Sequence[Inputs], Sequence[Tensor]], Tensor], name: str) -> SlotCheck:
+    return lambda now, answered: check(now, [one[name] for one in answered])

@@ -81,7 +81,7 @@ def layers_of_a_lane(measured: isolation.Isolation) -> wire.Layers:
     pid = os.fork()
     if pid == 0:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(lane, "lane_zygote", lambda: None)
+            patch.setattr(lane.Station, "zygote", None)
             lane.start_lane(measured=measured)
             os.write(write, lane.lane_isolation().layers.model_dump_json().encode())
             os._exit(0)

@@ -37,7 +37,7 @@ def test_oracles_of_ours_answer_for_all_slots_at_once(name: str, monkeypatch: py
     expected = [answer_and_tolerance(assignment, one) for one in slots]
     # What is left where vmap cannot: it must not be needed.
     monkeypatch.setattr(torch, "stack", None)
-    answers, allowed = answers_and_tolerances(assignment, stacked)
+    answers, allowed = answers_and_tolerances(assignment, [assignment.output.name], stacked, {})[assignment.output.name]
     for number, (answer, tolerance) in enumerate(expected):
         torch.testing.assert_close(answers[number], answer, rtol=1e-12, atol=0, equal_nan=True)
         assert (allowed is None) == (tolerance is None)
@@ -49,7 +49,7 @@ def test_an_oracle_that_decides_by_values_answers_for_each_slot() -> None:
     silu = assignments()["silu"].model_copy(update={
         "oracle": lambda x: x.double() if bool(x.sum() > 0) else -x.double(), "tolerance": None})
     x = torch.tensor([[[1.0, 2.0]], [[-1.0, -2.0]]])
-    answers, allowed = answers_and_tolerances(silu, {"x": x})
+    answers, allowed = answers_and_tolerances(silu, ["out"], {"x": x}, {})["out"]
     assert allowed is None and answers.tolist() == [[[1.0, 2.0]], [[1.0, 2.0]]]
 
 
@@ -58,8 +58,11 @@ def test_the_slot_with_a_wrong_row_is_found(name: str) -> None:
     assignment, slots = assignments()[name], _slots(name)
     outputs = [answer_and_tolerance(assignment, one)[0].to(DTYPES[assignment.output.dtype]) for one in slots]
     whole = assignment.model_copy(update={"rows": None})
-    for check in (row_check(assignment, slots, len(outputs[0]), torch.Generator().manual_seed(1)),
-                  whole_check(whole, slots, torch.Generator().manual_seed(1))):
+    generator = torch.Generator().manual_seed(1)
+    for check in (row_check(assignment, [assignment.output.name], slots, len(outputs[0]), generator),
+                  whole_check(whole, slots, generator)):
+        assert check is not None
+
         def checked(*answers: torch.Tensor, _check: SlotCheck = check) -> list[float]:
             found: list[float] = _check(slots, [{assignment.output.name: answer} for answer in answers]).tolist()
             return found

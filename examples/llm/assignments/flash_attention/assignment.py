@@ -126,34 +126,34 @@ def spot_check(
     def prepare(
         inputs: Sequence[Inputs], generator: torch.Generator
     ) -> Callable[[Sequence[Inputs], Sequence[Tensor]], Tensor]:
-        def drawn(high: int, count: int) -> Tensor:
-            return torch.randint(high, (count,), generator=generator, device=generator.device)
-
-        kept = []
-        for call in inputs:
-            heads, rows = call["q"].shape[0] * call["q"].shape[1], call["q"].shape[2]
-            head, at = int(drawn(heads, 1)), drawn(rows, ROWS)
-            q, k, v = (call[name].flatten(0, 1)[head] for name in ("q", "k", "v"))
-            q = q[at]
-            scores = (q.double() @ k.double().t()) * call["scale"]
-            if call["causal"]:
-                scores.masked_fill_(torch.arange(rows, device=at.device) > at[:, None], -math.inf)
-            error = _score_error(q, k, call["scale"])
-            if which == 0:
-                weights = torch.softmax(scores, dim=-1)
-                right = weights @ v.double()
-                allowed = _out_allowed(weights, v, right, error)
-            else:
-                right = torch.logsumexp(scores, dim=-1)
-                allowed = _lse_allowed(scores, right, error)
-            kept.append((head, at, right, allowed))
+        first = inputs[0]
+        heads, (rows, _) = first["q"].shape[0] * first["q"].shape[1], first["q"].shape[2:]
+        drawn = torch.randint(heads, (len(inputs),), generator=generator, device=generator.device).tolist()
+        at = torch.randint(rows, (len(inputs), ROWS), generator=generator, device=generator.device)
+        q, k, v = (torch.stack([call[name].flatten(0, 1)[head] for call, head in zip(inputs, drawn, strict=True)])
+                   for name in ("q", "k", "v"))
+        q = q.take_along_dim(at[..., None], dim=1)
+        # All calls of a replay have the same numbers.
+        causal, scale = first["causal"], first["scale"]
+        scores = (q.double() @ k.double().transpose(-1, -2)) * scale
+        if causal:
+            scores.masked_fill_(torch.arange(rows, device=at.device) > at[..., None], -math.inf)
+        error = _score_error(q, k, scale)
+        if which == 0:
+            weights = torch.softmax(scores, dim=-1)
+            right = weights @ v.double()
+            allowed = _out_allowed(weights, v, right, error)
+        else:
+            right = torch.logsumexp(scores, dim=-1)
+            allowed = _lse_allowed(scores, right, error)
 
         def check(now: Sequence[Inputs], outputs: Sequence[Tensor]) -> Tensor:
-            worst = [((output.flatten(0, 1)[head][at].double() - right).abs() / allowed).amax()
-                     # If an element is not finite, neither is the sum, and 0 times the sum is NaN.
-                     + 0 * output.sum(dtype=torch.float32)
-                     for output, (head, at, right, allowed) in zip(outputs, kept, strict=True)]
-            return torch.stack(worst).nan_to_num(nan=math.inf, posinf=math.inf)
+            got = torch.stack([output.flatten(0, 1)[head][places]
+                               for output, head, places in zip(outputs, drawn, at, strict=True)])
+            worst = ((got.double() - right).abs() / allowed).flatten(1).amax(dim=1)
+            # If an element is not finite, neither is the sum, and 0 times the sum is NaN.
+            finite = 0 * torch.stack([output.sum(dtype=torch.float32) for output in outputs])
+            return (worst + finite).nan_to_num(nan=math.inf, posinf=math.inf)
 
         return check
 
