@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from grader.engine.forkserver.conversation import Conversation, Lost
@@ -32,6 +33,7 @@ class Builders:
         # The system ends a thread's processes with the thread, and these live as long as the lane.
         self._hands = ThreadPoolExecutor(max_workers=AT_ONCE)
         self._own = threading.local()
+        self._turns: list[threading.RLock] = []
         self._changing, self._sharing = threading.Lock(), threading.Lock()
         self._zygotes: list[Zygote] = []
         self._shared: dict[wire.Role, bytes] = {}
@@ -42,7 +44,15 @@ class Builders:
     ) -> Future[bytes | Failed | Lost]:
         """What a builder makes of a file for planners, or why it makes nothing. The future raises InfrastructureError
         for failures of ours."""
-        return self._hands.submit(self._build, role, request, source, limits, allowance)
+        return self._hands.submit(self._build_in_turn, role, request, source, limits, allowance)
+
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """While open, nothing is built: what is being built is finished before."""
+        with ExitStack() as stack:
+            for turn in self._turns:
+                stack.enter_context(turn)
+            yield
 
     def close(self) -> None:
         """Ends all builders, whatever they do."""
@@ -54,6 +64,15 @@ class Builders:
             stack.callback(self._hands.shutdown)
             while self._zygotes:
                 stack.callback(self._zygotes.pop().close)
+
+    def _build_in_turn(
+        self, role: wire.Role, request: Build, source: bytes, limits: wire.Limits, allowance: Allowance
+    ) -> bytes | Failed | Lost:
+        if (turn := getattr(self._own, "turn", None)) is None:
+            turn = self._own.turn = threading.RLock()
+            self._turns.append(turn)
+        with turn:
+            return self._build(role, request, source, limits, allowance)
 
     def _build(
         self, role: wire.Role, request: Build, source: bytes, limits: wire.Limits, allowance: Allowance

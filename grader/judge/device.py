@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,19 @@ import torch
 
 from grader import home
 from grader.plan.device import Device
+
+_TURN = threading.RLock()
+
+
+@contextmanager
+def turn() -> Iterator[None]:
+    """While open, no other thread of this process has work on the GPU: one may be timing a replay."""
+    with _TURN:
+        try:
+            yield
+        finally:
+            if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+                torch.cuda.synchronize()
 
 
 def no_gpu() -> str:

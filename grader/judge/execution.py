@@ -23,6 +23,7 @@ from grader.engine.forkserver import conversation
 from grader.engine.forkserver.handle import InfrastructureError, Zygote
 from grader.judge.arena import Allocation, Arena, Piece
 from grader.judge.buffers import memory_file
+from grader.judge.device import turn
 from grader.plan import frames, wire
 from grader.plan.compiled import Binary
 from grader.plan.messages import Given
@@ -193,7 +194,8 @@ class Executor:
         """Replays captured calls. Before the clocks start, the judge's own earlier work on the device is finished, and
         the device's last cache is flushed."""
         request = messages.Replay(seq=self._conversation.next_seq(), capture=captured.number)
-        reply = self._ask(request, seconds)
+        with turn():
+            reply = self._ask(request, seconds)
         if isinstance(reply, GpuFailure):
             return reply
         taken = _expected(reply, messages.Replayed)

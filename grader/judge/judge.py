@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ class Extras:
 
 
 def judge(
-    prepared: Prepared, checks: Sequence[CheckResult], *, quiet: Callable[[], None] = lambda: None
+    prepared: Prepared, checks: Sequence[CheckResult]
 ) -> Generator[Judged, None, Extras]:
     """Judges a task: yields the outcome of each of `checks`, in their order, as soon as it is known.
 
@@ -45,10 +45,10 @@ def judge(
     3. target: whether a GPU can launch every kernel, once every case is right.
     4. speed: each timed case against the baseline, on a GPU only.
 
-    `checks` may be a part of these: each check does what it needs. `quiet` returns when nothing else of the grading
-    keeps processors busy. An error inside a check is a failure of ours, and the next check goes on.
+    `checks` may be a part of these: each check does what it needs. An error inside a check is a failure of ours, and
+    the next check goes on.
     """
-    timeline, quoted = _Timeline(prepared, quiet), False
+    timeline, quoted = _Timeline(prepared), False
     with closing(timeline.machine):
         for check in checks:
             error = None
@@ -66,9 +66,9 @@ def judge(
 class _Timeline:
     """The stages of a task, and what each leaves for the later ones."""
 
-    def __init__(self, prepared: Prepared, quiet: Callable[[], None]) -> None:
+    def __init__(self, prepared: Prepared) -> None:
         self.machine = machine_of(prepared)
-        self._prepared, self._task, self._quiet = prepared, prepared.task, quiet
+        self._prepared, self._task = prepared, prepared.task
         self._planned = TaskPlans()
         self._findings: list[Finding] = []
         self._target = Target()
@@ -121,7 +121,7 @@ class _Timeline:
         if self._failed or not self._planned.plans:
             return not_run(check, "not measured: speed counts once every case is right")
         case = next(case for case in self._task.assignment.timed if case.name == check.case)
-        timing = time_case(self._prepared, self._planned, case, self.machine, self._quiet)
+        timing = time_case(self._prepared, self._planned, case, self.machine)
         if isinstance(timing, Timing):
             return concluded(check, None, timing=timing)
         return concluded(check, explain_timed(timing) if isinstance(timing, Wrong) else

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.checks import Judged, expected_checks, our_failure, speed_checks
@@ -17,20 +17,19 @@ class Judgement:
     order, and then `end`. `checks` holds a failure of ours for each check that was not taken; `seconds` is how long
     judging took."""
 
-    def __init__(self, prepared: Prepared, *, speed: bool = False, quiet: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, prepared: Prepared, *, speed: bool = False) -> None:
         self.task, self.extras, self.seconds = prepared.task, Extras(), 0.0
         assignment, device = self.task.assignment, self.task.device
         self.expected = (*expected_checks(assignment, device), *(speed_checks(assignment) if speed else ()))
         self.checks = [our_failure(check, "The check was not run.") for check in self.expected]
         self.selected: list[int] = []
-        self._prepared, self._quiet = prepared, quiet
+        self._prepared = prepared
         self._outcomes = self._judged()
 
     def _judged(self) -> Generator[Judged]:
         started = time.monotonic()
         try:
-            self.extras = yield from judge(
-                self._prepared, [self.expected[number] for number in self.selected], quiet=self._quiet)
+            self.extras = yield from judge(self._prepared, [self.expected[number] for number in self.selected])
         finally:
             self.seconds = time.monotonic() - started
 

@@ -171,7 +171,9 @@ class Station:
                 self._conversations.pop().end()
 
     def close(self) -> None:
-        """Ends the fork server and its process."""
+        """Ends the fork server and its process, and leaves out what was to be prepared."""
+        self.ahead.shutdown(wait=False, cancel_futures=True)
+        self.ahead = ThreadPoolExecutor(max_workers=1)
         with self.turn, contextlib.ExitStack() as stack:
             stack.callback(self.hang_up)
             while self._zygotes:
@@ -194,6 +196,18 @@ def lane_stations(tasks: int) -> list[Station]:
     for station in found:
         _ = station.zygote
     return found
+
+
+@contextlib.contextmanager
+def still() -> Iterator[None]:
+    """While open, this lane's confined processes work for this thread alone: what they do now ends before, and other
+    threads' questions wait."""
+    with contextlib.ExitStack() as stack:
+        for station in _stations:
+            stack.enter_context(station.turn)
+        for builders in _builders:
+            stack.enter_context(builders.still())
+        yield
 
 
 def hang_up() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -153,11 +154,13 @@ class Prepared:
 
     def inputs(self, case: Case, call: int) -> list[Inputs]:
         """The inputs of a case's calls up to number `call`."""
-        return [self.draws.inputs(case, call, number) for number in range(call + 1)]
+        with gpu.turn():
+            return [self.draws.inputs(case, call, number) for number in range(call + 1)]
 
     def compared(self, ran: Ran, inputs: Inputs) -> Compared:
         """Compares a call's answer with the oracle's."""
-        return compared(self.task.assignment, ran, inputs)
+        with gpu.turn():
+            return compared(self.task.assignment, ran, inputs)
 
     def code(self, plan: Plan) -> list[Binary] | Stopped:
         """The machine code of a plan's kernels, in their order. Raises InfrastructureError."""
@@ -177,8 +180,9 @@ class Prepared:
         if source.content is None:
             return TaskPlans(trouble=explain_missing(assignment, source.elsewhere))
         cases = {case.name: case for case in (*assignment.cases, *assignment.timed)}
-        wanted = [Wanted(case, self.draws.scalars(case), Answers(candidate=number))
-                  for number, case in enumerate(cases.values())]
+        with gpu.turn():
+            wanted = [Wanted(case, self.draws.scalars(case), Answers(candidate=number))
+                      for number, case in enumerate(cases.values())]
         public, hidden = ([call for call in wanted if call.case.hidden == which] for which in (False, True))
         planning = self.preparing.plan(public)
         if planning.loading is not None:
@@ -213,17 +217,22 @@ class Prepared:
         return plan if isinstance(plan, Plan) and case.needs == "any" else None
 
 
-def prepare_ahead(tasks: Iterable[Prepared]) -> Callable[[], None]:
-    """Begins to prepare tasks: those of a station one after another. Returns a function that waits for the end."""
-    def prepare(task: Prepared) -> None:
+class Ahead:
+    """Tasks being prepared: those of a station one after another."""
+
+    def __init__(self, tasks: Sequence[Prepared]) -> None:
+        self._under_way = [task.preparing.station.ahead.submit(self._prepare, task) for task in tasks]
+
+    def _prepare(self, task: Prepared) -> None:
         # The check that needs it meets the same failure, and reports it.
         with suppress(Exception):
             task.ahead()
 
-    under_way = [task.preparing.station.ahead.submit(prepare, task) for task in tasks]
+    def wait(self) -> None:
+        """Returns when all are prepared."""
+        wait(self._under_way)
 
-    def wait() -> None:
-        for one in under_way:
-            one.result()
-
-    return wait
+    def drop(self) -> None:
+        """Leaves out those that have not begun."""
+        for one in self._under_way:
+            one.cancel()

@@ -68,3 +68,8 @@ class Graded:
     result: Result | None
     log: str = ""
     error: str = ""
+
+    @property
+    def wrong(self) -> bool:
+        """Whether an assignment was not right."""
+        return self.result is not None and not all(one.right for one in self.result.assignments.values())

@@ -10,6 +10,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import metadata
 from itertools import cycle
 
@@ -20,7 +21,7 @@ from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.explain import explain_assignment
 from grader.judge.judgement import Judgement
 from grader.judge.lane import hang_up, lane_baselines, lane_executors, lane_isolation, lane_station, lane_stations
-from grader.judge.prepared import Prepared, Task, prepare_ahead
+from grader.judge.prepared import Ahead, Prepared, Task
 from grader.judge.timing.speed import SPEED_SECONDS
 from grader.model import calibration, catalogue, scoring
 from grader.model.assignment import Assignment
@@ -54,31 +55,58 @@ NOT_RIGHT = "Speed counts once every case is right."
 COSTS_SPEED_ALONE = ("infrastructure", "time_out", "out_of_memory", "over_limit")
 
 
-def grade(job: Job, begun: Callable[[str], object] = lambda assignment: None) -> Graded:
+@dataclass(frozen=True)
+class _Begun:
+    """A job whose tasks are being prepared."""
+
+    job: Job
+    prepared: list[Prepared]
+    ahead: Ahead
+
+
+# What is prepared while the submission before it is judged.
+_following: list[_Begun] = []
+
+
+def grade(
+    job: Job, begun: Callable[[str], object] = lambda assignment: None, following: Job | None = None
+) -> Graded:
     """Grades one submission. Failures of ours inside a check are in the result, others in `error`. `begun` is called
-    with the assignment's name at the beginning of each check."""
+    with the assignment's name at the beginning of each check. The job `following`, which this process grades next, is
+    prepared meanwhile: while a GPU works, processors are idle."""
     started = time.monotonic()
-    known = catalogue.assignments()
     speed = job.speed and job.device == "cuda"
     if speed:
         # They take long to start: started now, they do so in parallel with planning.
         lane_baselines()
     if job.device == "cuda":
         lane_executors()
+    ours = _begin(job)
+    if following is not None:
+        _following.append(_begin(following))
+    judgements = [Judgement(task, speed=speed) for task in ours.prepared]
+    log = _judged(judgements, job, begun)
+    ours.ahead.wait()
+    if not _following:
+        hang_up()
+    return Graded(job.submission, _result(job, judgements, time.monotonic() - started), log)
+
+
+def _begin(job: Job) -> _Begun:
+    """Begins to prepare a job's tasks, if that was not begun before."""
+    while _following:
+        if (before := _following.pop()).job == job:
+            return before
+        before.ahead.drop()
+    known = catalogue.assignments()
     names = catalogue.select(known, job.only)
-    # While the GPU works, processors are idle.
     stations = lane_stations(len(names)) if job.device == "cuda" else [lane_station()]
     prepared = [
         Prepared(Task(known[name], job.handed_in.sources[name], job.course, seed_bytes(job.seed), job.device), station)
         for name, station in zip(names, cycle(stations))]
     for task in prepared:
         task.build()
-    ready = prepare_ahead(prepared) if job.device == "cuda" else lambda: None
-    judgements = [Judgement(task, speed=speed, quiet=ready) for task in prepared]
-    log = _judged(judgements, job, begun)
-    ready()
-    hang_up()
-    return Graded(job.submission, _result(job, judgements, time.monotonic() - started), log)
+    return _Begun(job, prepared, Ahead(prepared if job.device == "cuda" else ()))
 
 
 class _Interruption:

@@ -81,12 +81,15 @@ class Lanes(Protocol):
 
 @dataclass
 class _LocalLane:
-    """One process, which starts with its first task; `environment` is added to its own."""
+    """One process, which starts with its first task; `environment` is added to its own. `graded` is its job's outcome
+    if it looks for changes, `following` the job that it prepares meanwhile."""
 
     number: int
     executor: ProcessPoolExecutor
     environment: Mapping[str, str]
     job: Job | None = None
+    graded: Graded | None = None
+    following: Job | None = None
     answer: Future[Graded] | None = None
     since: float = 0.0
     died: bool = False
@@ -95,14 +98,21 @@ class _LocalLane:
 class LocalLanes:
     """A process for each of these environments, which are added to the processes' own. They start with their first
     tasks, and end with the block. Their isolation is `measured`, or measured by them.
+
+    `spare` further processes, without a GPU, look for changes that mend what the lanes found wrong, and each lane is
+    told its next job while it grades one. Without them each lane looks for changes itself.
     """
 
-    def __init__(self, environments: Sequence[Mapping[str, str]], measured: Isolation | None = None) -> None:
+    def __init__(
+        self, environments: Sequence[Mapping[str, str]], measured: Isolation | None = None, *, spare: int = 0
+    ) -> None:
         self._measured = measured
+        every = [*environments, *[{"CUDA_VISIBLE_DEVICES": ""}] * spare]
         # The number of each lane's present assignment, in shared memory without a lock, which a killed lane could keep.
-        self._places = multiprocessing.get_context("spawn").RawArray("i", len(environments))
-        self._lanes = [_LocalLane(number, self._start(number, environment), environment)
-                       for number, environment in enumerate(environments)]
+        self._places = multiprocessing.get_context("spawn").RawArray("i", len(every))
+        lanes = [_LocalLane(number, self._start(number, environment), environment)
+                 for number, environment in enumerate(every)]
+        self._lanes, self._spare = lanes[: len(environments)], lanes[len(environments) :]
 
     def _start(self, number: int, environment: Mapping[str, str]) -> ProcessPoolExecutor:
         # Spawned, so that a lane inherits neither threads nor state.
@@ -120,7 +130,7 @@ class LocalLanes:
         if kind is not None:
             # Otherwise the pool would wait for running jobs.
             _end_lanes()
-        for lane in self._lanes:
+        for lane in (*self._lanes, *self._spare):
             lane.executor.shutdown()
 
     def end(self) -> None:
@@ -154,11 +164,14 @@ class LocalLanes:
         """The gradings in progress, the oldest first."""
         gradings = []
         gpus = [lane.environment.get("CUDA_VISIBLE_DEVICES", "") for lane in self._lanes]
-        for lane in self._lanes:
+        for lane in (*self._lanes, *self._spare):
             if (job := lane.job) is not None:
                 at = self._places[lane.number]
                 assignment = job.only[at] if 0 <= at < len(job.only) else ""
-                on = f"GPU {gpus[lane.number]}" if job.device == "cuda" and sum(map(bool, gpus)) > 1 else ""
+                if lane.graded:
+                    assignment, on = f"{assignment}, for a hint", ""
+                else:
+                    on = f"GPU {gpus[lane.number]}" if job.device == "cuda" and sum(map(bool, gpus)) > 1 else ""
                 gradings.append(At(job.submission.student, assignment, lane.since, on))
         return sorted(gradings, key=lambda at: at.since)
 
@@ -170,24 +183,39 @@ class LocalLanes:
 
         A job whose lane dies is graded again; if the lane dies again, the job is given up as a failure of ours.
         """
-        waiting = deque(jobs)
-        lanes = self._lanes[:side_by_side]
-        while waiting or any(lane.job for lane in lanes):
+        waiting, unmended = deque(jobs), deque[tuple[Job, Graded]]()
+        graders = self._lanes[:side_by_side]
+        lanes = [*graders, *self._spare]
+        while waiting or unmended or any(lane.job or lane.following for lane in lanes):
             if interrupted():
                 raise KeyboardInterrupt
-            for lane in lanes:
-                if lane.job is None and waiting:
-                    lane.job, lane.since, lane.died = waiting.popleft(), time.time(), False
-                    self._give(lane, lane.job)
+            for lane in graders:
+                if lane.job is None and (job := lane.following or (waiting.popleft() if waiting else None)):
+                    prepares = self._spare and len(waiting) >= len(graders)
+                    lane.following = waiting.popleft() if prepares else None
+                    self._give(lane, job)
+            for lane in self._spare:
+                if lane.job is None and unmended:
+                    self._give(lane, *unmended.popleft())
             answers = [lane.answer for lane in lanes if lane.answer is not None]
             wait(answers, GLANCE_SECONDS, FIRST_COMPLETED)
             for lane in lanes:
-                if (graded := self._graded(lane)) is not None:
+                job, mended = lane.job, lane.graded is not None
+                if (graded := self._graded(lane)) is None:
+                    continue
+                if job is not None and self._spare and graded.wrong and not mended:
+                    unmended.append((job, graded))
+                else:
                     yield graded
 
-    def _give(self, lane: _LocalLane, job: Job) -> None:
+    def _give(self, lane: _LocalLane, job: Job, graded: Graded | None = None, *, again: bool = False) -> None:
         self._places[lane.number] = -1
-        lane.answer = self._ask(lane, grade_in_lane, job)
+        lane.job, lane.graded, lane.died = job, graded, again
+        lane.since = lane.since if again else time.time()
+        if graded is None:
+            lane.answer = self._ask(lane, grade_in_lane, job, lane.following, not self._spare)
+        else:
+            lane.answer = self._ask(lane, mend_in_lane, job, graded)
 
     def _graded(self, lane: _LocalLane) -> Graded | None:
         """The result of a lane's job; None if there is none yet."""
@@ -199,13 +227,13 @@ class LocalLanes:
         except BrokenProcessPool:
             self._again(lane)
             if not lane.died:
-                lane.died = True
-                self._give(lane, job)
+                self._give(lane, job, lane.graded, again=True)
                 return None
-            graded = Graded(job.submission, None, error="the grading process died, twice")
+            # What was graded stands: a change would be a hint.
+            graded = lane.graded or Graded(job.submission, None, error="the grading process died, twice")
         except Exception as error:
-            graded = Graded(job.submission, None, error=f"{type(error).__name__}: {error}")
-        lane.job = lane.answer = None
+            graded = lane.graded or Graded(job.submission, None, error=f"{type(error).__name__}: {error}")
+        lane.job = lane.answer = lane.graded = None
         return graded
 
 
@@ -231,18 +259,27 @@ def _tell(job: Job, assignment: str) -> None:
         _places[_number] = job.only.index(assignment)
 
 
-def grade_in_lane(job: Job) -> Graded:
-    """Grades a job, and looks for changes that mend what failed. Ends the process if the GPU does not answer any more:
-    another process takes its place."""
+def grade_in_lane(job: Job, following: Job | None = None, mends: bool = True) -> Graded:
+    """Grades a job, and looks for changes that mend what failed if it `mends`. It is given the job `following` next.
+    Ends the process if the GPU does not answer any more: another process takes its place."""
     # Late: only lanes import torch.
     from grader.judge.device import sane
     from grader.run.grading import grade
-    from grader.run.mending import mend
 
     if job.device == "cuda" and not sane():
         os._exit(1)
     with at_work():
-        return mend(job, grade(job, partial(_tell, job)), partial(_tell, job))
+        graded = grade(job, partial(_tell, job), following)
+    return mend_in_lane(job, graded) if mends else graded
+
+
+def mend_in_lane(job: Job, graded: Graded) -> Graded:
+    """Looks for changes that mend what failed."""
+    # Late: only lanes import torch.
+    from grader.run.mending import mend
+
+    with at_work():
+        return mend(job, graded, partial(_tell, job))
 
 
 def _end_lanes() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from grader.judge.lane import hang_up
+from grader.judge.lane import lane_station
 from grader.judge.prepared import Prepared, Task
 from grader.judge.repair.search import repaired
 from grader.model import catalogue
@@ -28,7 +28,7 @@ def mended(
     try:
         repair = repaired(Prepared(task), assignment.correctness.checks, progress)
     finally:
-        hang_up()
+        lane_station().hang_up()
     return assignment if repair is None else without_guess(assignment).model_copy(update={"repair": repair})
 
 

@@ -19,7 +19,7 @@ from grader.engine.forkserver.handle import InfrastructureError
 from grader.engine.forkserver.isolation import Isolation
 from grader.intake.manifest import ManifestError, Member
 from grader.intake.people import Register
-from grader.judge.lane import on_interruption
+from grader.judge.lane import CORES, on_interruption
 from grader.model import calibration, catalogue
 from grader.model.calibration import Calibration, CalibrationError
 from grader.model.course import Course
@@ -47,6 +47,9 @@ from grader.run.gpus import chosen as chosen_gpus
 from grader.run.lanes import Lanes, LanesLostError, LocalLanes
 from grader.run.preflight import PlanError
 from grader.run.progress import LivePage, RunState, shown, tell_end
+
+MOST_SPARE = 3
+"""Lanes that look for changes, each of which takes one processor and 1 GiB."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ def planned(
         side_by_side = min(asked.jobs or (len(submissions) if far else len(os.sched_getaffinity(0))), len(submissions))
         cards = cards[:min(asked.jobs or len(cards), len(submissions))]
         lanes = open_.enter_context(
-            far(asked.level(course)) if far else LocalLanes(_places(cards, side_by_side), measured))
+            far(asked.level(course)) if far else
+            LocalLanes(_places(cards, side_by_side), measured, spare=_spare(cards)))
         with console.status("starting") if console and console.is_terminal else contextlib.nullcontext():
             device, environment = choose_device(lanes, "cuda" if asked.gpus else asked.device, names)
         if device == "cuda" and not far:
@@ -139,6 +143,11 @@ def _places(cards: Sequence[GpuCard], lanes: int) -> list[dict[str, str]]:
     # Lanes beyond the GPUs are used only if the GPUs cannot be: two lanes on one GPU would disturb each other's memory
     # and clock.
     return places + [{}] * (lanes - len(places))
+
+
+def _spare(cards: Sequence[GpuCard]) -> int:
+    """How many lanes may look for changes while each of these GPUs has one."""
+    return max(0, min(MOST_SPARE, len(os.sched_getaffinity(0)) // CORES - len(cards))) if cards else 0
 
 
 def _delivered(submissions: Sequence[Submission]) -> tuple[dict[Submission, Delivery], list[Member]]:

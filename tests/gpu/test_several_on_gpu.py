@@ -56,7 +56,7 @@ def measured(executor: Executor, other: Executor, function: str) -> Measured | W
         return Measurement(
             case, Replays(executor, loaded(executor, function), numbers, pool, SECONDS),
             Replays(other, loaded(other, "eager"), numbers, pool, SECONDS), baselines,  # type: ignore[arg-type]
-            Bounds(Threshold(floor=0.5, target=1.5), SECONDS, time.monotonic() + 60, lambda: None)).take()
+            Bounds(Threshold(floor=0.5, target=1.5), SECONDS, time.monotonic() + 60)).take()
     finally:
         executor.unbind()
         other.unbind()

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
-import pytest
-
 from grader.home import ROOT
-from grader.judge.checks import case_check, expected_checks, results
+from grader.judge.checks import case_check, results
 from grader.judge.judge import judge
-from grader.judge.lane import CORES, close_lane, lane_station, lane_stations
-from grader.judge.prepared import Prepared, Task, prepare_ahead
+from grader.judge.lane import close_lane, lane_station
+from grader.judge.prepared import Prepared, Task
 from grader.model.catalogue import assignments
 from grader.model.course import read_course
 from grader.model.submission import Source
@@ -41,24 +38,6 @@ def test_what_was_under_way_in_a_lost_fork_server_is_no_failure_of_the_next_grad
         # Whoever asks first, for whatever, has it replaced.
         assert lane_station().zygote is not lost
         assert not lane_station().converse("triton/planner", LIMITS).over and before.over
-    finally:
-        close_lane()
-
-
-def test_tasks_are_prepared_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(2 * CORES))
-    found = assignments()
-    course, stations = read_course(ROOT / "course.toml", frozenset(found)), lane_stations(3)
-    tasks = [Prepared(Task(one, Source(content=(ROOT / "reference" / one.file).read_bytes()), course, bytes(32), "cpu"),
-                      station) for one, station in zip((found["silu"], found["transpose"]), stations, strict=True)]
-    try:
-        under_way = [station.converse("triton/planner", LIMITS) for station in stations]
-        assert not any(one.over for one in under_way)
-        prepare_ahead(tasks)()
-        assert all(one.over for one in under_way)
-        for task in tasks:
-            judged = results(judge(task, expected_checks(task.task.assignment, "cpu")))
-            assert {one.outcome for one in judged} == {"passed"}
     finally:
         close_lane()
 

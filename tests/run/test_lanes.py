@@ -31,7 +31,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> None:
         raise Ended(status)
 
     monkeypatch.setattr("os._exit", end)
-    monkeypatch.setattr(grading, "grade", lambda job, begun: Graded(job.submission, None, "log"))
+    monkeypatch.setattr(grading, "grade", lambda job, begun, following: Graded(job.submission, None, "log"))
 
 
 def job(device: str) -> Job:
@@ -115,6 +115,29 @@ def test_a_lane_whose_process_dies_twice_over_one_job_gives_up_that_one_alone() 
         later = {one.submission.student: one for one in lanes.grade(jobs()[1:], 1)}
     assert found["alice"].result is None and found["alice"].error == "the grading process died, twice"
     assert later["bob"].result is not None and later["carol"].result is not None
+
+
+def test_spare_lanes_find_what_each_lane_finds_by_itself() -> None:
+    folders = [ROOT / "examples/class" / name for name in ("bob", "carol", "george", "hana")]
+    wanted = [read_job(Submission(one.name, one, one.name), Course(), ("silu", "transpose"), seed=3) for one in folders]
+    seen: set[str] = set()
+
+    def look() -> bool:
+        seen.update(one.assignment for one in (*alone.running(), *helped.running()))
+        return False
+
+    with LocalLanes([{}]) as alone, LocalLanes([{}], spare=1) as helped:
+        found, others = ({one.submission.student: one.result for one in lanes.grade(wanted, 1, look)}
+                         for lanes in (alone, helped))
+    assert found.keys() == others.keys() == {"bob", "carol", "george", "hana"}
+    repairs = []
+    for student, result in found.items():
+        other = others[student]
+        assert result is not None and other is not None
+        for name, one in result.assignments.items():
+            repairs.append(one.repair)
+            assert (one.verdict, one.repair) == (other.assignments[name].verdict, other.assignments[name].repair)
+    assert any(repairs) and any(one.endswith(", for a hint") for one in seen)
 
 
 def test_each_lane_has_an_environment_of_its_own() -> None:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.device import FreeMemory
 from grader.judge.execution import Executor, GpuFailure
+from grader.judge.lane import still
 from grader.judge.timing import baselines as ours
 from grader.judge.timing import fitness, roofline
 from grader.judge.timing.baselines import COMPILED, EAGER, Baselines
@@ -91,13 +93,11 @@ class Timed:
 @dataclass(frozen=True)
 class Bounds:
     """Bounds of a measurement: it ends once the ratio is told apart from the `threshold`, at latest at `until`
-    (time.monotonic). A replay of the student that takes `seconds` is a `time_limit`. `quiet` returns when nothing of
-    this grading keeps processors busy."""
+    (time.monotonic). A replay of the student that takes `seconds` is a `time_limit`."""
 
     threshold: Threshold
     seconds: float
     until: float
-    quiet: Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,9 @@ def measure_case(timed: Timed, executor: Executor, baselines: Baselines, bounds:
     drift, case = baselines.drift, timed.case.name
     for _ in range(TRIES):
         before = fitness.state()
-        measured = _measure_once(timed, executor, baselines, bounds)
+        # If the host's work is timed too, nothing else may keep it busy.
+        with still() if timed.assignment.on_host else nullcontext():
+            measured = _measure_once(timed, executor, baselines, bounds)
         if not isinstance(measured, Measured):
             if notes and isinstance(measured, GpuFailure) and time.monotonic() > bounds.until:
                 raise InfrastructureError(f"{case}: no time was left for it. {notes[-1]}")
@@ -144,8 +146,6 @@ def _measure_once(
     timed: Timed, executor: Executor, baselines: Baselines, bounds: Bounds
 ) -> Measured | GpuFailure | Wrong:
     assignment, case = timed.assignment, timed.case
-    if assignment.on_host:
-        bounds.quiet()
     # If the host's work is timed too, one process serves both sides.
     other = executor if assignment.on_host else baselines.executor()
     program = executor.load(timed.plan, timed.binaries)
@@ -227,9 +227,9 @@ class Measurement:
             blocks = self._blocks()
             if self._student.clocks_differ:
                 # A host with busy processors notices late that a replay has ended.
-                self._bounds.quiet()
                 self._student.forget()
-                blocks = self._blocks()
+                with still():
+                    blocks = self._blocks()
             if self._student.clocks_differ:
                 self._student.trust_host()
                 self._baseline.trust_host()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import torch
 
@@ -26,7 +25,7 @@ SPEED_SECONDS = 600.0
 
 
 def time_case(
-    prepared: Prepared, planned: TaskPlans, case: TimedCase, machine: CallRunner, quiet: Callable[[], None]
+    prepared: Prepared, planned: TaskPlans, case: TimedCase, machine: CallRunner
 ) -> Timing | Stopped | Wrong:
     """Times a submission against the baseline on a timed case, and checks every answer. Raises InfrastructureError if
     it cannot be timed."""
@@ -45,7 +44,7 @@ def time_case(
         if isinstance(code, Stopped):
             return code
         bounds = Bounds(
-            task.course.threshold_of(task.assignment.name), task.course.limits.call_seconds, until, quiet)
+            task.course.threshold_of(task.assignment.name), task.course.limits.call_seconds, until)
         timing = measure_case(
             Timed(task.assignment, fits, slots, plan, code, wanted.scalars), machine.launching.alone(),
             lane_baselines(), bounds)

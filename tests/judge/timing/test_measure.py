@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import torch
 
 from grader.judge.execution import CapturedCalls, Done, GpuFailure, Taken
+from grader.judge.timing import measure
 from grader.judge.timing.baselines import scalars
 from grader.judge.timing.measure import Bounds, Measured, Measurement, Timed
 from grader.judge.timing.pool import Pool, Wrong
@@ -86,8 +88,7 @@ def pool(assignment: Assignment) -> Iterator[Pool]:
 
 
 def measurement(
-    assignment: Assignment, pool: Pool, *, until: float = math.inf, quiet: list[str] | None = None,
-    wrong_at: float = math.inf, forged: float = 1.0,
+    assignment: Assignment, pool: Pool, *, until: float = math.inf, wrong_at: float = math.inf, forged: float = 1.0,
 ) -> tuple[Measurement, Any]:
     case = tiny(assignment)
     numbers = scalars(assignment, case)
@@ -95,11 +96,10 @@ def measurement(
     baselines: Any = SimpleNamespace(counts={}, compiled={}, warm_until=0.0, program=lambda *names: 1)
     theirs: Any = Oracle(assignment, pool, STUDENT, wrong_at, forged)
     plan: Any = None
-    waits = [] if quiet is None else quiet
     return Measurement(
         Timed(assignment, case, SLOTS, plan, [], numbers), Replays(theirs, 0, numbers, pool, 10.0),
         Replays(ours, 0, numbers, pool, 10.0), baselines,  # type: ignore[arg-type]
-        Bounds(Threshold(floor=0.5, target=1.5), 10.0, until, lambda: waits.append("quiet"))), baselines
+        Bounds(Threshold(floor=0.5, target=1.5), 10.0, until)), baselines
 
 
 def test_a_case_is_measured_step_by_step(assignment: Assignment, pool: Pool) -> None:
@@ -126,10 +126,19 @@ def test_without_time_there_is_no_result(assignment: Assignment, pool: Pool) -> 
     assert isinstance(found, GpuFailure) and found.kind == "time_limit"
 
 
-def test_where_the_devices_clock_says_less_the_hosts_counts(assignment: Assignment, pool: Pool) -> None:
-    quiet: list[str] = []
-    case, _ = measurement(assignment, pool, quiet=quiet, forged=0.5)
+def test_where_the_devices_clock_says_less_the_hosts_counts(
+    assignment: Assignment, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stills: list[str] = []
+
+    @contextmanager
+    def noted() -> Iterator[None]:
+        stills.append("still")
+        yield
+
+    monkeypatch.setattr(measure, "still", noted)
+    case, _ = measurement(assignment, pool, forged=0.5)
     found = case.take()
-    assert isinstance(found, Measured) and quiet == ["quiet"]
+    assert isinstance(found, Measured) and stills == ["still"]
     assert found.blocks.ratios == pytest.approx([BASELINE / STUDENT] * len(found.blocks.ratios))
     assert found.notes == ["Measured by the host's clock: the device's clock said less."]
