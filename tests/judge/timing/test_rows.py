@@ -11,10 +11,11 @@ from grader.judge.buffers import DTYPES
 from grader.judge.compare import poison_
 from grader.judge.rows import SlotCheck, answers_and_tolerances, row_check, whole_check
 from grader.judge.timing.checks import Checks
+from grader.kit.author import rows_of
 from grader.model.cases import Case
 from grader.model.catalogue import answer_and_tolerance, assignments
 from grader.model.parameters import Inputs
-from tests.judge.contract import APPEND
+from tests.judge.contract import APPEND, ROWS
 
 CHECKED = [one for one in assignments().values() if one.rows is not None and one.timed and one.spot_check is None]
 SLOTS = 3
@@ -74,6 +75,28 @@ def test_the_slot_with_a_wrong_row_is_found(name: str) -> None:
         unwritten = torch.empty_like(outputs[2])
         poison_(unwritten)
         assert checked(*outputs[:2], unwritten) == [0, 0, math.inf]
+
+
+def test_outputs_that_take_the_same_rows_share_an_oracle_run() -> None:
+    ran: list[int] = []
+
+    def oracle(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        ran.append(1)
+        return x.double().sum(1), x.double().amax(1), x.argmax(1)
+
+    by_row = {name: answer.model_copy(update={"rows": rows_of("x")}) for name, answer in ROWS.answers.items()}
+    assignment = ROWS.model_copy(update={"answers": by_row, "oracle": oracle})
+    case = Case(name="3x5", sizes={"M": 3, "N": 5})
+    slots = [assignment.make_inputs(case, torch.Generator().manual_seed(seed)) for seed in range(SLOTS)]
+    checks = Checks(assignment, case, slots, [], torch.Generator().manual_seed(1))
+    for wrong in ("", "total", "largest", "place"):
+        outputs = [dict(zip(("total", "largest", "place"), oracle(**one), strict=True)) for one in slots]
+        stored = [{name: value if value.dtype == torch.int64 else value.float() for name, value in one.items()}
+                  for one in outputs]
+        if wrong:
+            stored[2][wrong] = stored[2][wrong] + 3
+        ran.clear()
+        assert checks.doubtful(stored) == ([2] if wrong else []) and len(ran) == 1
 
 
 def test_a_cache_of_which_one_row_is_not_replaced_is_found_each_time() -> None:
