@@ -1,5 +1,5 @@
-"""The time that processes of one submission may take in all. Waiting for a turn and judging in between take none of
-it."""
+"""The time that processes of one submission may take in all, or for one kind of work. Waiting for a turn and judging in
+between take none of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from grader.engine.forkserver.conversation import Lost
 
 USED_UP = Lost("time_out", "the time of this attempt was used up: all its cases take too long together")
-NOT_COMPILED = Lost("time_out", "the time of this attempt was used up before its kernels were compiled for a GPU")
+NOT_COMPILED = Lost("time_out", "the time to compile was used up before its kernels were compiled for a GPU")
 OWN = 0.9
 """Share of its time after which a process ends a call by itself and says where; one that does not is ended."""
 

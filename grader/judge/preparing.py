@@ -30,7 +30,8 @@ MOST_CANDIDATES = 64
 PASSED_OVER = ("shared_memory", "assembler")
 # Host code that asks what its kernels take is planned again with the answer; an answer may lead to another question.
 MOST_ROUNDS = 3
-# Time to compile as many kernels as a plan may have. An honest tile of 4 rows of 32768 elements takes 30 alone.
+# Time to compile as many kernels as a plan may have; where an attempt has a time, all of its kernels. An honest tile of
+# 4 rows of 32768 elements takes 30 alone.
 COMPILE_SECONDS = 120.0
 # Time to compile the kernels of a few small cases once more.
 LOWER_SECONDS = 20.0
@@ -42,7 +43,8 @@ class Preparing:
     """Plans and compiles for one attempt, in confined processes that are gone when their answer is there.
 
     `device` is what the submission is told that it runs on, `allowance` is the time of the attempt (no bound if it is
-    left out). The processes are those of `station`, the lane's first if it is left out.
+    left out). Compiling for a GPU has a time of its own, so that it leaves a right kernel's cases theirs. The processes
+    are those of `station`, the lane's first if it is left out.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Preparing:
         self.station = lane_station() if station is None else station
         self._allowance = Allowance(inf) if allowance is None else allowance
         self._planning = Allowance(limits.assignment_seconds)
+        self._compiling = Allowance(COMPILE_SECONDS if self._allowance.left < inf else inf)
         self._compiled: dict[str, Binary | Problem] = {}
         self._fitting: dict[str, Fits] = {}
         self._canonical: dict[str, str] = {}
@@ -224,12 +227,12 @@ class Preparing:
             if self._lost is not None:
                 return self._lost
             some = missing[first : first + MOST_KERNELS]
-            with self.station.turn, self._allowance.spend(COMPILE_SECONDS) as seconds:
+            with self.station.turn, self._compiling.spend(COMPILE_SECONDS) as seconds:
                 found = compile_kernels(
                     lambda: self.start("compiler"), [kernel for _, kernel, code in some if code], self.device.target,
                     fitting=[kernel for _, kernel, code in some if not code], seconds=seconds)
             if isinstance(found, Lost):
-                self._lost = NOT_COMPILED if self._allowance.left <= 0 else found
+                self._lost = NOT_COMPILED if self._compiling.left <= 0 else found
                 return self._lost
             if any(isinstance(one, Problem) and one.why == "no_turn" for one in found):
                 self._lost = NOT_COMPILED

@@ -26,7 +26,8 @@ JUDGE_CHANGES = {
        "only compiles for long needs a GPU. Places that follow from contents are nobody's stride, and blamed no more.",
     7: "Of several outputs a hint names the one that it means. Rows that are stored element by element are held "
        "against the rows of the output, and a view of another dtype is told. Cases are told apart by what their names "
-       "say of contents, too, and less often by which of two sizes is larger. Digits that a variance loses are known.",
+       "say of contents, too, and less often by which of two sizes is larger. Digits that a variance loses are known. "
+       "Without a GPU compiling for one has a time of its own.",
 }
 """What each version of the judge changed."""
 

@@ -22,6 +22,7 @@ from grader.judge.explain import explain_assignment
 from grader.judge.judgement import Judgement
 from grader.judge.lane import hang_up, lane_baselines, lane_executors, lane_isolation, lane_station, lane_stations
 from grader.judge.prepared import Ahead, Prepared, Task
+from grader.judge.preparing import COMPILE_SECONDS
 from grader.judge.timing.speed import SPEED_SECONDS
 from grader.model import calibration, catalogue, scoring
 from grader.model.assignment import Assignment
@@ -130,7 +131,7 @@ def _judged(judgements: Sequence[Judgement], job: Job, begun: Callable[[str], ob
         "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:unraisableexception", "--capture=sys", "-v", "-ra",
         "--tb=short", "--no-header", "--color=no",
         # Longer than the judge's own deadlines allow any check.
-        f"--timeout={job.course.limits.assignment_seconds + GUARD_SECONDS + SPEED_SECONDS * (job.device == 'cuda')}",
+        f"--timeout={_longest(job)}",
     ]
     interruption = _Interruption()
     with _only_our_plugins(), contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
@@ -139,6 +140,11 @@ def _judged(judgements: Sequence[Judgement], job: Job, begun: Callable[[str], ob
         # Without the missing checks there is no result.
         raise KeyboardInterrupt
     return log.getvalue()
+
+
+def _longest(job: Job) -> float:
+    limits = job.course.limits
+    return limits.assignment_seconds + COMPILE_SECONDS + GUARD_SECONDS + SPEED_SECONDS * (job.device == "cuda")
 
 
 @contextlib.contextmanager

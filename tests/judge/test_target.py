@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.engine.forkserver.conversation import Lost
-from grader.judge import prepared, preparing
+from grader.judge import preparing
 from grader.judge.allowance import Allowance
 from grader.model.course import LimitsTable, Policy
 from tests.graded import results, told
@@ -37,7 +37,7 @@ def test_assembly_is_refused_where_the_course_says_so(tmp_path: Path, assembly: 
 
 
 def test_a_right_kernel_that_compiles_for_long_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where compiling takes what is left of an attempt, no point is lost: a GPU has no such limit."""
+    """Where compiling takes all the time that it has, no point is lost: a GPU has no such limit."""
     allowances: list[Allowance] = []
 
     def made(seconds: float) -> Allowance:
@@ -49,7 +49,7 @@ def test_a_right_kernel_that_compiles_for_long_stays_open(tmp_path: Path, monkey
             one.left = 0
         return Lost("time_out", "ended")
 
-    monkeypatch.setattr(prepared, "Allowance", made)
+    monkeypatch.setattr(preparing, "Allowance", made)
     monkeypatch.setattr(preparing, "compile_kernels", long)
     (tmp_path / "silu.py").write_text("\n".join(line for line in ASSEMBLY.splitlines() if "asm" not in line))
     found = results(tmp_path, LimitsTable())["silu"]
