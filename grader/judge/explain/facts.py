@@ -110,7 +110,8 @@ def explain_values(evidence: Evidence) -> Hint | None:
     placed, found = where(evidence), _values(evidence) or of_another(evidence)
     if placed is None or found is None or placed.pattern in WEAK:
         return placed or found
-    return replace(found, seen=f"{placed.seen} {found.seen}")
+    pattern = placed.pattern if found.pattern in WEAK else found.pattern
+    return replace(found, seen=f"{placed.seen} {found.seen}", pattern=pattern)
 
 
 def _turned(x: Tensor) -> Tensor:

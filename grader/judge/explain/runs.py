@@ -217,6 +217,12 @@ def _why_outside(
     row = next((one.layout for one in here if one.layout.is_matrix and one.layout.columns == past), None)
     if row is not None:
         return spoken(f"One row of {row.name} too far: does the mask of the rows say <= where < is meant?", words)
+    if found.lanes == found.active and not words.names.threads:
+        # No mask has this effect.
+        if vector := next((one.layout for one in here if not one.layout.down), None):
+            return f"{vector.name} has one element for each of {vector.across}: does the index count these, or others?"
+        return ("Element (i, j) of a matrix with C columns lies at i * C + j: is C the number of columns of "
+                f"{found.given}, this very tensor?")
     return spoken("Does the mask compare the offsets with the right size, in each dimension? And element (i, j) of a "
                   "matrix with C columns lies at i * C + j: is C the number of columns of this very tensor?", words)
 

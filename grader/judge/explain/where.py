@@ -122,15 +122,16 @@ def _beyond(
 
 
 def _from_one_on(state: str, name: str, wrong: Tensor) -> Hint | None:
-    if wrong.ndim < 3 or int(wrong.sum()) < ENOUGH:
+    """Wrong elements of a tensor of three dimensions or more, from one to the end."""
+    first = int(wrong.flatten().int().argmax())
+    if wrong.ndim < 3 or not first or int(wrong.sum()) < ENOUGH or float(
+        wrong.flatten()[first:].double().mean()
+    ) < COVERAGE:
         return None
-    bad, share = wrong.flatten(1).any(1), wrong.flatten(1).double().mean(1)
-    first = int(bad.int().argmax())
-    if not first or float(share[first:].mean()) < COVERAGE:
-        return None
-    return Hint(f"{state} in {name}[{first}:].",
-                "Which number is the first index in the kernel, and by what is it divided or multiplied?",
-                pattern="first index")
+    at = ", ".join(map(str, index_of(first, tuple(wrong.shape))))
+    return Hint(f"{state} from {name}[{at}] on.",
+                "How does the kernel come from the number of a program to each index, and by what does it divide?",
+                pattern="from one on")
 
 
 def _placed(state: str, wrong: Tensor) -> Hint | None:

@@ -81,6 +81,11 @@ def _turned(x: Tensor, positions: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return torch.cat((early * c - late * s, late * c + early * s), dim=-1)
 
 
+def _with_signs(x: Tensor, first: int, second: int, positions: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    (early, late), c, s = _halves(x), _of(cos, positions), _of(sin, positions)
+    return torch.cat((early * c + first * late * s, late * c + second * early * s), dim=-1)
+
+
 def _neighbours(x: Tensor, positions: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     even, odd, c, s = x[..., 0::2].double(), x[..., 1::2].double(), _of(cos, positions), _of(sin, positions)
     return torch.stack((even * c - odd * s, odd * c + even * s), dim=-1).flatten(-2)
@@ -125,6 +130,10 @@ TURNS: tuple[tuple[str, str, Turn], ...] = (
     ("neighbours", "Pairs of neighbours, 2 j and 2 j + 1, were turned: j and j + D / 2 are a pair here.", _neighbours),
     ("other direction", "Pairs were turned the other way: the early half is early · cos − late · sin, the late one "
      "late · cos + early · sin.", lambda x, positions, cos, sin: _turned(x, positions, cos, -sin)),
+    ("plus in the early half", "The sine has a plus in the early half: it is early · cos − late · sin.",
+     lambda x, *tables: _with_signs(x, 1, 1, *tables)),
+    ("minus in the late half", "The sine has a minus in the late half: it is late · cos + early · sin.",
+     lambda x, *tables: _with_signs(x, -1, -1, *tables)),
     ("from the new half", "The late half was computed from the new early one: load both, and compute both, before you "
      "change either.", _from_new),
     ("only the early half", "The late half is as it was: both halves of a head are turned.", _one_half(0)),

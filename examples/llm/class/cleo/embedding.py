@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# expect: int32
+# expect: not a view of another dtype
 import torch
 import triton
 import triton.language as tl

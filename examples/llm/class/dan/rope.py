@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# expect: load both before you store either
+# expect: load both, and compute both, before you change either
 import torch
 import triton
 import triton.language as tl
