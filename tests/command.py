@@ -71,7 +71,7 @@ def _here(arguments: list[str], cwd: Path, environment: Mapping[str, str]) -> su
     return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
-def _lanes(*_: object) -> Lanes:
+def _lanes(*_: object, **__: object) -> Lanes:
     return _ThisProcess()
 
 
