@@ -323,7 +323,9 @@ def _precision(evidence: Evidence) -> Hint | None:
         if float((written == written.to(dtype).to(torch.float64)).double().mean()) >= AGREEMENT:
             return Hint(f"Every value is one that {name} can hold: right to about {digits} digits.",
                         LOWER.format(name), pattern="precision")
-    if evidence.exact or float(relative.median()) < ROUNDED_FROM or float(relative.max()) > ROUNDED_TO:
+    # Where no error is allowed, numbers are copied, and what is near is another of them.
+    copied = evidence.exact or not bool(evidence.comparison.allowed.any())
+    if copied or float(relative.median()) < ROUNDED_FROM or float(relative.max()) > ROUNDED_TO:
         return None
     return Hint(
         f"The values are right to only about {digits} digits, where float32 gives 7.",

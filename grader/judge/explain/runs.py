@@ -221,8 +221,8 @@ def _why_outside(
         # No mask has this effect.
         if vector := next((one.layout for one in here if not one.layout.down), None):
             return f"{vector.name} has one element for each of {vector.across}: does the index count these, or others?"
-        return ("Element (i, j) of a matrix with C columns lies at i * C + j: is C the number of columns of "
-                f"{found.given}, this very tensor?")
+        return ("Element (i, j) of a matrix with C columns lies at i * C + j: which row is meant here, and is C the "
+                f"number of columns of {found.given}?")
     return spoken("Does the mask compare the offsets with the right size, in each dimension? And element (i, j) of a "
                   "matrix with C columns lies at i * C + j: is C the number of columns of this very tensor?", words)
 

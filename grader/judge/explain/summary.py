@@ -98,7 +98,7 @@ def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> 
         return shown, _detail(shown), False
     answered = [c for c in failed if _speaks(c)]
     # One element fits many patterns, and so shows none.
-    voters = [c for c in answered if max(c.sizes.values()) > 1] or answered
+    voters = [c for c in answered if max(c.sizes.values()) > 1 and _detail(c).total != 1] or answered
     # What an access outside of its tensor shows says more than what wrong answers beside it look like.
     pattern = _recognised([c for c in voters if c in deciding], strong=True) or _recognised(voters)
     if pattern:

@@ -142,6 +142,8 @@ LSE: tuple[tuple[str, str, Sum], ...] = (
      lambda x: _log(_terms(x).mean(dim=1, keepdim=True), x) if x.shape[1] > 1 else None),
     ("one more in the sum", "The sum of each row is 1 too large: does it begin at 0?",
      lambda x: _log(1 + _terms(x).sum(dim=1, keepdim=True), x)),
+    ("lse in bfloat16", "lse was rounded to bfloat16: it is a float32 number, and so is what the loss is made of.",
+     lambda x: torch.logsumexp(x, dim=1, keepdim=True).bfloat16().double()),
     ("sum in bfloat16", "The exponentials or their sum were rounded to bfloat16: convert the logits to tl.float32 as "
      "you load them.", lambda x: _log(_terms(x).bfloat16().double().sum(dim=1, keepdim=True), x)
      if x.shape[1] > 1 else None),

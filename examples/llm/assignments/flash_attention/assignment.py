@@ -270,6 +270,8 @@ SCORES: tuple[tuple[str, str, Callable[..., Tensor | None]], ...] = (
      if q.shape[2] > 1 else None),
     ("fixed scale", "1 / √D is written into the kernel: use the argument scale.",
      lambda q, k, causal, scale: _scores(q, k, causal, q.shape[-1] ** -0.5)),
+    ("scale twice", "Scores were multiplied by the scale twice: once is right.",
+     lambda q, k, causal, scale: _scores(q, k, causal, scale**2)),
     ("scale divides", "Scores were divided by the scale: multiply.",
      lambda q, k, causal, scale: _scores(q, k, causal, 1 / scale)),
     ("powers of 2", "2 was raised to the scores: with tl.exp2, multiply them by log2(e) first.",

@@ -241,6 +241,8 @@ Kept = Callable[[int, int], slice]
 LOST: tuple[tuple[str, str, Kept], ...] = (
     ("first rows only", "Only the first rows, {step} of them, are in {output}: every row has to be added.",
      lambda m, step: slice(0, step)),
+    ("first rows missing", "The first rows are missing from {output}: where do the loop and its rows begin?",
+     lambda m, step: slice(step, m)),
     *(("last rows only", "Only the last rows are in {output}: a loop has to add to its total, not replace it, and "
        "programs that share {output} have to add, each into a place of its own, or by tl.atomic_add into zeros.", kept)
       for kept in (lambda m, step: slice(m - step, m), lambda m, step: slice((m - 1) // step * step, m))),

@@ -88,6 +88,12 @@ def _rounded(rounding: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]
     return lambda x: _levels(rounding(_quotients(x, _largest(x))))
 
 
+def _at_least(least: float) -> Answer:
+    """Largest elements are raised to `least`; None where that changes none but zeros."""
+    return _by(lambda x: top.clamp_min(least) if bool(((top := _largest(x)) < least).logical_and(top > 0).any())
+               else None)
+
+
 def _part(first: Callable[[int], int], end: Callable[[int], int]) -> Answer:
     """The largest element among some columns of N; None if those are all or none."""
     return _by(lambda x: _largest(x[:, first(x.shape[1]) : end(x.shape[1])])
@@ -134,8 +140,8 @@ ASSIGNMENT = assignment(
             ("255 levels", "The scale is max |x| / 255: from −127 to 127 it is max |x| / 127.",
              _by(lambda x: _largest(x) * LEVELS / 255)),
             *(("least value", "A least value took the place of small numbers: the scale of a row follows from its own "
-               "largest element, however small.", _by(lambda x, least=least: _largest(x).clamp_min(least)))
-              for power in range(3, 17) for least in (10.0**-power, LEVELS * 10.0**-power)),
+               "largest element, however small.", _at_least(least))
+              for power in range(3, 13) for least in (10.0**-power, LEVELS * 10.0**-power)),
             ("mean for maximum", "The scale was made from the mean of |x|: it follows from the largest.",
              _by(lambda x: x.abs().mean(dim=1, keepdim=True) if x.shape[1] > 1 else None)),
             *(mistake for block in BLOCKS for mistake in (
@@ -162,6 +168,9 @@ ASSIGNMENT = assignment(
              lambda x: _levels(_quotients(x, x.double().abs().amax(dim=0, keepdim=True)).round())),
             ("not divided", "x itself was stored as int8: divide it by the scale of its row.",
              lambda x: _levels(x.double().trunc())),
+            *(("quotients in bfloat16", "The quotients are bfloat16 numbers, which have 8 bits: convert x to "
+               "tl.float32 first.", lambda x, by=by: _levels(by(x, _largest(x)).double().nan_to_num().round()))
+              for by in (lambda x, top: x / (top / LEVELS).bfloat16(), lambda x, top: x * (LEVELS / top).bfloat16())),
             *(("largest so far", "Each block was divided by the largest of the blocks so far: find that of the whole "
                "row first.", lambda x, block=block: _levels(_quotients(x, _so_far(x, block)).round())
                if x.shape[1] > block else None) for block in BLOCKS),
@@ -174,8 +183,9 @@ ASSIGNMENT = assignment(
             ("inverse", "These are 127 / max |x|, the inverse of the scales.",
              lambda x: (LEVELS / _largest(x))[:, 0].nan_to_num(posinf=0.0)),
             ("not divided", "These are max |x|: a scale is that, divided by 127.", lambda x: _largest(x)[:, 0]),
-            ("1 for a row of zeros", "The scale of a row of zeros is 0.",
-             lambda x: torch.where(_largest(x) > 0, _largest(x) / LEVELS, 1.0)[:, 0]),
+            ("not 0 for a row of zeros", "The scale of a row of zeros is 0: store that, whatever you divide by.",
+             lambda x, scales=None: torch.where(
+                 _largest(x)[:, 0] > 0, _largest(x)[:, 0] / LEVELS, 1.0 if scales is None else scales.double())),
             output="scales"),
     ),
 )

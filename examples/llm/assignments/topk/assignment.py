@@ -160,6 +160,8 @@ ASSIGNMENT = assignment(
              lambda x, k: (x[:, :k].double(), torch.arange(k, device=x.device).expand(len(x), k))),
             ("zeros beyond the end", "Lanes beyond the end of the row took part as zeros: give the load "
              "other=-float('inf').", _zeros_beyond),
+            ("last column missing", "The last column was not looked at: the mask is column < N.",
+             _part(lambda n: 0, lambda n: n - 1)),
             *(mistake for block in BLOCKS for mistake in (
                 ("first block only", "Only the first columns, one block of them, were looked at: it goes over the "
                  "whole row.", _part(lambda n: 0, lambda n, block=block: block)),
