@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, EVERY, LEVELS, WEAK, Evidence, Hint, rounding_of
-from grader.judge.explain.where import of_another, where
+from grader.judge.explain.where import ONE_NUMBER, of_another, where
 
 # Smaller shares of an output are no precision.
 ROUNDED_SHARE = 0.05
@@ -110,8 +110,9 @@ def explain_values(evidence: Evidence) -> Hint | None:
     placed, found = where(evidence), _values(evidence) or of_another(evidence)
     if placed is None or found is None or placed.pattern in WEAK:
         return placed or found
-    pattern = placed.pattern if found.pattern in WEAK else found.pattern
-    return replace(found, seen=f"{placed.seen} {found.seen}", pattern=pattern)
+    # One number of an input says more than that the output is 0.
+    told = placed if found.pattern in WEAK and placed.pattern.startswith(ONE_NUMBER) else found
+    return replace(found, seen=f"{placed.seen} {found.seen}", pattern=told.pattern)
 
 
 def _turned(x: Tensor) -> Tensor:

@@ -26,6 +26,7 @@ OFFSETS = "Compute the offsets of the load and of the store by hand for one of t
 
 WARP = 32
 ONE_LANE = "one lane"
+ONE_NUMBER = "one number of "
 
 LOOKED_UP = 256
 """Elements that are looked up among the right answers."""
@@ -49,7 +50,7 @@ def where(evidence: Evidence) -> Hint | None:
     for name, x in evidence.tensors.items():
         if x.shape == wrong.shape and _one_number(x, wrong, right):
             number = float(x[wrong][0])
-            return Hint(f"{state} where {name} is {number:g}.", WITHIN, pattern=f"where {name}")
+            return Hint(f"{state} where {name} is {number:g}.", WITHIN, pattern=f"{ONE_NUMBER}{name}")
     for name, feature in _features(evidence, wrong):
         hint = _beyond(state, name, feature, wrong, right, evidence.broken, evidence.exponential)
         if hint is not None:
