@@ -163,15 +163,18 @@ class LocalLanes:
     def running(self) -> list[At]:
         """The gradings in progress, the oldest first."""
         gradings = []
-        gpus = [lane.environment.get("CUDA_VISIBLE_DEVICES", "") for lane in self._lanes]
-        for lane in (*self._lanes, *self._spare):
+        # Of spare lanes, too: a display's thread may ask while a lane is given its job.
+        lanes = (*self._lanes, *self._spare)
+        gpus = [lane.environment.get("CUDA_VISIBLE_DEVICES", "") for lane in lanes]
+        for lane in lanes:
             if (job := lane.job) is not None:
                 at = self._places[lane.number]
                 assignment = job.only[at] if 0 <= at < len(job.only) else ""
                 if lane.graded:
                     assignment, on = f"{assignment}, for a hint", ""
                 else:
-                    on = f"GPU {gpus[lane.number]}" if job.device == "cuda" and sum(map(bool, gpus)) > 1 else ""
+                    gpu = gpus[lane.number]
+                    on = f"GPU {gpu}" if gpu and job.device == "cuda" and sum(map(bool, gpus)) > 1 else ""
                 gradings.append(At(job.submission.student, assignment, lane.since, on))
         return sorted(gradings, key=lambda at: at.since)
 
@@ -179,7 +182,7 @@ class LocalLanes:
         self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
     ) -> Iterator[Graded]:
         """Grades every job on the first `side_by_side` lanes; yields results as they finish. Raises KeyboardInterrupt
-        as soon as `interrupted` returns True.
+        as soon as `interrupted` returns True, after what is graded and waits for its changes.
 
         A job whose lane dies is graded again; if the lane dies again, the job is given up as a failure of ours.
         """
@@ -188,6 +191,8 @@ class LocalLanes:
         lanes = [*graders, *self._spare]
         while waiting or unmended or any(lane.job or lane.following for lane in lanes):
             if interrupted():
+                # What was graded stands: a change would be a hint.
+                yield from [lane.graded for lane in self._spare if lane.graded] + [graded for _, graded in unmended]
                 raise KeyboardInterrupt
             for lane in graders:
                 if lane.job is None and (job := lane.following or (waiting.popleft() if waiting else None)):

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,22 @@ def test_spare_lanes_find_what_each_lane_finds_by_itself() -> None:
             repairs.append(one.repair)
             assert (one.verdict, one.repair) == (other.assignments[name].verdict, other.assignments[name].repair)
     assert any(repairs) and any(one.endswith(", for a hint") for one in seen)
+
+
+def test_an_interruption_keeps_what_lacks_a_hint_alone() -> None:
+    nothing = read_job(job("cpu").submission, Course(), ("silu",)).handed_in
+    wanted = [replace(one, handed_in=nothing) for one in jobs()]
+    mended: set[str] = set()
+    graded = []
+    with pytest.raises(KeyboardInterrupt), LocalLanes([{}], spare=1) as lanes:
+        def look() -> bool:
+            mended.update(one.student for one in lanes.running() if one.assignment.endswith(", for a hint"))
+            return bool(mended)
+
+        for one in lanes.grade(wanted, 1, look):
+            graded.append(one)
+    assert mended and mended <= {one.submission.student for one in graded}
+    assert all(one.wrong for one in graded)
 
 
 def test_each_lane_has_an_environment_of_its_own() -> None:
