@@ -16,6 +16,7 @@ from math import prod
 from grader import frontends
 from grader.frontends import by_suffix
 from grader.judge.answers import Compared, given_answer
+from grader.judge.device import turn
 from grader.judge.explain import Called, explain_case
 from grader.judge.lowered import CannotLower, lowered
 from grader.judge.planning import Unplanned
@@ -86,9 +87,11 @@ def _explained(
 ) -> Detail | None:
     """What goes wrong in the first call of a case."""
     ran = replace(ran, findings=tuple(filter(_counts, ran.findings)), accesses=())
-    answer = compared(ran, inputs)
-    about = given_answer(assignment, ran, inputs).about(answer.about)
-    return explain_case(Called(about, case, plan, 0, ran, source), inputs, answer)
+    # Explanations work where the inputs are.
+    with turn():
+        answer = compared(ran, inputs)
+        about = given_answer(assignment, ran, inputs).about(answer.about)
+        return explain_case(Called(about, case, plan, 0, ran, source), inputs, answer)
 
 
 def _counts(found: Finding) -> bool:

@@ -171,10 +171,16 @@ class Station:
                 self._conversations.pop().end()
 
     def close(self) -> None:
-        """Ends the fork server and its process, and leaves out what was to be prepared."""
+        """Ends the fork server and its process, whatever that does, and leaves out what was to be prepared."""
         self.ahead.shutdown(wait=False, cancel_futures=True)
         self.ahead = ThreadPoolExecutor(max_workers=1)
-        with self.turn, contextlib.ExitStack() as stack:
+        if not self.turn.acquire(blocking=False):
+            # Another thread may await an answer for minutes, while kernels are compiled.
+            for zygote in [*self._zygotes]:
+                zygote.kill()
+            self.turn.acquire()
+        with contextlib.ExitStack() as stack:
+            stack.callback(self.turn.release)
             stack.callback(self.hang_up)
             while self._zygotes:
                 stack.callback(self._zygotes.pop().close)
@@ -186,16 +192,14 @@ def lane_station() -> Station:
 
 
 def lane_stations(tasks: int) -> list[Station]:
-    """This process's stations to prepare so many tasks side by side, with fork servers that start now: as many as its
-    processors allow."""
+    """This process's stations to prepare so many tasks side by side: as many as its processors allow. A new one's fork
+    server starts now; no other is waited for."""
     allowed = min(tasks, MOST_STATIONS, len(os.sched_getaffinity(0)) // CORES)
     while len(_stations) < allowed:
         # The system counts a user's processes together.
         _stations.append(Station(lambda: lane_isolation().of_another_user()))
-    found = _stations[: max(1, allowed)]
-    for station in found:
-        _ = station.zygote
-    return found
+        _ = _stations[-1].zygote
+    return _stations[: max(1, allowed)]
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.judge.allowance import OWN, USED_UP, Allowance
 from grader.judge.buffers import HostTensor, memory_file
 from grader.judge.compare import TELLING, fill_gaps, gaps_written, poison_, poisoned, same_bits
+from grader.judge.device import turn
 from grader.judge.planning import given_tensor
 from grader.judge.preparing import Preparing
 from grader.model.assignment import Assignment
@@ -123,8 +124,9 @@ class Simulation:
 
         Raises InfrastructureError, NoRoomError.
         """
-        here = [{name: value.cpu() if isinstance(value, torch.Tensor) else value for name, value in one.items()}
-                for one in inputs]
+        with turn():
+            here = [{name: value.cpu() if isinstance(value, torch.Tensor) else value for name, value in one.items()}
+                    for one in inputs]
         return ran_on_both(lambda other: self._run(assignment, case, plan, here, manner, other))
 
     def inspect(

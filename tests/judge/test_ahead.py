@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import os
+import time
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
+from torch import ones
 
+from grader.engine.forkserver.conversation import Conversation, Lost
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.home import ROOT
 from grader.judge.checks import SOURCE, expected_checks, results
+from grader.judge.device import turn
 from grader.judge.judge import judge
 from grader.judge.lane import CORES, Station, close_lane, lane_stations, still
 from grader.judge.prepared import Ahead, Prepared, Task
+from grader.judge.preparing import Preparing
+from grader.judge.simulation import Simulation
 from grader.model.catalogue import assignments
 from grader.model.course import Course
-from grader.model.job import Job, read
+from grader.model.job import Job, read, seed_bytes
 from grader.model.submission import Submission
 from grader.plan import wire
+from grader.plan.device import TARGETS
+from grader.plan.plan import Plan
 from grader.run import grading
 
 LIMITS = wire.Limits(memory_mb=256, file_mb=16, processes=8, cpu_seconds=60)
@@ -65,6 +75,79 @@ def test_stations_prepare_side_by_side_and_stand_still_for_a_clock(monkeypatch: 
         for task in tasks:
             judged = results(judge(task, expected_checks(task.task.assignment, "cpu")))
             assert {one.outcome for one in judged} == {"passed"}
+    finally:
+        close_lane()
+
+
+def test_a_lane_ends_at_once_while_a_submission_that_hangs_is_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    began, converse = Event(), Station.converse
+
+    def noted(station: Station, role: wire.Role, limits: wire.Limits) -> Conversation:
+        conversation = converse(station, role, limits)
+        began.set()
+        return conversation
+
+    monkeypatch.setattr(Station, "converse", noted)
+    source = replace(read(ROOT / "reference", NAMES, Course()).sources["silu"], content=b"while True:\n    pass\n")
+    ahead = Ahead([Prepared(Task(assignments()["silu"], source, Course(), bytes(32), "cpu"))])
+    try:
+        assert began.wait(60)
+    finally:
+        started = time.monotonic()
+        close_lane()
+        ahead.wait()
+    assert time.monotonic() - started < 0.5 * Course().limits.call_seconds
+
+
+def test_a_station_at_work_holds_up_nobody_who_prepares_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(2 * CORES))
+    try:
+        second = lane_stations(2)[1]
+        second.turn.acquire()
+        found: list[Station] = []
+        other = Thread(target=lambda: found.extend(lane_stations(2)))
+        other.start()
+        other.join(5)
+        second.turn.release()
+        assert found[1:] == [second]
+    finally:
+        close_lane()
+
+
+def test_nothing_runs_on_the_gpu_ahead_while_a_replay_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    began = Event()
+
+    def run(*given: object) -> Lost:
+        began.set()
+        return Lost("crash", "")
+
+    monkeypatch.setattr(Simulation, "_run", run)
+    silu = assignments()["silu"]
+    simulation = Simulation(Preparing(silu, b"", Course().limits, TARGETS["sm_90"]), seconds=1)
+    plan = Plan(buffers=[], kernels=[], first=[])
+    other = Thread(target=lambda: simulation.run(silu, silu.cases[0], plan, [{"x": ones(1)}]))
+    with turn():
+        other.start()
+        assert not began.wait(0.2)
+    other.join()
+    assert began.is_set()
+
+
+def test_a_job_is_graded_if_the_next_cannot_be_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    def prepared(task: Task, station: Station) -> Prepared:
+        if task.seed != seed_bytes(0):
+            raise InfrastructureError("no")
+        return Prepared(task, station)
+
+    monkeypatch.setattr(grading, "Prepared", prepared)
+    handed_in = read(ROOT / "reference", NAMES, Course())
+    first, second = (Job(Submission("one", ROOT / "reference", "one"), handed_in, Course(), NAMES[:1], seed=number)
+                     for number in (0, 1))
+    try:
+        graded = grading.grade(first, following=second)
+        assert graded.result is not None and graded.result.assignments["silu"].right
+        with pytest.raises(InfrastructureError):
+            grading.grade(second)
     finally:
         close_lane()
 

@@ -180,6 +180,11 @@ class Zygote:
     def alive(self) -> bool:
         return self._process.poll() is None
 
+    def kill(self) -> None:
+        """Has the system end the zygote and with it its workers, whichever thread waits for them: that thread meets an
+        InfrastructureError. To be closed as well."""
+        self._process.kill()
+
     def close(self) -> None:
         """Ends the zygote and its workers: at the end of its channel it kills all processes below it and exits."""
         self._channel.close() if hasattr(self, "_channel") else None
