@@ -30,10 +30,10 @@ class Builders:
     def __init__(self, isolation: Isolation, cache: Path) -> None:
         self._isolation = isolation
         self._kept = KeptBuilds(cache / "built")
-        # The system ends a thread's processes with the thread, and these live as long as the lane.
-        self._hands = ThreadPoolExecutor(max_workers=AT_ONCE)
         self._own = threading.local()
-        self._turns: list[threading.RLock] = []
+        self._turns = [threading.RLock() for _ in range(AT_ONCE)]
+        # The system ends a thread's processes with the thread, and these live as long as the lane.
+        self._hands = ThreadPoolExecutor(AT_ONCE, initializer=self._take_turn, initargs=([*self._turns],))
         self._changing, self._sharing = threading.Lock(), threading.Lock()
         self._zygotes: list[Zygote] = []
         self._shared: dict[wire.Role, bytes] = {}
@@ -65,13 +65,13 @@ class Builders:
             while self._zygotes:
                 stack.callback(self._zygotes.pop().close)
 
+    def _take_turn(self, left: list[threading.RLock]) -> None:
+        self._own.turn = left.pop()
+
     def _build_in_turn(
         self, role: wire.Role, request: Build, source: bytes, limits: wire.Limits, allowance: Allowance
     ) -> bytes | Failed | Lost:
-        if (turn := getattr(self._own, "turn", None)) is None:
-            turn = self._own.turn = threading.RLock()
-            self._turns.append(turn)
-        with turn:
+        with self._own.turn:
             return self._build(role, request, source, limits, allowance)
 
     def _build(

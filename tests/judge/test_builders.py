@@ -45,6 +45,17 @@ def test_files_are_built_and_one_that_does_not_compile_says_so(builders: Builder
     assert len(list((tmp_path / "built").iterdir())) == 2
 
 
+def test_nothing_is_built_while_builders_are_still_even_by_hands_that_come_later(
+    builders: Builders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Builders, "_build", lambda *given: b"built")
+    with builders.still():
+        future = builders.submit("cuda/builder", REQUEST, RIGHT, LIMITS, Allowance(60))
+        with pytest.raises(TimeoutError):
+            future.result(0.2)
+    assert future.result() == b"built"
+
+
 def test_what_is_kept_comes_back_in_another_lane(builders: Builders, tmp_path: Path) -> None:
     first = _built(builders, RIGHT)
     (kept,) = (tmp_path / "built").iterdir()
