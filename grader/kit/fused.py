@@ -31,6 +31,9 @@ ROUNDS = 7
 MOST_FLAT = (1 << 31) - 4 * LANES
 """Elements of a matrix that are numbered through, so that no lane of a program is idle in short rows."""
 
+MOST_DISTINCT = 1 << 23
+"""Numbers of a row that the bits of a float32 below its exponent tell apart."""
+
 
 @triton.jit
 def _spread(bits, scale, offset, unit):
@@ -70,7 +73,7 @@ def draw_kernel(
     """A program draws four stretches of LANES elements of slot `program_id(1)`: below one another for DOWN, where the
     loud axis is that of the columns, else one after another; FLAT is a matrix of `width` columns as a single row. AXIS
     of scales, or −1; LOUD axis, or −1. DISTINCT is the number of lowest bits that no two elements of a row share, or 0.
-    WHOLE numbers, of which some come often for REPEATED, or bools."""
+    WHOLE numbers, of which some come often for 2, or bools for 3."""
     slot = tl.program_id(1).to(tl.int64)
     out_ptr = memory_ptr + tl.multiple_of(tl.load(starts_ptr + slot), 16)
     key = tl.load(keys_ptr + slot)
@@ -180,11 +183,15 @@ def _on_device(least: int, span: int, share: int, device: torch.device) -> Tenso
     return torch.tensor([least, span, share], device=device)
 
 
-def draws(distribution: Distribution, dtype: torch.dtype, sizes: Sizes) -> bool:
-    """Whether `draw_all` can draw this in tensors of a dtype. Others cost more: floats of 64 bits need numbers of their
-    own, and not every device converts to those of 8."""
+def draws(distribution: Distribution, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes) -> bool:
+    """Whether `draw_all` can draw this in tensors of a shape and dtype. Others cost more: floats of 64 bits need
+    numbers of their own, and not every device converts to those of 8."""
     if isinstance(distribution, Spread):
-        return dtype == torch.float32 or (not distribution.distinct and dtype in (torch.float16, torch.bfloat16))
+        if distribution.distinct:
+            rows, columns = as_matrix(shape)
+            return (dtype == torch.float32 and distribution.loud is None and columns <= MOST_DISTINCT
+                    and rows * columns <= MOST_FLAT)
+        return dtype in (torch.float32, torch.float16, torch.bfloat16)
     if isinstance(distribution, Bits | Bytes):
         return dtype == (torch.uint8 if isinstance(distribution, Bytes) else torch.float32)
     kind, _, span, _ = _whole(distribution, sizes)
@@ -209,7 +216,6 @@ def draw_all(
     down = loud is not None and loud.axis == 1
     if flat := loud is None and rows * columns <= MOST_FLAT:
         rows, columns = 1, rows * columns
-    assert flat or not spread.distinct, "distinct numbers: a smaller matrix expected, without loud positions"
     across = triton.cdiv(columns, LANES if down else 4 * LANES)
     low, high = (outliers and outliers.exponents) or (0, 0)
     # Missing tables are never read, so any pointer will do.

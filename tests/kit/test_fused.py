@@ -16,6 +16,7 @@ from torch import Tensor
 
 from grader.home import ROOT
 from grader.judge.compare import poison_, poisoned
+from grader.kit.fused import draws
 from grader.kit.inputs import (
     Bits,
     Bytes,
@@ -236,6 +237,19 @@ def test_nothing_is_written_beside_a_tensor_and_no_two_are_alike(
     assert bool(poisoned(beside).all())
     alike = {Bytes: 1 / getattr(distribution, "levels", 1), Indices: 0.2, Bools: 0.68}.get(type(distribution), 0)
     assert float((slots[0] == slots[1]).double().mean()) < alike + 0.05
+
+
+@pytest.mark.parametrize(("shape", "dtype", "loud", "by_kernel"), [
+    ((4, 1 << 23), torch.float32, None, True),
+    ((2, (1 << 23) + 1), torch.float32, None, False),
+    ((1 << 8, 1 << 23), torch.float32, None, False),
+    ((4, 64), torch.float16, None, False),
+    ((4, 64), torch.float32, Loud(axis=0, sign=1), False),
+], ids=["as many as bits tell apart", "more", "a matrix too large", "fewer bits", "loud positions"])
+def test_distinct_numbers_are_drawn_by_the_kernel_where_it_can(
+    shape: tuple[int, ...], dtype: torch.dtype, loud: Loud | None, by_kernel: bool
+) -> None:
+    assert draws(Spread(distinct=True, loud=loud), shape, dtype, {}) == by_kernel
 
 
 def test_philox_is_the_published_one() -> None:

@@ -83,7 +83,7 @@ class SlotContents:
 
     def _by_kernel(self, one: _Filled) -> bool:
         whole = one.pieces[0].tensor.is_contiguous()
-        return whole and self._fused.draws(one.distribution, one.memory.dtype, self._sizes)
+        return whole and self._fused.draws(one.distribution, one.shape, one.memory.dtype, self._sizes)
 
     def _write(self, slots: slice) -> None:
         for name, one in self._filled.items():
