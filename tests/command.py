@@ -92,6 +92,9 @@ class _ThisProcess:
             found.set_exception(error)
         return found
 
+    def leave_out_spare(self) -> None:
+        pass
+
     def running(self) -> list[At]:
         return []
 

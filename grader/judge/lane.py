@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -203,15 +204,16 @@ def lane_stations(tasks: int) -> list[Station]:
 
 
 @contextlib.contextmanager
-def still() -> Iterator[None]:
+def still() -> Iterator[float]:
     """While open, this lane's confined processes work for this thread alone: what they do now ends before, and other
-    threads' questions wait."""
+    threads' questions wait. Yields the seconds that this took."""
+    begun = time.monotonic()
     with contextlib.ExitStack() as stack:
         for station in _stations:
             stack.enter_context(station.turn)
         for builders in _builders:
             stack.enter_context(builders.still())
-        yield
+        yield time.monotonic() - begun
 
 
 def hang_up() -> None:

@@ -20,12 +20,14 @@ from typing import Protocol, Self, TypeVar
 
 from grader import home
 from grader.engine.forkserver.isolation import Isolation
-from grader.judge.lane import END_SECONDS, at_work, start_lane
+from grader.judge.lane import CORES, END_SECONDS, at_work, start_lane
 from grader.model.job import Graded, Job
 from grader.model.result import Environment
 
 # Seconds between checks for an interruption.
 GLANCE_SECONDS = 0.2
+MOST_SPARE = 3
+"""Lanes that look for changes, each of which takes one processor and 1 GiB."""
 
 T = TypeVar("T")
 
@@ -133,6 +135,11 @@ class LocalLanes:
         for lane in (*self._lanes, *self._spare):
             lane.executor.shutdown()
 
+    def leave_out_spare(self) -> None:
+        """Lets each lane look for changes itself."""
+        while self._spare:
+            self._spare.pop().executor.shutdown()
+
     def end(self) -> None:
         """Ends its processes at once, whatever they do."""
         self.__exit__(KeyboardInterrupt)
@@ -192,14 +199,15 @@ class LocalLanes:
         while waiting or unmended or any(lane.job or lane.following for lane in lanes):
             if interrupted():
                 # What was graded stands: a change would be a hint.
-                yield from [lane.graded for lane in self._spare if lane.graded] + [graded for _, graded in unmended]
+                yield from [lane.graded for lane in lanes if lane.graded] + [graded for _, graded in unmended]
                 raise KeyboardInterrupt
             for lane in graders:
                 if lane.job is None and (job := lane.following or (waiting.popleft() if waiting else None)):
                     prepares = self._spare and len(waiting) >= len(graders)
                     lane.following = waiting.popleft() if prepares else None
                     self._give(lane, job)
-            for lane in self._spare:
+            # At the end lanes that have graded all of theirs help.
+            for lane in (*self._spare, *([] if waiting else graders)):
                 if lane.job is None and unmended:
                     self._give(lane, *unmended.popleft())
             answers = [lane.answer for lane in lanes if lane.answer is not None]
@@ -240,6 +248,11 @@ class LocalLanes:
             graded = lane.graded or Graded(job.submission, None, error=f"{type(error).__name__}: {error}")
         lane.job = lane.answer = lane.graded = None
         return graded
+
+
+def spare_lanes(gpus: int) -> int:
+    """How many lanes may look for changes while each of so many GPUs has one."""
+    return max(0, min(MOST_SPARE, len(os.sched_getaffinity(0)) // CORES - gpus)) if gpus else 0
 
 
 # In a lane: where it writes the number of its assignment.

@@ -19,7 +19,7 @@ from grader.engine.forkserver.handle import InfrastructureError
 from grader.engine.forkserver.isolation import Isolation
 from grader.intake.manifest import ManifestError, Member
 from grader.intake.people import Register
-from grader.judge.lane import CORES, on_interruption
+from grader.judge.lane import on_interruption
 from grader.model import calibration, catalogue
 from grader.model.calibration import Calibration, CalibrationError
 from grader.model.course import Course
@@ -44,12 +44,9 @@ from grader.run import preflight
 from grader.run.asked import Asked
 from grader.run.gpus import GpuCard, unlike
 from grader.run.gpus import chosen as chosen_gpus
-from grader.run.lanes import Lanes, LanesLostError, LocalLanes
+from grader.run.lanes import Lanes, LanesLostError, LocalLanes, spare_lanes
 from grader.run.preflight import PlanError
 from grader.run.progress import LivePage, RunState, shown, tell_end
-
-MOST_SPARE = 3
-"""Lanes that look for changes, each of which takes one processor and 1 GiB."""
 
 
 @dataclass(frozen=True)
@@ -100,15 +97,21 @@ def planned(
         owners, roster = _people(delivered, missing, asked.roster)
         side_by_side = min(asked.jobs or (len(submissions) if far else len(os.sched_getaffinity(0))), len(submissions))
         cards = cards[:min(asked.jobs or len(cards), len(submissions))]
-        lanes = open_.enter_context(
-            far(asked.level(course)) if far else
-            LocalLanes(_places(cards, side_by_side), measured, spare=_spare(cards)))
+        lanes: Lanes
+        if far:
+            near, lanes = None, open_.enter_context(far(asked.level(course)))
+        else:
+            lanes = near = open_.enter_context(
+                LocalLanes(_places(cards, side_by_side), measured, spare=spare_lanes(len(cards))))
         with console.status("starting") if console and console.is_terminal else contextlib.nullcontext():
             device, environment = choose_device(lanes, "cuda" if asked.gpus else asked.device, names)
-        if device == "cuda" and not far:
+        if device == "cuda" and near:
             side_by_side = max(1, len(cards))
             if console and (difference := unlike(cards)):
                 console.print(difference, markup=False, soft_wrap=True)
+        elif near:
+            # The GPUs cannot be used: every processor has a lane.
+            near.leave_out_spare()
         here = hash_of_environment(environment, asked.speed and device == "cuda")
         choice = choose(delivered, names, course, here, recorded, stands, kind=asked.kind, force=asked.force)
         jobs = _jobs(delivered, course, asked, device, choice, store, stands)
@@ -143,11 +146,6 @@ def _places(cards: Sequence[GpuCard], lanes: int) -> list[dict[str, str]]:
     # Lanes beyond the GPUs are used only if the GPUs cannot be: two lanes on one GPU would disturb each other's memory
     # and clock.
     return places + [{}] * (lanes - len(places))
-
-
-def _spare(cards: Sequence[GpuCard]) -> int:
-    """How many lanes may look for changes while each of these GPUs has one."""
-    return max(0, min(MOST_SPARE, len(os.sched_getaffinity(0)) // CORES - len(cards))) if cards else 0
 
 
 def _delivered(submissions: Sequence[Submission]) -> tuple[dict[Submission, Delivery], list[Member]]:

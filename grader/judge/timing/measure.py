@@ -99,6 +99,10 @@ class Bounds:
     seconds: float
     until: float
 
+    def later(self, waited: float) -> Bounds:
+        """The same after so many seconds that were none of the submission's."""
+        return replace(self, until=self.until + waited)
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -122,7 +126,8 @@ def measure_case(timed: Timed, executor: Executor, baselines: Baselines, bounds:
     for _ in range(TRIES):
         before = fitness.state()
         # If the host's work is timed too, nothing else may keep it busy.
-        with still() if timed.assignment.on_host else nullcontext():
+        with still() if timed.assignment.on_host else nullcontext(0.0) as waited:
+            bounds = bounds.later(waited)
             measured = _measure_once(timed, executor, baselines, bounds)
         if not isinstance(measured, Measured):
             if notes and isinstance(measured, GpuFailure) and time.monotonic() > bounds.until:
@@ -228,7 +233,8 @@ class Measurement:
             if self._student.clocks_differ:
                 # A host with busy processors notices late that a replay has ended.
                 self._student.forget()
-                with still():
+                with still() as waited:
+                    self._bounds = self._bounds.later(waited)
                     blocks = self._blocks()
             if self._student.clocks_differ:
                 self._student.trust_host()

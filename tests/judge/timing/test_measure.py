@@ -132,9 +132,9 @@ def test_where_the_devices_clock_says_less_the_hosts_counts(
     stills: list[str] = []
 
     @contextmanager
-    def noted() -> Iterator[None]:
+    def noted() -> Iterator[float]:
         stills.append("still")
-        yield
+        yield 0.0
 
     monkeypatch.setattr(measure, "still", noted)
     case, _ = measurement(assignment, pool, forged=0.5)
