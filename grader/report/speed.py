@@ -90,9 +90,9 @@ def how_far(performance: Performance) -> str:
     for roof in dict.fromkeys(t.roof for t in performance.timings if share(t) is not None):
         shares = sorted((value, t.case) for t in performance.timings if t.roof == roof
                         if (value := share(t)) is not None)
-        text = percent(shares[0][0])
-        if len(shares) > 1:
-            text = f"{text} ({shares[0][1]}) to {percent(shares[-1][0])} ({shares[-1][1]})"
+        text, most = percent(shares[0][0]), percent(shares[-1][0])
+        if text != most:
+            text = f"{text} ({shares[0][1]}) to {most} ({shares[-1][1]})"
         said.append(f"It runs at {text} of the speed of {ROOF_WORDS.get(roof, 'what this machine can do at best')}.")
     return " ".join(said)
 

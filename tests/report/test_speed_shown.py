@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from grader.model.result import Interval, Performance
+from grader.model.result import Interval, Performance, Timing
 from grader.model.result import Rung as CourseRung
 from grader.report.pages import student_page
-from grader.report.speed import how_fast, why_points
+from grader.report.speed import how_far, how_fast, why_points
 from grader.report.stages import rungs as ladder_rungs
 from grader.report.stages import standing
 from tests.report import samples, speeds
@@ -38,6 +38,15 @@ def test_measured_speed_is_drawn() -> None:
     (0.98, "0.98 times the speed of the baseline (0.98 to 0.98).")])
 def test_a_ratio_within_a_hundredth_of_one_is_as_fast(ratio: float, said: str) -> None:
     assert how_fast(Performance(max_points=1, speedup=Interval(median=ratio, low=ratio, high=ratio))) == said
+
+
+@pytest.mark.parametrize(("shares", "said"), [
+    ((0.991,), "It runs at 99 % of"), ((0.996, 1.001), "It runs at 100 % of"),
+    ((0.94, 0.51), "It runs at 51 % (1) to 94 % (0) of")])
+def test_shares_of_the_roof_are_told_once_where_they_read_the_same(shares: tuple[float, ...], said: str) -> None:
+    timings = [Timing(case=str(case), sizes={}, slots=1, student_us=1, baseline_us=1, ratios=[1.0], roof_fraction=share,
+                      speedup=Interval(median=1, low=1, high=1), roof="device copy") for case, share in enumerate(shares)]
+    assert how_far(Performance(max_points=1, timings=timings)).startswith(said)
 
 
 def test_a_slow_kernel_is_told_what_the_next_point_takes() -> None:
