@@ -1,10 +1,11 @@
 """What changes that are tried cost a class: `kernelmark grade` with `[hints] level = "off"` and "kind", in turn.
 
-    .venv/bin/python -m benchmarks.mended_class [--runs 1] > benchmarks/results/mended-class.md
+    .venv/bin/python -m benchmarks.mended_class [--each 6] [--runs 1]
 
-The class has eight submissions of the six reference kernels, and four of six mistakes each, drawn from
-`tests/submissions/wrong_answer`: a third of all kernels is wrong. Prints seconds of the wall for two lanes, and how
-many wrong kernels one change mends. A run takes a minute and a half.
+The class has eight submissions of the six reference kernels, and four with mistakes, drawn from
+`tests/submissions/wrong_answer`, in `--each` of their kernels: with six a third of all kernels is wrong, with two a
+ninth. Prints seconds of the wall for two lanes, and how many wrong kernels one change mends. A run takes a minute and a
+half.
 """
 
 from __future__ import annotations
@@ -35,17 +36,18 @@ SWITCH = 'level = "kind"'
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="seconds to grade a class without and with changes tried")
+    parser.add_argument("--each", type=int, default=6, help="wrong kernels of each of the four submissions")
     parser.add_argument("--runs", type=int, default=1)
-    runs = parser.parse_args().runs
+    options = parser.parse_args()
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("torch", "triton"))
     print(f"{processor()}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}, {versions}, "
           f"isolation {lane_isolation()}\n")
     print("| changes | seconds | wrong kernels | mended by one change |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as scratch:
-        folder = _class(Path(scratch, "class"))
+        folder = _class(Path(scratch, "class"), options.each)
         shipped = (ROOT / "course.toml").read_text(encoding="utf-8")
         assert shipped.count(SWITCH) == 1
-        for _ in range(runs):
+        for _ in range(options.runs):
             for level in ("off", "kind"):
                 course, out = Path(scratch, "course.toml"), Path(scratch, f"out-{level}")
                 course.write_text(shipped.replace(SWITCH, f'level = "{level}"'), encoding="utf-8")
@@ -60,17 +62,18 @@ def main() -> None:
                       flush=True)
 
 
-def _class(folder: Path) -> Path:
+def _class(folder: Path, each: int) -> Path:
     drawn = random.Random(SEED)
     names = read_course(ROOT / "course.toml", frozenset(assignments())).select(assignments(), ())
     for number in range(RIGHT + WRONG):
         student = folder / f"student{number:02}"
         student.mkdir(parents=True)
+        wrong = drawn.sample(names, each) if number >= RIGHT else ()
         for name in names:
             file = f"{name}.py"
             mistakes = sorted((ROOT / "tests" / "submissions" / "wrong_answer").glob(f"{name}_*/{file}"))
             source = ROOT / "reference" / file
-            shutil.copy(source if number < RIGHT else whole(drawn.choice(mistakes).parent) / file, student)
+            shutil.copy(whole(drawn.choice(mistakes).parent) / file if name in wrong else source, student)
     return folder
 
 
