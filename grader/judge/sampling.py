@@ -3,6 +3,7 @@ compared with the right answer there."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from grader.model.parameters import Input, Inputs, Scalar, Update
 from grader.model.result import Detail
 from grader.plan.findings import MOST_ACCESSES, Assertion, OutOfBounds, Unwritten
 from grader.plan.messages import CannotSimulate, Simulated
-from grader.plan.plan import Copy, Fill, Launch, Plan
+from grader.plan.plan import Copy, Descriptor, Fill, Launch, Plan, Pointer, Structure
 from grader.plan.traffic import Touched, Watch
 
 # Programs of each launch that are run beside the first and the last, where one is run quickly.
@@ -219,8 +220,9 @@ class Sample:
         if len(seen.accesses) >= MOST_ACCESSES:
             raise Unseen("its kernels load and store in too many places")
         # The programs of one launch cannot wait for each other without atomics: each updates what is its own.
+        given = Counter(number for launch in self.launches for number in _buffers_of(launch))
         own = {number for number, buffer in enumerate(self.plan.buffers)
-               if buffer.given in self.updates and len(self.launches) == 1}
+               if buffer.given in self.updates and given[number] == 1}
         if by_kind["atomic"] or by_kind["load"] & by_kind["store"] - own or any(
             isinstance(one, Unwritten) for one in seen.findings
         ):
@@ -343,6 +345,19 @@ def _around(ascending: Tensor, at: int, most: int) -> tuple[int, int]:
         low = max(low, min(at - most // 2, high - most))
         high = low + most
     return low, high
+
+
+def _buffers_of(launch: Launch) -> set[int]:
+    """The buffers that a launch is given."""
+    found: set[int] = set()
+    for one in launch.arguments:
+        if isinstance(one, Pointer):
+            found.add(one.buffer)
+        elif isinstance(one, Descriptor):
+            found.add(one.view.buffer)
+        elif isinstance(one, Structure):
+            found.update(inner.buffer for inner in one.pointers)
+    return found
 
 
 def _elements(touched: Touched, item: int) -> Tensor:

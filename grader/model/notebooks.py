@@ -36,10 +36,11 @@ _STAR = re.compile(r"^from[ \t]++[\w.]++[ \t]++import[ \t]*+\*", re.MULTILINE)
 _MAGIC = re.compile(
     r"([ \t]*+)(?:[!%?]|[\w.]++\?\??[ \t]*+$|[\w.\[\]]++(?:[ \t]*+,[ \t]*+[\w.\[\]]++)*+[ \t]*+=[ \t]*+[!%])"
     r"(?:\\\n|[^\n])*+", re.MULTILINE)
-# What may hold or join the ends of lines, and comments; a string that nothing ends goes as far as one can.
+# What may hold or join the ends of lines, and comments; a string that nothing ends goes as far as one can. Loops with a
+# look ahead are not possessive: Python 3.11 before .5 loses its place there. What follows them may be empty.
 _PIECES = re.compile(
-    r"#[^\n]*+|(?P<long>'''|\"\"\")(?:\\.|(?!(?P=long)).)*+(?P=long)?+|"
-    r"(?P<short>['\"])(?:\\.|(?!(?P=short))[^\\\n])*+(?P=short)?+|\\\n|[()\[\]{}\n]", re.DOTALL)
+    r"#[^\n]*+|(?P<long>'''|\"\"\")(?:\\.|(?!(?P=long)).)*(?P=long)?+|"
+    r"(?P<short>['\"])(?:\\.|(?!(?P=short))[^\\\n])*(?P=short)?+|\\\n|[()\[\]{}\n]", re.DOTALL)
 
 
 class NotebookError(Exception):

@@ -23,7 +23,7 @@ MOST_SHOWN = 60
 # What is matched is not given back (`*+`, `++`): there is one way to read a text, and none is tried twice.
 _TOKEN = re.compile(
     r"""
-    (?P<space>(?:[ \t\r\n\f\v]++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)++)
+    (?P<space>(?:[ \t\r\n\f\v]++|//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*+/)++)
   | (?P<string>"(?:[ !\#-\[\]-~]|\\[ -~])*+")
   | (?P<number>(?:0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|0[xX][0-9a-fA-F]++U?|\d++(?:\.\d++)?(?:[eE][-+]?\d++)?U?)
       (?![\w$]))

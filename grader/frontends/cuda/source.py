@@ -12,11 +12,11 @@ from grader.frontends import Outline
 
 # Nothing here may match a run of characters from each of its ends: a file is as long as a submission likes.
 _HIDDEN = re.compile(
-    r"//(?:[^\n\\]|\\.)*+|/\*(?:[^*]|\*(?!/))*+\*/|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'", re.DOTALL)
+    r"//(?:[^\n\\]|\\.)*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*+/|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*+|::|[^\s\w]|\d[\w.]*+")
 # Signs of several characters are one.
 _CODE = re.compile(
-    r"[A-Za-z_]\w*+|\.?\d(?:[\w.]|(?<=[eE])[+-])*+|<<<|>>>|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\+\+|--|->|::"
+    r"[A-Za-z_]\w*+|\.?\d(?:[eE][+-]|[\w.])*+|<<<|>>>|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\+\+|--|->|::"
     r"|[^\s\w]")
 _STUB = re.compile(r"//[ \t]*+(?:not written yet:[ \t]*+(\w{1,100}+)|(\w{1,100}+): not written yet)")
 # Words in front of brackets that are no function's name.

@@ -137,7 +137,9 @@ def beyond_rows(seen: Sequence[TensorAccess], accesses: Sequence[str]) -> Hint |
         access, layout = one.access, one.layout
         if access.access not in accesses or one.flat or not layout.is_matrix:
             continue
-        if one.looked_up and access.access == "load" and (column := access.first % layout.columns):
+        # A single number of a row, such as that of a label, may stand in any column.
+        along = any(apart == 1 for _, apart, _ in one.dimensions)
+        if one.looked_up and along and access.access == "load" and (column := access.first % layout.columns):
             return one.hint(
                 f"{one.where} begins in column {column:,} of a row of {layout.name}, in program 0.",
                 f"{layout.text} Is the number of the row multiplied by {layout.across}, the columns of this very "

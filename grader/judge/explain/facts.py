@@ -40,6 +40,8 @@ MINUS = "Is a minus missing, or one too many?"
 UNSIGNED = "Where is an absolute value taken, a square, or a root of one?"
 WHOLE = "Is something converted to an integer on the way, or divided with //?"
 LOWER = "Is something converted to {} on the way? Keep loads, sums and results in float32."
+NEARLY_ONE = 1e-3
+DIGITS = "Is a constant, such as ln 2 or log2(e), written with too few digits?"
 TWICE = "Is a factor, or an operation, there twice, or missing?"
 PLACE = "Which element does the load's offset give, and which one is meant? Compute both for one lane by hand."
 FOR_ALL = ("What is computed once for {}, such as a sum, a mean or a maximum? Look at which elements it takes, at what "
@@ -252,7 +254,7 @@ def _by_factor(evidence: Evidence, factor: float) -> Hint:
     said = f"{factor:.{_digits(evidence.dtype)}g}{f' ({names[0]})' if len(names) == 1 else ''}"
     simple = any(abs(part * times - round(part * times)) < near for part in (abs(factor), 1 / abs(factor))
                  for times in (1, 3, 10)) and abs(factor - 1) > 0.01
-    look = TWICE if simple or names else FOR_ALL.format("all elements")
+    look = DIGITS if abs(factor - 1) < NEARLY_ONE else TWICE if simple or names else FOR_ALL.format("all elements")
     if len(names) == 1:
         size = names[0].removeprefix("1 / ")
         look = (f"Is it divided by {size} once too often, or under a root where it is not meant?" if "1 / " in names[0]

@@ -125,9 +125,7 @@ def _beyond(
 def _from_one_on(state: str, name: str, wrong: Tensor) -> Hint | None:
     """Wrong elements of a tensor of three dimensions or more, from one to the end."""
     first = int(wrong.flatten().int().argmax())
-    if wrong.ndim < 3 or not first or int(wrong.sum()) < ENOUGH or float(
-        wrong.flatten()[first:].double().mean()
-    ) < COVERAGE:
+    if wrong.ndim < 3 or not first or int(wrong.sum()) < ENOUGH or not bool(wrong.flatten()[first:].all()):
         return None
     at = ", ".join(map(str, index_of(first, tuple(wrong.shape))))
     return Hint(f"{state} from {name}[{at}] on.",
@@ -139,8 +137,10 @@ def _placed(state: str, wrong: Tensor) -> Hint | None:
     """Wrong in some rows, columns or elements, from one on or in turn."""
     lines: list[tuple[str, Tensor, Tensor]] = []
     if wrong.ndim == 2:
+        # Two or three that agree everywhere tell as much as more that nearly do.
         lines = [(unit, wrong.any(dim), wrong.double().mean(dim)) for dim, unit in ((1, "row"), (0, "column"))
-                 if wrong.shape[dim] >= ENOUGH]
+                 if wrong.shape[dim] >= ENOUGH
+                 or (wrong.shape[dim] > 1 and torch.equal(wrong.any(dim), wrong.all(dim)))]
     if wrong.numel() >= 4 * ENOUGH:
         lines.append(("element", wrong.flatten(), wrong.flatten().double()))
     for unit, bad, share in lines:
@@ -182,6 +182,9 @@ def _in_turn(unit: str, bad: Tensor, share: Tensor) -> tuple[str, str, str] | No
             continue
         if len(turns) == 1:
             return f"every {period}th {unit}, from {unit} {turns[0]} on".replace(" 2th", " second"), STEP, "in turn"
+        # So many fit nearly any answer nearly.
+        if len(turns) > WARP and not bool((share[inside] == 1).all()):
+            continue
         right = [one for one in range(period) if one not in turns]
         if len(right) == 1:
             return f"all {unit}s but every {period}th, from {unit} {right[0]} on", STEP, "in turn"

@@ -286,8 +286,8 @@ SCORES: tuple[tuple[str, str, Callable[..., Tensor | None]], ...] = (
        "beginning to that of the query and to that of the key.",
        lambda q, k, causal, scale, queries=queries, keys=keys: _by_places(q, k, causal, scale, queries, keys))
       for queries in (*TILES, 0) for keys in (*TILES, 0) if queries or keys),
-    *(("diagonal missing", "A causal query saw no key of its own tile: the loop over keys ends after the tile that the "
-       "diagonal cuts.", lambda q, k, causal, scale, tile=tile: _before_the_tile(q, k, causal, scale, tile))
+    *(("diagonal missing", "A causal query saw no key of its own tile: the loop over keys has to take the tile that "
+       "the diagonal cuts, too.", lambda q, k, causal, scale, tile=tile: _before_the_tile(q, k, causal, scale, tile))
       for tile in TILES),
     ("mask of 0", "Scores that are masked became 0, and exp(0) is a weight: -float('inf') gives none.",
      lambda q, k, causal, scale: _masked(_scores(q, k, False, scale), value=0.0)

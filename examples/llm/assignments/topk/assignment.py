@@ -107,6 +107,17 @@ def _ranks(first: int, end: int) -> Take:
     return take
 
 
+def _later_block(block: int) -> Callable[[Tensor, int], Tensor | None]:
+    """Of equal numbers those of a later block first."""
+    def answer(x: Tensor, k: int) -> Tensor | None:
+        n = x.shape[1]
+        order = torch.cat([torch.arange(first, min(first + block, n), device=x.device)
+                           for first in reversed(range(0, n, block))])
+        return order[_largest(x[:, order], k)[1]] if n > block else None
+
+    return answer
+
+
 def _by_bits(x: Tensor, k: int) -> Tensor:
     bits = x.view(torch.int32)
     return _largest(x, k, keys=bits ^ ((bits >> 31) & 0x7FFFFFFF))[1]
@@ -130,7 +141,7 @@ ASSIGNMENT = assignment(
     oracle=oracle,
     cases=cases(
         "M N k", "1x1x1 5x9x1 37x32x8-ties 3x900x50 149x31x8-negative 3x4099x50-bits 5x1009x50-negative 2x20011x8 "
-        "19x50x50-bits",
+        "19x50x50-bits 2x9001x8-ties",
         gpu="70001x33x8-ties 17x128256x50-bits"),
     timed=timed("M N k", "65536x128x8 32768x128x8 16384x128x8", "256x131072x50 128x131072x50 64x131072x50"),
     baseline=Baseline(name="torch.topk", compiled="torch.compile of topk"),
@@ -178,6 +189,9 @@ ASSIGNMENT = assignment(
         *mistakes(
             ("later first", "Of equal numbers the later stands first: the one with the smaller index does.",
              lambda x, k: x.shape[1] - 1 - _largest(x.flip(1), k)[1]),
+            *(("later block first", "Of equal numbers in two blocks the later one won: as you join blocks, a later "
+               "number takes the place of an earlier one only if it is larger, > and not >=.", _later_block(block))
+              for block in BLOCKS),
             ("−0 below 0", "−0 was put below 0: they are equal, so the one with the smaller index is first.", _by_bits),
             ("counted from 1", "The indices are one too large: they count from 0.", lambda x, k: _largest(x, k)[1] + 1),
             ("of the matrix", "These are places in the whole matrix, row · N + column: the column is asked for.",

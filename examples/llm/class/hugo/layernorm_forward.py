@@ -1,6 +1,5 @@
 # verdict: wrong_answer
 # expect: has lost its digits
-# expect: the name says -offset
 # never: no pattern
 import torch
 import triton
