@@ -125,10 +125,13 @@ def _beyond(
 def _from_one_on(state: str, name: str, wrong: Tensor) -> Hint | None:
     """Wrong elements of a tensor of three dimensions or more, from one to the end."""
     first = int(wrong.flatten().int().argmax())
-    if wrong.ndim < 3 or not first or int(wrong.sum()) < ENOUGH or not bool(wrong.flatten()[first:].all()):
+    right = int(wrong.flatten()[first:].logical_not().sum())
+    if wrong.ndim < 3 or not first or int(wrong.sum()) < ENOUGH or right > (1 - COVERAGE) * (wrong.numel() - first):
         return None
     at = ", ".join(map(str, index_of(first, tuple(wrong.shape))))
-    return Hint(f"{state} from {name}[{at}] on.",
+    seen = f"{state.replace(' exactly', '')} from {name}[{at}] on, but for {plural(right, 'element')}." if right else (
+        f"{state} from {name}[{at}] on.")
+    return Hint(seen,
                 "How does the kernel come from the number of a program to each index, and by what does it divide?",
                 pattern="from one on")
 

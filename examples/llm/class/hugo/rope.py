@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# expect: Wrong exactly from k[1, 0, 
+# expect: from k[1, 0, 
 # expect: where H and G differ
 # never: a block, a loop
 import torch

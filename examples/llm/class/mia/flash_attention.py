@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# expect: Wrong exactly from out[0, 1, 0, 0] on
+# expect: from out[0, 1, 0, 0] on
 # never: a block, a loop
 import triton
 import triton.language as tl
