@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from grader.exports.graded import Class
 
 
-
 class Visibility(StrEnum):
     """Gradescope's words for when students see a result."""
 

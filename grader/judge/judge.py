@@ -31,9 +31,7 @@ class Extras:
     remarks: tuple[str, ...] = ()
 
 
-def judge(
-    prepared: Prepared, checks: Sequence[CheckResult]
-) -> Generator[Judged, None, Extras]:
+def judge(prepared: Prepared, checks: Sequence[CheckResult]) -> Generator[Judged, None, Extras]:
     """Judges a task: yields the outcome of each of `checks`, in their order, as soon as it is known.
 
     The order is that of `expected_checks`, then `speed_checks`. Each check ends as passed, failed or not run:

@@ -46,7 +46,8 @@ def row_check(
     views, conditions = [assignment.about(name) for name in names], assignment.conditions
     rows_of = views[0].rows
     assert rows_of is not None
-    each = min(rows, ROWS, max(FEWEST, min(OF_ALL, ELEMENTS // _width(rows_of, inputs[0])) // len(inputs)))
+    together = min(OF_ALL, ELEMENTS // _width(rows_of, inputs[0]))
+    each = min(rows, ROWS, max(FEWEST, math.ceil(together / len(inputs))))
     if rows == each:
         places = torch.arange(rows, device=generator.device).expand(len(inputs), -1)
     else:

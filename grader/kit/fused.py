@@ -30,7 +30,6 @@ UNIT = math.sqrt(6) / 2**16
 ROUNDS = 7
 MOST_FLAT = (1 << 31) - 4 * LANES
 """Elements of a matrix that are numbered through, so that no lane of a program is idle in short rows."""
-
 MOST_DISTINCT = 1 << 23
 """Numbers of a row that the bits of a float32 below its exponent tell apart."""
 

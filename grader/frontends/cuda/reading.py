@@ -14,7 +14,7 @@ from grader.frontends.cuda.grammar import (
     TextStatement,
     TextVariable,
 )
-from grader.frontends.tokens import cut_tokens
+from grader.frontends.tokens import BLOCK_COMMENT, cut_tokens
 from grader.plan.plan import Malformed
 
 MOST_DEPTH = 64
@@ -22,8 +22,8 @@ MOST_SHOWN = 60
 
 # What is matched is not given back (`*+`, `++`): there is one way to read a text, and none is tried twice.
 _TOKEN = re.compile(
+    rf"(?P<space>(?:[ \t\r\n\f\v]++|//[^\n]*+|{BLOCK_COMMENT})++)"
     r"""
-    (?P<space>(?:[ \t\r\n\f\v]++|//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*+/)++)
   | (?P<string>"(?:[ !\#-\[\]-~]|\\[ -~])*+")
   | (?P<number>(?:0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|0[xX][0-9a-fA-F]++U?|\d++(?:\.\d++)?(?:[eE][-+]?\d++)?U?)
       (?![\w$]))

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from grader.frontends import Outline
+from grader.frontends.tokens import BLOCK_COMMENT
 
 # Nothing here may match a run of characters from each of its ends: a file is as long as a submission likes.
 _HIDDEN = re.compile(
-    r"//(?:[^\n\\]|\\.)*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*+/|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'", re.DOTALL)
+    rf"//(?:[^\n\\]|\\.)*+|{BLOCK_COMMENT}|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*+|::|[^\s\w]|\d[\w.]*+")
 # Signs of several characters are one.
 _CODE = re.compile(
