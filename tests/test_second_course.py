@@ -19,7 +19,9 @@ from grader.judge.explain import explain_assignment
 from grader.judge.judgement import Judgement
 from grader.judge.prepared import Prepared, Task
 from grader.model import catalogue
+from grader.model.assignment import Assignment
 from grader.model.course import Course, read_course
+from grader.model.result import CheckResult
 from grader.model.submission import Source
 from tests import members
 
@@ -37,12 +39,15 @@ def course() -> Course:
     return read_course(COURSE / "course.toml", frozenset(catalogue.files(COURSE)))
 
 
-@pytest.mark.parametrize("path", CASES)
-def test_what_a_file_says_of_itself(path: Path) -> None:
+def judged(path: Path) -> tuple[Assignment, list[CheckResult]]:
     assignment = catalogue.assignments(COURSE)[path.stem]
     task = Task(assignment, Source(content=path.read_bytes(), file=path.name), course(), secrets.token_bytes(32), "cpu")
-    text = path.read_text(encoding="utf-8")
-    checks = Judgement(Prepared(task)).take_all()
+    return assignment, Judgement(Prepared(task)).take_all()
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_what_a_file_says_of_itself(path: Path) -> None:
+    (assignment, checks), text = judged(path), path.read_text(encoding="utf-8")
     failed = [check for check in checks if check.outcome == "failed"]
     summary = explain_assignment(assignment, checks)
     said = "\n".join([f"{summary.message} {summary.hint}", *(
@@ -51,6 +56,12 @@ def test_what_a_file_says_of_itself(path: Path) -> None:
     for words in members.notes(text, "expect"):
         assert words.lower() in said.lower(), said
     assert not [words for words in members.notes(text, "never") if words in said], said
+
+
+def test_launches_that_each_update_a_tensor_of_their_own_are_looked_at_in_part() -> None:
+    _, checks = judged(COURSE / "class" / "ada" / "rope.py")
+    (note,) = [check.note for check in checks if check.stage == "target"]
+    assert {check.outcome for check in checks} == {"passed"} and "programs of 4099x32x8x128x8192" in note, note
 
 
 def test_every_assignment_has_right_and_wrong_ones() -> None:

@@ -52,12 +52,9 @@ def _candidates(
         for word in failed[0].case.split("-")[1:]:
             yield "contents", f"the name says -{word}", partial(_says, word)
     shape = [str(extent) for extent in assignment.output.shape]
-    if len(shape) == 2 and set(shape) <= set(names):
-        down, across = shape
-        if any(c.sizes[down] == c.sizes[across] > 1 for c in passed):
-            yield "shape", f"{down} and {across} differ", lambda c: c.sizes[down] != c.sizes[across]
-    for one, other in combinations(names, 2):
-        if len(passed) > FEWEST_PASSED and any(c.sizes[one] == c.sizes[other] > 1 for c in passed):
+    of_matrix = [(shape[0], shape[1])] if len(shape) == 2 and set(shape) <= set(names) else []
+    for one, other in (*of_matrix, *(combinations(names, 2) if len(passed) > FEWEST_PASSED else ())):
+        if any(c.sizes[one] == c.sizes[other] > 1 for c in passed):
             yield "shape", f"{one} and {other} differ", partial(_differ, one, other)
     subject, test = _blamed(names, lambda size: size & (size - 1) != 0, failed, passed)
     yield "blocks", f"{subject} is not a power of two", test
@@ -68,9 +65,8 @@ def _candidates(
         if sum(size > 1 for size in right) >= FEWEST_PASSED:
             yield "bound", f"{name} is larger than {right[-1]:,}", partial(_has, [name], partial(lt, right[-1]))
     # Where one size alone tells the cases apart, how it compares with the other is chance.
-    if len(shape) == 2 and set(shape) <= set(names):
-        for one, other in ((down, across), (across, down)):
-            yield "bound", f"{one} is larger than {other}", partial(_larger, one, other)
+    for one, other in (*of_matrix, *((across, down) for down, across in of_matrix)):
+        yield "bound", f"{one} is larger than {other}", partial(_larger, one, other)
 
 
 def _multiples(
