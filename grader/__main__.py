@@ -8,6 +8,8 @@ import sys
 from types import FrameType
 
 _INTERRUPTED = 128 + signal.SIGINT
+_SOON = 0.01
+"""Seconds until it is looked whether an import has ended."""
 
 
 def main() -> None:
@@ -53,18 +55,32 @@ def main() -> None:
     finally:
         if obeyed:
             # What is left is Python's own end.
+            signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(status)  # type: ignore[arg-type]
 
 
 class _CtrlC:
-    """Raises KeyboardInterrupt, as Python does, and remembers it."""
+    """Raises KeyboardInterrupt, as Python does, and remembers it. The first one waits for an import to end: in the
+    middle of torch's, C++ aborts the process for it."""
 
     seen = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
+        waits = number == signal.SIGALRM or not self.seen
         self.seen = True
-        raise KeyboardInterrupt
+        if waits and _imports(frame):
+            signal.signal(signal.SIGALRM, self)
+            signal.setitimer(signal.ITIMER_REAL, _SOON)
+        else:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            raise KeyboardInterrupt
+
+
+def _imports(frame: FrameType | None) -> bool:
+    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        frame = frame.f_back
+    return frame is not None
 
 
 def _unraisable(about: sys.UnraisableHookArgs) -> None:

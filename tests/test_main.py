@@ -147,3 +147,14 @@ def test_a_broken_torch_is_a_line(tmp_path: Path, desk: dict[str, Path], text: s
     assert done.returncode == 3 and not done.stderr, done
     (line,) = [line for line in done.stdout.splitlines() if "import torch" in line]
     assert line.split()[0] == "FAIL" and says in line
+
+
+def test_an_import_ends_before_an_interruption_does_its_work(tmp_path: Path) -> None:
+    # In torch's, C++ aborts for it, or goes on without NumPy.
+    (tmp_path / "interrupted.py").write_text(
+        "import signal\nsignal.raise_signal(signal.SIGINT)\nprint('whole', flush=True)\n")
+    program = ("import time; from grader import __main__, cli; "
+               "cli.app = lambda **_: (__import__('interrupted'), time.sleep(60)); __main__.main()")
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False,
+                          env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}, timeout=SECONDS)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "whole\n", "")
