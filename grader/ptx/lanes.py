@@ -52,6 +52,11 @@ def count(mask: Array, shape: tuple[int, int]) -> int:
     return found
 
 
+def spread(value: Array, shape: tuple[int, int]) -> Array:
+    """`np.broadcast_to`, which takes longer than what is done with most values. These have the shape already."""
+    return value if value.shape == shape else np.broadcast_to(value, shape)
+
+
 def per_block(mask: Array, shape: tuple[int, int]) -> Array:
     """How many threads a mask has in each block."""
     return np.broadcast_to(np.count_nonzero(mask, axis=1) * (shape[1] // mask.shape[1]), shape[0])
@@ -59,7 +64,7 @@ def per_block(mask: Array, shape: tuple[int, int]) -> Array:
 
 def warps(value: Array, shape: tuple[int, int]) -> Array:
     """A value as (blocks, warps, lanes); the lanes that the last warp lacks hold zeros."""
-    wide = np.broadcast_to(value, shape)
+    wide = spread(value, shape)
     over = -shape[1] % WARP
     if over:
         wide = np.concatenate([wide, np.zeros((shape[0], over), wide.dtype)], axis=1)
@@ -68,4 +73,6 @@ def warps(value: Array, shape: tuple[int, int]) -> Array:
 
 def unwarped(value: Array, shape: tuple[int, int]) -> Array:
     """What `warps` made, as (blocks, threads) again."""
-    return np.broadcast_to(value, (*value.shape[:2], WARP)).reshape(shape[0], -1)[:, : shape[1]]
+    if value.shape[2] != WARP:
+        value = np.broadcast_to(value, (*value.shape[:2], WARP))
+    return value.reshape(shape[0], -1)[:, : shape[1]]

@@ -14,7 +14,7 @@ import numpy as np
 from grader.plan.limits import Limit
 from grader.plan.traffic import Kind
 from grader.ptx.findings import Named
-from grader.ptx.lanes import Frame
+from grader.ptx.lanes import Frame, spread
 from grader.ptx.races import Races
 from grader.ptx.regions import APART, LOCAL, PARAM, SHARED, Reached, Region
 from grader.ptx.threads import Threads
@@ -22,6 +22,8 @@ from grader.ptx.types import Array, Unsupported
 
 GAP = 256
 """Bytes behind each shared array that belong to none."""
+ROW = 16
+"""Bytes of a row of a matrix of 8 × 8 halves."""
 MOST_LOCAL = 1 << 29
 MOST_REGIONS = 64
 _HALF = np.uint64(1 << (APART - 1))
@@ -298,6 +300,18 @@ class Spaces:
         at = number * size
         return (at // 8 * self.local.lanes * 8 + at % 8) // size
 
+    def shared_rows(self, address: Array) -> Array | None:
+        """The four words of rows of shared memory, along a new last axis; `address` is (blocks, …). None where a closer
+        look is needed: at rows beside an array, or at what other threads do."""
+        space, offsets = self.shared, address.view(np.int64)
+        low, high = int(offsets.min()), int(offsets.max())
+        if space.region.written is not None or space.bytes % ROW or low < 0 or high + ROW > space.bytes or (
+            _misaligned(offsets, ROW) or not self._valid(offsets, low, high, ROW)
+        ):
+            return None
+        words = space.region.view(np.dtype(np.uint32)).reshape(-1, ROW // 4)
+        return words[(offsets + self._rows.reshape(-1, *[1] * (offsets.ndim - 1))) >> 4]
+
     def _taken(self, piece: Reached, index: Array, dtype: np.dtype[Any]) -> Array:
         return piece.region.view(dtype).take(index, mode="clip")
 
@@ -358,9 +372,9 @@ class Spaces:
 def _lanes(m: Threads, mask: Array | None, index: Array, value: Array) -> tuple[Array, Array]:
     """The indices of the threads that take part, and their values, one after another."""
     if mask is None:
-        return np.broadcast_to(index, m.shape).reshape(-1), np.broadcast_to(value, m.shape).reshape(-1)
-    mask = np.broadcast_to(mask, m.shape)
-    return np.broadcast_to(index, m.shape)[mask], np.broadcast_to(value, m.shape)[mask]
+        return spread(index, m.shape).reshape(-1), spread(value, m.shape).reshape(-1)
+    mask = spread(mask, m.shape)
+    return spread(index, m.shape)[mask], spread(value, m.shape)[mask]
 
 
 def _misaligned(offsets: Array, size: int) -> bool:

@@ -10,6 +10,7 @@ from grader.plan.findings import MOST_ACCESSES, Access
 from grader.plan.metering import Meter
 from grader.plan.plan import Launch
 from grader.plan.traffic import Kind, Watch
+from grader.ptx.lanes import spread
 from grader.ptx.regions import TABLES, Region
 from grader.ptx.threads import Threads
 from grader.ptx.types import Array
@@ -73,7 +74,8 @@ class ThreadObserver(Meter):
         tile, threads = _tile(self._launch.block, count), self._launch.threads
         first = int(offsets[0, 0]) // size
         here = np.arange(threads) if columns is None else columns
-        live = _live(True if mask is None else np.broadcast_to(mask, m.shape)[0], here, threads, tile, count)
+        whole = mask is None and columns is None
+        live = tile if whole else _live(True if mask is None else spread(mask, m.shape)[0], here, threads, tile, count)
         if not any(live):
             return
         if known is not None:
@@ -115,10 +117,10 @@ def _between(starts: Array, there: Any) -> Array:
 def _flat(m: Threads, offsets: Array, mask: Array | None) -> tuple[Array, Array]:
     """The first bytes of the threads that take part, and the blocks that they belong to."""
     numbers = m.numbers if m.frame.rows is None else m.numbers[m.frame.rows]
-    wide = [np.broadcast_to(one, m.shape) for one in (offsets, numbers[:, None])]
+    wide = [spread(one, m.shape) for one in (offsets, numbers[:, None])]
     if mask is None:
         return wide[0].reshape(-1), wide[1].reshape(-1)
-    mask = np.broadcast_to(mask, m.shape)
+    mask = spread(mask, m.shape)
     return wide[0][mask], wide[1][mask]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from grader.ptx.allocation import zeros
 from grader.ptx.findings import Named
-from grader.ptx.lanes import WARP, Frame
+from grader.ptx.lanes import WARP, Frame, spread
 from grader.ptx.regions import LastTouch, Reached, Region
 from grader.ptx.threads import Threads
 from grader.ptx.types import Array
@@ -167,11 +167,9 @@ class Races:
     def _stamp(self, m: Threads, stamps: Array, words: Array, mask: Array | None, kind: int = 0) -> None:
         new = self._owners + ((min(m.clock, LAST) << WHEN) + kind)
         if mask is None:
-            stamps[np.broadcast_to(words, m.shape)] = new
+            stamps[spread(words, m.shape)] = new
         else:
-            # Most have the shape already, and broadcast_to takes as long as the rest.
-            words, new, mask = (
-                one if one.shape == m.shape else np.broadcast_to(one, m.shape) for one in (words, new, mask))
+            words, new, mask = (spread(one, m.shape) for one in (words, new, mask))
             stamps[words[mask]] = new[mask]
 
     def stored(

@@ -86,9 +86,17 @@ class Product(NamedTuple):
     clamps: bool
 
     def evaluate(self, a: Array, b: Array, c: Array) -> Array:
-        """Of registers (warps, 32, words of each) those of d. Never warns."""
+        """Of registers (warps, 32, words of each) those of d."""
+        return self.added(self.a.matrix(a), self.b.matrix(b), c)
+
+    def added(self, a: Array, b: Array, c: Array) -> Array:
+        """The same of the matrices a and b, and of registers of c. Never warns."""
         with np.errstate(all="ignore"):
-            total = np.matmul(self.a.matrix(a), self.b.matrix(b))
+            total = np.matmul(a, b)
+            if self.c.kind == self.d.kind == "f32":
+                # Elements are registers: c need not become a matrix.
+                found: Array = total.reshape(len(total), -1).take(self.d.places.T, axis=1).swapaxes(1, 2) + c
+                return found
             if self.d.kind != "s32":
                 return self.d.registers(total + self.c.matrix(c))
             # Products of bytes are exact in float32's sums too: they stay below 2**24.
@@ -100,11 +108,13 @@ class Product(NamedTuple):
 
 class RowAccess(NamedTuple):
     """`ldmatrix` and `stmatrix`: the part of register r of a lane lies `offsets` bytes from the address that the lane
-    `lanes` gives. Both are (32, registers, parts), a part being of `bytes` bytes, the lower one first."""
+    `lanes` gives. Both are (32, registers, parts), a part being of `bytes` bytes, the lower one first. `transposed`:
+    parts of a register lie in different rows."""
 
     lanes: Array
     offsets: Array
     bytes: int
+    transposed: bool
 
 
 def _numbers(kind: str, elements: Array) -> Array:
@@ -278,9 +288,9 @@ def matrix_rows(name: str, modifiers: Words) -> RowAccess:
     if "trans" in flags:
         part = np.arange(2)[None, None, :]
         lanes, offsets = np.broadcast_arrays(8 * register + 2 * member + part, 2 * group)
-        return RowAccess(lanes, offsets, 2)
+        return RowAccess(lanes, offsets, 2, True)
     lanes, offsets = np.broadcast_arrays(8 * register + group, 4 * member)
-    return RowAccess(lanes, offsets, 4)
+    return RowAccess(lanes, offsets, 4, False)
 
 
 def transposed(words: Array) -> Array:

@@ -43,6 +43,8 @@ class Threads:
         self.needed = 0
         self.dirty: set[int] | None = None
         self.observer: Observer | None = None
+        self.matrices: dict[tuple[object, ...], tuple[object, Array]] = {}
+        """What registers hold of matrices, for as long as they hold it."""
 
     def fetch(self, slot: int) -> Array:
         """A register that this part of the chunk has not read yet."""

@@ -10,6 +10,7 @@ import numpy as np
 from grader.plan.plan import Malformed
 from grader.ptx.decode import Decoder, Run, vector
 from grader.ptx.instructions.memory import space_of, synchronise
+from grader.ptx.lanes import spread
 from grader.ptx.program import ThreadInstruction
 from grader.ptx.regions import Reached
 from grader.ptx.state import ChunkState
@@ -75,8 +76,8 @@ def _apply(
         if piece.region is m.spaces.parameters:
             raise Unsupported("an atomic on parameters")
         mask = np.broadcast_to(True if piece.mask is None else piece.mask, m.shape)
-        index = np.broadcast_to(piece.offsets >> (size.bit_length() - 1), m.shape)[mask]
-        values = [np.broadcast_to(each, m.shape)[mask] for each in given]
+        index = spread(piece.offsets >> (size.bit_length() - 1), m.shape)[mask]
+        values = [spread(each, m.shape)[mask] for each in given]
         _note(m, piece, index, size, what)
         view = piece.region.view(dtype)
         before = view[index]

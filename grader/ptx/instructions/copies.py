@@ -42,6 +42,9 @@ def _cp(decoder: Decoder, one: ThreadInstruction) -> Run:
             values = []
             for number in range(count):
                 here = size > np.uint32(4 * number)
+                if here.all():
+                    values += m.spaces.load(m, "global", begin + np.uint64(4 * number), dtype)
+                    continue
                 mask = here if m.mask is None else here & m.mask
                 if not mask.any():
                     values.append(np.zeros((1, 1), dtype))

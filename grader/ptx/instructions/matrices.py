@@ -7,16 +7,36 @@ import numpy as np
 from grader.plan.plan import Malformed
 from grader.ptx.decode import Decoder, Get, Put, Run, vector
 from grader.ptx.instructions.memory import space_of
-from grader.ptx.lanes import WARP, unwarped, warps
+from grader.ptx.lanes import WARP, spread, unwarped, warps
 from grader.ptx.program import ThreadInstruction
 from grader.ptx.state import ChunkState
-from grader.ptx.tensor_cores import Product, matrix_rows, mma, transposed, wmma, wmma_access
+from grader.ptx.tensor_cores import Fragment, Product, matrix_rows, mma, transposed, wmma, wmma_access
 from grader.ptx.types import DTYPES, Array, Unsupported
 
+MOST_KEPT = 16
+"""Matrices that a chunk keeps: an unrolled loop multiplies each by several others."""
 
-def _held(m: ChunkState, gets: list[Get]) -> Array:
-    """Registers as (warps, lanes, registers)."""
-    return np.stack([warps(get(m), m.shape).reshape(-1, WARP) for get in gets], axis=-1)
+
+def _held(m: ChunkState, registers: list[Array]) -> Array:
+    """Registers as (warps, lanes, registers); in memory the lanes lie side by side."""
+    parts = [warps(one, m.shape) for one in registers]
+    held = np.empty((len(parts), parts[0].size // WARP, WARP), parts[0].dtype)
+    for number, part in enumerate(parts):
+        held[number] = part.reshape(-1, WARP)
+    return held.transpose(1, 2, 0)
+
+
+def _matrix(m: ChunkState, fragment: Fragment, gets: list[Get]) -> Array:
+    """The matrices that registers hold. No array of a register's is ever changed: another value is another array."""
+    registers = [get(m) for get in gets]
+    key = (id(fragment), m.shape, *map(id, registers))
+    known = m.matrices.get(key)
+    if known is None:
+        if len(m.matrices) == MOST_KEPT:
+            del m.matrices[next(iter(m.matrices))]
+        # With the registers, whose numbers would be given to others otherwise.
+        known = m.matrices[key] = registers, fragment.matrix(_held(m, registers))
+    return known[1]
 
 
 def _put(m: ChunkState, puts: list[Put], registers: Array) -> None:
@@ -39,7 +59,8 @@ def _product(decoder: Decoder, one: ThreadInstruction, product: Product) -> Run:
                for part, fragment in zip(names[1:], fragments[1:], strict=True))
 
     def run(m: ChunkState) -> None:
-        _put(m, puts, product.evaluate(_held(m, a), _held(m, b), _held(m, c)))
+        left, right = _matrix(m, product.a, a), _matrix(m, product.b, b)
+        _put(m, puts, product.added(left, right, _held(m, [get(m) for get in c])))
 
     return run
 
@@ -81,7 +102,7 @@ def _wmma(decoder: Decoder, one: ThreadInstruction) -> Run:
     gets = [decoder.source(name, fragment.register) for name in vector(names)]
 
     def store(m: ChunkState) -> None:
-        held = fragment.unpack(_held(m, gets))
+        held = fragment.unpack(_held(m, [get(m) for get in gets]))
         for number in range(count):
             value = unwarped(held[..., number].reshape(m.shape[0], -1, WARP), m.shape)
             m.spaces.store(m, space, places(m, number), [value], dtype)
@@ -108,9 +129,9 @@ def _rows(decoder: Decoder, one: ThreadInstruction) -> Run:
         puts = [decoder.target(name) for name in vector(names)]
 
         def load(m: ChunkState) -> None:
-            words = []
-            for register in range(registers):
-                found = [np.broadcast_to(m.spaces.load(m, space, places(m, register, part), dtype)[0], m.shape)
+            words = _at_once(m, address, registers, access.transposed) if space == "shared" else []
+            for register in range(len(words), registers):
+                found = [spread(m.spaces.load(m, space, places(m, register, part), dtype)[0], m.shape)
                          for part in range(parts)]
                 words.append(np.stack(found, axis=-1).view(np.uint32)[..., 0])
             # The address may be in one of these registers.
@@ -127,6 +148,18 @@ def _rows(decoder: Decoder, one: ThreadInstruction) -> Run:
                 m.spaces.store(m, space, places(m, register, part), [value[..., part]], dtype)
 
     return store
+
+
+def _at_once(m: ChunkState, address: Get, registers: int, trans: bool) -> list[Array]:
+    """What `ldmatrix` loads, as whole rows; nothing where the single words need a closer look."""
+    if m.mask is not None or m.shape[1] % WARP:
+        return []
+    rows = m.spaces.shared_rows(warps(address(m), m.shape)[..., : 8 * registers])
+    if rows is None:
+        return []
+    # The words of eight rows are those of the lanes in their order.
+    words = (transposed(rows) if trans else rows).reshape(m.shape[0], -1, registers, WARP)
+    return [words[:, :, register].reshape(m.shape[0], -1) for register in range(registers)]
 
 
 def _movmatrix(decoder: Decoder, one: ThreadInstruction) -> Run:

@@ -125,6 +125,7 @@ def serve(channel: Channel) -> None:
 def _answer(request: Simulate, descriptors: list[int]) -> Result:
     # Memory of the call before may hang in a circle of objects, and address space is bounded.
     gc.collect()
+    gc.freeze()
     try:
         plan = read_plan(serving.contents(descriptors[0], request.bytes))
         memories = mapped(plan, request.call, descriptors[1:])
