@@ -95,6 +95,15 @@ void two_columns(float *h_A, float *d_A, int rows, int cols) {
     cudaMemcpy(m, v.data(), 2 * rows * sizeof(float), TO_DEVICE);
     first<<<1, 1024>>>(m, d_A, rows, 2);
 }
+void in_walks(float *h_A, float *d_A, int rows, int cols) {
+    std::vector<float> v(3 * rows);
+    for (int walk = 0; walk < 3; walk++)
+        for (int i = 0; i < rows; i++) v[walk * rows + i] = h_A[(size_t)i * cols + walk % 2 * 1024];
+    float *m;
+    cudaMalloc(&m, 3 * rows * sizeof(float));
+    cudaMemcpy(m, v.data(), 3 * rows * sizeof(float), TO_DEVICE);
+    first<<<1, 1024>>>(m, d_A, rows, 1);
+}
 void half_constant(float *h_A, float *d_A, int rows, int cols) {
     std::vector<float> v(rows, 1.0f);
     for (int i = 0; i < rows / 2; i++) v[i] = h_A[(size_t)i * cols];
@@ -253,6 +262,14 @@ def test_what_is_gathered_becomes_copies(built: bytes, symbol: str, expected: li
     assert isinstance(found, Plan), found
     assert told(found.first) == expected
     assert not check(found, column(ROWS, COLS), device=DEVICE, copies=True)
+
+
+@needs_nvcc
+def test_walks_meet_what_lies_between_the_pages_of_others(built: bytes) -> None:
+    found = outcome(built, "in_walks", 300, 8192)
+    assert isinstance(found, Plan), found
+    assert told(found.first) == [
+        "0[2:1024,300:8192] -> 2[2:300,300:1]", "0[300:8192] -> 2+2400[300:1]", "2[900:1] -> 3[900:1]", "launch"]
 
 
 @needs_nvcc

@@ -37,6 +37,27 @@ INLINED uint32_t token(uint32_t x, u64 key, unsigned bits) {
     return (x >> 23 & 1) << 31 | (127 - (1u << (bits - 1)) + (x >> 24)) << 23 | (x & 0x7fffff);
 }
 
+// Room for pages of a walk: at its distance, if what lies between them can be made to fault as before, or side by side.
+// Those at a distance are moved in one piece, which takes away what is filled between them: a walk that comes back for
+// that does so in vain at most so often.
+enum { GUARD_INSTALL = 102, MOST_GUARDED = 1 << 10, MOST_ROOM = 64 << 20 }; // <linux/mman.h>, since Linux 6.13
+
+static char *room_for(u64 count, u64 *apart) {
+    static int unknown;
+    u64 bytes = (count - 1) * *apart + PAGE;
+    if (*apart != PAGE && count > 1 && !unknown && faults < MOST_GUARDED && bytes <= MOST_ROOM) {
+        char *made = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (made == MAP_FAILED) return made;
+        u64 done = 0;
+        while (++done < count && !madvise(made + done * *apart - *apart + PAGE, *apart - PAGE, GUARD_INSTALL)) continue;
+        if (done == count) return made;
+        unknown = 1;
+        munmap(made, bytes);
+    }
+    *apart = PAGE;
+    return mmap(0, count * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+}
+
 // Fills the page that host code has touched, and the next ones of a walk: at one distance, as rows of a matrix are whose
 // first column is read, or side by side where it is short or very many have been touched. A fault, or a move, takes
 // longer than filling a page. Another thread never sees half a page: filled ones are moved into their place. Returns 0
@@ -50,16 +71,17 @@ int rec_fill_page(Buffer *buffer, u64 address) {
     distance = near || many ? PAGE : step;
     u64 count = 1;
     while (count < pages && page + count * distance - buffer->base < end - buffer->base) count++;
-    char *made = mmap(0, count * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    u64 apart = distance;
+    char *made = room_for(count, &apart);
     if (made == MAP_FAILED) return 0;
     unsigned bits = exponent_bits(buffer->bytes);
     for (u64 i = 0; i < count; i++) {
-        uint32_t *words = (uint32_t *)(made + i * PAGE), first = (page + i * distance - buffer->base) / 4;
+        uint32_t *words = (uint32_t *)(made + i * apart), first = (page + i * distance - buffer->base) / 4;
         for (unsigned word = 0; word < WORDS; word++) words[word] = token(first + word, buffer->key, bits);
     }
-    mprotect(made, count * PAGE, PROT_READ);
-    u64 piece = distance == PAGE ? count * PAGE : PAGE;
-    for (u64 i = 0; i * piece < count * PAGE; i++)
+    u64 bytes = (count - 1) * apart + PAGE, piece = apart == distance ? bytes : PAGE;
+    mprotect(made, bytes, PROT_READ);
+    for (u64 i = 0; i * piece < bytes; i++)
         if (mremap(made + i * piece, piece, piece, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(page + i * distance)) ==
             MAP_FAILED)
             return 0;
