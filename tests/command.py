@@ -15,6 +15,8 @@ from types import MappingProxyType
 from typing import Any, Self
 from unittest import mock
 
+from typer.main import get_command
+
 from grader import home
 from grader.cli import app
 from grader.console import console, errors
@@ -25,23 +27,25 @@ from grader.run.lanes import At, Lanes, Look
 
 SILU = (ROOT / "reference" / "silu.py").read_text()
 SECONDS = 120
+# Made once: typer makes it anew at each call, which takes a tenth of a second.
+COMMAND = get_command(app)
 # Verbs that run in this process: most of their time would go into imports. Those below that start processes use this
-# process's own lane, which stays open.
-HERE = frozenset({"answer", "apply", "assignments", "diff", "explain-grade", "export", "init", "intake", "mark",
-                  "request", "requests", "rescore"})
+# process's own lane, which stays open; with an environment, those that grade have processes of their own.
+HERE = frozenset({"answer", "apply", "assignments", "diff", "explain-grade", "export", "handouts", "init", "intake",
+                  "kit", "mark", "new", "request", "requests", "rescore", "verify"})
 SHARED = {"grade": "grader.run.whole_class.LocalLanes", "regrade": "grader.run.whole_class.LocalLanes",
-          "inspect": "grader.student.inspecting.close_lane"}
+          "check": "grader.student.check.close_lane", "inspect": "grader.student.inspecting.close_lane"}
 
 
 def kernelmark(
     *arguments: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] = MappingProxyType({}), apart: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """What the command says and returns. A process of its own where it is `apart`, or has an environment, or its verb
-    is none of those above."""
+    """What the command says and returns. A process of its own where it is `apart`, or its verb is none of those
+    above."""
     if arguments[0] in ("grade", "regrade") and "--jobs" not in arguments:
         # A lane imports torch twice, and other tests keep the other cores busy.
         arguments = (*arguments, "--jobs", "1")
-    if arguments[0] in HERE or (arguments[0] in SHARED and not environment and not apart):
+    if not apart and (arguments[0] in HERE or (arguments[0] in SHARED and not environment)):
         return _here([str(one) for one in arguments], cwd, environment)
     # As the installed command: without the working directory on the path (-P), and from wherever it is run.
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)
@@ -61,7 +65,7 @@ def _here(arguments: list[str], cwd: Path, environment: Mapping[str, str]) -> su
         if name := SHARED.get(arguments[0]):
             shared.enter_context(mock.patch(name, _lanes if name.endswith("LocalLanes") else lambda: None))
         try:
-            app(arguments, prog_name="kernelmark")
+            COMMAND(arguments, prog_name="kernelmark")
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
         finally:

@@ -1,7 +1,7 @@
 """An evening of a TA whose commands are killed at any moment: what the next ones say and leave is as if none had been.
 
-The class is taken in anew, graded, scored again, applied and exported, each command killed at random and begun again.
-The seed is printed; KILLS_SEED repeats it.
+The class is taken in anew, graded, scored again, applied and exported. In `make test` the grading is killed once; in
+`make test-all` each command, at random, and begun again: the seed is printed, and KILLS_SEED repeats it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from grader.home import ROOT
 from grader.model.result import Result
 from grader.records.standing import standing
 from grader.records.store import Store
-from tests.command import SECONDS, SILU
+from tests.command import SECONDS, SILU, kernelmark
 
 WRONG = SILU.replace("tl.exp(-x)", "tl.exp(x)")
 # What each hands in, at first and then.
@@ -48,11 +48,10 @@ State = dict[str, Any]
 
 @dataclass(frozen=True)
 class Evening:
-    """Where it begins, the state before the first step and after each, and how long each takes, in seconds."""
+    """Where it begins, and the state before the first step and after each."""
 
     root: Path
     states: list[State]
-    seconds: dict[str, float]
 
 
 def start(root: Path, words: str) -> subprocess.Popen[bytes]:
@@ -66,6 +65,11 @@ def start(root: Path, words: str) -> subprocess.Popen[bytes]:
 def finish(root: Path, words: str) -> None:
     status, said = start(root, words).wait(SECONDS), (root / "said.txt").read_text()
     assert status == 0 and "Traceback" not in said, (words, said)
+
+
+def finish_here(root: Path, words: str) -> None:
+    done = kernelmark(*words.format(root=root).split())
+    assert done.returncode == 0, done
 
 
 def state(root: Path) -> State:
@@ -100,19 +104,16 @@ def evening(tmp_path_factory: pytest.TempPathFactory) -> Evening:
             (root / name / file).write_text(text)
     (root / "first.toml").write_text("")
     (root / "then.toml").write_text(HARDER)
-    finish(root, STEPS["intake"].replace("then", "first"))
-    for words in (STEPS["grade"], STEPS["export"]):
-        finish(root, words)
+    for words in (STEPS["intake"].replace("then", "first"), STEPS["grade"], STEPS["export"]):
+        finish_here(root, words)
     begun = Path(shutil.copytree(root, root.with_name("begun")))
-    states, seconds = [state(root)], {}
-    for name, words in STEPS.items():
-        began = time.monotonic()
-        finish(root, words)
-        seconds[name] = time.monotonic() - began
+    states = [state(root)]
+    for words in STEPS.values():
+        finish_here(root, words)
         states.append(state(root))
     # Every step does something, or there is nothing to lose.
     assert all(before != after for before, after in itertools.pairwise(states))
-    return Evening(begun, states, seconds)
+    return Evening(begun, states)
 
 
 def gone(session: int) -> bool:
@@ -127,8 +128,8 @@ def gone(session: int) -> bool:
     return True
 
 
-def eventually(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+def eventually(holds: Callable[[], bool], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -147,36 +148,57 @@ def between(now: State, before: State, after: State, about: object) -> None:
             assert what in (before[part].get(student), after[part][student]), (about, part, student)
 
 
-# The long one takes a quarter of an hour.
+def killed_in(root: Path, name: str, process: subprocess.Popen[bytes], evening: Evening, about: str) -> None:
+    """Kills a step, and fails if it lost, doubled or mixed something, or the next command leaves something of it."""
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    eventually(lambda: gone(process.pid))
+    # The next command, which has nothing to do with the killed one.
+    finish(root, "assignments")
+    left = [str(path.relative_to(root)) for path in root.rglob("*")
+            if "kernelmark-" in path.name or path.name.endswith(".new") or path.name.startswith(".aside")]
+    assert left == [] and os.listdir(root / "tmp") == [], (about, left, os.listdir(root / "tmp"))
+    before, after = evening.states[list(STEPS).index(name):][:2]
+    between(state(root), before, after, about)
+
+
+def test_a_grading_that_is_killed_goes_on_where_it_was(evening: Evening, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(evening.root, tmp_path / "evening"))
+    finish_here(root, STEPS["intake"])
+    process = start(root, STEPS["grade"])
+    # One of two is graded.
+    eventually(lambda: "[1/2] " in (root / "said.txt").read_text() or process.poll() is not None, SECONDS)
+    assert process.poll() is None, (root / "said.txt").read_text()
+    killed_in(root, "grade", process, evening, "after the first student")
+    for number, name in enumerate(("grade", "rescore"), 2):
+        finish_here(root, STEPS[name])
+        assert state(root) == evening.states[number], name
+
+
+# It takes a quarter of an hour.
+@pytest.mark.full
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.full)])
-def test_nothing_is_lost_doubled_or_mixed(evening: Evening, tmp_path: Path, kills: int) -> None:
+def test_nothing_is_lost_doubled_or_mixed(evening: Evening, tmp_path: Path) -> None:
     seed = int(os.environ.get("KILLS_SEED") or secrets.randbelow(2**32))
     print(f"seed {seed}")
     dice, killed, classes = random.Random(seed), Counter[str](), 0
-    while killed.total() < kills:
+    seconds: dict[str, float] = {}
+    while killed.total() < 100:
         root = Path(shutil.copytree(evening.root, tmp_path / str(classes)))
         classes += 1
         for number, (name, words) in enumerate(STEPS.items()):
-            before, after = evening.states[number:number + 2]
-            for _ in range(1 if kills < 10 else dice.choice((1, 2, 3))):
+            # In the first evening nothing is killed: it tells how long a step takes.
+            for _ in range(dice.choice((1, 2, 3)) if name in seconds else 0):
                 process = start(root, words)
                 try:
-                    process.wait(timeout=dice.uniform(0.2, 1.05) * evening.seconds[name])
+                    process.wait(timeout=dice.uniform(0.2, 1.05) * seconds[name])
                     break
                 except subprocess.TimeoutExpired:
-                    process.send_signal(signal.SIGKILL)
-                    process.wait()
                     killed[name] += 1
-                eventually(lambda session=process.pid: gone(session))  # type: ignore[misc]
-                # The next command, which has nothing to do with the killed one.
-                finish(root, "assignments")
-                about = f"seed {seed}, kill {killed.total()}, in {name}"
-                left = [str(path.relative_to(root)) for path in root.rglob("*")
-                        if "kernelmark-" in path.name or path.name.endswith(".new") or path.name.startswith(".aside")]
-                assert left == [] and os.listdir(root / "tmp") == [], (about, left, os.listdir(root / "tmp"))
-                between(state(root), before, after, about)
+                killed_in(root, name, process, evening, f"seed {seed}, kill {killed.total()}, in {name}")
+            began = time.monotonic()
             finish(root, words)
-            assert state(root) == after, f"seed {seed}, after {name}"
+            seconds.setdefault(name, time.monotonic() - began)
+            assert state(root) == evening.states[number + 1], f"seed {seed}, after {name}"
         shutil.rmtree(root)
     print(f"{killed.total()} kills in {classes} evenings: {dict(killed)}")

@@ -128,6 +128,8 @@ def test_a_course_is_made_verified_handed_out_and_graded(installed: Installed, t
     assert (rows["eve"]["silu_points"], rows["eve"]["silu_verdict"]) == ("0", "missing")
 
 
+# Files of a kit are checked in tests/author/test_student_kit.py, and whose course is taken is in tests/test_home.py.
+@pytest.mark.full
 def test_kits_of_two_courses_share_an_environment(installed: Installed, tmp_path: Path) -> None:
     installed("init", "course", "--with", "silu,gelu", cwd=tmp_path)
     for name, points in (("silu", 7), ("gelu", 9)):

@@ -64,27 +64,25 @@ def test_a_right_and_a_wrong_kernel_are_checked_with_nothing_else_at_hand(kit: P
     assert f'"{ROOT}"' not in looked.stdout and f'"{ROOT}/' not in looked.stdout.replace(f'"{ROOT}/.venv/', "")
     shutil.copytree(kit / "student_template", kit / "mine")
     shutil.copy(ROOT / "reference/silu.py", kit / "mine")
-    for file in ("transpose.py", "rmsnorm_matrix.py"):
-        shutil.copy(ROOT / "examples/class/carol" / file, kit / "mine")
-    done = alone(kit, "-m", "grader", "check", "mine", "--only", "silu,rmsnorm_matrix,transpose,gemm", "--device",
-                 "cpu", "--out", "results")
+    shutil.copy(ROOT / "examples/class/carol/rmsnorm_matrix.py", kit / "mine")
+    done = alone(kit, "-m", "grader", "check", "mine", "--only", "silu,rmsnorm_matrix,gemm", "--device", "cpu", "--out",
+                 "results")
     assert done.returncode == 1 and done.stderr == "", done
     heads = [line for line in done.stdout.splitlines() if line.startswith(("●", "■", "○"))]
     assert {re.sub(r"\s+", " ", line) for line in heads} == {
         "● mine/silu.py passed 60 of 60 points measured",
-        "■ mine/transpose.py run-time error 0 of 60 points measured",
         "■ mine/rmsnorm_matrix.py wrong answer 0 of 60 points measured",
         f"○ mine/gemm.py:{unwritten('gemm')} {STUB}"}
-    assert "Try: This tl.load has no mask" in done.stdout
     assert "Δ mine/rmsnorm_matrix.py:14  found by trying" in done.stdout
-    assert "Would be handed in: rmsnorm_matrix.py, silu.py, transpose.py.\nNot written yet: gemm.py." in done.stdout
-    assert "The load in line 10" in (kit / "results/report.html").read_text()
-    inspected = alone(kit, "-m", "grader", "inspect", "mine/silu.py")
-    assert inspected.returncode == 0 and "a good kernel's" in inspected.stdout, inspected
+    assert "Would be handed in: rmsnorm_matrix.py, silu.py.\nNot written yet: gemm.py." in done.stdout
+    assert 'id="kernel-rmsnorm_matrix"' in (kit / "results/report.html").read_text()
 
 
 @pytest.mark.full
-def test_a_doctor_in_a_kit_says_what_it_did_not_try(kit: Path) -> None:
+def test_a_kit_inspects_and_its_doctor_says_what_it_did_not_try(kit: Path) -> None:
+    shutil.copy(ROOT / "reference/silu.py", kit / "student_template")
+    inspected = alone(kit, "-m", "grader", "inspect", "student_template/silu.py")
+    assert inspected.returncode == 0 and "a good kernel's" in inspected.stdout, inspected
     assert "not tried: " in alone(kit, "-m", "grader", "doctor").stdout
 
 
@@ -194,8 +192,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("system", ["darwin", "win32"])
-@pytest.mark.parametrize("words", [("grade", "examples/class"), ("doctor",), ("verify", "silu")], ids=" ".join)
+@pytest.mark.parametrize(("system", "words"), [("darwin", ("doctor",)), ("win32", ("grade", "examples/class"))])
 def test_on_another_system_one_line_names_the_container(system: str, words: tuple[str, ...]) -> None:
     done = subprocess.run([sys.executable, "-c", ELSEWHERE, system, *words], cwd=ROOT, capture_output=True, text=True,
                           check=False, timeout=SECONDS)

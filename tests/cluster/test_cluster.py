@@ -110,14 +110,11 @@ def test_without_the_key_nobody_gets_in(cluster: Cluster, tmp_path: Path) -> Non
     write_key(tmp_path / "other.pem")
     port = cluster.address.rpartition(":")[2]
     class_of(tmp_path / "class", ["ada"])
-    tried: dict[str, list[str | Path]] = {
-        cluster.address: ["--key", tmp_path / "other.pem"], f"tcp://127.0.0.1:{port}": []}
-    for word, key in tried.items():
-        lane = kernelmark("lane", word, "--jobs", "1", *key)
-        grade = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--lanes", word, *key)
-        for refused in (lane, grade):
-            assert refused.returncode == 2 and refused.stderr.count("\n") == 1, refused
-            assert "start a scheduler there with the same key" in refused.stderr
+    graded = ("grade", tmp_path / "class", "--out", tmp_path / "out", "--lanes")
+    for refused in (kernelmark("lane", cluster.address, "--jobs", "1", "--key", tmp_path / "other.pem"),
+                    kernelmark(*graded, f"tcp://127.0.0.1:{port}", apart=True)):
+        assert refused.returncode == 2 and refused.stderr.count("\n") == 1, refused
+        assert "start a scheduler there with the same key" in refused.stderr
     assert not (tmp_path / "out" / "ada").exists()
 
 
@@ -153,7 +150,4 @@ def test_a_lane_of_another_version_or_with_less_isolation_gets_no_job(tmp_path: 
         assert re.search(r"lane \S+ refused: grader and assignments \w{12}, \w{12} expected$", refused, re.MULTILINE)
         if weak:
             assert re.search(r"refused: isolation level 2 confined \(.*\), 3 namespaced expected; --allow-", refused)
-        assert refused.count("refused") == 1 + weak
-        cluster.lane(wait=False)
-        assert grade.wait(120) == 0
-        assert " joined: cpu" in log.read_text()
+        assert refused.count("refused") == 1 + weak and " joined: " not in log.read_text()

@@ -89,6 +89,7 @@ def test_two_machines(desk: Desk) -> None:
     assert desk.log.read_text().count(" joined: cpu") == 2
 
 
+@pytest.mark.full
 def test_slurm(desk: Desk) -> None:
     """But for Slurm itself: here `srun` starts as many tasks as the script asks for, side by side."""
     begin, _, grade = SECTIONS["Two machines"]
@@ -102,21 +103,28 @@ def test_slurm(desk: Desk) -> None:
     assert desk.graded() == {"ada": "accepted", "bob": "accepted"}
 
 
-def test_kubernetes(desk: Desk) -> None:
-    """But for Kubernetes itself: what its containers run, as often as there are replicas."""
-    begin, _, grade = SECTIONS["Two machines"]
+def test_what_kubernetes_is_given_fits_together() -> None:
     service, scheduler, lanes = yaml.safe_load_all(SECTIONS["Kubernetes"][0])
-    desk.run(begin.splitlines()[0])
     for one in (scheduler, lanes):
         spec = one["spec"]["template"]["spec"]
         (container,), (volume,) = spec["containers"], spec["volumes"]
         # Others may not read the key.
         assert volume["secret"]["defaultMode"] == 0o400 and container["volumeMounts"][0]["name"] == volume["name"]
+    assert service["spec"]["selector"].items() <= scheduler["spec"]["template"]["metadata"]["labels"].items()
+    assert service["metadata"]["name"] in " ".join(lanes["spec"]["template"]["spec"]["containers"][0]["command"])
+
+
+@pytest.mark.full
+def test_kubernetes(desk: Desk) -> None:
+    """But for Kubernetes itself: what its containers run, as often as there are replicas."""
+    begin, _, grade = SECTIONS["Two machines"]
+    _, scheduler, lanes = yaml.safe_load_all(SECTIONS["Kubernetes"][0])
+    desk.run(begin.splitlines()[0])
+    for one in (scheduler, lanes):
+        (container,) = one["spec"]["template"]["spec"]["containers"]
         for _ in range(one["spec"].get("replicas", 1)):
             desk.run(shlex.join(container["command"]), wait=False)
         if one is scheduler:
             until(desk.log, "scheduler at tls://")
-    assert service["spec"]["selector"].items() <= scheduler["spec"]["template"]["metadata"]["labels"].items()
-    assert service["metadata"]["name"] in " ".join(lanes["spec"]["template"]["spec"]["containers"][0]["command"])
     desk.run(grade)
     assert desk.graded() == {"ada": "accepted", "bob": "accepted"}

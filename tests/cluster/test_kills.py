@@ -151,6 +151,7 @@ def test_innocents_survive_a_neighbour_that_kills_lanes(cluster: Cluster, tmp_pa
         " over 0-mallory, who is graded on another", " over 0-mallory"]
 
 
+@pytest.mark.full
 def test_a_lane_that_is_told_to_end_leaves_its_job_to_others(cluster: Cluster, tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "eve", SLOW.replace("60", "3"))
     lanes = {str(one.pid): one for one in (cluster.lane(wait=False), cluster.lane(wait=False), cluster.lane())}
@@ -170,6 +171,7 @@ def test_a_lane_that_is_told_to_end_leaves_its_job_to_others(cluster: Cluster, t
     assert [lanes[lane.split("-")[-2]].wait(60) for lane in told] == [0, 0]
 
 
+@pytest.mark.full
 def test_a_lane_that_fails_twice_is_examined(cluster: Cluster, tmp_path: Path) -> None:
     for name in ("0-mallory", "1-mallory"):
         hand_in(tmp_path / "class", name, SLOW)

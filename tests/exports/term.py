@@ -95,7 +95,7 @@ def _time(dice: random.Random) -> str:
 
 def _handed_in(store: Store, dice: random.Random, entry: ManifestEntry) -> None:
     """One to three hand-ins for each assignment, some graded twice, and some of one file at two times."""
-    made = []
+    made, whole = [], samples.result(entry.folder)
     for name in (*NAMES, REMOVED):
         file = ""
         for number in range(dice.choice((1, 1, 2, 3))):
@@ -109,5 +109,5 @@ def _handed_in(store: Store, dice: random.Random, entry: ManifestEntry) -> None:
                 head: Attempt = draft(
                     name, entry.folder, members=tuple(member.id for member in entry.members), submission=file,
                     submitted_at=at, verdict=verdict, score=a.score, max_score=a.max_score)
-                made.append((head, with_assignments(samples.result(entry.folder), {name: a})))
+                made.append((head, with_assignments(whole, {name: a})))
     store.add(made, "log")

@@ -95,20 +95,32 @@ def test_a_push_is_checked_and_shows_the_report(tmp_path: Path) -> None:
     assert subprocess.run([*GIT, "status", "--porcelain"], cwd=clone, capture_output=True, check=True).stdout == b""
 
 
-def test_a_kit_in_a_repository_that_is_there_checks_its_files(tmp_path: Path) -> None:
+IN_A_FOLDER = ("export", "action", "--course", "course.toml", "--out", "repository", "--kit", ".kernelmark",
+               "--files", ".")
+
+
+def test_a_kit_in_a_repository_that_is_there_replaces_itself_alone(tmp_path: Path) -> None:
     (tmp_path / "course.toml").write_text('assignments = ["silu"]\n')
     own = tmp_path / "repository"
     own.mkdir()
     (own / "silu.py").write_text(SILU)
-    words = ("export", "action", "--course", "course.toml", "--out", "repository", "--kit", ".kernelmark",
-             "--files", ".")
-    assert kernelmark(*words, cwd=tmp_path).returncode == 0
+    assert kernelmark(*IN_A_FOLDER, cwd=tmp_path).returncode == 0
     rules.follows("action", own)
-    again = kernelmark(*words, cwd=tmp_path)
+    again = kernelmark(*IN_A_FOLDER, cwd=tmp_path)
     assert again.returncode == 2 and re.search(r"repository/\S+: already exists; .* --force", again.stderr), again
     (own / ".kernelmark/grader/gone.py").touch()
-    assert kernelmark(*words, "--force", cwd=tmp_path).returncode == 0
+    assert kernelmark(*IN_A_FOLDER, "--force", cwd=tmp_path).returncode == 0
     assert not (own / ".kernelmark/grader/gone.py").exists() and (own / "silu.py").read_text() == SILU
+
+
+# That a push is checked is seen above.
+@pytest.mark.full
+def test_a_kit_in_a_folder_of_a_repository_checks_files_outside(tmp_path: Path) -> None:
+    (tmp_path / "course.toml").write_text('assignments = ["silu"]\n')
+    own = tmp_path / "repository"
+    own.mkdir()
+    (own / "silu.py").write_text(SILU)
+    assert kernelmark(*IN_A_FOLDER, cwd=tmp_path).returncode == 0
     status, log, summary = acted(pushed(own, tmp_path / "clone"), ".kernelmark", tmp_path / "runner")
     assert status == 0 and commands(log) == [], log
     assert "| ● | `silu.py` | passed | 60 of 60 points measured |" in summary

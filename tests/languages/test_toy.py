@@ -93,10 +93,12 @@ def test_an_intake_takes_files_of_it(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "class" / "ada").iterdir()] == ["silu.toy"]
 
 
-def test_a_student_checks_a_file_of_it(tmp_path: Path) -> None:
-    (tmp_path / "silu.toy").write_text(CLASS["right"]["silu.toy"], encoding="utf-8")
+def test_a_check_knows_files_of_it(tmp_path: Path) -> None:
+    # Of two that may be it none is, so that nothing is started.
+    for number in (1, 2):
+        (tmp_path / f"silu ({number}).toy").write_text(CLASS["right"]["silu.toy"], encoding="utf-8")
     done = _command("check", tmp_path, "--only", "silu")
-    assert done.returncode == 0 and "Would be handed in: silu.toy." in done.stdout, done
+    assert done.returncode == 1 and "Found silu (1).toy, silu (2).toy; " in done.stdout, done
 
 
 @pytest.mark.parametrize("folder, expected", [

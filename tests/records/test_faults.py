@@ -13,7 +13,7 @@ import pytest
 from grader.home import ROOT
 from grader.model.result import Result
 from grader.records.store import Store
-from tests.command import SECONDS, SILU, hand_in
+from tests.command import SECONDS, SILU, hand_in, kernelmark
 
 Table = dict[str, tuple[str, str, float, str | None, list[tuple[str, str]]]]
 
@@ -27,17 +27,14 @@ class Class:
     gradebook: str
 
 
-def command(students: Path, out: Path) -> list[str | Path]:
+def words(students: Path, out: Path) -> list[str | Path]:
     # One seed: the inputs are those of the undisturbed run.
-    return [sys.executable, "-m", "grader", "grade", students, "--out", out, "--only", "silu", "--jobs", "1",
-            "--seed", "7", "--device", "cpu"]
+    return ["grade", students, "--out", out, "--only", "silu", "--jobs", "1", "--seed", "7", "--device", "cpu"]
 
 
-def finish(students: Path, out: Path, *words: str) -> str:
-    done = subprocess.run([*command(students, out), *words], cwd=ROOT, capture_output=True, text=True,
-                          timeout=SECONDS, check=False)
+def finish(students: Path, out: Path) -> None:
+    done = kernelmark(*words(students, out))
     assert done.returncode == 0, done
-    return done.stdout
 
 
 def table(out: Path, *, failures: bool = False) -> Table:
@@ -77,8 +74,8 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Class:
 
 def test_a_disk_that_is_full_loses_nobody_for_good(undisturbed: Class, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    limited = ["bash", "-c", 'ulimit -f 40; exec "$@"', "bash"]
-    done = subprocess.run([*limited, *map(str, command(undisturbed.students, out))], cwd=ROOT, capture_output=True,
+    limited = ["bash", "-c", 'ulimit -f 40; exec "$@"', "bash", sys.executable, "-m", "grader"]
+    done = subprocess.run([*limited, *map(str, words(undisturbed.students, out))], cwd=ROOT, capture_output=True,
                           text=True, timeout=SECONDS, check=False)
     assert done.returncode == 3 and "attempts not recorded" in done.stderr and "Traceback" not in done.stderr, done
     finish(undisturbed.students, out)

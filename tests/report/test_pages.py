@@ -260,7 +260,9 @@ def test_same_json_same_bytes(tmp_path: Path) -> None:
 
 
 def test_class_of_three_hundred_is_small(tmp_path: Path) -> None:
-    write_class(desk.entries(CLASS_SIZE, speed=True), tmp_path)
+    # Times are drawn for a part of them, which takes seconds for all.
+    part = desk.entries(CLASS_SIZE // 5, speed=True)
+    write_class([Entry(f"{one.folder}-{number}", one.result) for number in range(5) for one in part], tmp_path)
     assert 100_000 < (tmp_path / "index.html").stat().st_size <= CLASS_BYTES
     assert len(rows((tmp_path / "gradebook.csv").read_text())) == CLASS_SIZE + 1
 

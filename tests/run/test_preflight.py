@@ -8,7 +8,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,13 +17,15 @@ from typing import NoReturn
 
 import pytest
 
+from grader.engine.forkserver import isolation
 from grader.engine.forkserver.handle import InfrastructureError, Zygote
 from grader.frontends.cuda import toolkit
 from grader.home import ROOT
+from grader.judge.lane import close_lane
 from grader.model.catalogue import assignments
 from grader.model.submission import Submission
 from grader.plan import wire
-from grader.run import preflight
+from grader.run import doctor, preflight
 from grader.run.preflight import PlanError
 from tests.command import hand_in, kernelmark
 
@@ -174,7 +177,8 @@ TOLD: dict[str, tuple[Change, tuple[str, ...]]] = {
 def copied(root: Path, change: Change) -> str:
     """What Python imports from, with a copy that is broken before everything else."""
     for name in COPIED:
-        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        # With what Python has compiled, which takes seconds.
+        shutil.copytree(ROOT / name, root / name)
     shutil.copy(ROOT / "course.toml", root)
     change(root)
     return os.pathsep.join([str(root), *elsewhere()])
@@ -210,18 +214,27 @@ def test_what_is_broken_is_told_before_anyone_is_graded(
     assert done.stdout == "" and not list(tmp_path.glob("out/[!.]*"))
 
 
-def test_a_triton_that_has_changed_is_told_before_anyone_is_graded(tmp_path: Path) -> None:
-    hand_in(tmp_path / "class", "alice")
-    environment = {"COLUMNS": "500", "PYTHONPATH": copied(tmp_path / "copy", lambda root: other_triton(root, NO_GLUON))}
+@pytest.fixture
+def changed_triton(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A lane of this process whose fork server finds another Triton."""
+    other_triton(tmp_path, NO_GLUON)
+    monkeypatch.syspath_prepend(tmp_path)
     # Where pytest keeps it, no worker of another user's reads it.
-    graded = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu", "--allow-degraded",
-                        cwd=tmp_path, environment=environment)
-    looked = kernelmark("doctor", cwd=tmp_path, environment=environment)
-    assert (graded.returncode, looked.returncode) == (2, 3), (graded, looked)
-    assert graded.stdout == "" and not list(tmp_path.glob("out/[!.]*"))
+    measured = replace(isolation.measure(), layers=wire.Layers(), cgroup=False)
+    monkeypatch.setattr(isolation, "measure", lambda: measured)
+    close_lane()
+    yield
+    close_lane()
+
+
+def test_a_triton_that_has_changed_is_told_before_anyone_is_graded(changed_triton: None, tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "alice")
+    graded = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu")
+    assert graded.returncode == 2 and graded.stdout == "" and not list(tmp_path.glob("out/[!.]*")), graded
     (said,) = graded.stderr.splitlines()
-    (line,) = [line for line in looked.stdout.splitlines() if line.split()[:2] == ["FAIL", "grading"]]
-    for text in (said, line):
+    (line,) = [line for line in doctor.diagnoses() if line.subject == "grading"]
+    assert line.fatal
+    for text in (said, line.text):
         assert f"triton {metadata.version('triton')}: not as the grader knows" in text and "is_gluon" in text, text
         assert "triton>=3.6,<" in text, text
 
@@ -243,10 +256,36 @@ MISSED = {
 }
 
 
-@pytest.mark.parametrize(("change", "words"), MISSED.values(), ids=MISSED)
-def test_a_fork_server_says_what_it_misses(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, words: str
-) -> None:
+# What a fork server does before its workers, with each change in a process that has Triton from its parent.
+MISSES = """
+import os, sys
+import numpy, torch, triton
+for change in sys.argv[1:]:
+    if os.fork() == 0:
+        said = "nothing"
+        try:
+            exec(change, {"sys": sys, "triton": triton})
+            from grader.frontends.triton.compiler import main as compiler
+            from grader.frontends.triton.planner import main as planner
+            planner.prepare()
+            compiler.prepare()
+        except Exception as error:
+            said = " ".join(str(error).split())
+        print(said, flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def test_a_planner_says_what_it_misses() -> None:
+    done = subprocess.run([sys.executable, "-c", MISSES, *(change for change, _ in MISSED.values())], cwd=ROOT,
+                          capture_output=True, text=True, check=True)
+    said = dict(zip(MISSED, done.stdout.splitlines(), strict=True))
+    assert {what: said[what] for what, (_, words) in MISSED.items() if words not in said[what]} == {}
+
+
+def test_a_fork_server_says_what_it_misses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    change, words = MISSED["a module"]
     other_triton(tmp_path, change)
     monkeypatch.syspath_prepend(tmp_path)
     zygote = Zygote(("triton/planner", "triton/simulator", "triton/compiler"), layers=wire.Layers())
