@@ -155,6 +155,6 @@ def test_an_import_ends_before_an_interruption_does_its_work(tmp_path: Path) -> 
         "import signal\nsignal.raise_signal(signal.SIGINT)\nprint('whole', flush=True)\n")
     program = ("import time; from grader import __main__, cli; "
                "cli.app = lambda **_: (__import__('interrupted'), time.sleep(60)); __main__.main()")
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False,
+    done = subprocess.run([*COMMAND[:3], "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False,
                           env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}, timeout=SECONDS)
     assert (done.returncode, done.stdout, done.stderr) == (130, "whole\n", "")

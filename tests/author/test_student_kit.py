@@ -192,7 +192,8 @@ main()
 """
 
 
-@pytest.mark.parametrize(("system", "words"), [("darwin", ("doctor",)), ("win32", ("grade", "examples/class"))])
+@pytest.mark.parametrize(
+    ("system", "words"), [("darwin", ("doctor",)), ("win32", ("grade", "examples/class"))], ids=["darwin", "win32"])
 def test_on_another_system_one_line_names_the_container(system: str, words: tuple[str, ...]) -> None:
     done = subprocess.run([sys.executable, "-c", ELSEWHERE, system, *words], cwd=ROOT, capture_output=True, text=True,
                           check=False, timeout=SECONDS)

@@ -217,10 +217,10 @@ def test_what_is_broken_is_told_before_anyone_is_graded(
 @pytest.fixture
 def changed_triton(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A lane of this process whose fork server finds another Triton."""
-    other_triton(tmp_path, NO_GLUON)
-    monkeypatch.syspath_prepend(tmp_path)
     # Where pytest keeps it, no worker of another user's reads it.
     measured = replace(isolation.measure(), layers=wire.Layers(), cgroup=False)
+    other_triton(tmp_path, NO_GLUON)
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(isolation, "measure", lambda: measured)
     close_lane()
     yield
