@@ -52,7 +52,7 @@ image: ## build the container image `kernelmark`, with docker, podman or buildah
 test: $(TEST_TOOLS) ## run the tests that need no GPU, at the strongest isolation
 	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal
 
-test-all: $(TEST_TOOLS) ## the same, and once more at every isolation and for a user without privileges
+test-all: $(TEST_TOOLS) ## the same, once more at every isolation and for a user without privileges, and all kills
 	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal -m "not gpu"
 
 test-newest: $(NEWEST_TOOLS) ## those marked `newest`, with the newest triton and numpy, in .venv-newest

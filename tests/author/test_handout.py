@@ -132,7 +132,7 @@ def test_a_part_without_marks_is_told_and_another_left(tmp_path: Path) -> None:
 def test_the_command_draws_what_a_course_says(tmp_path: Path) -> None:
     root = tmp_path / "copy"
     for name in ("assignments", "student_template"):
-        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, root / name)
     course = root / "course.toml"
     course.write_text('assignments = ["gemm"]\npoints.correctness = 12.5\n')
 
