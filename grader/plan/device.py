@@ -44,6 +44,14 @@ class Device(Shaped):
         return before[-1] if before else GENERATIONS[0]
 
 
+def with_features(target: str) -> str:
+    """A target with the instructions that no later GPU has, such as wgmma: of sm_90 sm_90a. None has them before it.
+
+    Source: "Architecture-specific Compiler Targets" in the CUDA C++ Programming Guide.
+    """
+    return f"{target}a" if int(target.removeprefix("sm_")) >= 90 else target
+
+
 @dataclass(frozen=True)
 class TensorCores:
     """Tensor cores. `name` is that of their instructions, which begin with `instruction` in PTX. `takes` says which

@@ -39,9 +39,9 @@ _INSTRUCTIONS = """
     copysign cos cp createpolicy cvt cvta discard div dp2a dp4a elect ex2 exit fence fma fns getctarank griddepcontrol
     isspacep ld ldmatrix ldu lg2 lop3 mad mad24 madc mapa match max mbarrier membar min mma mov movmatrix mul mul24
     nanosleep neg not or popc prefetch prefetchu prmt rcp red redux rem ret rsqrt sad selp set setmaxnreg setp shf shfl
-    shl shr sin slct sqrt st stackrestore stacksave stmatrix sub subc szext tanh testp trap vabsdiff vabsdiff2 vabsdiff4
-    vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vote vset vset2 vset4 vshl vshr vsub vsub2
-    vsub4 wgmma wmma xor
+    shl shr sin slct sqrt st stackrestore stacksave stmatrix sub subc szext tanh tensormap testp trap vabsdiff vabsdiff2
+    vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vote vset vset2 vset4 vshl vshr vsub
+    vsub2 vsub4 wgmma wmma xor
 """
 OPCODES = frozenset(_INSTRUCTIONS.split())
 _LINKAGE = (".visible", ".weak", ".extern", ".common")

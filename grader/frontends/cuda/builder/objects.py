@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from grader.frontends.cuda.builder import said
 from grader.frontends.cuda.builder.programs import output, run
 from grader.frontends.cuda.toolkit import Toolkit
-from grader.plan.device import Device
+from grader.plan.device import Device, with_features
 from grader.plan.messages import Failed
 
 # Read where the module is: a confined process does not see the grader's own files.
@@ -60,10 +60,11 @@ def compile_file(
     for header in (f"{Path(file).stem}.h", f"{Path(file).stem}.cuh", _OF_ALL):
         (folder / header).write_text(_HEADER)
     parallel = ["-Xcompiler=-fopenmp"] if _OPENMP.search(source) else []
+    virtual = with_features(device.target).replace("sm", "compute")
     command = [
-        toolkit.nvcc, f"-gencode=arch=compute_{device.target[3:]},code=compute_{device.target[3:]}", "-lineinfo", "-O2",
-        "-std=c++17", f"-Xcompiler={','.join(_HOST_FLAGS)}", *parallel, "--keep", "--keep-dir", ".", f"-I{folder}",
-        "-w", "-c", file, "-o", _OBJECT]
+        toolkit.nvcc, f"-gencode=arch={virtual},code={virtual}", "-lineinfo", "-O2", "-std=c++17",
+        f"-Xcompiler={','.join(_HOST_FLAGS)}", *parallel, "--keep", "--keep-dir", ".", f"-I{folder}", "-w", "-c", file,
+        "-o", _OBJECT]
     ended = run(command, folder, until)
     if ended.status:
         return said.compile_failure(ended.said, ended.status, folder, file, seq)

@@ -22,6 +22,7 @@ from grader.frontends.cuda.text import canonical, own_shared, read_kernel, witho
 from grader.frontends.cuda.toolkit import problem, toolkit
 from grader.plan import children, compiling, frames, messages
 from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Metadata, Plain, Problem
+from grader.plan.device import with_features
 from grader.plan.plan import Kernel, Malformed
 from grader.ptx.facts import read_facts
 
@@ -84,11 +85,14 @@ def compile_kernel(
         return _NO_TURN
     try:
         read_kernel(kernel)
+        # The assembler lets code for one architecture alone declare more, which no launch gets.
+        if (shared := own_shared(kernel.text)) > MOST_STATIC:
+            return _too_much_shared(shared)
         with TemporaryDirectory() as folder:
             source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
             source.write_text(without_lines(kernel.text), encoding="utf-8")
             ended = children.run(
-                [*_LIMITED, str(seconds), found.ptxas, "-v", f"--gpu-name={target}", str(source), "-o", str(result)],
+                [*_LIMITED, str(seconds), found.ptxas, "-v", f"--gpu-name={with_features(target)}", str(source), "-o", str(result)],
                 most=_MOST_SAID, seconds=until - time.monotonic())
             said = ended.errors.decode(errors="replace")
             if ended.status:
