@@ -12,6 +12,8 @@ from grader.ptx.scheduling import Path, Scheduling, Waiting
 from grader.ptx.types import Array, Unsupported
 
 EVERY_LANE = 0xFFFFFFFF
+_WHOLE = frozenset({"mma", "wmma", "wgmma", "ldmatrix", "stmatrix", "movmatrix", "tensormap"})
+"""Instructions that all lanes of a warp make."""
 
 
 class Barriers:
@@ -36,34 +38,36 @@ class Barriers:
         """Lets the threads of blocks go on whose barrier is complete; whether there are any."""
         m = self.machine
         entry = m.waiting[path]
-        number, wanted = self._operands(entry)
-        group = {other: one for other, one in m.waiting.items()
-                 if self._stretch(one).waits == "block" and self._operands(one)[0] == number}
-        total = np.zeros(m.whole[0], np.int64)
-        for one in group.values():
-            total += per_block(one.mask, m.whole)
-        if number in self.arrived:
-            total = total + self.arrived[number]
-        need = per_block(m.alive, m.whole) if wanted is None else wanted
-        done = (total >= need) & (per_block(entry.mask, m.whole) > 0)
-        if not done.any():
-            return False
-        if number in self.arrived:
-            self.arrived[number] = np.where(done, 0, self.arrived[number])
-        self._open(group, done)
-        return True
+        for number in self._numbers(entry):
+            group = {other: mask for other, one in m.waiting.items()
+                     if self._stretch(one).waits == "block" and (mask := self._at(one, number)).any()}
+            wanted = self._wanted(entry, group[path])
+            total = np.zeros(m.whole[0], np.int64)
+            for mask in group.values():
+                total += per_block(mask, m.whole)
+            if number in self.arrived:
+                total = total + self.arrived[number]
+            need = per_block(m.alive, m.whole) if wanted is None else wanted
+            done = (total >= need) & (per_block(group[path], m.whole) > 0)
+            if done.any():
+                if number in self.arrived:
+                    self.arrived[number] = np.where(done, 0, self.arrived[number])
+                self._open(group, done)
+                return True
+        return False
 
-    def _open(self, group: dict[Path, Waiting], done: Array) -> None:
-        """Lets the threads of the blocks `done` go on that wait at a group of places."""
+    def _open(self, masks: dict[Path, Array], done: Array) -> None:
+        """Lets the threads of the blocks `done` go on that wait at a group of places: those of `masks`."""
         m = self.machine
         rows = np.ones((1, 1), bool) if done.all() else done[:, None]
-        passing = {path: entry.mask & rows for path, entry in group.items()}
+        group = {path: m.waiting[path] for path in masks}
+        passing = {path: mask & rows for path, mask in masks.items()}
         everybody = np.zeros((1, 1), bool)
         for path, mask in passing.items():
             everybody = everybody | mask
             entry = group[path]
             entry.last = m.clock
-            rest = entry.mask & ~rows
+            rest = entry.mask & ~mask
             self._reduce(entry, mask, len(group))
             if rest.any():
                 entry.mask = rest
@@ -145,7 +149,7 @@ class Barriers:
     def _members(self, entry: Waiting, here: Array) -> Array:
         """The lanes that an instruction names, for each warp."""
         m, instruction = self.machine, self._instruction(entry)
-        if instruction.name in ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix") or not instruction.operands:
+        if instruction.name in _WHOLE or not instruction.operands:
             return np.ones((1, 1, 1), bool)
         operand = instruction.operands[0 if instruction.name in ("bar", "barrier") else -1]
         if instruction.name not in ("bar", "barrier") and "sync" not in instruction.modifiers:
@@ -174,7 +178,7 @@ class Barriers:
         self._divergent(entry, block)
         if self._stretch(entry).waits == "warp":
             return path
-        self._open({path: entry}, np.broadcast_to(entry.mask.any(1), m.whole[0]))
+        self._open({path: entry.mask}, np.broadcast_to(entry.mask.any(1), m.whole[0]))
         return None
 
     def _stretch(self, entry: Waiting) -> Stretch:
@@ -183,26 +187,40 @@ class Barriers:
     def _instruction(self, entry: Waiting) -> ThreadInstruction:
         return self._stretch(entry).steps[0].instruction
 
-    def _operands(self, entry: Waiting) -> tuple[int, int | None]:
-        """A barrier's number, and for how many threads it waits, None for all of the block."""
+    def _operands(self, entry: Waiting) -> tuple[str, ...]:
+        """A barrier's number, and for how many threads it waits, unless it is for all of the block."""
         instruction = self._instruction(entry)
-        operands = list(instruction.operands)
-        if "red" in instruction.modifiers:
-            operands = operands[1:-1]
+        operands = instruction.operands[1:-1] if "red" in instruction.modifiers else instruction.operands
         if not 1 <= len(operands) <= 2:
             raise Malformed(f"{instruction} with other operands")
-        numbers = [self._number(entry, operand) for operand in operands]
-        return numbers[0], numbers[1] if len(numbers) > 1 else None
+        return operands
 
-    def _number(self, entry: Waiting, operand: str) -> int:
+    def _value(self, entry: Waiting, operand: str) -> Array:
         slot = entry.activation.code.slots.get(operand)
         if slot is None:
-            return int(operand, 0)
+            return np.full((1, 1), int(operand, 0))
         self.machine.settle()
         given = entry.activation.regs[slot]
-        if given is None:
-            return 0
-        found = np.broadcast_to(given, self.machine.whole)[np.broadcast_to(entry.mask, self.machine.whole)]
+        return np.zeros((1, 1), np.int64) if given is None else given
+
+    def _numbers(self, entry: Waiting) -> list[int]:
+        """The barriers that an entry's threads wait at."""
+        numbers = self._value(entry, self._operands(entry)[0])
+        if numbers.size == 1:
+            return [int(numbers.item())]
+        whole = self.machine.whole
+        return list(map(int, np.unique(np.broadcast_to(numbers, whole)[np.broadcast_to(entry.mask, whole)])))
+
+    def _at(self, entry: Waiting, number: int) -> Array:
+        """Those of an entry's threads that wait at a barrier."""
+        return entry.mask & (self._value(entry, self._operands(entry)[0]) == number)
+
+    def _wanted(self, entry: Waiting, mask: Array) -> int | None:
+        """How many threads a barrier waits for where threads of a mask stand; None for all of the block."""
+        operands, whole = self._operands(entry), self.machine.whole
+        if len(operands) == 1:
+            return None
+        found = np.broadcast_to(self._value(entry, operands[1]), whole)[np.broadcast_to(mask, whole)]
         if (found != found[0]).any():
-            raise Unsupported("a barrier whose number differs between threads")
+            raise Unsupported("a barrier whose threads wait for different numbers of others")
         return int(found[0])

@@ -89,11 +89,11 @@ class KernelCode:
             self.symbols[name] = at
             self.shared.append((at, at + one.size, name))
             at = (at + one.size + GAP + 15) & ~15
-        self.static = (at + 127) & ~127
-        for name, one in variables:
-            if one.space == "shared" and not one.size:
-                self.symbols[name] = self.static
-                self.dynamic.append(name)
+        dynamic = [(name, one.align) for name, one in variables if one.space == "shared" and not one.size]
+        align = max(128, *(align for _, align in dynamic), 128)
+        self.static = (at + align - 1) & -align
+        self.dynamic = [name for name, _ in dynamic]
+        self.symbols.update(dict.fromkeys(self.dynamic, self.static))
         if at > MOST_SHARED + GAP * len(self.shared):
             raise Malformed(f"{at:,} bytes of shared memory")
         for name, one in self.module.variables.items():

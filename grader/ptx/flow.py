@@ -14,7 +14,8 @@ from grader.ptx.types import Unsupported
 Ending = Literal["next", "branch", "indirect", "call", "return", "exit"]
 Waiting = Literal["", "block", "warp"]
 
-WARP_WIDE = frozenset({"shfl", "vote", "match", "redux", "mma", "wmma", "ldmatrix", "stmatrix", "movmatrix", "elect"})
+WARP_WIDE = frozenset({"shfl", "vote", "match", "redux", "mma", "wmma", "ldmatrix", "stmatrix", "movmatrix", "elect",
+                       "wgmma"})
 ROUNDS = 50
 """How often each block is looked at, on average, to find what is live."""
 ENDS = frozenset({"bra", "brx", "ret", "exit", "trap", "call"})
@@ -69,7 +70,8 @@ def waits(instruction: ThreadInstruction) -> Waiting:
         if instruction.modifiers[:1] == ("warp",):
             return "warp"
         return "" if "arrive" in instruction.modifiers else "block"
-    return "warp" if instruction.name in WARP_WIDE else ""
+    wide = instruction.name in WARP_WIDE or instruction.modifiers[:1] == ("cp_fenceproxy",)
+    return "warp" if wide else ""
 
 
 def basic_blocks(function: ThreadFunction, decoder: Decoder, steps: list[Decoded]) -> list[Stretch]:

@@ -34,9 +34,11 @@ LARGE = 1 << 12
 
 @dataclass
 class Loop:
-    """What was seen of a loop, to tell whether it can end: how often its head ran, and what it needed there."""
+    """What was seen of a loop, to tell whether it can end: how often its head ran, and what it needed there. `vain`:
+    the machine's, when it last came round."""
 
     rounds: int = 0
+    vain: int = -1
     version: int = -1
     values: list[Array | None] = field(default_factory=list)
 
@@ -66,6 +68,7 @@ class ThreadMachine(Scheduling):
         self.dirty = None
         self.spaces.begin(numbers, self.grid.block, checked)
         self.barriers.begin()
+        self.sums.begin()
         self.alive = np.ones((1, 1), bool)
         self.loops = {}
         entry = self.activate(self.code.function(self.code.entry), (), None)
@@ -88,6 +91,8 @@ class ThreadMachine(Scheduling):
         self.budget.charge((len(block.steps) + 1) * (FLOOR + lanes))
         for step in block.steps:
             self.step = step
+            if self.sums.slots:
+                self.sums.look(self, step.instruction.name, step.reads, step.writes, self.running)
             step.run(self)
         self._leave(entry, block)
 
@@ -99,6 +104,9 @@ class ThreadMachine(Scheduling):
             if not entry.activation.code.blocks[entry.number].waits:
                 return path
         order = sorted(waiting) if self.clock % FAIR else sorted(waiting, key=lambda one: waiting[one].last)
+        if self.version == self.vain:
+            # Last those that would look again at what is as it was.
+            order.sort(key=self._looks_again)
         for path in order:
             entry = waiting[path]
             waits = entry.activation.code.blocks[entry.number].waits
@@ -112,6 +120,9 @@ class ThreadMachine(Scheduling):
             elif self.barriers.pass_block(path):
                 return None
         return self.barriers.force()
+
+    def _looks_again(self, path: Path) -> bool:
+        return path in self.loops and self.loops[path].vain == self.version
 
     def _split(self, path: Path, entry: Waiting, ready: Array) -> None:
         """Leaves only the threads of `ready` at a path, and moves the others behind it."""
@@ -232,8 +243,10 @@ class ThreadMachine(Scheduling):
         """Notes another round of a loop. Raises Limit for one that nothing can end."""
         loop = self.loops.setdefault(path, Loop())
         loop.rounds += 1
+        loop.vain = self.vain
         if loop.rounds % 512 or not self.frame.full or any(
-            not other.activation.code.blocks[other.number].waits for other in self.waiting.values()
+            not other.activation.code.blocks[other.number].waits and not self._looks_again(place)
+            for place, other in self.waiting.items()
         ):
             return
         live = activation.code.blocks[path[-1]].live

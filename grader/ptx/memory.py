@@ -18,6 +18,7 @@ from grader.ptx.lanes import Frame, spread
 from grader.ptx.races import Races
 from grader.ptx.regions import APART, LOCAL, PARAM, SHARED, Reached, Region
 from grader.ptx.threads import Threads
+from grader.ptx.transfers import Transfers
 from grader.ptx.types import Array, Unsupported
 
 GAP = 256
@@ -98,6 +99,7 @@ class Spaces:
         self.workspace, self.multiprocessors = launched.workspace, launched.multiprocessors
         self._rows, self._threads = shared.rows, self.local.threads
         self.local_base = 0
+        self.transfers = Transfers()
         races.place = self.place
 
     def begin(self, numbers: Array, threads: int, checked: bool) -> None:
@@ -106,6 +108,7 @@ class Spaces:
             raise Limit("memory")
         self.shared.begin(blocks, checked)
         self.local.begin(blocks, threads)
+        self.transfers.due.clear()
         self.races.begin(numbers, threads, checked)
         self._rows, self._threads = self.shared.rows, self.local.threads
 
@@ -115,6 +118,10 @@ class Spaces:
         self._threads = frame.inside(self.local.threads)
         self.races.turn_to(frame)
         self.local_base = local
+
+    def shared_begins(self) -> Array:
+        """Where the shared memory of each block that runs begins, in bytes: (blocks, 1)."""
+        return self._rows
 
     # Finding the memory behind addresses.
 

@@ -58,6 +58,18 @@ class ThreadObserver(Meter):
             named, lanes = region.named, m.shape[0] * m.shape[1]
             self.count(way, m.line(), named.name, named.given, begins, owners, size * count, lanes)
 
+    def copied(self, m: Threads, way: Kind, region: Region, begins: Array, block: int, size: int) -> None:
+        if region.number >= TABLES - 1:
+            return
+        to_output = way != "load" and region.named.given == self._output
+        if self._watch.touched == "output" and not to_output:
+            return
+        owners = np.full(begins.size, block, np.int64)
+        if to_output:
+            self.remember(m.spot, begins, owners)
+        if self.counts:
+            self.count(way, m.line(), region.named.name, region.named.given, begins, owners, size, begins.size)
+
     def _note(
         self, m: Threads, way: Kind, region: Region, offsets: Array, mask: Array | None, size: int, count: int
     ) -> None:
@@ -116,8 +128,7 @@ def _between(starts: Array, there: Any) -> Array:
 
 def _flat(m: Threads, offsets: Array, mask: Array | None) -> tuple[Array, Array]:
     """The first bytes of the threads that take part, and the blocks that they belong to."""
-    numbers = m.numbers if m.frame.rows is None else m.numbers[m.frame.rows]
-    wide = [spread(one, m.shape) for one in (offsets, numbers[:, None])]
+    wide = [spread(one, m.shape) for one in (offsets, m.numbers_here()[:, None])]
     if mask is None:
         return wide[0].reshape(-1), wide[1].reshape(-1)
     mask = spread(mask, m.shape)

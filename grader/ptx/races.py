@@ -16,6 +16,7 @@ from grader.ptx.findings import Named
 from grader.ptx.lanes import WARP, Frame, spread
 from grader.ptx.regions import LastTouch, Reached, Region
 from grader.ptx.threads import Threads
+from grader.ptx.transfers import Place
 from grader.ptx.types import Array
 
 WHEN = 40
@@ -149,6 +150,22 @@ class Races:
                 if touched.reader is None:
                     touched.reader = zeros(touched.writer.size, np.int64)
                 self._stamp(m, touched.reader, here, mask)
+
+    def read_by_warp(self, m: Threads, who: tuple[Array, Array], place: Place, size: int) -> None:
+        """Looks for elements of shared memory, of `size` bytes, that another warp has stored and that a warp reads, for
+        each of the threads that ask, without an order."""
+        if self.off or (touched := place.region.touched) is None:
+            return
+        stamps = touched.writer.take(place.index * size >> self.unit).reshape(len(place.index), -1)
+        row, at = np.nonzero((stamps >= self._floor[who[0]]) & (stamps & ATOMIC == 0))
+        mine = np.broadcast_to(self._owners, m.shape)[who][row]
+        bad = np.flatnonzero(~self._ordered(stamps[row, at] & WHO, stamps[row, at] >> WHEN, mine)) if row.size else row
+        if bad.size:
+            index = int(place.index.reshape(len(place.index), -1)[row[bad[0]], at[bad[0]]])
+            named, element = self.place(place.region, index * size, size)
+            m.findings.undefined(
+                m.spot(), "shared", named, element=element, numbers=[int(mine[bad[0]] - 1) // self.threads],
+                certain=not self.locks)
 
     def changed(self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int) -> None:
         """Notes atomics on shared memory, which need barriers beside plain loads and stores as those do."""

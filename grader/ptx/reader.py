@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from dataclasses import replace
 from functools import lru_cache
 from math import prod
 from pathlib import PurePath
@@ -95,6 +96,7 @@ class _ModuleReader:
         self.inlined: dict[tuple[int, int, int], tuple[int, int, int]] = {}
         self.function: ThreadFunction | None = None
         self.scopes: list[dict[str, str]] = []
+        self.begins: list[int] = []
         self.serial = self.instructions = self.registers = 0
 
     def read(self) -> PtxModule:
@@ -211,13 +213,20 @@ class _ModuleReader:
         if self.function is None or len(self.scopes) >= MOST_SCOPES:
             raise Malformed("a bracket out of place")
         self.scopes.append({})
+        self.begins.append(len(self.function.code))
 
     def _close(self) -> None:
         if self.function is None:
             raise Malformed("a bracket out of place")
-        self.scopes.pop()
+        names = self.scopes.pop()
         if not self.scopes:
             self.function = None
+            return
+        code = self.function.code
+        for at in range(self.begins.pop(), len(code)):
+            # A branch forward stands before the label that it names.
+            if code[at].name == "bra" and (label := names.get("".join(code[at].operands))):
+                code[at] = replace(code[at], operands=(label,))
 
     def _label(self, function: ThreadFunction, name: str) -> None:
         self._skip()

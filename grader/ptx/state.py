@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from grader.plan.limits import Budget
 from grader.ptx.findings import Sightings
 from grader.ptx.memory import Spaces
+from grader.ptx.sums import Sums
 from grader.ptx.threads import Threads
 from grader.ptx.types import Array
 
@@ -28,6 +29,7 @@ class ChunkState(Threads):
     def __init__(self, grid: Grid, spaces: Spaces, budget: Budget, findings: Sightings, kernel: str) -> None:
         super().__init__(budget, findings, kernel, grid.blocks)
         self.grid, self.spaces = grid, spaces
+        self.sums = Sums()
 
     def arrive(self, number: int, mask: Array) -> None:
         """Notes threads, a mask of the whole chunk, that arrive at a barrier without waiting."""

@@ -63,7 +63,7 @@ class Fragment(NamedTuple):
 
     def matrix(self, registers: Array) -> Array:
         """The matrices (warps, rows, columns) as float32, float64 or, of s32, int64."""
-        values = _numbers(self.kind, self.unpack(registers))
+        values = numbers(self.kind, self.unpack(registers))
         flat = values.reshape(len(values), -1).take(self.holders, axis=1)
         matrices: Array = flat.reshape(-1, self.rows, self.columns)
         return matrices
@@ -117,7 +117,8 @@ class RowAccess(NamedTuple):
     transposed: bool
 
 
-def _numbers(kind: str, elements: Array) -> Array:
+def numbers(kind: str, elements: Array) -> Array:
+    """Unsigned elements as the numbers that they are: float32, float64 or, of s32, int64."""
     if kind in _SHORT:
         return CODES[kind].decode(elements)
     if kind == "tf32":
@@ -291,6 +292,17 @@ def matrix_rows(name: str, modifiers: Words) -> RowAccess:
         return RowAccess(lanes, offsets, 2, True)
     lanes, offsets = np.broadcast_arrays(8 * register + group, 4 * member)
     return RowAccess(lanes, offsets, 4, False)
+
+
+@lru_cache(_KEPT)
+def warpgroup_fragments(kinds: Words, columns: int) -> tuple[Fragment, Fragment, int]:
+    """Of `wgmma.mma_async` with types of d, a and b: what a warp holds of A and of D, and the bytes of an element."""
+    result, left, right = kinds
+    known = left != "f64" and (left, right) in _MMA and result in _SUMS[left]
+    if not known or columns % 8 or not 8 <= columns <= 256:
+        raise _unknown("wgmma", kinds)
+    size = _SIZES[left]
+    return _left(left, 16, 32 // size), _sum(result, 16, columns), size
 
 
 def transposed(words: Array) -> Array:

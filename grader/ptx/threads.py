@@ -22,6 +22,9 @@ class Observer(Protocol):
         self, m: Threads, way: Kind, region: Region, offsets: Array, mask: Array | None, size: int, count: int
     ) -> None: ...
 
+    def copied(self, m: Threads, way: Kind, region: Region, begins: Array, block: int, size: int) -> None:
+        """Of a copy that a thread of a block has made: elements of `size` bytes, by where they begin."""
+
 
 class Threads:
     """Threads of a chunk of blocks, whose `numbers` in the grid ascend; `whole` is its shape.
@@ -29,12 +32,14 @@ class Threads:
     `regs` are the registers of the function that runs, in the part of the chunk that runs, which has the `shape` of
     `frame`; `dirty` are those that only this part knows, None if it is the whole chunk. `mask` are the threads there
     that take part, None if all do. `needed` are the slots in which other threads still need what they hold. `clock`
-    counts steps over all chunks, `version` changes of memory.
+    counts steps over all chunks, `version` changes of memory, and `vain` was the version when a thread last looked at a
+    barrier in memory and has to look again.
     """
 
     def __init__(self, budget: Budget, findings: Sightings, kernel: str, grid: tuple[int, int, int]) -> None:
         self.budget, self.findings, self.kernel, self.blocks = budget, findings, kernel, grid
         self.clock = self.version = 0
+        self.vain = -1
         self.numbers: Array = np.zeros(0, np.int64)
         self.shape = self.whole = (0, 0)
         self.frame = Frame((0, 0))
@@ -84,10 +89,13 @@ class Threads:
         self.frame.outside(mask, whole)
         return whole
 
+    def numbers_here(self) -> Array:
+        """The numbers of the blocks that run."""
+        return self.numbers if self.frame.rows is None else self.numbers[self.frame.rows]
+
     def spot(self) -> Site:
         """This place, for the blocks that run."""
-        numbers = self.numbers if self.frame.rows is None else self.numbers[self.frame.rows]
-        return Site(self.kernel, self.line(), numbers, self.blocks)
+        return Site(self.kernel, self.line(), self.numbers_here(), self.blocks)
 
 
 class _Under:

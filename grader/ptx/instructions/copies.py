@@ -6,6 +6,7 @@ import numpy as np
 
 from grader.plan.plan import Malformed
 from grader.ptx.decode import Decoder, Run
+from grader.ptx.instructions.bulk import bulk
 from grader.ptx.instructions.phases import arrival
 from grader.ptx.program import ThreadInstruction
 from grader.ptx.state import ChunkState
@@ -17,7 +18,9 @@ def _cp(decoder: Decoder, one: ThreadInstruction) -> Run:
     if words[:3] == ("async", "mbarrier", "arrive"):
         # Copies are over at once, so their threads arrive at once: what counts itself in leaves no trace.
         return arrival(decoder, one, "_", one.operands) if "noinc" in words else lambda m: None
-    if words[:1] != ("async",) or "bulk" in words:
+    if words[:2] == ("async", "bulk"):
+        return bulk(decoder, one)
+    if words[:1] != ("async",):
         raise Unsupported(str(one))
     if words[1:2] and words[1] in ("commit_group", "wait_group", "wait_all"):
         # Copies are made at once; that a wait is missing is not seen.

@@ -85,7 +85,7 @@ def synchronise(m: ChunkState, mask: Array | None, release: bool, acquire: bool)
     """Notes an atomic of the blocks that run, or of those with threads in a mask."""
     if not m.spaces.races.atomics:
         return
-    numbers = m.numbers if m.frame.rows is None else m.numbers[m.frame.rows]
+    numbers = m.numbers_here()
     mask = m.mask if mask is None else mask
     if mask is not None and mask.shape[0] > 1:
         numbers = numbers[mask.any(1)]

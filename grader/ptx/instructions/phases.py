@@ -1,7 +1,8 @@
 """Barriers in memory, which threads arrive at and wait for in two steps: see `mbarrier` of the PTX ISA.
 
-A barrier is a word: its low bits count the threads that are still to come, the next ones those of each phase, and the
-highest bit is the phase's parity. Bytes that copies bring are not counted, as copies are made at once.
+A barrier is a word: its low bits count the threads that are still to come, the next ones those of each phase, then come
+the bytes that copies are still to bring, and the highest bit is the phase's parity. What bulk copies bring arrives when
+somebody looks whether it has: see `grader.ptx.transfers`.
 """
 
 from __future__ import annotations
@@ -13,14 +14,13 @@ from grader.ptx.decode import Decoder, Run
 from grader.ptx.instructions.memory import space_of
 from grader.ptx.program import ThreadInstruction
 from grader.ptx.state import ChunkState
+from grader.ptx.transfers import FIELD, PENDING, PHASE, after
 from grader.ptx.types import DTYPES, Array, Unsupported
 
-_FIELD = 20
-_COUNT = np.uint64((1 << _FIELD) - 1)
-_SHIFT = np.uint64(_FIELD)
-_PHASE = np.uint64(1 << 63)
 _WORD = DTYPES["b64"]
-_ARRIVALS = frozenset({"arrive", "release", "relaxed", "noComplete", "cta", "shared", "shared::cta", "b64"})
+_ARRIVALS = frozenset({
+    "arrive", "expect_tx", "complete_tx", "release", "relaxed", "noComplete", "cta", "cluster", "shared", "shared::cta",
+    "b64"})
 
 
 def _mbarrier(decoder: Decoder, one: ThreadInstruction) -> Run:
@@ -29,7 +29,7 @@ def _mbarrier(decoder: Decoder, one: ThreadInstruction) -> Run:
         return _init(decoder, one)
     if what == "inval":
         return lambda m: None
-    if what == "arrive" and set(one.modifiers) <= _ARRIVALS:
+    if what in ("arrive", "expect_tx", "complete_tx") and set(one.modifiers) <= _ARRIVALS:
         named = not one.operands[0].startswith("[")
         return arrival(decoder, one, one.operands[0] if named else "_", one.operands[named:])
     if what in ("test_wait", "try_wait"):
@@ -42,19 +42,22 @@ def _init(decoder: Decoder, one: ThreadInstruction) -> Run:
     count = decoder.source(one.operands[1], "u32")
 
     def run(m: ChunkState) -> None:
-        expected = count(m).astype(np.uint64) & _COUNT
-        m.spaces.store(m, space, address(m), [expected | expected << _SHIFT], _WORD, True)
+        expected = count(m).astype(np.uint64) & PENDING
+        m.spaces.store(m, space, address(m), [expected | expected << FIELD], _WORD, True)
 
     return run
 
 
 def arrival(decoder: Decoder, one: ThreadInstruction, state: str, operands: tuple[str, ...]) -> Run:
-    """Threads that arrive at the barrier of the first operand, each as often as the second says."""
+    """Threads that arrive at the barrier of the first operand, each as often as the second says, or once, and it says
+    how many bytes are to come or have come."""
     if not operands:
         raise Malformed(f"{one} without a barrier")
     address, space = decoder.address(operands[0]), space_of(one)
     count = decoder.source(operands[1], "u32") if len(operands) > 1 else None
     put = decoder.target(state)
+    bytes_ = {"expect_tx": 1, "complete_tx": -1}.get(one.modifiers[1 if one.modifiers[0] == "arrive" else 0], 0)
+    arrives = "arrive" in one.modifiers
 
     def run(m: ChunkState) -> None:
         before = np.zeros(m.shape, np.uint64)
@@ -64,24 +67,17 @@ def arrival(decoder: Decoder, one: ThreadInstruction, state: str, operands: tupl
             words = piece.region.view(_WORD)
             before[mask] = words[index]
             own = np.ones((1, 1), np.uint32) if count is None else count(m)
+            own = np.broadcast_to(own, m.shape)[mask].astype(np.int64)
             places, at = np.unique(index, return_inverse=True)
-            arrived = np.zeros(places.size, np.uint64)
-            np.add.at(arrived, at, np.broadcast_to(own, m.shape)[mask].astype(np.uint64))
-            words[places] = _after(words[places], arrived)
+            arrived, due = np.zeros((2, places.size), np.int64)
+            np.add.at(arrived, at, arrives if bytes_ else own)
+            np.add.at(due, at, bytes_ * own)
+            words[places] = after(words[places], arrived, due)
         m.version += 1
         put(m, before)
         _told(m, np.ones((1, 1), bool) if m.mask is None else m.mask, False)
 
     return run
-
-
-def _after(words: Array, arrived: Array) -> Array:
-    """Barriers after so many threads have arrived."""
-    pending, expected = words & _COUNT, words >> _SHIFT & _COUNT
-    turns = arrived >= pending
-    left = np.where(turns, expected, pending - arrived)
-    phase = np.where(turns, words ^ _PHASE, words) & _PHASE
-    return phase | expected << _SHIFT | left
 
 
 def _wait(decoder: Decoder, one: ThreadInstruction) -> Run:
@@ -90,13 +86,19 @@ def _wait(decoder: Decoder, one: ThreadInstruction) -> Run:
     state = decoder.source(one.operands[2], "u32" if parity else "b64")
 
     def run(m: ChunkState) -> None:
-        (word,) = m.spaces.load(m, space, address(m), _WORD, 1, True)
-        given = state(m) & np.uint32(1) != 0 if parity else state(m) & _PHASE != 0
-        over = (word & _PHASE != 0) != given
+        at = address(m)
+        if m.spaces.transfers.due:
+            for piece in m.spaces.reach(m, space, at, 8, "load", 8):
+                m.spaces.transfers.arrive(m, piece, m.spaces.races.unit)
+        (word,) = m.spaces.load(m, space, at, _WORD, 1, True)
+        given = state(m) & np.uint32(1) != 0 if parity else state(m) & PHASE != 0
+        over = (word & PHASE != 0) != given
         put(m, over)
         passed = over if m.mask is None else over & m.mask
         if passed.any():
             _told(m, passed, True)
+        if not (over if m.mask is None else over | ~m.mask).all():
+            m.vain = m.version
 
     return run
 

@@ -1,0 +1,84 @@
+"""Registers that `wgmma` is still summing in, as threads see it: nobody may use them before `wgmma.wait_group`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from grader.ptx.threads import Threads
+from grader.ptx.types import Array
+
+
+class Sums:
+    """`groups` are those of the last product in a register, by its slot, for each thread of the chunk. `now` is the
+    group that a thread's next product belongs to, and its groups up to `over` are known to have ended. `owner` is the
+    call of a function whose registers these are."""
+
+    def __init__(self) -> None:
+        self.groups: dict[int, Array] = {}
+        self.slots = 0
+        self.now = self.over = np.ones((1, 1), np.int32)
+        self.owner: object = None
+
+    def begin(self) -> None:
+        self.__init__()  # type: ignore[misc]
+
+    def start(self, m: Threads, slots: list[int]) -> None:
+        """Notes a product in registers."""
+        mask, known = _mask(m), dict[int, Array]()
+        for slot in slots:
+            before = self.groups.get(slot, self.now * 0)
+            if id(before) not in known:
+                known[id(before)] = np.where(mask, self.now, before)
+            self.groups[slot] = known[id(before)]
+            self.slots |= 1 << slot
+
+    def commit(self, m: Threads) -> None:
+        # From 1 on: nothing is in group 0.
+        self.now = np.where(_mask(m), self.now + 1, self.now)
+
+    def wait(self, m: Threads, left: int) -> None:
+        """Ends all groups of threads but the last few."""
+        self.over = np.where(_mask(m), np.maximum(self.over, self.now - left), self.over)
+        known = {id(group): bool((group >= self.over).any()) for group in self.groups.values()}
+        self._keep({slot: group for slot, group in self.groups.items() if known[id(group)]})
+
+    def look(self, m: Threads, name: str, reads: int, writes: int, owner: object) -> None:
+        """Looks at an instruction of this name before it runs: at the slots that it reads and writes, as bits."""
+        if name == "wgmma":
+            self.owner = owner
+            return
+        if owner is not self.owner or not (reads | writes) & self.slots:
+            return
+        mask = _mask(m)
+        read = list(_bits(reads & self.slots))
+        written = list(_bits(writes))
+        if name == "mov" and len(read) == len(written) == 1:
+            # A compiler gives a register another name.
+            self.groups[written[0]] = np.where(mask, self.groups[read[0]], self.groups.get(written[0], self.now * 0))
+            self.slots |= 1 << written[0]
+            return
+        for slot in read:
+            early = mask & (self.groups[slot] >= self.over)
+            if early.any():
+                block = int(np.argmax(np.broadcast_to(early, m.whole).any(1)))
+                m.findings.undefined(m.spot(), "pipeline", numbers=[int(m.numbers[block])])
+                break
+        self._keep({slot: group if slot not in written else np.where(mask, self.over - 1, group)
+                    for slot, group in self.groups.items()})
+
+    def _keep(self, groups: dict[int, Array]) -> None:
+        self.groups, self.slots = groups, sum(1 << slot for slot in groups)
+
+
+def _mask(m: Threads) -> Array:
+    mask = np.ones((1, 1), bool) if m.mask is None else m.mask
+    return m.out(mask if m.frame.full else np.broadcast_to(mask, m.shape))
+
+
+def _bits(slots: int) -> Iterator[int]:
+    while slots:
+        low = slots & -slots
+        yield low.bit_length() - 1
+        slots ^= low

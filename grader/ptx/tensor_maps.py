@@ -1,0 +1,100 @@
+"""Tensor maps, which tell the copy engine how a tensor lies in memory: see "Tensors" and `tensormap.replace` of the PTX
+ISA (9.0, 5.5 and 9.7.9.26).
+
+Their 128 bytes are opaque. Here they hold the fields that `tensormap.replace` names, one after another.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from grader.ptx.types import Array, Unsupported
+
+BYTES = 128
+ALIGNED = 64
+_KEPT = 1024
+_MOST_BOX = 256
+_REPEATS = 1024
+"""Bytes after which a swizzle begins anew."""
+
+FIELDS = {
+    "global_address": (0, 8), "rank": (8, 4), "elemtype": (12, 4), "interleave_layout": (16, 4),
+    "swizzle_mode": (20, 4), "swizzle_atomicity": (24, 4), "fill_mode": (28, 4), "box_dim": (32, 4),
+    "element_stride": (52, 4), "global_dim": (72, 4), "global_stride": (96, 8),
+}  # fmt: skip
+"""Where a field begins, and the bytes of each of its numbers."""
+LISTS = {"box_dim": 5, "element_stride": 5, "global_dim": 5, "global_stride": 4}
+"""How many numbers fields have of which there are several."""
+_ITEMS = (1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4)
+"""Bytes of an element by `elemtype`."""
+
+
+class TensorMap(NamedTuple):
+    """A tensor at an `address`, of elements of `item` bytes. `box` is the shape of what one copy brings, the fastest
+    dimension first, and so are `sizes` and `strides`, in bytes. `width`: see `swizzled`."""
+
+    address: int
+    item: int
+    width: int
+    box: tuple[int, ...]
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    @property
+    def valid(self) -> bool:
+        """Whether a GPU takes it: 16 bytes are the least that it moves."""
+        row = self.box[0] * self.item
+        return (
+            0 not in self.sizes and all(1 <= side <= _MOST_BOX for side in self.box) and row % 16 == 0
+            and not any(number % 16 for number in (self.address, *self.strides[1:]))
+            and (self.width == 16 or row <= self.width))
+
+    def offsets(self, corner: tuple[int, ...]) -> tuple[Array, Array]:
+        """Of the elements of the box at a corner: their bytes behind `address`, and whether the tensor has them."""
+        at, inside = np.zeros(1, np.int64), np.ones(1, bool)
+        for first, side, size, stride in zip(corner, self.box, self.sizes, self.strides, strict=True):
+            along = first + np.arange(side, dtype=np.int64)
+            at = np.add.outer(along * stride, at).ravel()
+            inside = np.logical_and.outer((along >= 0) & (along < size), inside).ravel()
+        return at, inside
+
+    def spread(self, begin: int) -> Array:
+        """The addresses in shared memory of the elements of a box that begins there."""
+        if self.width > 16 and self.box[0] * self.item != self.width:
+            raise Unsupported("a tensor map whose box is narrower than its swizzle")
+        phase = begin % _REPEATS
+        return _spread(prod(self.box), self.item, self.width, phase) + (begin - phase)
+
+
+def swizzled(addresses: Array, width: int) -> Array:
+    """Addresses in shared memory under the swizzle of 32, 64 or 128 bytes: the 16 bytes that a row's number turns lie
+    in different banks for rows that follow each other. 16 is none."""
+    return addresses ^ (addresses >> 7 & (width // 16 - 1)) << 4
+
+
+@lru_cache(_KEPT)
+def _spread(elements: int, item: int, width: int, phase: int) -> Array:
+    return swizzled(phase + np.arange(elements, dtype=np.int64) * item, width)
+
+
+@lru_cache(_KEPT)
+def tensor_map(contents: bytes) -> TensorMap:
+    """Raises Unsupported for what only a GPU knows, such as copies by im2col."""
+
+    def numbers(field: str) -> list[int]:
+        at, size = FIELDS[field]
+        return list(map(int, np.frombuffer(contents, f"<u{size}", LISTS.get(field, 1), at)))
+
+    (address,), (rank,), (kind,), (swizzle,) = map(numbers, ("global_address", "rank", "elemtype", "swizzle_mode"))
+    rank += 1
+    if rank > 5 or kind >= len(_ITEMS) or swizzle > 3 or any(
+        numbers(field) != [0] for field in ("interleave_layout", "swizzle_atomicity", "fill_mode")
+    ) or any(step != 1 for step in numbers("element_stride")[:rank]):
+        raise Unsupported("needs a GPU: a tensor map of another form")
+    box, sizes = (tuple(numbers(field)[:rank]) for field in ("box_dim", "global_dim"))
+    strides = (_ITEMS[kind], *numbers("global_stride")[: rank - 1])
+    return TensorMap(address, _ITEMS[kind], 16 << swizzle, box, sizes, strides)

@@ -1,0 +1,90 @@
+"""Elements of memory that threads do not access themselves, but the copy engine or the tensor cores for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from grader.plan.traffic import Kind
+from grader.ptx.findings import Named
+from grader.ptx.regions import APART, Region
+from grader.ptx.state import ChunkState
+from grader.ptx.transfers import Place
+from grader.ptx.types import Array
+
+_HALF = 1 << (APART - 1)
+
+Copy = Callable[[ChunkState, "Who"], None]
+
+
+class Who(NamedTuple):
+    """The threads that ask: blocks and threads in the part of the chunk that runs."""
+
+    blocks: Array
+    threads: Array
+
+
+def active(m: ChunkState) -> Who:
+    return Who(*np.nonzero(np.broadcast_to(True if m.mask is None else m.mask, m.shape)))
+
+
+def of_one(value: Array, m: ChunkState, who: Who) -> int:
+    """What a register holds in one thread."""
+    return int(np.broadcast_to(value, m.shape)[who.blocks[0], who.threads[0]])
+
+
+def shared_place(m: ChunkState, who: Who, addresses: Array, item: int, way: Kind) -> Place:
+    """Elements of `item` bytes in the shared memory of blocks, at `addresses` of the shape (threads that ask, …)."""
+    space = m.spaces.shared
+    within = np.clip(addresses, 0, space.bytes - item)
+    inside = (within == addresses) & space.valid[within] & space.valid[within + item - 1]
+    if not inside.all():
+        begin, end, name = space.array(int(addresses[~inside][0]))
+        _outside(m, who, way, Named(name, shared=True), (end - begin) // item, (addresses - begin) // item, inside)
+    rows = m.spaces.shared_begins()[who.blocks].reshape(-1, *[1] * (addresses.ndim - 1))
+    return Place(space.region, np.where(inside, (within + rows) // item, 0), inside)
+
+
+def global_place(m: ChunkState, who: Who, address: int, offsets: Array, wanted: Array, item: int, way: Kind) -> Place:
+    """Elements that one thread asks for, of which those that are not `wanted` are nowhere: bytes behind an address."""
+    region = m.spaces.regions.get((address + _HALF >> APART) - 1) or Region(np.zeros(0, np.uint8), 0, Named(""))
+    at = (address - region.base + offsets)[None]
+    inside = (at >= 0) & (at + item <= region.raw.size)
+    if not (inside | ~wanted).all():
+        _outside(m, who, way, region.named, region.raw.size // item, at // item, inside | ~wanted)
+    inside &= wanted
+    return Place(region, np.where(inside, at // item, 0), inside)
+
+
+def aligned(m: ChunkState, who: Who, address: int, to: int, way: Kind, named: Named) -> int:
+    """An address, rounded down where it is no multiple of `to`, which is noted."""
+    if address % to:
+        m.findings.misaligned(m.spot(), way, named, to, address % (1 << APART), int(who.blocks[0]))
+    return address - address % to
+
+
+def taken(m: ChunkState, who: Who, place: Place, item: int) -> Array:
+    """The elements of a place, zeros for those that are not inside. Notes those that nothing has written."""
+    region, kind = place.region, np.dtype(f"u{item}")
+    if region.written is not None:
+        known = (region.marks(item).take(place.index, mode="clip") == np.iinfo(kind).max) | ~place.inside
+        if not known.all():
+            first = int(np.argmin(known.reshape(len(known), -1).all(1)))
+            offset = int(place.index[~known][0]) * item
+            named, _ = m.spaces.place(region, offset, item)
+            m.findings.unwritten(m.spot(), named, int((~known[first]).sum()), int(who.blocks[first]))
+    view = region.view(kind)
+    return np.where(place.inside, view.take(place.index, mode="clip") if view.size else kind.type(0), kind.type(0))
+
+
+def _outside(
+    m: ChunkState, who: Who, way: Kind, named: Named, elements: int, offsets: Array, inside: Array
+) -> None:
+    """Notes threads that ask for elements which are not inside."""
+    every, bad, at = np.zeros((3, *m.shape), np.int64)
+    flat, far = inside.reshape(len(inside), -1), offsets.reshape(len(offsets), -1)
+    every[who], bad[who] = 1, ~flat.all(1)
+    at[who] = far[np.arange(len(far)), flat.argmin(1)]
+    m.findings.out_of_bounds(m.spot(), way, named, elements, at, bad != 0, every != 0)

@@ -1,0 +1,81 @@
+"""Bulk copies into shared memory that are under way: see "Asynchronous copy" of the PTX ISA (9.0, 9.7.9.25).
+
+What they bring arrives when somebody looks whether it has, as late as a GPU may have it: threads that do not look find
+what was there before.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from grader.ptx.regions import Reached, Region
+from grader.ptx.threads import Threads
+from grader.ptx.types import Array
+
+FIELD = np.uint64(20)
+PENDING = np.uint64((1 << 20) - 1)
+PHASE = np.uint64(1 << 63)
+_BYTES, _AT = (1 << 22) - 1, np.uint64(40)
+"""The field of a barrier in memory that counts bytes, and where it is."""
+
+
+def after(words: Array, arrived: Array, due: Array) -> Array:
+    """Barriers, as `grader.ptx.instructions.phases` has them, after so many arrivals, with so many more bytes due."""
+    pending, expected = words & PENDING, words >> FIELD & PENDING
+    left = np.maximum(pending.astype(np.int64) - arrived, 0)
+    bytes_ = ((words >> _AT).astype(np.int64) + due) & _BYTES
+    turns = (left == 0) & (bytes_ == 0)
+    phase = np.where(turns, words ^ PHASE, words) & PHASE
+    pending = np.where(turns, expected, left.astype(np.uint64))
+    return phase | bytes_.astype(np.uint64) << _AT | expected << FIELD | pending
+
+
+class Place(NamedTuple):
+    """Elements of a region by their `index`, and which of them are `inside` of it; the index of others is 0."""
+
+    region: Region
+    index: Array
+    inside: Array
+
+    def put(self, values: Array) -> None:
+        """Stores without a thread: whoever touched these elements before has nothing to do with it."""
+        at, size = self.index[self.inside], values.dtype.itemsize
+        region = self.region
+        region.view(values.dtype)[at] = values[self.inside]
+        if region.written is not None:
+            region.marks(size)[at] = np.iinfo(f"u{size}").max
+
+    def forget(self, unit: int, size: int) -> None:
+        """Forgets who touched elements of `size` bytes, of which words of 2^unit bytes know it."""
+        if (touched := self.region.touched) is not None:
+            words = np.unique(self.index[self.inside] * size >> unit)
+            for step in range(max(1, size >> unit)):
+                touched.writer[words + step] = 0
+                if touched.reader is not None:
+                    touched.reader[words + step] = 0
+
+
+class Transfers:
+    """Copies that are `due` at each barrier: by the index of its word in the shared memory of a chunk."""
+
+    def __init__(self) -> None:
+        self.due: dict[int, list[tuple[Place, Array]]] = {}
+
+    def start(self, barrier: int, place: Place, values: Array) -> None:
+        self.due.setdefault(barrier, []).append((place, values))
+
+    def arrive(self, m: Threads, barriers: Reached, unit: int) -> None:
+        """Lets everything arrive that is due at barriers."""
+        if not barriers.region.named.shared:
+            return
+        index = np.broadcast_to(barriers.offsets >> 3, m.shape)
+        words = barriers.region.view(np.dtype(np.uint64))
+        index = index if barriers.mask is None else index[np.broadcast_to(barriers.mask, m.shape)]
+        for at in np.unique(index).tolist():
+            for place, values in self.due.pop(at, ()):
+                place.forget(unit, values.itemsize)
+                place.put(values)
+                words[at] = after(words[at], np.int64(0), np.int64(-values.nbytes))
+                m.version += 1
