@@ -161,7 +161,7 @@ class Undefined(Shaped):
     `lanes`: lanes of one store have different values for one element;
     `reorder`: a reshape or concatenation may put its elements in any order;
     `hint`: a promise to the compiler about addresses or values is not kept;
-    `pipeline`: a load may be made before a store of an earlier round of its loop;
+    `pipeline`: a load may be made before a store of an earlier round of its loop, or uses what is still under way;
     `index`: a gather reaches outside its source;
     `reduction`: a reduction's function may depend on the order;
     `programs`: a program uses what another one stores in the same launch;

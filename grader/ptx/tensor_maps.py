@@ -17,7 +17,7 @@ from grader.ptx.types import Array, Unsupported
 BYTES = 128
 ALIGNED = 64
 _KEPT = 1024
-_MOST_BOX = 256
+_MOST_BOX, _MOST_BYTES, _MOST_STRIDE = 256, 256 << 10, 1 << 40
 _REPEATS = 1024
 """Bytes after which a swizzle begins anew."""
 
@@ -45,12 +45,18 @@ class TensorMap(NamedTuple):
     strides: tuple[int, ...]
 
     @property
+    def bytes(self) -> int:
+        """Of a box."""
+        return prod(self.box) * self.item
+
+    @property
     def valid(self) -> bool:
         """Whether a GPU takes it: 16 bytes are the least that it moves."""
         row = self.box[0] * self.item
         return (
-            0 not in self.sizes and all(1 <= side <= _MOST_BOX for side in self.box) and row % 16 == 0
-            and not any(number % 16 for number in (self.address, *self.strides[1:]))
+            self.bytes <= _MOST_BYTES and all(1 <= side <= _MOST_BOX for side in self.box) and 0 not in self.sizes
+            and not any(number % 16 for number in (row, self.address, *self.strides[1:]))
+            and all(stride < _MOST_STRIDE for stride in self.strides)
             and (self.width == 16 or row <= self.width))
 
     def offsets(self, corner: tuple[int, ...]) -> tuple[Array, Array]:

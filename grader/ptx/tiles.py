@@ -49,6 +49,7 @@ def shared_place(m: ChunkState, who: Who, addresses: Array, item: int, way: Kind
 
 def global_place(m: ChunkState, who: Who, address: int, offsets: Array, wanted: Array, item: int, way: Kind) -> Place:
     """Elements that one thread asks for, of which those that are not `wanted` are nowhere: bytes behind an address."""
+    address = min(address, 1 << 62)
     region = m.spaces.regions.get((address + _HALF >> APART) - 1) or Region(np.zeros(0, np.uint8), 0, Named(""))
     at = (address - region.base + offsets)[None]
     inside = (at >= 0) & (at + item <= region.raw.size)

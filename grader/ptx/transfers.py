@@ -50,7 +50,7 @@ class Place(NamedTuple):
     def forget(self, unit: int, size: int) -> None:
         """Forgets who touched elements of `size` bytes, of which words of 2^unit bytes know it."""
         if (touched := self.region.touched) is not None:
-            words = np.unique(self.index[self.inside] * size >> unit)
+            words = self.index[self.inside] * size >> unit
             for step in range(max(1, size >> unit)):
                 touched.writer[words + step] = 0
                 if touched.reader is not None:
@@ -61,10 +61,10 @@ class Transfers:
     """Copies that are `due` at each barrier: by the index of its word in the shared memory of a chunk."""
 
     def __init__(self) -> None:
-        self.due: dict[int, list[tuple[Place, Array]]] = {}
+        self.due: dict[int, list[tuple[Place, Array, int]]] = {}
 
-    def start(self, barrier: int, place: Place, values: Array) -> None:
-        self.due.setdefault(barrier, []).append((place, values))
+    def start(self, barrier: int, place: Place, values: Array, bytes_: int) -> None:
+        self.due.setdefault(barrier, []).append((place, values, bytes_))
 
     def arrive(self, m: Threads, barriers: Reached, unit: int) -> None:
         """Lets everything arrive that is due at barriers."""
@@ -74,8 +74,8 @@ class Transfers:
         words = barriers.region.view(np.dtype(np.uint64))
         index = index if barriers.mask is None else index[np.broadcast_to(barriers.mask, m.shape)]
         for at in np.unique(index).tolist():
-            for place, values in self.due.pop(at, ()):
+            for place, values, bytes_ in self.due.pop(at, ()):
                 place.forget(unit, values.itemsize)
                 place.put(values)
-                words[at] = after(words[at], np.int64(0), np.int64(-values.nbytes))
+                words[at] = after(words[at], np.int64(0), np.int64(-bytes_))
                 m.version += 1

@@ -22,19 +22,19 @@ from grader.ptx.launch import Setting, run_launch
 from grader.ptx.types import Array
 
 needs_nvcc = pytest.mark.skipif(bool(problem()), reason="no nvcc")
-HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
+HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n"
 
 
 @cache
 def compiled(source: str) -> str:
-    """A source as PTX for sm_90. Its lines count from 1."""
+    """A source as PTX for sm_90a. Its lines count from 1."""
     tools = toolkit()
     assert tools is not None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "kernel.cu")
         path.write_text(source, encoding="utf-8")
         made = path.with_suffix(".ptx")
-        subprocess.run([tools.nvcc, "-arch=sm_90", "-lineinfo", "-O2", "-std=c++17", "-ptx", path, "-o", made],
+        subprocess.run([tools.nvcc, "-arch=sm_90a", "-lineinfo", "-O2", "-std=c++17", "-ptx", path, "-o", made],
                        check=True, capture_output=True, timeout=100)
         return made.read_text(encoding="utf-8")
 

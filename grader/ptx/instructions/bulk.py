@@ -17,6 +17,7 @@ from grader.ptx.instructions.memory import space_of
 from grader.ptx.lanes import WARP
 from grader.ptx.program import ThreadInstruction
 from grader.ptx.reader import split_operands
+from grader.ptx.regions import Region
 from grader.ptx.state import ChunkState
 from grader.ptx.tensor_maps import TensorMap, tensor_map
 from grader.ptx.tiles import Who, aligned, global_place, of_one, shared_place
@@ -30,6 +31,7 @@ _ITEM = 8
 """Bytes of the elements of a copy that knows of none."""
 _BOX_ALIGNED, _ALIGNED = 128, 16
 _SHARED = Named("", shared=True)
+_NOWHERE = Place(Region(np.zeros(0, np.uint8), 0, _SHARED), np.zeros(0, np.int64), np.zeros(0, bool))
 
 
 def bulk(decoder: Decoder, one: ThreadInstruction) -> Run:
@@ -55,12 +57,12 @@ def _bytes(decoder: Decoder, one: ThreadInstruction, operands: list[str], barrie
 
     def copy(m: ChunkState, who: Who) -> None:
         to, of, count = (of_one(get(m), m, who) for get in (target, source, size))
-        count = aligned(m, who, count, _ALIGNED, "store", _SHARED)
-        offsets = np.arange(0, count, _ITEM)
+        most = min(aligned(m, who, count, _ALIGNED, "store", _SHARED), m.spaces.shared.bytes + _ALIGNED)
+        offsets = np.arange(0, most, _ITEM)
         shared, far = (of, to) if barrier is None else (to, of)
         shared = aligned(m, who, shared, _ALIGNED, "load" if barrier is None else "store", _SHARED)
         far = aligned(m, who, far, _ALIGNED, "store" if barrier is None else "load", Named(""))
-        _move(m, who, (shared + offsets)[None], (far, offsets, np.ones(offsets.size, bool)), _ITEM, barrier)
+        _move(m, who, (shared + offsets)[None], (far, offsets, np.ones(offsets.size, bool)), _ITEM, barrier, count)
 
     return _for_each(copy)
 
@@ -76,13 +78,16 @@ def _box(decoder: Decoder, one: ThreadInstruction, operands: list[str], barrier:
 
     def copy(m: ChunkState, who: Who) -> None:
         found = _read_map(m, who, of_one(map_at(m), m, who))
-        if found is None:
+        if not found.valid:
+            if barrier is not None:
+                _due(m, who, barrier, _NOWHERE, np.zeros(0, np.uint8), found.bytes)
             return
         if len(found.box) != len(coordinates):
             raise Unsupported("needs a GPU: a tensor map of other dimensions")
         begin = aligned(m, who, of_one(to(m), m, who), _BOX_ALIGNED, "load" if barrier is None else "store", _SHARED)
         offsets, inside = found.offsets(tuple(of_one(get(m), m, who) for get in coordinates))
-        _move(m, who, found.spread(begin)[None], (found.address, offsets, inside), found.item, barrier)
+        far = found.address, offsets, inside
+        _move(m, who, found.spread(begin)[None], far, found.item, barrier, found.bytes)
 
     return _for_each(copy)
 
@@ -97,9 +102,11 @@ def _for_each(copy: tiles.Copy) -> Run:
 
 
 def _move(
-    m: ChunkState, who: Who, addresses: Array, far: tuple[int, Array, Array], item: int, barrier: Get | None
+    m: ChunkState, who: Who, addresses: Array, far: tuple[int, Array, Array], item: int, barrier: Get | None,
+    bytes_: int,
 ) -> None:
-    """Copies elements between `addresses` in shared memory and others: of `global_place` address, offsets, wanted."""
+    """Copies elements between `addresses` in shared memory and others: of `global_place` address, offsets, wanted. The
+    barrier of what comes counts `bytes_`."""
     m.budget.charge(addresses.size)
     near = shared_place(m, who, addresses, item, "load" if barrier is None else "store")
     way: Kind = "store" if barrier is None else "load"
@@ -111,24 +118,29 @@ def _move(
         m.version += 1
         other.put(tiles.taken(m, who, Place(near.region, near.index, near.inside & other.inside), item))
         return
+    _due(m, who, barrier, near, tiles.taken(m, who, other, item), bytes_)
+
+
+def _due(m: ChunkState, who: Who, barrier: Get, place: Place, values: Array, bytes_: int) -> None:
+    """Lets a barrier wait for what is to come to a place."""
     begin = aligned(m, who, of_one(barrier(m), m, who), 8, "atomic", _SHARED)
     word = shared_place(m, who, np.array([begin]), 8, "atomic")
-    m.spaces.transfers.start(int(word.index[0]), near, tiles.taken(m, who, other, item))
+    m.spaces.transfers.start(int(word.index[0]), place, values, bytes_)
 
 
 # Tensor maps.
 
 
-def _read_map(m: ChunkState, who: Who, address: int) -> TensorMap | None:
-    """The tensor map at an address, None if no GPU takes it, which is noted."""
+def _read_map(m: ChunkState, who: Who, address: int) -> TensorMap:
+    """The tensor map at an address. Notes one that no GPU takes."""
     begin = aligned(m, who, address, tensor_maps.ALIGNED, "load", Named(""))
     offsets = np.arange(0, tensor_maps.BYTES, _ITEM)
     place = global_place(m, who, begin, offsets, np.ones(offsets.size, bool), _ITEM, "load")
     found = tensor_map(tiles.taken(m, who, place, _ITEM).tobytes())
-    if found.valid:
-        return found
-    m.findings.undefined(m.spot(), "descriptor", place.region.named, numbers=[int(m.numbers_here()[who.blocks[0]])])
-    return None
+    if not found.valid:
+        block = int(m.numbers_here()[who.blocks[0]])
+        m.findings.undefined(m.spot(), "descriptor", place.region.named, numbers=[block])
+    return found
 
 
 def _tensormap(decoder: Decoder, one: ThreadInstruction) -> Run:

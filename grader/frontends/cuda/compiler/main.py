@@ -92,7 +92,8 @@ def compile_kernel(
             source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
             source.write_text(without_lines(kernel.text), encoding="utf-8")
             ended = children.run(
-                [*_LIMITED, str(seconds), found.ptxas, "-v", f"--gpu-name={with_features(target)}", str(source), "-o", str(result)],
+                [*_LIMITED, str(seconds), found.ptxas, "-v", f"--gpu-name={with_features(target)}", str(source), "-o",
+                 str(result)],
                 most=_MOST_SAID, seconds=until - time.monotonic())
             said = ended.errors.decode(errors="replace")
             if ended.status:

@@ -36,9 +36,9 @@ CHANCES: Chances = {
         "What __builtin_assume, __restrict__ or an aligned cast promises{line} is not so.",
         "Promise only what holds for every size, 1 and primes among them."),
     "pipeline": _failure(
-        "What is copied asynchronously{line} is used before it has arrived.",
-        "Call __pipeline_wait_prior(0), or wait for the barrier, and then __syncthreads(), before the shared array is "
-        "read."),
+        "What is made asynchronously, by a copy or by wgmma, is used{line} before anybody has waited for it.",
+        "Sums of wgmma are there after wgmma.commit_group and wgmma.wait_group 0, copies after "
+        "__pipeline_wait_prior(0) or a wait for their barrier, and then __syncthreads()."),
     "index": _failure(
         "A shuffle{line} reads a lane that does not take part, and the answer depends on what is found there.",
         "All 32 threads of a warp call __shfl_sync with the mask 0xffffffff, outside of any `if`; a lane is 0 to 31."),

@@ -1,0 +1,50 @@
+"""Products of warpgroups: what they are, and who uses them or their operands too early."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.plan.findings import OutOfBounds, Undefined, Unwritten
+from grader.plan.plan import Integer
+from tests.ptx.launching import Outcome, empty, run, tensor
+from tests.ptx.warpgroups import PRODUCTS, Product, drawn
+
+
+def made(product: Product, text: str = "", **descriptors: int) -> tuple[Outcome, np.ndarray, np.ndarray]:
+    image, (a, b), expected = drawn(product)
+    out = empty(128 * product.words)
+    given = [Integer(type="u64", value=descriptors.get(name, value)) for name, value in (("a", a), ("b", b))]
+    outcome = run(text or product.text(), 1, 128, tensor(image, "image"), out, *given)
+    return outcome, product.result(out.values("u4")), expected
+
+
+@pytest.mark.parametrize("product", PRODUCTS, ids=str)
+def test_products(product: Product) -> None:
+    outcome, found, expected = made(product)
+    assert outcome.findings == []
+    np.testing.assert_allclose(found, expected, rtol=2e-3 if product.kinds[0] == "f16" else 1e-6)
+
+
+WAIT = "wgmma.wait_group.sync.aligned 0;"
+
+
+def test_sums_that_nobody_waited_for() -> None:
+    text = Product().text()
+    (found,) = made(Product(), text.replace(WAIT, ""))[0].findings
+    assert isinstance(found, Undefined) and (found.what, found.certain) == ("pipeline", True)
+    (found,) = made(Product(), text.replace(WAIT, "wgmma.wait_group.sync.aligned 1;"))[0].findings
+    assert isinstance(found, Undefined) and found.what == "pipeline"
+    # Under another name.
+    assert made(Product(), text.replace(WAIT, f"mov.b32 %r8, %d5; {WAIT} add.u32 %r8, %r8, 1;"))[0].findings == []
+    (found,) = made(Product(), text.replace(WAIT, f"mov.b32 %r8, %d5; add.u32 %r8, %r8, 1; {WAIT}"))[0].findings
+    assert isinstance(found, Undefined) and found.what == "pipeline"
+
+
+def test_operands_that_are_not_there() -> None:
+    (found,) = made(Product(), a=40000 >> 4 | 64 << 32 | 1 << 62)[0].findings
+    assert isinstance(found, OutOfBounds) and (found.tensor, found.space) == ("memory", "shared")
+    (found,) = made(Product(), Product().text().replace("st.shared", "@!%p0 st.shared", 1))[0].findings
+    assert isinstance(found, Unwritten) and found.tensor == "memory"
+    (found,) = made(Product(), Product().text().replace("bar.sync 0;", ""))[0].findings
+    assert isinstance(found, Undefined) and found.what == "shared"
