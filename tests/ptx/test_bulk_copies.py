@@ -160,7 +160,7 @@ def test_boxes_that_go_wrong() -> None:
     found, *_ = case.run(('"r"(at(box))', '"r"(at(box) + 16)'))[0].findings
     assert isinstance(found, Misaligned) and (found.bytes, found.offset) == (128, 16)
     found, *_ = Boxes(64, 8, 3, 0, 15).run(('"r"(rows)', '"r"(rows + 2)'))[0].findings
-    assert isinstance(found, OutOfBounds) and (found.tensor, found.access) == ("in", "load")
+    assert isinstance(found, OutOfBounds) and (found.given, found.access) == ("in", "load")
     with pytest.raises(LaunchStopped, match="endless"):
         case.run(("sizeof(box)", "sizeof(box) + 16"))
 

@@ -6,11 +6,22 @@ from collections.abc import Sequence
 
 import pytest
 
+from grader.home import ROOT
 from grader.judge.rules import check
+from grader.plan.device import TARGETS
 from grader.plan.messages import Answers, Given, Resources, kernel_key
 from grader.plan.plan import Copy, Data, Fill, Integer, Launch, Operation, Plan, Pointer, Structure
 from tests.frontends.cuda.compiling import needs_nvcc
-from tests.frontends.cuda.planner.harness import DEVICE, build, contents_of, elementwise, plan, with_function
+from tests.frontends.cuda.planner.harness import (
+    DEVICE,
+    build,
+    contents_of,
+    elementwise,
+    plan,
+    size,
+    tensor,
+    with_function,
+)
 
 pytestmark = needs_nvcc
 SIZE = 1000
@@ -330,3 +341,24 @@ def test_the_builder_finds_the_function_and_the_names_of_its_parameters(built: b
     assert [(one.name, one.type) for one in found.parameters] == [
         ("input", "pointer"), ("output", "pointer"), ("n", "int")]
     assert {one.name for one in found.entries} == {"scale", "paired", "add", "tiled", "bounded<64>"}
+
+
+@pytest.mark.parametrize(("target", "sizes", "kernel", "blocks"), [
+    ("sm_90", (4096, 4096, 512), "hopper_kernel", 132), ("sm_90", (4096, 4097, 512), "gemm_kernel", 4160),
+    ("sm_80", (4096, 4096, 512), "gemm_kernel", 512)])
+def test_code_for_one_generation_alone(target: str, sizes: tuple[int, int, int], kernel: str, blocks: int) -> None:
+    """The reference's kernel for Hopper is there if it was compiled for Hopper, with features that no later GPU has."""
+    rows, columns, inner = sizes
+    given = [
+        tensor("a", rows, inner, dtype="float16"), tensor("b", inner, columns, dtype="float16"),
+        tensor("out", rows, columns, dtype="float16", output=True),
+        *(size(name, value) for name, value in zip("MNK", sizes, strict=True))]
+    source = (ROOT / "reference/cuda/gemm.cu").read_text(encoding="utf-8")
+    made = build(source, "gemm", given, TARGETS[target])
+    assert isinstance(made, bytes), made
+    (found,) = plan(made, given, device=TARGETS[target], text=source)
+    assert isinstance(found, Plan), found
+    (launch,) = (one for one in found.first if isinstance(one, Launch))
+    name = found.kernels[launch.kernel].name.partition("<")[0]
+    assert (name, launch.grid) == (kernel, (blocks, 1, 1))
+    assert f".target {target}{'a' * (target == 'sm_90')}\n" in found.kernels[launch.kernel].text
