@@ -16,7 +16,7 @@ from grader.ptx.findings import Named
 from grader.ptx.lanes import WARP, Frame, spread
 from grader.ptx.regions import LastTouch, Reached, Region
 from grader.ptx.threads import Threads
-from grader.ptx.transfers import Place
+from grader.ptx.transfers import Elements
 from grader.ptx.types import Array
 
 WHEN = 40
@@ -151,7 +151,7 @@ class Races:
                     touched.reader = zeros(touched.writer.size, np.int64)
                 self._stamp(m, touched.reader, here, mask)
 
-    def read_by_warp(self, m: Threads, who: tuple[Array, Array], place: Place, size: int) -> None:
+    def read_by_warp(self, m: Threads, who: tuple[Array, Array], place: Elements, size: int) -> None:
         """Looks for elements of shared memory, of `size` bytes, that another warp has stored and that a warp reads, for
         each of the threads that ask, without an order."""
         if self.off or (touched := place.region.touched) is None:

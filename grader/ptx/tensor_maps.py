@@ -33,7 +33,7 @@ _ITEMS = (1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4)
 """Bytes of an element by `elemtype`."""
 
 
-class TensorMap(NamedTuple):
+class TensorLayout(NamedTuple):
     """A tensor at an `address`, of elements of `item` bytes. `box` is the shape of what one copy brings, the fastest
     dimension first, and so are `sizes` and `strides`, in bytes. `width`: see `swizzled`."""
 
@@ -88,7 +88,7 @@ def _spread(elements: int, item: int, width: int, phase: int) -> Array:
 
 
 @lru_cache(_KEPT)
-def tensor_map(contents: bytes) -> TensorMap:
+def tensor_map(contents: bytes) -> TensorLayout:
     """Raises Unsupported for what only a GPU knows, such as copies by im2col."""
 
     def numbers(field: str) -> list[int]:
@@ -103,4 +103,4 @@ def tensor_map(contents: bytes) -> TensorMap:
         raise Unsupported("needs a GPU: a tensor map of another form")
     box, sizes = (tuple(numbers(field)[:rank]) for field in ("box_dim", "global_dim"))
     strides = (_ITEMS[kind], *numbers("global_stride")[: rank - 1])
-    return TensorMap(address, _ITEMS[kind], 16 << swizzle, box, sizes, strides)
+    return TensorLayout(address, _ITEMS[kind], 16 << swizzle, box, sizes, strides)

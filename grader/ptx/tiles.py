@@ -11,7 +11,7 @@ from grader.plan.traffic import Kind
 from grader.ptx.findings import Named
 from grader.ptx.regions import APART, Region
 from grader.ptx.state import ChunkState
-from grader.ptx.transfers import Place
+from grader.ptx.transfers import Elements
 from grader.ptx.types import Array
 
 _HALF = 1 << (APART - 1)
@@ -35,28 +35,30 @@ def of_one(value: Array, m: ChunkState, who: Who) -> int:
     return int(np.broadcast_to(value, m.shape)[who.blocks[0], who.threads[0]])
 
 
-def shared_place(m: ChunkState, who: Who, addresses: Array, item: int, way: Kind) -> Place:
+def shared_place(m: ChunkState, who: Who, addresses: Array, item: int, way: Kind) -> Elements:
     """Elements of `item` bytes in the shared memory of blocks, at `addresses` of the shape (threads that ask, …)."""
     space = m.spaces.shared
     within = np.clip(addresses, 0, space.bytes - item)
     inside = (within == addresses) & space.valid[within] & space.valid[within + item - 1]
     if not inside.all():
         begin, end, name = space.array(int(addresses[~inside][0]))
-        _outside(m, who, way, Named(name, shared=True), (end - begin) // item, (addresses - begin) // item, inside)
+        outside(m, who, way, Named(name, shared=True), (end - begin) // item, (addresses - begin) // item, inside)
     rows = m.spaces.shared_begins()[who.blocks].reshape(-1, *[1] * (addresses.ndim - 1))
-    return Place(space.region, np.where(inside, (within + rows) // item, 0), inside)
+    return Elements(space.region, np.where(inside, (within + rows) // item, 0), inside)
 
 
-def global_place(m: ChunkState, who: Who, address: int, offsets: Array, wanted: Array, item: int, way: Kind) -> Place:
+def global_place(
+    m: ChunkState, who: Who, address: int, offsets: Array, wanted: Array, item: int, way: Kind
+) -> Elements:
     """Elements that one thread asks for, of which those that are not `wanted` are nowhere: bytes behind an address."""
     address = min(address, 1 << 62)
     region = m.spaces.regions.get((address + _HALF >> APART) - 1) or Region(np.zeros(0, np.uint8), 0, Named(""))
     at = (address - region.base + offsets)[None]
     inside = (at >= 0) & (at + item <= region.raw.size)
     if not (inside | ~wanted).all():
-        _outside(m, who, way, region.named, region.raw.size // item, at // item, inside | ~wanted)
+        outside(m, who, way, region.named, region.raw.size // item, at // item, inside | ~wanted)
     inside &= wanted
-    return Place(region, np.where(inside, at // item, 0), inside)
+    return Elements(region, np.where(inside, at // item, 0), inside)
 
 
 def aligned(m: ChunkState, who: Who, address: int, to: int, way: Kind, named: Named) -> int:
@@ -66,7 +68,7 @@ def aligned(m: ChunkState, who: Who, address: int, to: int, way: Kind, named: Na
     return address - address % to
 
 
-def taken(m: ChunkState, who: Who, place: Place, item: int) -> Array:
+def taken(m: ChunkState, who: Who, place: Elements, item: int) -> Array:
     """The elements of a place, zeros for those that are not inside. Notes those that nothing has written."""
     region, kind = place.region, np.dtype(f"u{item}")
     if region.written is not None:
@@ -80,7 +82,7 @@ def taken(m: ChunkState, who: Who, place: Place, item: int) -> Array:
     return np.where(place.inside, view.take(place.index, mode="clip") if view.size else kind.type(0), kind.type(0))
 
 
-def _outside(
+def outside(
     m: ChunkState, who: Who, way: Kind, named: Named, elements: int, offsets: Array, inside: Array
 ) -> None:
     """Notes threads that ask for elements which are not inside."""

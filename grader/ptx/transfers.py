@@ -32,7 +32,7 @@ def after(words: Array, arrived: Array, due: Array) -> Array:
     return phase | bytes_.astype(np.uint64) << _AT | expected << FIELD | pending
 
 
-class Place(NamedTuple):
+class Elements(NamedTuple):
     """Elements of a region by their `index`, and which of them are `inside` of it; the index of others is 0."""
 
     region: Region
@@ -61,9 +61,9 @@ class Transfers:
     """Copies that are `due` at each barrier: by the index of its word in the shared memory of a chunk."""
 
     def __init__(self) -> None:
-        self.due: dict[int, list[tuple[Place, Array, int]]] = {}
+        self.due: dict[int, list[tuple[Elements, Array, int]]] = {}
 
-    def start(self, barrier: int, place: Place, values: Array, bytes_: int) -> None:
+    def start(self, barrier: int, place: Elements, values: Array, bytes_: int) -> None:
         self.due.setdefault(barrier, []).append((place, values, bytes_))
 
     def arrive(self, m: Threads, barriers: Reached, unit: int) -> None:

@@ -66,7 +66,8 @@ __global__ void boxes(const half *in, half *out, uint32_t *image, int rows, int 
     wait(&barrier);
     for (int k = threadIdx.x; k < WIDE * HIGH / 2; k += 32) image[k] = box[k];
     __syncwarp();
-    if (threadIdx.x == 0) {
+    // Boxes that begin outside of a tensor are fetched only.
+    if (threadIdx.x == 0 && x >= 0 && y >= 0) {
         asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
                      ::"l"(maps + 1), "r"(x), "r"(y), "r"(at(box)) : "memory");
         asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
@@ -127,7 +128,7 @@ class Boxes:
         out[rows, columns] = numbers()[rows, columns]
         high, wide = out[rows, columns].shape
         box[max(-self.y, 0) :, max(-self.x, 0) :][:high, :wide] = out[rows, columns]
-        return out, box
+        return out * (min(self.x, self.y) >= 0), box
 
 
 def numbers() -> Array:
@@ -135,7 +136,7 @@ def numbers() -> Array:
 
 
 CASES = [
-    Boxes(64, 16, 3, 64, 3), Boxes(32, 24, 2, -8, -5), Boxes(16, 9, 1, 130, 15), Boxes(24, 8, 0, 5, 1), Boxes(64, 8, 0)]
+    Boxes(64, 16, 3, 64, 3), Boxes(32, 24, 2, -8, -5), Boxes(16, 9, 1, 128, 15), Boxes(24, 8, 0, 8, 1), Boxes(64, 8, 0)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -161,6 +162,10 @@ def test_boxes_that_go_wrong() -> None:
     assert isinstance(found, Misaligned) and (found.bytes, found.offset) == (128, 16)
     found, *_ = Boxes(64, 8, 3, 0, 15).run(('"r"(rows)', '"r"(rows + 2)'))[0].findings
     assert isinstance(found, OutOfBounds) and (found.given, found.access) == ("in", "load")
+    found, *_ = Boxes(24, 8, 0, 5, 1).run()[0].findings
+    assert isinstance(found, Misaligned) and (found.given, found.bytes, found.offset) == ("in", 16, 10)
+    (found,) = Boxes(64, 8, 3, 0, -2).run((" && x >= 0 && y >= 0", ""))[0].findings
+    assert isinstance(found, OutOfBounds) and (found.given, found.access, found.lowest) == ("out", "store", -2)
     with pytest.raises(LaunchStopped, match="endless"):
         case.run(("sizeof(box)", "sizeof(box) + 16"))
 

@@ -19,9 +19,9 @@ from grader.ptx.program import ThreadInstruction
 from grader.ptx.reader import split_operands
 from grader.ptx.regions import Region
 from grader.ptx.state import ChunkState
-from grader.ptx.tensor_maps import TensorMap, tensor_map
+from grader.ptx.tensor_maps import TensorLayout, tensor_map
 from grader.ptx.tiles import Who, aligned, global_place, of_one, shared_place
-from grader.ptx.transfers import Place
+from grader.ptx.transfers import Elements
 from grader.ptx.types import DTYPES, Array, Unsupported
 
 _TO_SHARED = (("shared::cluster", "global", "mbarrier::complete_tx::bytes"),
@@ -31,7 +31,8 @@ _ITEM = 8
 """Bytes of the elements of a copy that knows of none."""
 _BOX_ALIGNED, _ALIGNED = 128, 16
 _SHARED = Named("", shared=True)
-_NOWHERE = Place(Region(np.zeros(0, np.uint8), 0, _SHARED), np.zeros(0, np.int64), np.zeros(0, bool))
+_NONE = np.zeros(0, np.int64)
+_NOWHERE = Elements(Region(np.zeros(0, np.uint8), 0, _SHARED), np.zeros(0, np.int64), np.zeros(0, bool))
 
 
 def bulk(decoder: Decoder, one: ThreadInstruction) -> Run:
@@ -85,11 +86,23 @@ def _box(decoder: Decoder, one: ThreadInstruction, operands: list[str], barrier:
         if len(found.box) != len(coordinates):
             raise Unsupported("needs a GPU: a tensor map of other dimensions")
         begin = aligned(m, who, of_one(to(m), m, who), _BOX_ALIGNED, "load" if barrier is None else "store", _SHARED)
-        offsets, inside = found.offsets(tuple(of_one(get(m), m, who) for get in coordinates))
+        corner = tuple(of_one(get(m), m, who) for get in coordinates)
+        _check_corner(m, who, found, corner, stores=barrier is None)
+        offsets, inside = found.offsets(corner)
         far = found.address, offsets, inside
         _move(m, who, found.spread(begin)[None], far, found.item, barrier, found.bytes)
 
     return _for_each(copy)
+
+
+def _check_corner(m: ChunkState, who: Who, of: TensorLayout, corner: tuple[int, ...], stores: bool) -> None:
+    """Notes a corner that the engine refuses, as an illegal instruction: on an H200, those that do not begin on 16
+    bytes, and negative ones of a store. Loads find zeros there."""
+    named = global_place(m, who, of.address, _NONE, _NONE > 0, of.item, "load").region.named
+    aligned(m, who, corner[0] * of.item, _ALIGNED, "store" if stores else "load", named)
+    for place, size in zip(corner, of.sizes, strict=True):
+        if stores and place < 0:
+            tiles.outside(m, who, "store", named, size, np.array([[place]]), np.zeros((1, 1), bool))
 
 
 def _for_each(copy: tiles.Copy) -> Run:
@@ -116,12 +129,12 @@ def _move(
         m.observer.copied(m, way, other.region, begins, int(m.numbers_here()[who.blocks[0]]), item)
     if barrier is None:
         m.version += 1
-        other.put(tiles.taken(m, who, Place(near.region, near.index, near.inside & other.inside), item))
+        other.put(tiles.taken(m, who, Elements(near.region, near.index, near.inside & other.inside), item))
         return
     _due(m, who, barrier, near, tiles.taken(m, who, other, item), bytes_)
 
 
-def _due(m: ChunkState, who: Who, barrier: Get, place: Place, values: Array, bytes_: int) -> None:
+def _due(m: ChunkState, who: Who, barrier: Get, place: Elements, values: Array, bytes_: int) -> None:
     """Lets a barrier wait for what is to come to a place."""
     begin = aligned(m, who, of_one(barrier(m), m, who), 8, "atomic", _SHARED)
     word = shared_place(m, who, np.array([begin]), 8, "atomic")
@@ -131,7 +144,7 @@ def _due(m: ChunkState, who: Who, barrier: Get, place: Place, values: Array, byt
 # Tensor maps.
 
 
-def _read_map(m: ChunkState, who: Who, address: int) -> TensorMap:
+def _read_map(m: ChunkState, who: Who, address: int) -> TensorLayout:
     """The tensor map at an address. Notes one that no GPU takes."""
     begin = aligned(m, who, address, tensor_maps.ALIGNED, "load", Named(""))
     offsets = np.arange(0, tensor_maps.BYTES, _ITEM)
