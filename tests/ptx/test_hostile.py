@@ -37,6 +37,15 @@ def _stopped(body: str, before: str = "", **options: Any) -> Exception:
     "bar.sync;  bar.sync %rd1, 3, 4, 5;", "atom.global.frob.b32 %r1, [%rd1], 1;", "ld.param.b32 %r1, [k_1+4000];",
     "st.param.b32 [k_1], %r1;", "mov.b64 %rd1, {%r1};", "setp.lt.s32 %p1|%p2|%p3, %r1, %r2;",
     "cp.async.bulk.tensor.2d.shared [%rd1];", "mov.u64 %rd1, 4096; st.param.b32 [%rd1], 1;", "mbarrier.init.b64 [%r1];",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1}, %rd1, %rd1, %p1, 1, 1, 0, 0;",
+    "wgmma.mma_async.sync.aligned.m64n7k16.f32.f16.f16 %f1, %rd1, %rd1, %p1;", "wgmma.wait_group.sync.aligned %r1;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f64.f64 {%f1, %f1, %f1, %f1}, %rd1, %rd1, %p1, 1, 1, 0, 0;",
+    "tensormap.replace.tile.global_dim.global.b1024.b32 [%rd1], 9, %r1;", "tensormap.replace.tile [%rd1];",
+    "tensormap.replace.tile.frob.global.b1024.b32 [%rd1], 1;",
+    "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {%r1}], [%r2];",
+    "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1], [%r2];",
+    "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];",
+    "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1];",
 ])  # fmt: skip
 def test_instructions_that_there_are_not(body: str) -> None:
     assert isinstance(_stopped(f"{body}\nret;"), Malformed | Unsupported)

@@ -349,7 +349,7 @@ def test_the_builder_finds_the_function_and_the_names_of_its_parameters(built: b
 def test_code_for_one_generation_alone(target: str, sizes: tuple[int, int, int], kernel: str, blocks: int) -> None:
     """The reference's kernel for Hopper is there if it was compiled for Hopper, with features that no later GPU has."""
     rows, columns, inner = sizes
-    given = [
+    given: list[Given] = [
         tensor("a", rows, inner, dtype="float16"), tensor("b", inner, columns, dtype="float16"),
         tensor("out", rows, columns, dtype="float16", output=True),
         *(size(name, value) for name, value in zip("MNK", sizes, strict=True))]
