@@ -11,7 +11,15 @@ import pytest
 
 from grader.home import ROOT
 from grader.plan import device
-from grader.plan.device import BY_TARGET, DEFAULT_TARGET, GENERATIONS, TARGETS, better_cores, tensor_cores
+from grader.plan.device import (
+    BY_TARGET,
+    DEFAULT_TARGET,
+    GENERATIONS,
+    TARGETS,
+    better_cores,
+    tensor_cores,
+    with_features,
+)
 from tests import copied
 
 # A GPU of now, but for the programs that a multiprocessor holds, which show that it is this row that is read.
@@ -99,3 +107,8 @@ def test_a_newer_generation_may_share_tensor_cores_or_have_slower_ones(monkeypat
     monkeypatch.setattr(device, "BY_TARGET", {**BY_TARGET, "sm_89": ada, "sm_129": consumer})
     assert {better_cores(target, "mma") for target in ("sm_80", "sm_89", "sm_129")} == {None}
     assert tensor_cores("mma.sync wgmma.mma_async") == "wgmma"
+
+
+def test_features_that_one_generation_alone_has() -> None:
+    assert [with_features(target) for target in ("sm_80", "sm_89", "sm_90", "sm_100", "sm_120")] == [
+        "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a"]
