@@ -6,13 +6,11 @@ Facts come in as values, and leave as words: nothing reads a sentence back.
 from grader.judge.explain.called import Called
 from grader.judge.explain.case import explain_case
 from grader.judge.explain.failures import explain_failure, explain_unreadable
-from grader.judge.explain.refusals import explain_assembly, explain_library, explain_missing
-from grader.judge.explain.remarks import explain_remarks
-from grader.judge.explain.runs import explain_findings
-from grader.judge.explain.stops import explain_slow, explain_stop
-from grader.judge.explain.strided import between_elements
+from grader.judge.explain.findings import explain_findings
+from grader.judge.explain.operations import between_elements
+from grader.judge.explain.refusals import explain_assembly, explain_library, explain_missing, explain_remarks
+from grader.judge.explain.stops import explain_slow, explain_stop, explain_timed
 from grader.judge.explain.summary import explain_assignment
-from grader.judge.explain.timed import explain_timed
 
 __all__ = [
     "Called", "between_elements", "explain_assembly", "explain_assignment", "explain_case", "explain_failure",

@@ -6,30 +6,24 @@ Every sentence says what a kernel does as a simulator saw it: tile and grid are 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from torch import Tensor
 
 from grader.judge.explain.evidence import Hint, plural
 from grader.judge.explain.layout import TensorAccess
-from grader.judge.explain.lines import spoken
 
-NARROW = (1 << 15, 1 << 16)
-"""How many numbers 16 bits count, with and without a sign."""
-
-ROUNDED_DOWN = "grid rounded down"
+STORED = ("store", "atomic")
 
 
-def misplaced(seen: Sequence[TensorAccess], among: Sequence[TensorAccess] = ()) -> Hint | None:
-    """Hint for the first access whose strides, programs or steps are not those of its tensor; `among` are all of the
-    call, where they are more."""
+def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
+    """Hint for the first access whose strides, programs or steps are not those of its tensor."""
     for one in seen:
-        if one.unsteady or one.looked_up:
-            continue
-        by_rows = {axis for other in among or seen for axis, moved in enumerate(other.access.programs)
-                   if other.layout.is_matrix and not other.flat and moved and moved % other.layout.columns == 0}
-        if (hint := _strides(one) or _programs(one, by_rows) or _steps(one)) is not None:
+        # How far lanes lie apart may not be known, or how far a loop reaches.
+        if not one.unsteady and not one.looked_up and (hint := _strides(one) or (
+            None if any(apart is None for _, apart, _ in one.dimensions) else _programs(one) or _steps(one)
+        )) is not None:
             return hint
     return None
 
@@ -41,64 +35,39 @@ def _strides(one: TensorAccess) -> Hint | None:
     if wrong is None:
         return None
     return one.hint(
-        f"In {one.where} neighbours in the tile lie {one.named(wrong)} elements apart in {layout.name}"
-        + (f", whose rows lie {layout.across} = {layout.columns:,} apart and columns 1." if layout.is_matrix else "."),
-        layout.text, "stride")
+        f"in {one.where} neighbours in the tile lie {one.named(wrong)} elements apart in {layout.name}"
+        f"{layout.rows_apart}.", layout.text, "stride")
 
 
-def _programs(one: TensorAccess, by_rows: Container[int]) -> Hint | None:
-    """Hint for programs that do not lie as far apart as a tile is large. `by_rows` are the grid's axes along which
-    other tensors move by whole rows."""
+def _programs(one: TensorAccess) -> Hint | None:
+    """Hint for programs that do not lie as far apart as a tile is large."""
     access, layout = one.access, one.layout
-    tile = [(apart, size) for _, apart, size in one.dimensions if apart]
-    if any(apart is None for _, apart, _ in one.dimensions):
-        return None
+    tile = {apart: size for _, apart, size in one.dimensions if apart}
+    lanes, step = math.prod(access.tile), abs(access.step or 0)
+    # As far as a tile or a loop reaches, whole and as a mask leaves it.
+    right = {apart * size * times for apart, size in tile.items() for times in (1, access.times)} | {
+        step * (access.times - 1) * more + apart * live[number] for number, apart, _ in one.dimensions if apart
+        for more, live in ((0, access.live), (1, access.last))} | ({step * access.times} if not tile else set())
+    # A row for each program, element by element.
+    row = not tile and layout.is_output and layout.is_matrix and step == 1 and access.times == layout.columns
     for axis, moved in enumerate(access.programs):
-        # A row of an output, stored element by element: by whole rows other tensors move, too.
-        one_by_one = (not tile and layout.is_output and layout.is_matrix and access.even and access.times > 1
-                      and abs(access.step or 0) == 1 and axis in by_rows)
         # If a matrix has one row, programs for further rows have nothing to do.
-        if not moved or moved < 0 or (moved >= layout.total and not one_by_one):
+        if not moved or moved < 0 or (moved >= layout.total and not row):
             continue
         rows = layout.is_matrix and moved % layout.columns == 0
-        span = abs(access.step or 0) * (access.times - 1)
-        right = {apart * size * times for apart, size in tile for times in (1, access.times)} | {
-            span * more + apart * lanes[number] for number, apart, _ in one.dimensions if apart
-            for more, lanes in ((0, access.live), (1, access.last))}
-        if not tile and access.times > 1:
-            right.add(abs(access.step or 0) * access.times)
-        if one.one_row and not rows:
-            return one.hint(
-                f"from program 0 to the next one along axis {axis} {one.where} moves on by {one.distance(moved)}, "
-                f"whose rows lie {layout.across} = {layout.columns:,} apart.", layout.text, "stride")
-        if moved in right and not one.one_row and not (one_by_one and not rows):
+        if (moved == layout.columns) if row else rows if one.one_row else (
+            # So many rows each, or one place of a row, which a label or an index may decide.
+            moved in right or (rows and (moved // layout.columns == one.along(layout.columns) or access.times > 1))
+            or (moved == 1 and 1 not in tile) or (layout.is_matrix and not rows and lanes == 1)
+        ):
             continue
-        if rows and (moved // layout.columns == one.along(layout.columns) or (access.times > 1 and not one_by_one)):
-            continue
-        if moved == 1 and 1 not in [apart for apart, _ in tile] and not one_by_one:
-            continue
-        if layout.is_matrix and not rows and math.prod(access.tile) == 1 and not one_by_one:
-            # One element of a row, at a place that a label or an index may decide.
-            continue
-        told = f"from program 0 to the next one along axis {axis} {one.where} moves on by"
-        size = next((size for apart, size in tile if apart == moved), 0)
-        by_row = layout.is_matrix and axis in by_rows and (len(access.tile) == 1 or one_by_one)
-        if size and not by_row:
-            unit = "row" if layout.is_matrix and moved == layout.columns else "element"
-            return one.hint(
-                f"{told} {plural(1, unit)} of {layout.name}, where a tile has {size:,} of them.",
-                f"Multiply {one.words.names.program_ids[axis]} by the block size, {size:,}.", "block size")
-        if by_row:
-            return one.hint(
-                f"{told} {one.distance(moved)}, whose rows lie {layout.across} = {layout.columns:,} apart.",
-                layout.text, "stride")
-        if one.words.sights.same_thread and not tile and moved == math.prod(access.tile) > 1:
-            return one.hint(
-                f"in {one.where} all {moved:,} lanes of a program use the same element of {layout.name}: the first of "
-                "its block.", one.words.sights.same_thread, "same thread")
-        covered = " x ".join(f"{size:,}" for _, size in tile) or "one"
+        if one.words.sights.same_thread and not tile and moved == lanes > 1:
+            return one.hint(f"in {one.where} all {lanes:,} lanes of a program use the same element of {layout.name}.",
+                            one.words.sights.same_thread, "same thread")
+        covered = " x ".join(f"{size:,}" for size in tile.values()) or "one"
         return one.hint(
-            f"{told} {one.distance(moved)}, where a tile covers {covered}.",
+            f"from program 0 to the next one along axis {axis} {one.where} moves on by {one.distance(moved)}"
+            f"{layout.rows_apart}, where a tile covers {covered}.",
             f"What is {one.words.names.program_ids[axis]} multiplied by? It is the size of a block in the direction "
             "that it counts.", "program ids")
     return None
@@ -107,27 +76,19 @@ def _programs(one: TensorAccess, by_rows: Container[int]) -> Hint | None:
 def _steps(one: TensorAccess) -> Hint | None:
     """Hint for a loop that does not move a tile by a tile along the size that is summed over."""
     access, layout = one.access, one.layout
-    if access.times < 2 or access.step is None:
-        return None
     inner = {layout.down, layout.across} & one.summed
-    if not layout.is_matrix or not inner:
+    if access.times < 2 or not layout.is_matrix or not inner:
         return None
     apart = layout.columns if layout.down in inner else 1
-    if apart not in access.lanes and any(distance is None for _, distance, _ in one.dimensions):
-        # How far the tile reaches along this size is not known.
-        return None
-    size = access.tile[access.lanes.index(apart)] if apart in access.lanes else 1
-    right, shares = apart * size, {1, access.times, math.prod(access.grid), *access.grid}
+    size = one.along(apart)
     # Where one step is enough, the loop goes over something else.
-    if size >= (layout.rows if apart > 1 else layout.columns) or access.step in {right * share for share in shares}:
+    if size >= (layout.rows if apart > 1 else layout.columns) or access.step in {
+        apart * size * share for share in (1, access.times, math.prod(access.grid), *access.grid)
+    }:
         return None
-    unit = plural(size, "row" if apart > 1 else "column")
-    reckoned = f"{size:,} * {layout.across} = " if apart > 1 else ""
-    what = "stays where it is" if not access.step else (
-        f"moves on by {access.step:,} elements, {layout.distance(access.step)},")
     return one.hint(
-        f"In its loop {one.where} {what} in {layout.name} from one step to the next.",
-        f"The next block along {inner.pop()} begins {unit} on: {reckoned}{plural(right, 'element')}.", "loop step")
+        f"in its loop {one.where} moves on by {one.distance(access.step or 0)} from one step to the next.",
+        f"The next block along {inner.pop()} begins {plural(apart * size, 'element')} on.", "loop step")
 
 
 def beyond_rows(seen: Sequence[TensorAccess], accesses: Sequence[str]) -> Hint | None:
@@ -137,13 +98,9 @@ def beyond_rows(seen: Sequence[TensorAccess], accesses: Sequence[str]) -> Hint |
         access, layout = one.access, one.layout
         if access.access not in accesses or one.flat or not layout.is_matrix:
             continue
-        # A single number of a row, such as that of a label, may stand in any column.
-        along = any(apart == 1 for _, apart, _ in one.dimensions)
-        if one.looked_up and along and access.access == "load" and (column := access.first % layout.columns):
-            return one.hint(
-                f"{one.where} begins in column {column:,} of a row of {layout.name}, in program 0.",
-                f"{layout.text} Is the number of the row multiplied by {layout.across}, the columns of this very "
-                "tensor?", "stride")
+        # Of a place that a number decides, that of a label or an index, the beginning may be anywhere.
+        if one.looked_up and access.first % layout.columns:
+            continue
         step = access.step or 0
         moved = step * (access.times - 1) if 0 < step < layout.columns else 0
         for number, apart, _ in one.dimensions:
@@ -153,42 +110,10 @@ def beyond_rows(seen: Sequence[TensorAccess], accesses: Sequence[str]) -> Hint |
                 left, unit, name = (layout.columns - column, "columns", layout.across) if apart == 1 else (
                     layout.rows - row, "rows", layout.down)
                 if apart in (1, layout.columns) and all(live) and live[number] > left >= 0:
-                    one_more = live[number] == left + 1 < access.tile[number]
                     return one.hint(
                         f"{one.where} goes on for {live[number]:,} {unit} of its tile, where {layout.name} has "
                         f"{left:,} left of {name} = {one.sizes[name]:,}"
-                        + (": the others lie in the next row." if apart == 1 else "."),
-                        "One too far: does the mask say <= where < is meant?" if one_more else _mask_of(one), "mask")
-    return None
-
-
-def _mask_of(one: TensorAccess) -> str:
-    """What the mask should compare; or, where it ends as if rows and columns were exchanged, that it does."""
-    access, layout = one.access, one.layout
-    if len(access.tile) == 2 and {1, layout.columns} <= set(access.lanes) and layout.rows != layout.columns:
-        across, down = access.lanes.index(1), access.lanes.index(layout.columns)
-        if (access.live[across], access.live[down]) == (
-            min(layout.rows, access.tile[across]), min(layout.columns, access.tile[down])
-        ):
-            return (one.words.sights.turned if one.turned else
-                    "Mask and offsets disagree on which dimension of the tile counts rows: are the strides of "
-                    f"{layout.name} exchanged? {layout.text}")
-    if not layout.down or one.flat:
-        return f"Compare the offsets with the number of elements, {one.count}."
-    return f"Compare the index of the row with {layout.down}, and that of the column with {layout.across}."
-
-
-def same_elements(seen: Sequence[TensorAccess]) -> Hint | None:
-    """Hint for a store to the output that is the same for all programs along an axis of the grid."""
-    for one in seen:
-        for axis, moved in enumerate(one.access.programs):
-            if one.layout.is_output and one.access.access == "store" and moved == 0:
-                return one.hint(
-                    f"All {one.access.grid[axis]:,} programs along axis {axis} of the grid store to the same elements "
-                    f"of {one.layout.name}: the offsets of {one.where} do not depend on "
-                    f"{one.words.names.program_ids[axis]}.",
-                    f"Each program has a block of its own: which {one.words.names.program_id} times which block size "
-                    "do the offsets contain, and which axes has the grid?", "same elements")
+                        + (": the others lie in the next row." if apart == 1 else "."), one.compared, "mask")
     return None
 
 
@@ -198,40 +123,28 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
     `unwritten` marks the elements. None where a simulator did not see how far the programs reach.
     """
     stores = [one for one in seen if one.layout.is_output and one.access.access == "store"]
-    if len(stores) != 1 or not stores[0].access.even or stores[0].unsteady or any(
+    if (hint := misplaced(seen) or beyond_rows(seen, STORED)) is not None:
+        return hint
+    # Too few programs, and a mask that ends too early, leave out ends. A beginning has another cause.
+    if len(stores) != 1 or not stores[0].access.even or stores[0].unsteady or bool(unwritten.flatten()[0]) or any(
         apart is None for _, apart, _ in stores[0].dimensions
     ):
-        return None
-    if bool(unwritten.flatten()[0]):
-        # Too few programs, and a mask that ends too early, leave out ends. A beginning has another cause.
         return None
     one = stores[0]
     parts = list(_reach(one))
     short = [part for part in parts if part.covered < part.size]
+    first = int(unwritten.flatten().int().argmax())
     # A mask may end before the programs do.
-    if not short or (one.flat and int(unwritten.flatten().int().argmax()) < parts[0].covered):
-        return _masked(one, unwritten)
+    if not short or (one.flat and first < parts[0].covered):
+        return _masked(one, int(unwritten.sum()), first)
     if len(parts) == 2:
         down, across = parts
         if (down.programs, across.programs) == (across.needed, down.needed) != (down.needed, across.needed):
-            # Of an input of the output's size each program loads what it stores.
-            loads = [load for load in seen if load.access.access == "load" and load.layout.is_matrix and not load.flat
-                     and load.layout.total == one.layout.total]
-            if any(all(part.covered >= part.size for part in _reach(load)) for load in loads):
-                return one.hint(
-                    f"{one.where} counts blocks of rows of {one.layout.name} where blocks of columns are meant, and "
-                    f"the other way round: {one.launched}, which the loads agree with.",
-                    "Exchange the two offsets of the tile that is stored.", "grid axes exchanged")
-            # A kernel may split one program's number into a row and a column of blocks.
-            parts_of, split = ("", "") if one.access.grid[1:] != (1, 1) else (
-                ", or the two parts of a program's number", " Of a number that is split, // and % by the number of "
-                "blocks along the columns give row and column.")
             return one.hint(
-                f"the grid's axes are exchanged{parts_of}: {one.launched}, as many along the rows of "
-                f"{one.layout.name} as there are blocks along its columns, {across.needed:,}, and along the columns "
-                f"{down.needed:,}.",
-                "The grid's first size is that of {}, its second that of {}: grid and kernel must agree which of them "
-                "counts rows.".format(*one.words.names.program_ids[:2]) + split, "grid axes exchanged")
+                f"{one.launched}, as many along the rows of {one.layout.name} as there are blocks along its columns, "
+                f"{across.needed:,}, and along the columns {down.needed:,}.",
+                "Which of a program's numbers counts blocks of rows? Grid, loads and store must agree: exchange the "
+                "sizes of the grid, or the two offsets of the tile that is stored.", "grid axes exchanged")
     return _short(one, short[0])
 
 
@@ -287,53 +200,29 @@ def _part(one: TensorAccess, unit: str, name: str, size: int, apart: int, moves:
 
 def _short(one: TensorAccess, part: Part) -> Hint:
     size = f"{part.name} = {part.size:,}" if part.name else f"{part.size:,}"
-    of = f"{part.unit}s of {one.layout.name}"
-    count = part.name or one.count
-    blocks = one.words.names.blocks.format(count=count, block=f"{part.block:,}") if part.block > 1 else count
-    if part.axis is None:
-        alone = math.prod(one.access.grid) == 1
-        first = "the first" if part.block == 1 else f"the first {part.block:,}"
-        if one.access.times > 1:
-            return one.hint(f"in its loop {one.where} covers {first} of the {size} {of} alone.",
-                            f"Where does the loop end? {part.name or 'Their number'} is another one in each case.",
-                            "one block")
-        found = one.hint(
-            f"{one.launched}; of the {size} {of} {one.where} covers {first} alone, one block.",
-            f"Loop over the {part.unit}s in steps of the block, or launch {blocks} programs along them."
-            if alone or len(one.access.tile) < 2 else
-            f"Which {one.words.names.program_id} is to move it along the {part.unit}s? They take {blocks} programs.",
-            "one block")
-        # A case with more programs tells how far each of them goes.
-        return replace(found, fits=("one program", "grid")) if alone else found
-    found = one.hint(
-        f"{one.launched}; along axis {part.axis} each has {part.block:,} of the {size} {of}, {part.covered:,} in all.",
-        f"Launch {blocks} = {part.needed:,} of them: the block that the grid is counted with must be the kernel's.",
-        "grid")
-    if part.programs != part.size // part.block:
-        return found
-    # If another case has fewer programs, the block is to blame.
-    return replace(found, fits=(ROUNDED_DOWN, "grid"), look=spoken(
-        f"The last, partial block is missing, as where a size is divided with //: launch {blocks} = {part.needed:,}.",
-        one.words))
-
-
-def _masked(one: TensorAccess, unwritten: Tensor) -> Hint:
-    layout = one.layout
-    missing = unwritten.reshape(layout.rows, layout.columns)
-    lines = [("row", layout.down, missing.all(1)), ("column", layout.across, missing.all(0))]
-    if one.flat:
-        lines = [("element", "", missing.flatten())]
-    ends = []
-    for unit, name, bad in lines:
-        first = int(bad.int().argmax())
-        if first and bool(bad[first:].all()):
-            ends.append(f"{unit} {one.named(first)} on" + (f", of {name} = {len(bad):,}" if name else ""))
-    at = f", all from {' and from '.join(ends)}" if ends else ""
-    look, rest = _mask_of(one), layout.total % one.several
-    if one.words.sights.several and one.flat and int(unwritten.sum()) == rest:
-        look = one.words.sights.several.format(count=one.several, rest=plural(rest, "element"))
-    elif one.flat and (first := int(missing.flatten().int().argmax())) in NARROW:
-        look = f"{first:,} is 2 to the power of {first.bit_length() - 1}: is an index or a size kept in 16 bits?"
+    count, names = part.name or one.count, one.words.names
+    first = "the first" if part.covered == 1 else f"the first {part.covered:,}"
+    each = f", {part.block:,} in each program" if part.programs > 1 else ""
+    programs = names.blocks.format(count=count, block=f"{part.block:,}") if part.block > 1 else count
+    look = (f"They take {programs} = {part.needed:,} programs, each {names.program_id} times a block on, or a loop "
+            f"over the {part.unit}s.")
+    if one.access.times > 1:
+        look = f"Where does the loop end? {part.name or 'Their number'} is another one in each case."
+    elif part.axis is not None and part.programs == part.size // part.block:
+        look += " Is a size divided with //, which leaves out the last, partial block?"
+    second = names.program_ids[1]
+    if part.axis is None and second in one.source:
+        look += f" The kernel takes {second}: has the grid a second size for it?"
     return one.hint(
-        f"the programs of the launch reach further in {layout.name}: it is the mask of {one.where} that leaves "
-        f"{int(unwritten.sum()):,} of {layout.total:,} elements out{at}.", look, "mask")
+        f"{one.launched}; of the {size} {part.unit}s of {one.layout.name} {one.where} covers {first} alone{each}.",
+        look, "grid")
+
+
+def _masked(one: TensorAccess, missing: int, first: int) -> Hint:
+    at = f", all from element {one.named(first)} on" if one.flat else ""
+    look = one.compared
+    if one.words.sights.several and one.flat and missing == one.layout.total % one.several:
+        look = one.words.sights.several.format(count=one.several, rest=plural(missing, "element"))
+    return one.hint(
+        f"the programs of the launch reach further in {one.layout.name}: it is the mask of {one.where} that leaves "
+        f"{missing:,} of {one.layout.total:,} elements out{at}.", look, "mask")

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from grader import frontends
 from grader.frontends.phrases import Phrases
 from grader.judge.explain.layout import Layout, TensorAccess
 from grader.judge.explain.lines import phrases_of, place
@@ -58,8 +57,6 @@ class Called:
         """The loads and stores of tensors whose layout is known."""
         launches = {(self.plan.kernels[one.kernel].name, one.grid): one for operations in self.plan.calls()
                     for one in operations if isinstance(one, Launch)}
-        turning = {kernel.name for kernel in self.plan.kernels
-                   if "transposition" in frontends.of(kernel).traits(kernel)}
         inputs = {name for p in self.assignment.parameters if isinstance(p, Input) for name in p.size_names}
         summed = frozenset(inputs - set(self.assignment.output.shape))
         numbers = any(isinstance(p, Input) and p.dtype in ("int64", "int32", "int16")
@@ -69,7 +66,7 @@ class Called:
         accesses = [TensorAccess.of_threads(one) for one in self.ran.accesses if one.times == 1 and one.line] if (
             self.words.names.threads) else [(one, 1) for one in self.ran.accesses]
         return [TensorAccess(one, known[one.buffer], self.case.sizes, launches[one.kernel, one.grid].line,
-                     one.kernel in turning, summed, self.words, several, numbers and not one.even)
+                     self.source, summed, self.words, several, numbers and not one.even)
                 for one, several in accesses
                 if one.buffer in known and (one.kernel, one.grid) in launches and all(one.live)
                 and not self.whole_of(one)]

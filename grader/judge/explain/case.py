@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
 
 from grader.judge.answers import Compared
 from grader.judge.compare import Comparison, corner, error_map, index_of, same_bits
-from grader.judge.explain.accesses import beyond_rows, misplaced, same_elements, uncovered
+from grader.judge.explain.accesses import STORED, beyond_rows, misplaced, uncovered
 from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
-from grader.judge.explain.exchanged import exchanged
-from grader.judge.explain.facts import explain_values
-from grader.judge.explain.lines import spoken, spoken_mistake
-from grader.judge.explain.mistakes import known_mistakes
-from grader.judge.explain.runs import beside, explain_findings
-from grader.judge.explain.silence import explain_copies, explain_unwritten, read_too_early
-from grader.judge.explain.strided import taken_for_contiguous, taken_for_smaller
-from grader.judge.explain.together import added_to_nothing, left_early, not_filled, read_while_added
-from grader.judge.explain.where import ONE_LANE
+from grader.judge.explain.findings import explain_findings, left_early
+from grader.judge.explain.lines import extent, listed, spoken, spoken_mistake
+from grader.judge.explain.operations import beside, explain_copies, explain_unwritten
+from grader.judge.explain.values import explain_values, known_mistakes
 from grader.model.parameters import Inputs, extents
 from grader.model.result import Detail, OutputFigures
 from grader.model.verdicts import FailureKind
@@ -56,8 +50,7 @@ def explain_case(called: Called, inputs: Inputs, answer: Compared) -> Detail | N
 def _explain(called: Called, inputs: Inputs, answer: Compared, comparison: Comparison) -> Detail | None:
     out, changed, findings = called.output, called.ran.changed, called.ran.findings
     several = len(answer.outputs) > 1
-    both = exchanged(called)
-    decisive = explain_findings(called.assignment, called.source, findings, called.accesses, both)
+    decisive = explain_findings(called.assignment, called.source, findings, called.accesses)
     if (answer.passed and not changed) or (decisive is not None and decisive.kind != "race"):
         return decisive
     if answer.unlikely and not changed:
@@ -76,14 +69,15 @@ def _explain(called: Called, inputs: Inputs, answer: Compared, comparison: Compa
     if nothing and not changed and (unreached := explain_unwritten(called)) is not None:
         return _with_figures(unreached.model_copy(update={"message": unreached.message + others}), comparison)
     kind = _kind(comparison)
-    told = both or _explained(called, kind, Evidence(comparison, inputs, called.assignment, called.case.sizes))
+    told = _explained(called, kind, Evidence(comparison, inputs, called.assignment, called.case.sizes))
     hint = told.text
     if changed and nothing:
         told = replace(told, pattern="input changed")
         left = "left as it was" if updated else "never written"
-        hint = f"{_listed(changed)} changed and {out} was {left}: does the kernel store to the wrong pointer?"
-    elif changed and both is None:
-        hint = f"{hint} {_listed(changed)} changed as well: inputs must be left as they are.".strip()
+        hint = f"{listed(changed)} changed and {out} was {left}: does the kernel store to the wrong pointer?"
+    elif changed:
+        seen = f"{told.seen} {listed(changed)} changed as well: inputs must be left as they are.".strip()
+        hint = replace(told, seen=seen).text
     return _with_figures(
         Detail(kind=kind, message=_named(out, _message(out, comparison, kind, updated), several) + others, hint=hint,
                guess=told.guess, pattern=told.pattern, fits=list(told.fits), place=called.place(told.line)),
@@ -99,7 +93,7 @@ def _others(answer: Compared) -> str:
     """Which of several outputs were written, where some were not; "" for one output."""
     written = [name for name, one in answer.outputs.items() if one.unwritten_count < one.count or one.passed]
     missing = [name for name in answer.outputs if name not in written]
-    return f" The call wrote {_listed(written)} and not {_listed(missing)}." if written else ""
+    return f" The call wrote {listed(written)} and not {listed(missing)}." if written else ""
 
 
 def _input_changed(called: Called, total: int, several: bool) -> Detail:
@@ -108,7 +102,7 @@ def _input_changed(called: Called, total: int, several: bool) -> Detail:
     into = f": {stored.where} writes to {stored.layout.name}" if stored else ""
     return Detail(
         kind="input_changed", pattern="input changed", wrong=0, total=total, unwritten=0,
-        message=f"{'Each output' if several else called.output} is right, but {_listed(changed)} changed during the "
+        message=f"{'Each output' if several else called.output} is right, but {listed(changed)} changed during the "
                 f"call{into}.",
         hint=called.words.answers.keep_inputs.format(out=called.output),
         place=called.place(stored.access.line) if stored else None)
@@ -130,55 +124,34 @@ def _kind(comparison: Comparison) -> FailureKind:
 def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     """The best explanation of an answer: what a kernel was seen to do, else a mistake that is known to give this
     answer, else what the answer looks like."""
-    accesses, comparison = called.accesses, evidence.comparison
-    small = comparison.total <= MOST_EXPLAINED
-    found_beside = _beside(called)
-    if found_beside is not None and found_beside.sure:
-        return found_beside
+    comparison, small = evidence.comparison, evidence.comparison.total <= MOST_EXPLAINED
+    seen = beside(called)
+    if seen is not None and seen.sure:
+        return seen
     if kind != "unwritten" and (slip := next(iter(called.words.slips(called.source)), None)) is not None:
         return Hint(slip.seen, slip.look, pattern="slip", line=slip.line)
-    placed = misplaced(accesses) or beyond_rows(accesses, ("store", "atomic"))
-    if kind == "unwritten":
-        placed = (same_elements(accesses) or placed or _uncovered(called, comparison)
-                  or explain_copies(called, comparison.total))
-        second = called.words.names.program_ids[1]
-        if placed is not None and placed.pattern == "one block" and second in called.source:
-            placed = replace(
-                placed, look=f"{placed.look} The kernel takes {second}: has the grid a second size for it?")
-    elif not called.launches:
-        placed = explain_copies(called, comparison.total)
+    placed = (_uncovered(called, comparison) if kind == "unwritten" else
+              misplaced(called.accesses) or beyond_rows(called.accesses, STORED)) or explain_copies(called)
     fitting = known_mistakes(called.assignment, evidence) if small else []
     if len(fitting) == 1:
         # What was seen is certain, and the mistake says what comes of it.
-        known = placed or found_beside or Hint("", "")
+        known = placed or seen or Hint("", "")
         return replace(known, look=spoken_mistake(fitting[0].hint, called.words), pattern=f"mistake: {fitting[0].name}")
     if placed is not None:
         # What the accesses should be is not known: a kernel may take several blocks, or columns first.
         return replace(placed, guess=placed.look)
-    if found_beside is not None:
-        return found_beside
+    if seen is not None:
+        return seen
     if fitting:
         return Hint(
-            f"More than one mistake gives this answer: {_listed([one.name for one in fitting])}.",
+            f"More than one mistake gives this answer: {listed([one.name for one in fitting])}.",
             "Look in the kernel for each of them.", fits=tuple(f"mistake: {one.name}" for one in fitting))
-    if (beyond := beyond_rows(accesses, ("load",))) is not None:
-        return replace(beyond, guess=beyond.look)
-    if (strided := taken_for_contiguous(called)) is not None:
-        return replace(strided, guess=strided.look)
     if comparison.total == 1 and kind == "wrong_values":
         return Hint(ONE_ELEMENT, "")
     if called.number:
         return Hint("", SECOND_CALL, pattern="second call")
     alike = _alike(called, kind, evidence) if small else Hint("", "")
     return replace(alike, guess=alike.text if alike.pattern == UNKNOWN else alike.look)
-
-
-def _beside(called: Called) -> Hint | None:
-    findings = called.ran.findings
-    early = (read_too_early(called, found) for found in findings if isinstance(found, Unwritten))
-    return (next(filter(None, early), None) or not_filled(called) or added_to_nothing(called)
-            or beside(findings, called.assignment.output, called.words) or taken_for_smaller(called)
-            or read_while_added(called))
 
 
 def _uncovered(called: Called, comparison: Comparison) -> Hint | None:
@@ -198,14 +171,12 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
             f"Nothing was written to {out}.")
         return Hint(seen, called.words.answers.nothing_stored.replace("the output", out), pattern=UNKNOWN)
     if kind == "unwritten":
-        return _grid_of(called) or Hint("", spoken(
+        return Hint(_launched(called), spoken(
             "Which program, and which of its elements, should store the first of them? Work it out by hand: from the "
             "program's number to the offsets of the store and its mask.", called.words), pattern=UNKNOWN)
     like = explain_values(evidence)
     if like is not None and like.pattern == "zero" and not called.launches:
         return replace(like, look=NOT_GATHERED)
-    if like is not None and like.pattern == ONE_LANE and called.words.sights.one_lane:
-        return replace(like, look=called.words.sights.one_lane)
     if like is not None:
         return replace(like, seen=spoken(like.seen, called.words), look=spoken(like.look, called.words))
     first = index_of(int(comparison.wrong.flatten().int().argmax()), tuple(comparison.got.shape))
@@ -215,20 +186,15 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         "kernel loads for it.", pattern=UNKNOWN)
 
 
-def _grid_of(called: Called) -> Hint | None:
-    """How many threads of a launch lie along x and y, where an output has rows and columns."""
+def _launched(called: Called) -> str:
+    """What was launched on the output, where it is one launch."""
     launches = [one for one in called.launches if named(one) & called.outputs]
-    shape = extents(called.assignment.output, called.case.sizes)
-    if not called.words.names.threads or len(launches) != 1 or len(shape) != 2:
-        return None
-    (across, down, _), (wide, high, _) = launches[0].grid, launches[0].block
-    if down * high == 1:
-        return None
-    rows, columns = (plural(size, unit) for size, unit in zip(shape, ("row", "column"), strict=True))
-    return Hint(
-        f"The launch in line {launches[0].line} has {across * wide:,} threads along x ({plural(across, 'block')} of "
-        f"{wide:,}) and {down * high:,} along y ({down:,} of {high:,}); {called.output} has {rows} and {columns}.",
-        "Which size does x count in the grid, and which in the kernel? And y?", pattern=UNKNOWN)
+    if len(launches) != 1:
+        return ""
+    each = f" of {extent(launches[0].block)} threads" if called.words.names.threads else ""
+    shape = " x ".join(map(str, extents(called.assignment.output, called.case.sizes)))
+    return spoken(f"The launch in line {launches[0].line} starts {extent(launches[0].grid)} programs{each}; "
+                  f"{called.output} is {shape}.", called.words)
 
 
 def _message(name: str, comparison: Comparison, kind: FailureKind, updated: bool) -> str:
@@ -261,6 +227,3 @@ def _message(name: str, comparison: Comparison, kind: FailureKind, updated: bool
     return f"{text}; {value}." if comparison.exact else (
         f"{text}; {value} (off by {worst.error}, {worst.allowed} allowed).")
 
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

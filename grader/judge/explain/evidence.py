@@ -103,7 +103,7 @@ class Evidence:
         # How far a number comes to lie from where it was when it is stored, rounded or cut off.
         self._step = 0.0 if self.dtype.is_floating_point or self.whole else 1.0
         # Numbers that a mistake adds up are rounded, also where the right answer is copied.
-        self._rounding = rounding_of(self.dtype) * (16 if self.exact else 1)
+        self._rounding = ROUNDING.get(self.dtype, 0.0) * (16 if self.exact else 1)
         self._sample = self._some()
 
     @property
@@ -118,21 +118,18 @@ class Evidence:
         part.count, part._sample = int(part.wrong.sum()), part._some()
         return part
 
-    def is_explained_by(self, answer: Tensor, agreement: float = AGREEMENT, among: Tensor | None = None) -> bool:
+    def is_explained_by(self, answer: Tensor, agreement: float = AGREEMENT) -> bool:
         """Whether an answer (of the output's shape), stored as a kernel would, accounts for the wrong elements, and for
-        the written ones in general. `among` are those that it speaks of: all if it is None."""
+        the written ones in general."""
         answer = answer.to(self.got.device).reshape(self.got.shape)
+        wrong, written, count = self.wrong, self.written, self.count
         if self.large:
-            return among is None and not answer.is_floating_point() and self.count > 0 and bool(
-                (self.comparison.got == answer)[self.written].all())
-        sample = self._sample if among is None else self._sample[among.flatten()[self._sample]]
-        if self.dtype.is_floating_point and not (
-            len(sample) and float(self._close(sample, answer).double().mean()) >= SAMPLE_AGREEMENT
-        ):
-            return False
-        wrong, written = (self.wrong, self.written) if among is None else (self.wrong & among, self.written & among)
-        count, numbers = int(wrong.sum()), wrong
+            return count > 0 and not answer.is_floating_point() and bool((self.comparison.got == answer)[written].all())
+        numbers = wrong
         if self.dtype.is_floating_point:
+            some = self._sample
+            if not len(some) or float(self._close(some, answer).double().mean()) < SAMPLE_AGREEMENT:
+                return False
             # A float16 output holds infinity where float64 need not.
             answer = answer.to(self.dtype).to(torch.float64)
             # Zeros have many causes, and infinity equals infinity whatever overflowed: numbers must agree as well.
@@ -141,8 +138,7 @@ class Evidence:
                 return False
         elif self.whole:
             # Few numbers are often the same by chance: then all that is written must be.
-            if self._levels() < LEVELS and (
-                    among is not None or count < ENOUGH or not bool((self.got == answer)[written].all())):
+            if self._levels() < LEVELS and (count < ENOUGH or not bool((self.got == answer)[written].all())):
                 return False
         elif not bool((answer >= 1).any()) or (
             # Of few levels any number is near: they must be the same, rounded or cut off.
@@ -182,10 +178,6 @@ class Evidence:
             answer = answer.to(self.dtype).to(torch.float64)
         slack = 2 * self.comparison.allowed.flatten()[at] + self._rounding * answer.abs()
         return ((got - answer).abs() <= slack) | (got == answer) | (got.isnan() & answer.isnan())
-
-
-def rounding_of(dtype: torch.dtype) -> float:
-    return ROUNDING.get(dtype, 0.0)
 
 
 def plural(count: int, unit: str) -> str:

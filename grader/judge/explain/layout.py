@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
 from grader.frontends.phrases import Phrases
-from grader.judge.explain.evidence import Hint, plural
-from grader.judge.explain.lines import spoken
+from grader.judge.explain.evidence import Hint
+from grader.judge.explain.lines import extent, spoken
 from grader.plan.findings import Access
 
 # So many elements a thread takes at once.
@@ -42,27 +42,24 @@ class Layout:
             return f"Element i of {self.name} lies at i."
         return f"Element (i, j) of {self.name}, {self.down} x {self.across}, lies at i * {self.across} + j."
 
-    def distance(self, elements: int) -> str:
-        """ "2 rows and 3 columns" """
-        if elements < 0:
-            return plural(elements, "element")
-        down, across = divmod(elements, self.columns)
-        parts = [plural(count, unit) for count, unit in ((down, "row"), (across, "column")) if count]
-        return " and ".join(parts) or "nothing"
+    @property
+    def rows_apart(self) -> str:
+        """What is said of a matrix beside a distance, "" of a vector."""
+        return f", whose rows lie {self.across} = {self.columns:,} apart" if self.is_matrix else ""
 
 
 @dataclass(frozen=True)
 class TensorAccess:
     """A load or store, the tensor that it goes to, and the words of its kernel's language. `launch` is the line of the
-    launch, `turned` marks a kernel that transposes tiles, `summed` are the sizes that the assignment sums over.
-    `several` is the number of elements that a thread takes at once. `looked_up` marks an access whose place may follow
-    from whole numbers that the call is given: its programs lie at no distance of their own."""
+    launch in the student's file `source`, `summed` are the sizes that the assignment sums over. `several` is the number
+    of elements that a thread takes at once. `looked_up` marks an access whose place may follow from whole numbers that
+    the call is given: its programs lie at no distance of their own."""
 
     access: Access
     layout: Layout
     sizes: Mapping[str, int]
     launch: int
-    turned: bool
+    source: str
     summed: frozenset[str]
     words: Phrases
     several: int = 1
@@ -81,17 +78,21 @@ class TensorAccess:
     @property
     def launched(self) -> str:
         """The grid, as a clause: "the launch in line 12 starts 3 x 2 programs"."""
-        *sizes, last = self.access.grid
-        sizes += [last] * (last > 1)
-        while len(sizes) > 1 and sizes[-1] == 1:
-            sizes.pop()
-        grid = " x ".join(f"{size:,}" for size in sizes)
+        grid = extent(self.access.grid)
         return f"the launch in line {self.launch} starts {grid} program{'s' * (grid != '1')}"
 
     @property
     def count(self) -> str:
         """The number of the tensor's elements, as a product of the names of its sizes."""
         return " * ".join(filter(None, (self.layout.down, self.layout.across)))
+
+    @property
+    def compared(self) -> str:
+        """What a mask should compare."""
+        down, across = self.layout.down, self.layout.across
+        if not down or self.flat:
+            return f"Compare the offsets with the number of elements, {self.count}."
+        return f"Compare the index of the row with {down}, and that of the column with {across}."
 
     @property
     def dimensions(self) -> Iterator[tuple[int, int | None, int]]:

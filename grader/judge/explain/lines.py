@@ -87,6 +87,16 @@ def written_name(assignment: Assignment, name: str) -> str:
     return next((one.name for one in assignment.takes if one.of[:1] == (name,)), name)
 
 
+def extent(sizes: Sequence[int]) -> str:
+    """ "3 x 2", of a grid of (3, 2, 1)."""
+    last = max((at for at, size in enumerate(sizes) if size != 1), default=0)
+    return " x ".join(f"{size:,}" for size in sizes[:last + 1])
+
+
+def listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
 def in_line(line: int) -> str:
     """ " in line 12", or nothing where no line is known."""
     return f" in line {line}" if line else ""

@@ -1,22 +1,33 @@
-"""Why a call has no answer: what a planner, the rules of a plan, a simulator, a compiler or an executor said
-instead."""
+"""Why a call has no answer: what a planner, the rules of a plan (which ask for what no GPU of the target has), a
+simulator, a compiler or an executor said instead; and what is wrong with a timed call."""
 
 from __future__ import annotations
 
 from grader.engine.forkserver.conversation import Lost
-from grader.judge import execution, rules
+from grader.frontends.phrases import Phrases
+from grader.judge import execution
 from grader.judge.explain.failures import explain_failure
-from grader.judge.explain.lines import in_line, line_text, phrases_of, place, quoted, spoken
-from grader.judge.explain.problems import explain_problem
+from grader.judge.explain.lines import in_line, line_text, phrases_of, place, quoted, spoken, written_name
 from grader.judge.explain.refusals import explain_absent, explain_refusal
+from grader.judge.rules import (
+    BeyondBuffer,
+    GridTooLarge,
+    HostMemory,
+    NothingToCopy,
+    NotOnTarget,
+    Problem,
+    TooManyTogether,
+    TooMuchMemory,
+)
+from grader.judge.timing.pool import Wrong
 from grader.model.assignment import Assignment
-from grader.model.result import Detail
+from grader.model.result import Detail, OutputFigures
 from grader.model.verdicts import FailureKind
 from grader.plan import compiled
 from grader.plan.messages import INLINE_ASSEMBLY, Absent, CannotSimulate, Exhausted, Failed, Refused
 
 Stop = (
-    Refused | Absent | Failed | CannotSimulate | Exhausted | Lost | rules.Problem | compiled.Problem
+    Refused | Absent | Failed | CannotSimulate | Exhausted | Lost | Problem | compiled.Problem
     | execution.GpuFailure)
 
 FAULTS: dict[str, FailureKind] = {
@@ -36,6 +47,11 @@ TOO_LARGE = (
 UNPLANNED = (
     "The grader does not know how to do this without a GPU's driver. This is a gap of the grader, not a mistake of the "
     "submission: it costs no points. Show it to whoever runs the course."
+)
+OPEN = "It is not judged here: until it runs on a GPU, the points of this assignment stay open."
+AGAIN = (
+    "Timed calls are like all others: new values, at the sizes of their case. Does the kernel keep something from one "
+    "call to the next, or does a launch not wait for what it needs?"
 )
 
 
@@ -66,7 +82,7 @@ def explain_stop(assignment: Assignment, source: str, stop: Stop) -> Detail:
             return explain_failure(
                 assignment, FAULTS[kind], _capital(message), line=line, text=line_text(source, line))
         case _:
-            return explain_problem(assignment, source, stop)
+            return _problem(assignment, source, stop)
 
 
 def _capital(message: str) -> str:
@@ -101,11 +117,8 @@ def _cannot(assignment: Assignment, source: str, cannot: CannotSimulate) -> Deta
     hint = phrases_of(assignment).calls.assembly_unsimulated if cannot.operation == INLINE_ASSEMBLY else (
         "The simulator does not know this yet, which is no mistake of the submission's.")
     return Detail(
-        kind="needs_gpu",
-        message=f"The grader cannot simulate {quoted(cannot.operation)}{in_line(cannot.line)}{kernel}: it needs a GPU.",
-        hint=f"It is not judged here: until it runs on a GPU, the points of this assignment stay open. {hint}",
-        place=place(assignment, source, cannot.line),
-    )
+        kind="needs_gpu", hint=f"{OPEN} {hint}", place=place(assignment, source, cannot.line),
+        message=f"The grader cannot simulate {quoted(cannot.operation)}{in_line(cannot.line)}{kernel}: it needs a GPU.")
 
 
 def explain_slow(assignment: Assignment, source: str, exhausted: Exhausted, case: str, seconds: float) -> Detail:
@@ -114,8 +127,7 @@ def explain_slow(assignment: Assignment, source: str, exhausted: Exhausted, case
         kind="needs_gpu", place=place(assignment, source, exhausted.line),
         message=f"The simulator does not get to the end of the kernel {quoted(exhausted.kernel)} in time. As {case} "
                 f"took it {seconds:.1f} s, this case may be no more than long: it needs a GPU.",
-        hint=spoken("It is not judged here: until it runs on a GPU, the points of this assignment stay open. A long "
-                    "loop is slow anywhere: let more programs, or threads, share it.",
+        hint=spoken(f"{OPEN} A long loop is slow anywhere: let more programs, or threads, share it.",
                     phrases_of(assignment)))
 
 
@@ -125,43 +137,115 @@ def explain_uncompiled(assignment: Assignment) -> Detail:
         kind="needs_gpu",
         message="Every case that was run here is right, but compiling for a GPU took all the time that was left: "
                 "whether a GPU can launch each kernel is not known here.",
-        hint=spoken("It is not judged here: until it runs on a GPU, the points of this assignment stay open. A "
-                    "compiler takes long where few threads hold a large block: give it more threads, or loop over "
-                    "smaller blocks.", phrases_of(assignment)))
+        hint=spoken(f"{OPEN} A compiler takes long where few threads hold a large block: give it more threads, or loop "
+                    "over smaller blocks.", phrases_of(assignment)))
 
 
 def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Detail:
     kernel = f"The kernel {quoted(exhausted.kernel)}" if exhausted.kernel else "The call"
-    where, words = place(assignment, source, exhausted.line), phrases_of(assignment)
+    words, at, text = phrases_of(assignment), in_line(exhausted.line), line_text(source, exhausted.line)
     if exhausted.what == "memory":
-        return Detail(
-            kind="out_of_memory", message=f"{kernel} ran out of memory{in_line(exhausted.line)}.", place=where,
-            hint=words.calls.no_memory)
-    if exhausted.what == "stalled" and exhausted.resident:
-        return Detail(
-            kind="time_out", place=where,
-            message=spoken(f"{kernel} does not end: its programs wait for each other{in_line(exhausted.line)}, and a "
-                           f"GPU holds at most {exhausted.resident:,} of them at a time.", words),
-            hint=spoken("Those that do not fit begin when others have ended: launch no more programs than are "
-                        "resident, or let what all must finish first go into an earlier launch.", words))
-    if exhausted.what == "stalled":
-        return Detail(
-            kind="time_out",
-            message=spoken(f"{kernel} does not end: its programs wait for each other{in_line(exhausted.line)}.", words),
-            hint=spoken("A program cannot rely on another one running at the same time: what all programs must finish "
-                        "first goes into an earlier launch.", words), place=where)
-    text = line_text(source, exhausted.line)
-    if exhausted.what == "endless":
-        return Detail(
-            kind="time_out", place=where,
-            message=f"{kernel} does not end: the loop{in_line(exhausted.line)} changes nothing that its condition "
-                    "compares.",
-            hint=f"Let each round change what {quoted(text) if text else 'the condition'} compares, as where an index "
-                 "moves on by a block.")
-    takes = "takes more operations" if exhausted.what == "operations" else "runs longer"
-    at = in_line(exhausted.line)
-    made = f": the loop{at} has made {exhausted.rounds:,} rounds" if exhausted.rounds else at
+        message, hint = f"{kernel} ran out of memory{at}.", words.calls.no_memory
+    elif exhausted.what == "stalled":
+        holds = f", and a GPU holds at most {exhausted.resident:,} of them at a time" if exhausted.resident else ""
+        message = spoken(f"{kernel} does not end: its programs wait for each other{at}{holds}.", words)
+        hint = spoken("A program cannot rely on another one running at the same time: launch no more programs than are "
+                      "resident, or let what all programs must finish first go into an earlier launch.", words)
+    elif exhausted.what == "endless":
+        message = f"{kernel} does not end: the loop{at} changes nothing that its condition compares."
+        hint = (f"Let each round change what {quoted(text) if text else 'the condition'} compares, as where an index "
+                "moves on by a block.")
+    else:
+        takes = "takes more operations" if exhausted.what == "operations" else "runs longer"
+        made = f": the loop{at} has made {exhausted.rounds:,} rounds" if exhausted.rounds else at
+        message = f"{kernel} {takes} than the grader's limit allows{made}."
+        hint = (f"Does what {quoted(text)} says ever become false? Each round has to bring it nearer to its end."
+                if text.startswith("while") else spoken(TOO_MANY_OPERATIONS, words))
+    return Detail(kind="out_of_memory" if exhausted.what == "memory" else "time_out", message=message, hint=hint,
+                  place=place(assignment, source, exhausted.line))
+
+
+def _problem(assignment: Assignment, source: str, problem: Problem) -> Detail:
+    """What is asked for, what there is, and what to do instead. `source` is the student's file."""
+    words = phrases_of(assignment)
+    given = written_name(assignment, problem.given) if isinstance(problem, BeyondBuffer | HostMemory) else ""
+    message, hint = _told(problem, words, given)
     return Detail(
-        kind="time_out", place=where, message=f"{kernel} {takes} than the grader's limit allows{made}.",
-        hint=f"Does what {quoted(text)} says ever become false? Each round has to bring it nearer to its end."
-        if text.startswith("while") else spoken(TOO_MANY_OPERATIONS, words))
+        kind="out_of_memory" if problem.failure == "memory_limit" else "exception", message=message, hint=hint,
+        place=place(assignment, source, problem.line))
+
+
+def _told(problem: Problem, phrases: Phrases, given: str) -> tuple[str, str]:
+    line, words, own = in_line(problem.line), phrases.calls, phrases.names.own_unnamed
+    match problem:
+        case GridTooLarge(kernel=kernel, axis=axis, programs=programs, most=most):
+            swap = "" if axis == "x" else f", or let the grid's first size count what {axis} counts: it may be larger"
+            return (
+                spoken(f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs along {axis}, where a GPU "
+                       f"takes {most:,} at most.", phrases),
+                spoken(f"Let each program work on a larger block{swap}.", phrases))
+        case TooManyTogether(kernel=kernel, option=option, programs=programs, most=most):
+            return (
+                spoken(f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs at a time "
+                       f"({option}), where the GPU holds {most:,} at most.", phrases),
+                spoken("Launch as many programs as it holds, and let each go on to further blocks in a loop.", phrases))
+        case TooMuchMemory(bytes=size, most=most, on=on):
+            has = f"the GPU has {_size(most)}" if on == "device" else f"it may take {_size(most)} of the host's memory"
+            return (
+                f"The call allocates {_size(size)}, but {has}; the largest tensor is made"
+                f"{line or ' in an unknown line'}.",
+                "Allocate no more than the sizes of the inputs need.")
+        case BeyondBuffer(beyond=beyond, kernel=kernel):
+            taken = f", as the launch of {quoted(kernel)} takes it," if kernel else ""
+            view = f"A view of {given or own}{line}{taken} ends {beyond:,} bytes after its memory."
+            if phrases.names.threads and not kernel:
+                # Pointers have no views: this is a copy, or cudaMemset.
+                view = f"The copy or fill{line} goes on for {beyond:,} bytes after the end of {given or own}."
+            return view, words.beyond_buffer
+        case HostMemory(kernel=kernel):
+            return (
+                f"The launch of {quoted(kernel)}{line} takes {given or own}, which lies in host memory: kernels reach "
+                "the GPU's memory alone.",
+                words.host_given if given else words.host_own)
+        case NothingToCopy():
+            return (
+                f"The copy{line} takes a tensor that no kernel was launched on before.",
+                words.nothing_to_copy)
+        case NotOnTarget(kernel=kernel, option=option, target=target):
+            return (
+                f"The launch of {quoted(kernel)}{line} sets {option}, which {target} does not have.",
+                f"Leave {option} out: it needs a GPU of a later generation.")
+
+
+def _size(size: int) -> str:
+    return f"{size / 2**30:,.1f} GiB" if size >= 1 << 30 else f"{size / 2**20:,.1f} MiB"
+
+
+def explain_timed(wrong: Wrong) -> Detail:
+    """What is wrong with a timed call, which runs on contents that no call before has seen."""
+    match wrong.what:
+        case "values":
+            named = wrong.name != "out"
+            of = f" of {wrong.name}" if named else ""
+            figures = [OutputFigures(name=wrong.name, wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten,
+                                     worst=wrong.worst)] if named else []
+            return Detail(
+                kind="wrong_values", hint=AGAIN, wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten,
+                worst=wrong.worst, outputs=figures,
+                message=f"In a timed call {wrong.count:,} of {wrong.total:,} elements{of} are wrong, while the cases "
+                        "before came out right.")
+        case "statistic":
+            return Detail(kind="wrong_values", message=f"In a timed call: {wrong.said}", hint=AGAIN)
+        case "late":
+            return Detail(
+                kind="wrong_values", message="In a timed call the output changed after the kernels had ended.",
+                hint=AGAIN)
+        case "outside":
+            return Detail(
+                kind="out_of_bounds",
+                message="In a timed call a store went past the end of a tensor, or before its start.",
+                hint="Compare the smallest and the largest offset with the number of elements.")
+        case "input":
+            return Detail(
+                kind="input_changed", message=f"In a timed call input {wrong.name} was changed.",
+                hint="Inputs must be left as they are.")

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
+from math import prod
+from typing import Literal
 
-from grader.judge.explain.common import Kind, in_common
 from grader.judge.explain.evidence import UNKNOWN, WEAK, plural
 from grader.model.assignment import Assignment
 from grader.model.hidden import in_words
+from grader.model.parameters import extents
 from grader.model.result import CheckResult, Detail, decisive
 from grader.model.verdicts import UNJUDGED, VERDICT_OF_KIND, VERDICTS, FailureKind
 
 RECOGNISED_SHARE = 1 / 3
 """Share of the failed cases that must show a pattern before it speaks for all: a few cases show one by chance."""
 
+FEWEST_CASES = 3
+"""Fewer cases than this have something in common by chance."""
+
+FEWEST = 2
+"""A claim about a word of the cases' names, such as -extreme, needs so many cases that failed, and so many of more than
+one element that passed."""
+
+Kind = Literal["contents", "shape", "blocks"]
+"""What the name of a case says of its inputs; how sizes compare with each other, and with a block."""
+
 # Which relations between sizes may explain a failure of each kind. An exception says all in its message.
 SIZES_MATTER: dict[FailureKind, frozenset[Kind]] = {
     "out_of_bounds": frozenset({"shape", "blocks"}),
     "crash": frozenset({"shape", "blocks"}),
-    "time_out": frozenset({"bound"}),
-    "out_of_memory": frozenset({"bound"}),
     # Only some cases are looked at twice.
     "undefined": frozenset(),
 }
 # Failures that have nothing to do with the sizes of a case.
 SAID_ONCE = frozenset({"policy", "compile_error", "import_error", "not_attempted"})
-ANSWERED: frozenset[Kind] = frozenset({"contents", "shape", "blocks", "bound"})
+ANSWERED: frozenset[Kind] = frozenset({"contents", "shape", "blocks"})
 
 
 @dataclass(frozen=True)
@@ -158,3 +169,46 @@ def _speaks(check: CheckResult) -> bool:
 
 def _is_answer(kind: FailureKind) -> bool:
     return VERDICT_OF_KIND[kind].about_answer
+
+
+def in_common(
+    assignment: Assignment, failed: Sequence[CheckResult], passed: Sequence[CheckResult], kinds: frozenset[Kind]
+) -> str:
+    """The simplest condition of these kinds that every failed case meets and no passed one: "M and N differ". "" if
+    there is none."""
+    cases = [*failed, *passed]
+    telling = sum(max(c.sizes.values(), default=0) > 1 for c in passed)
+    if not telling or len(cases) < FEWEST_CASES:
+        return ""
+    for kind, text, met in _conditions(assignment, cases, len(failed)):
+        if kind in kinds and telling >= (FEWEST if kind == "contents" else 1) and (
+            met == [number < len(failed) for number in range(len(cases))]
+        ):
+            return text
+    return ""
+
+
+def _conditions(
+    assignment: Assignment, cases: Sequence[CheckResult], failed: int
+) -> Iterator[tuple[Kind, str, list[bool]]]:
+    """Conditions, and which cases meet them; the first `failed` have failed."""
+    names = list(cases[0].sizes)
+    for word in cases[0].case.split("-")[1:] if failed >= FEWEST else ():
+        yield "contents", f"the name says -{word}", [word in c.case.split("-")[1:] for c in cases]
+    shape = [str(extent) for extent in assignment.output.shape]
+    of_matrix = [(shape[0], shape[1])] if len(shape) == 2 and set(shape) <= set(names) else []
+    for one, other in (*of_matrix, *(combinations(names, 2) if len(cases) - failed > FEWEST else ())):
+        if any(c.sizes[one] == c.sizes[other] > 1 for c in cases[failed:]):
+            yield "shape", f"{one} and {other} differ", [c.sizes[one] != c.sizes[other] for c in cases]
+    # Of blocks that fit the cases only one that the kernels have is named: the cases alone cannot tell which it is.
+    blocks = sorted({block for c in cases[:failed] for block in c.blocks if block > 1}, reverse=True)
+    for block in blocks:
+        rests = {name: [c.sizes[name] % block > 0 for c in cases] for name in names}
+        telling = [name for name, rest in rests.items() if all(rest[:failed]) and not any(rest[failed:])]
+        if len(telling) == 1:
+            yield "blocks", f"{telling[0]} is not a multiple of {block:,}", rests[telling[0]]
+        every = zip(*rests.values(), strict=True)
+        yield "blocks", f"a size is not a multiple of {block:,}", [any(rest) for rest in every]
+    for block in blocks:
+        yield ("blocks", f"the number of elements is not a multiple of {block:,}",
+               [prod(extents(assignment.output, c.sizes)) % block > 0 for c in cases])

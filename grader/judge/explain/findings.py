@@ -1,0 +1,248 @@
+"""Sentences for what a simulator saw while kernels ran, and which of it fails a run by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader.frontends.phrases import Phrases
+from grader.judge.explain.accesses import STORED, beyond_rows, misplaced
+from grader.judge.explain.evidence import Hint, plural
+from grader.judge.explain.layout import TensorAccess
+from grader.judge.explain.lines import in_line, line_text, phrases_of, place, program, quoted, spoken, tensor_name
+from grader.model.assignment import Assignment
+from grader.model.parameters import Tensor
+from grader.model.result import Detail
+from grader.model.verdicts import FailureKind
+from grader.plan import findings as seen
+
+# More than a block can hold: no partial block reaches so far past the end.
+LARGEST_BLOCK = 1 << 20
+
+ACCESS = {"load": "load", "store": "store", "atomic": "atomic operation", "granule": "descriptor's store"}
+
+
+def explain_findings(
+    assignment: Assignment, source: str, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess] = (),
+) -> Detail | None:
+    """What fails a run whatever its answer is: an assertion that does not hold, an access outside a tensor, programs
+    that store different values to one element, an undefined operation that goes wrong. None if there is nothing of
+    these.
+
+    `source` is the student's file, `accesses` are its loads and stores.
+    """
+    words = phrases_of(assignment)
+    for kind in (seen.Assertion, seen.OutOfBounds, seen.Misaligned, seen.Race, seen.Undefined):
+        for found in findings:
+            if isinstance(found, kind) and (told := _failure(found, findings, accesses, source, words)) is not None:
+                failure, hint = told
+                return Detail(kind=failure, message=hint.seen, hint=hint.look, guess=hint.guess, pattern=hint.pattern,
+                              place=place(assignment, source, found.line))
+    return None
+
+
+def _failure(
+    found: seen.Finding, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess], source: str,
+    words: Phrases,
+) -> tuple[FailureKind, Hint] | None:
+    """The failure that a finding is by itself; None if it is none."""
+    match found:
+        case seen.Assertion():
+            said = " ".join(found.message.split())
+            fails = words.sights.assertion.format(line=in_line(found.line), program=program(found.program))
+            return "exception", Hint(
+                f"{fails}{f': {said}' if said else ''}.",
+                "The kernel checks this itself: either what it guards against happens, or the check is wrong. Sizes "
+                "and values are arbitrary.")
+        case seen.OutOfBounds(space="shared"):
+            ours = not words.sights.block_library or words.sights.block_library not in source
+            name = f"the shared array {quoted(found.tensor)}" if found.tensor else "the shared memory"
+            return "out_of_bounds", Hint(
+                spoken(_reaches(found, name), words),
+                words.sights.outside_shared if ours else words.sights.block_library_look, "outside shared memory")
+        case seen.OutOfBounds():
+            look = _outside(found, findings, accesses, source, words)
+            name = tensor_name(found.tensor, found.given, words)
+            return "out_of_bounds", Hint(
+                spoken(_reaches(found, name), words), look.text, look.pattern, guess=look.guess)
+        case seen.Misaligned():
+            return "exception", Hint(
+                spoken(f"The {ACCESS[found.access]}{in_line(found.line)} moves {found.bytes} bytes at once, and begins "
+                       f"{found.offset:,} bytes into {tensor_name(found.tensor, found.given, words)} in program "
+                       f"{program(found.program)}: no multiple of {found.bytes}.", words),
+                words.sights.misaligned, "misaligned")
+        case seen.Race(certain=True):
+            return "race", _race(found, words)
+        case seen.Undefined() if (chance := words.chances[found.what]).kind is not None and found.certain:
+            told = undefined(found, words)
+            sums = rf"\b{re.escape(found.tensor)}(?:\[\s*\d+\s*\])?\s*[-+*|&^]="
+            summed = chance.summed and re.search(sums, line_text(source, found.line))
+            return chance.kind, Hint(told.seen, chance.summed if summed else told.look, told.pattern)
+    return None
+
+
+def beside(findings: Sequence[seen.Finding], output: Tensor, words: Phrases) -> Hint | None:
+    """The finding that explains a wrong answer; None if none does."""
+    # A launch without programs leaves memory unwritten, which a later one reads; a race may be what an offset that
+    # wrapped around comes to.
+    for kind in (seen.EmptyGrid, seen.Recast, seen.Unwritten, seen.Overflow, seen.Race, seen.MaskedUsed,
+                 seen.Undefined):
+        for found in findings:
+            # A finding that no second run confirmed explains nothing.
+            if isinstance(found, kind) and not (isinstance(found, seen.Undefined) and not found.certain):
+                return _told(found, output, words)
+    return None
+
+
+def _told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
+    sights, line = words.sights, in_line(found.line)
+    match found:
+        case seen.EmptyGrid():
+            return empty_grid(found.line, found.grid, words)
+        case seen.Recast():
+            return Hint(
+                f"Line {found.line} takes the pointer to {tensor_name(found.tensor, found.given, words)}, of "
+                f"{found.before}, as one to {found.after}: offsets count elements of that size then, and bits are "
+                "taken as such numbers.", sights.recast, "pointer cast")
+        case seen.Unwritten() if output is not None and found.given == output.name:
+            full = "one arbitrary byte" if output.dtype == "uint8" else "NaN"
+            look = (f"Compute from the inputs alone: even 0 times NaN is NaN. Where programs add to {output.name}, "
+                    f"host code has to fill {output.name} with 0 before the launch.")
+            return Hint(
+                f"{output.name} arrives full of {full}, and the kernel reads it{line} before anything is stored there.",
+                look, "reads the output", guess=look)
+        case seen.Unwritten():
+            return Hint(
+                f"The {'load' if found.kernel else 'copy'}{line} reads {plural(found.lanes, 'element')} of "
+                f"{tensor_name(found.tensor, found.given, words)} that nothing has written.",
+                sights.unwritten, "reads unwritten memory")
+        case seen.Overflow():
+            # Of these the width alone is known: they may be unsigned.
+            narrow = found.type in ("int8", "int16")
+            held = f"what {found.type.removeprefix('int')} bits hold" if narrow else f"the range of {found.type}"
+            return Hint(
+                spoken(f"A number{line} passes {held} and wraps around ({quoted(found.operation)} in program "
+                       f"{program(found.program)}).", words),
+                sights.overflow_of_bytes if narrow else sights.overflow, "overflow")
+        case seen.Race():
+            return _race(found, words)
+        case seen.MaskedUsed():
+            return Hint(sights.masked.format(tensor=quoted(found.tensor), line=line), sights.masked_look,
+                        "masked lanes", sure=False)
+        case seen.Undefined():
+            return undefined(found, words)
+        case _:
+            raise AssertionError(found)
+
+
+def _race(found: seen.Race, words: Phrases) -> Hint:
+    first, second = (program(one, *found.programs) for one in found.programs)
+    where = f"element {found.element:,} of {tensor_name(found.tensor, found.given, words)}{in_line(found.line)}"
+    said = (f"Programs {first} and {second} store different values to {where}: which of them stays is left to chance."
+            if found.certain else
+            f"Programs {first} and {second} of one launch both use {where}, and at least one of them stores to it.")
+    return Hint(spoken(said, words), words.sights.race if found.certain else words.sights.unordered, "race", sure=False)
+
+
+def undefined(found: seen.Undefined, words: Phrases) -> Hint:
+    """What a kernel leaves to chance: neither its language nor a GPU defines it, though one of them may do it right."""
+    chance = words.chances[found.what]
+    first, other = (program(one, *found.programs) for one in [*found.programs, (0, 0, 0), (0, 0, 0)][:2])
+    # Shared memory is a program's own.
+    tensor = quoted(found.tensor) if found.what == "shared" else tensor_name(found.tensor, found.given, words)
+    known = {"line": in_line(found.line), "element": found.element, "tensor": tensor,
+             "kernel": quoted(found.kernel), "program": first, "other": other}
+    return Hint(chance.seen.format(**known), chance.look.format(**known), f"undefined: {found.what}", sure=False)
+
+
+def left_early(findings: Sequence[seen.Finding], words: Phrases) -> Hint | None:
+    """Hint for lanes that have ended before a barrier at which others wait: what comes after it is done without
+    them."""
+    for found in findings:
+        if isinstance(found, seen.Undefined) and found.what == "divergent" and not found.certain and (
+            words.sights.left_early
+        ):
+            return Hint(words.sights.left_early.format(line=in_line(found.line)), words.sights.left_early_look,
+                        "left early", found.line)
+    return None
+
+
+def empty_grid(line: int, sizes: Sequence[int], words: Phrases) -> Hint:
+    # As a launch writes it: `(0,)`, `(4, 0)`.
+    shown = [f"{size:,}" for size in sizes[:max((at + 1 for at, size in enumerate(sizes) if size != 1), default=1)]]
+    return Hint(
+        spoken(f"The launch{in_line(line)} starts no program: its grid is "
+               f"({', '.join(shown)}{',' * (len(shown) == 1)}).", words),
+        words.sights.no_program, "no program")
+
+
+def _sides(found: seen.OutOfBounds) -> tuple[int, int]:
+    """The elements by which an access reaches past the end of its tensor, and before the start."""
+    return max(0, found.highest - found.elements + 1), max(0, -found.lowest)
+
+
+def _reaches(found: seen.OutOfBounds, name: str) -> str:
+    """ "The load in line 10 reaches up to 19 elements past the end of x, which has 45; …"."""
+    sides = [f"up to {plural(far, 'element')} {side}" for far, side in zip(
+        _sides(found), ("past the end", "before the start"), strict=True) if far]
+    text = f"The {ACCESS[found.access]}{in_line(found.line)} reaches {' and '.join(sides) or 'outside'} of {name}"
+    which = f"program {program(found.program)}"
+    if found.programs > 1:
+        which += f", the first of {found.programs:,} that do this"
+    if found.active <= 1 or found.access == "granule":
+        return f"{text}, which has {found.elements:,}, in {which}."
+    lie = "lies" if found.lanes == 1 else "lie"
+    return f"{text}, which has {found.elements:,}: {found.lanes:,} of {found.active:,} active lanes {lie} outside in " \
+           f"{which}."
+
+
+def _outside(
+    found: seen.OutOfBounds, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess], source: str,
+    words: Phrases,
+) -> Hint:
+    """The hint for an access outside its tensor."""
+    here = [one for one in accesses if (one.access.line, one.access.tensor) == (found.line, found.tensor)]
+    for one in findings:
+        if isinstance(one, seen.Overflow) or (isinstance(one, seen.Recast) and one.given == found.given):
+            return _told(one, None, words)
+    if found.kept:
+        return Hint(f"This tensor was allocated before this call, in line {found.kept}, and has its size from then.",
+                    "Allocate it in each call, or anew where it is too small.", "kept tensor")
+    if found.access == "granule":
+        return Hint("", words.sights.granule, "writes past the end")
+    told = misplaced(here) or (beyond_rows(here, ("load", *STORED)) if found.masked else None) or Hint(
+        "", _why_outside(found, here, source, words))
+    return replace(told, guess=told.look)
+
+
+def _why_outside(
+    found: seen.OutOfBounds, here: Sequence[TensorAccess], source: str, words: Phrases
+) -> str:
+    """The hint that an access outside its tensor gives by itself."""
+    past, before = _sides(found)
+    far, sights = max(past, before), words.sights
+    if far > LARGEST_BLOCK:
+        side = "past the end" if past >= before else "before the start"
+        return (f"No block is large enough to reach {far:,} elements {side}: the offsets themselves are wrong, not "
+                f"their {spoken('mask', words)} alone. {sights.far_outside}")
+    if not found.masked and sights.block_pointer and sights.block_pointer in source:
+        return sights.block_pointer_look
+    if not found.masked and found.active > 1:
+        calls = {"load": words.names.load, "store": words.names.store, "atomic": words.names.atomic}
+        other = sights.unmasked_load if found.access == "load" else ""
+        # A matrix of one row has no row to tell an index by; the tile has.
+        matrix = next((one.layout for one in here if one.layout.down
+                       and (len(one.access.tile) > 1 or not one.flat)), None)
+        sizes = (f"that compares the index of the row with {matrix.down}, and that of the column with {matrix.across}"
+                 if matrix else sights.flat_sizes)
+        rest = "" if matrix else " In a matrix compare rows and columns, each with its own size."
+        return sights.unmasked.format(call=calls[found.access], sizes=sizes, other=other) + rest
+    if not found.given:
+        return spoken("Is this tensor allocated for as many programs, rows or blocks as use it, whatever the sizes of "
+                      "the call are, and with the size of the type that the kernel uses?", words)
+    if past == 1:
+        return spoken("One element too far: does the mask say <= n where < n is meant, or is 1 added to the offsets?",
+                      words)
+    return spoken("Does the mask compare the offsets with the right size, in each dimension? And element (i, j) of a "
+                  "matrix with C columns lies at i * C + j: is C the number of columns of this very tensor?", words)

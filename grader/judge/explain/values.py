@@ -1,0 +1,228 @@
+"""What a wrong answer equals, and where it is wrong: mistakes that its assignment knows, then facts.
+
+A fact says what was seen, for all wrong elements that it speaks of, and then asks where it may come from. One of few
+elements, or one that many answers show, is none.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from grader.judge.compare import index_of
+from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, EVERY, LEVELS, WEAK, Evidence, Hint, plural
+from grader.model.assignment import Assignment, Mistake
+
+EXACT_AGREEMENT = 0.9999
+"""Share of the wrong elements that a mistake must account for, so that two mistakes that differ in the last few
+elements are told apart. Sums in float16 and bytes are exempt: float16 differs here and there with the order of a sum,
+and kernels round bytes or cut them off."""
+
+ONE_NUMBER = "one number of "
+
+OVERFLOWS = 84
+"""What exp is taken of where float32 has no room for it: 88, and less where it is multiplied after."""
+
+BYTES = ("What is kept in a byte loses what lies beyond 255, and its fraction: are sums and products in a larger type, "
+         "and numbers between 0 and 1 multiplied by 255?")
+CUT_OFF = "Is each part cut to a whole number before they are added? Add them with their fractions, and round once."
+ZERO = ("Does the kernel store the result that it computed? A load whose mask is false gives 0, and so do an "
+        "accumulator that nothing is added to, and a division by infinity.")
+NAN = ("NaN comes from 0 / 0, from infinity less infinity (such as lanes of -inf less a maximum of -inf), and from the "
+       "root of a negative number: which may it be here, if the numbers of one element are followed by hand?")
+INFINITE = "Which number is divided by 0, or grows past what its type holds?"
+OVER = ("exp overflows float32 beyond 88, and inf / inf or inf * 0 is NaN: can the formula take exp of numbers that "
+        "are not positive?")
+WITHIN = "Which statement treats these in another way than the others?"
+ENDS = "What ends there: a block, a loop, another size?"
+DIVIDED = "How does the kernel come from the number of a program to each index, and by what does it divide?"
+MINUS = "Is a minus missing, or one too many, or an absolute value taken?"
+WHOLE = "Is something converted to an integer on the way, or divided with //?"
+LOWER = "Is something converted to {} on the way? Keep loads, sums and results in float32."
+FOR_ALL = ("What is computed once for {}, such as a sum, a mean or a maximum? Look at which elements it takes, at what "
+           "it starts from, and at what it is divided by.")
+
+# What every value is, as a function of the right one.
+OF_RIGHT: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
+    ("the right one with the other sign", MINUS, torch.neg),
+    ("the right one without its fraction", WHOLE, torch.trunc),
+)
+# The inputs to which every value is the right answer.
+OTHER_INPUTS: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
+    ("{} rounded to float16", LOWER.format("float16"), lambda x: x.half().double()),
+    ("{} rounded to bfloat16", LOWER.format("bfloat16"), lambda x: x.bfloat16().double()),
+    ("{} with the other sign", MINUS, torch.neg),
+    ("{} without its sign", MINUS, torch.abs),
+)
+
+
+def known_mistakes(assignment: Assignment, evidence: Evidence) -> list[Mistake]:
+    """The mistakes whose answer the output equals where the right answer does not, one of each name.
+
+    The list is empty for an output of one element, which equals anything.
+    """
+    if evidence.count == 0 or evidence.got.numel() == 1:
+        return []
+    if evidence.dtype == torch.uint8 and not bool(evidence.got[evidence.wrong].any()):
+        # Bytes are 0 for many reasons.
+        return []
+    agreement = EXACT_AGREEMENT if evidence.dtype == torch.float32 and not evidence.exact else AGREEMENT
+    fitting: dict[str, Mistake] = {}
+    for mistake in assignment.mistakes:
+        if mistake.name in fitting:
+            continue
+        takes = inspect.signature(mistake.answer).parameters
+        answered = {evidence.output: evidence.comparison.got} if evidence.output in takes else {}
+        answer = mistake.answer(**{**evidence.inputs, **answered})
+        if answer is not None and evidence.is_explained_by(answer, agreement):
+            fitting[mistake.name] = mistake
+    return list(fitting.values())
+
+
+def explain_values(evidence: Evidence) -> Hint | None:
+    """What the wrong elements have in common, by their values and by their places; None if it is nothing known."""
+    if evidence.count == 0 or evidence.broken:
+        return _where(evidence) if evidence.count else None
+    evidence = evidence.of_numbers()
+    placed, found = _where(evidence), _values(evidence)
+    if placed is None or found is None:
+        return placed or found
+    # One number of an input says more than that the output is 0.
+    told = placed if found.pattern in WEAK and placed.pattern.startswith(ONE_NUMBER) else found
+    return replace(found, seen=f"{placed.seen} {found.seen}", pattern=told.pattern)
+
+
+def _values(evidence: Evidence) -> Hint | None:
+    got, right = evidence.got[evidence.wrong], evidence.expected[evidence.wrong]
+    if evidence.dtype == torch.bool:
+        # Each wrong one is the opposite of the right one.
+        return None
+    if not bool(got.any()):
+        every = f"Every {'' if evidence.count == evidence.got.numel() else 'wrong '}element is 0"
+        if not bool(right.any()):
+            return Hint(f"{every} where -0 is right.", "Is something added to it? 0 + -0 is 0.", pattern="sign of zero")
+        return Hint(f"{every}.", BYTES if evidence.dtype == torch.uint8 else ZERO, pattern="zero")
+    if evidence.count < ENOUGH or evidence.large:
+        return None
+    if evidence.dtype == torch.uint8:
+        light, less = evidence.expected > LEVELS, right - got
+        if float(got.max()) < LEVELS and (
+            int((evidence.wrong & light).sum()) >= max(ENOUGH, COVERAGE * int(light.sum()))
+        ):
+            return Hint(f"{EVERY} is less than {LEVELS}.", BYTES, pattern="zero")
+        if 0 < float(less.min()) <= float(less.max()) < LEVELS:
+            return Hint(f"{EVERY} is a few levels too small.", CUT_OFF, pattern="cut off")
+    return _of_right(evidence) or _scaled(evidence) or _of_other_inputs(evidence)
+
+
+def _of_right(evidence: Evidence) -> Hint | None:
+    for words, look, of in OF_RIGHT:
+        if evidence.is_explained_by(of(evidence.expected)):
+            return Hint(f"{EVERY} is {words}.", look, pattern=words)
+    for name, x in evidence.tensors.items():
+        if x.shape == evidence.expected.shape and not torch.equal(x, evidence.expected) and evidence.is_explained_by(x):
+            return Hint(
+                f"The output is {name} itself.",
+                "Does the kernel store the value that it loaded, in place of the one that it computed?",
+                pattern=f"{name} itself")
+    return None
+
+
+def _scaled(evidence: Evidence) -> Hint | None:
+    """One factor for all elements, or one for those of each row."""
+    right = evidence.expected
+    # Bytes that are nearly right fit any factor near 1.
+    if not evidence.dtype.is_floating_point and not evidence.whole:
+        return None
+    for dims, what in ((tuple(range(right.ndim)), "all elements"), ((1,), "a row")):
+        if what == "a row" and (right.ndim != 2 or right.shape[1] < ENOUGH or right.shape[0] == 1):
+            continue
+        known = evidence.finite & (evidence.comparison.wrong | (right != 0))
+        got, among = (torch.where(known, one, 0.0) for one in (evidence.got, right))
+        factor = (got * among).sum(dims, keepdim=True) / (among * among).sum(dims, keepdim=True)
+        if evidence.is_explained_by(factor * right):
+            seen = (f"{EVERY} is {float(factor):.6g} times the right one." if what == "all elements" else
+                    "The values of each row are the right ones times a factor of the row's own.")
+            return Hint(seen, FOR_ALL.format(what), pattern="factor of a row")
+    return None
+
+
+def _of_other_inputs(evidence: Evidence) -> Hint | None:
+    for name, x in evidence.tensors.items():
+        # An oracle takes no fractions for indices.
+        for words, look, change in OTHER_INPUTS if evidence.inputs[name].dtype.is_floating_point else ():
+            if torch.equal(changed := change(x), x):
+                continue
+            answer = evidence.right(**{**evidence.inputs, name: changed})
+            if bool((answer != answer.flatten()[0]).any()) and evidence.is_explained_by(answer):
+                words = words.format(name)
+                return Hint(f"{EVERY} is the right answer to {words}.", look, pattern=words)
+    return None
+
+
+def _where(evidence: Evidence) -> Hint | None:
+    """What the wrong elements have in common that no right one shares; None if it is nothing known. Of an answer that
+    is NaN or infinite these elements alone are looked at."""
+    wrong = evidence.wrong & ~evidence.finite if evidence.broken else evidence.wrong
+    right = ~wrong & evidence.written
+    state = "Wrong exactly"
+    if evidence.broken:
+        what, look = ("NaN", NAN) if bool(evidence.got[wrong].isnan().any()) else ("infinite", INFINITE)
+        if not bool(right.any()):
+            return Hint(f"Every element is {what}.", look, pattern="not finite")
+        state = f"The output is {what} exactly"
+    if int(wrong.sum()) < 2 or not bool(right.any()):
+        return None
+    features = [(name, x) for name, x in evidence.tensors.items() if x.shape == wrong.shape]
+    if evidence.dtype.is_floating_point:
+        features.append(("the right answer", evidence.expected))
+    for name, feature in features:
+        number = feature[wrong][0]
+        if bool((feature[wrong] == number).all()) and not bool((feature[right] == number).any()):
+            return Hint(f"{state} where {name} is {float(number):g}.", WITHIN, pattern=f"{ONE_NUMBER}{name}")
+        if (hint := _beyond(state, name, feature, wrong, right, evidence)) is not None:
+            return hint
+    # A few right ones among very many wrong ones are so by chance.
+    enough = min(int(wrong.sum()), int(right.sum()) - int((1 - COVERAGE) * right.numel())) >= ENOUGH
+    return _from_one_on(state, evidence.output, wrong) if enough else None
+
+
+def _beyond(
+    state: str, name: str, feature: Tensor, wrong: Tensor, right: Tensor, evidence: Evidence
+) -> Hint | None:
+    """Hint for wrong elements on one side of 0, or, of those that are not finite, beyond what exp takes."""
+    most = (1 - COVERAGE) * int(wrong.sum())
+    for sign, side in ((1, "positive"), (-1, "negative")):
+        signed = sign * feature
+        least = float(signed[wrong].min())
+        rest = signed[right & (signed < least)]
+        if int(wrong.sum()) < ENOUGH or int(right.sum()) - len(rest) > most:
+            continue
+        if evidence.broken and evidence.exponential and least >= OVERFLOWS:
+            beyond = f"above {least:.3g}" if sign > 0 else f"below {-least:.3g}"
+            return Hint(f"{state} where {name} is {beyond}.", OVER, pattern="not finite")
+        # An answer near 0 may be right by tolerance.
+        if len(rest) >= max(ENOUGH, (1 - COVERAGE) * right.numel()) and least > 0 and int((rest > 0).sum()) <= most:
+            return Hint(f"{state} where {name} is {side}.", WITHIN, pattern=f"where {name}")
+    return None
+
+
+def _from_one_on(state: str, name: str, wrong: Tensor) -> Hint | None:
+    """Hint for rows, columns or elements that are wrong from one to the end."""
+    lines = [("element", wrong.flatten().double())]
+    if wrong.ndim == 2:
+        lines = [("row", wrong.double().mean(1)), ("column", wrong.double().mean(0)), *lines]
+    for unit, share in lines:
+        first = int((share > 0).int().argmax())
+        if len(share) < ENOUGH or not first or float(share[first:].mean()) < COVERAGE:
+            continue
+        at = ", ".join(map(str, index_of(first, tuple(wrong.shape))))
+        place = f"from {name}[{at}] on" if unit == "element" else f"in {unit}s {first:,} to {len(share) - 1:,}"
+        if rest := round(float((1 - share[first:]).sum()) * wrong.numel() / len(share)):
+            state, place = state.removesuffix(" exactly"), f"{place}, but for {plural(rest, 'element')}"
+        return Hint(f"{state} {place}.", DIVIDED if wrong.ndim > 2 else ENDS, pattern=f"last {unit}s")
+    return None
