@@ -78,7 +78,7 @@ WRONG_PARTS: tuple[tuple[str, str, Callable[[int, int], slice]], ...] = (
     ("first block missing", "The first block of K is missing: the loop over K begins at 0.",
      lambda k, step: slice(min(k, step), k)),
     ("first {step} of K only", "Only the first {step} products of K were added, one block: does the loop over K run to "
-     "its end?", lambda k, step: slice(0, step)),
+     "its end, and do both tiles move along K in it?", lambda k, step: slice(0, step)),
     ("last block only", "Only the last block of K remains: add to the accumulator, do not replace it.",
      lambda k, step: slice((k - 1) // step * step, k)),
 )

@@ -10,7 +10,7 @@ from grader.engine.forkserver.conversation import Lost
 from grader.frontends import FrontEnd
 from grader.judge import large
 from grader.judge.allowance import NOT_COMPILED, Allowance
-from grader.judge.explain import explain_assembly, explain_library
+from grader.judge.explain import explain_foreign
 from grader.judge.explain.lines import phrases_of, spoken
 from grader.judge.explain.stops import explain_uncompiled
 from grader.judge.inspection import inspection_of
@@ -127,5 +127,5 @@ def _foreign(plans: Iterable[Plan], *, assembly: bool = True, libraries: bool = 
         for kernel, one in foreign(plan):
             if libraries if (library := one.kind == "library") else assembly:
                 found.setdefault((kernel.name, frontends.of(kernel), library), []).append(one.text)
-    return [(explain_library if library else explain_assembly)(kernel, list(dict.fromkeys(names)), language)
+    return [explain_foreign(kernel, list(dict.fromkeys(names)), language, library=library)
             for (kernel, language, library), names in found.items()]

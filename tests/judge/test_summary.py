@@ -10,6 +10,7 @@ import torch
 
 from grader.judge.answers import Compared
 from grader.judge.explain import explain_assignment, explain_case
+from grader.judge.explain.evidence import UNKNOWN
 from grader.model.assignment import Assignment, Mistake
 from grader.model.cases import Case
 from grader.model.result import CheckResult, Detail, Outcome, Stage
@@ -50,14 +51,9 @@ def _squares(*sizes: tuple[int, ...], names: str = "MN") -> list[tuple[dict[str,
     ("assignment", "sizes", "fails", "words"),
     [
         (TURN, [(8, 8), (33, 33), (5, 9), (129, 37)], lambda m, n: m != n, "N and M differ"),
-        (SILU, [(5, 9), (9, 5), (64, 65), (33, 7), (8, 8), (70, 64)], lambda m, n: n > m, "N is larger than M"),
-        (SILU, [(7, 64), (64, 64), (5, 33), (64, 100), (300, 128)], lambda m, n: n & (n - 1), "N is not a power"),
-        # Blocks of 16 and of 32 fit these cases, and the cases cannot tell which it is.
-        (SILU, [(7, 96), (64, 64), (5, 33), (64, 100), (300, 192)], lambda m, n: n % 32, "N is not a whole number of"),
         (GEMM, [(32, 64, 96), (64, 32, 32), (40, 64, 96), (32, 50, 96), (32, 32, 31)],
-         lambda m, n, k: m % 16 or n % 16 or k % 16, "a size is not a whole number of blocks"),
+         lambda m, n, k: m % 16 or n % 16 or k % 16, "a size is not a multiple of 16;"),
         (SILU, [(7, 96), (64, 64), (5, 33), (64, 104), (300, 16)], lambda m, n: n % 16, "N is not a multiple of 16;"),
-        (SILU, [(7, 96), (64, 33), (5, 1025), (64, 2000), (300, 192)], lambda m, n: n > 1024, "N is larger than 192"),
     ],
 )
 def test_what_failed_cases_have_in_common(
@@ -65,28 +61,29 @@ def test_what_failed_cases_have_in_common(
 ) -> None:
     with_cases = _with_cases(assignment, *_squares(*sizes, names="MNK"[: len(sizes[0])]))
     failed = {case.name for case in with_cases.cases if fails(*case.sizes.values())}
-    message, hint = said(with_cases, _checks(with_cases, failed))
+    message, hint = said(with_cases, [
+        check.model_copy(update={"blocks": [16]}) for check in _checks(with_cases, failed)])
     assert f"in {len(failed)} of {len(sizes)} cases" in message
     assert f"exactly those where {words}" in message and hint == "Own hint."
 
 
 @pytest.mark.parametrize(("blocks", "words"), [
-    ([128, 16], "N is not a multiple of 16;"), ([1, 32, 512], "N is not a multiple of 32;"),
-    ([4], "N is not a whole number of blocks;"), ([], "N is not a whole number of blocks;")])
+    ([128, 16], ", exactly those where N is not a multiple of 16;"),
+    ([1, 32, 512], ", exactly those where N is not a multiple of 32;"), ([4], "cases;"), ([], "cases;")])
 def test_of_blocks_that_fit_the_cases_the_kernels_own_is_named(blocks: list[int], words: str) -> None:
     with_cases = _with_cases(SILU, *_squares((7, 96), (64, 64), (5, 33), (64, 100), (300, 192)))
     checks = [check.model_copy(update={"blocks": blocks}) for check in _checks(with_cases, {
         case.name for case in with_cases.cases if case.sizes["N"] % 32})]
-    assert f"exactly those where {words}" in said(with_cases, checks)[0]
+    assert words in said(with_cases, checks)[0]
 
 
 @pytest.mark.parametrize(("blocks", "words"), [
-    ([128], "the number of elements is not a multiple of 128;"), ([256], "N is not a multiple of 2;")])
+    ([128], ", exactly those where the number of elements is not a multiple of 128;"), ([256], "cases;")])
 def test_blocks_of_a_flat_index_hold_elements(blocks: list[int], words: str) -> None:
     with_cases = _with_cases(SILU, *_squares((7, 9), (64, 66), (5, 33), (64, 104), (8, 16), (3, 128)))
     checks = [check.model_copy(update={"blocks": blocks}) for check in _checks(with_cases, {
         case.name for case in with_cases.cases if case.sizes["M"] * case.sizes["N"] % 128})]
-    assert f"exactly those where {words}" in said(with_cases, checks)[0]
+    assert words in said(with_cases, checks)[0]
 
 
 def test_cases_are_told_apart_by_what_their_names_say() -> None:
@@ -94,12 +91,6 @@ def test_cases_are_told_apart_by_what_their_names_say() -> None:
     assignment = _with_cases(SILU, *(({"M": size, "N": size + 1}, one) for size, one in enumerate(values)))
     message, _ = said(assignment, _checks(assignment, {c.name for c in assignment.cases if c.name.endswith("tiny")}))
     assert message.startswith("Wrong in 2 of 5 cases, exactly those where the name says -tiny; first 1x2-bf16-tiny:")
-
-
-def test_one_case_of_few_columns_is_no_pattern() -> None:
-    assignment = _with_cases(SILU, *_squares((1, 1), (5, 9), (9, 5), (64, 65), (33, 70)))
-    failed = {case.name for case in assignment.cases if case.sizes["N"] > case.sizes["M"]}
-    assert said(assignment, _checks(assignment, failed))[0].startswith("Wrong in 3 of 5 cases; first 5x9-mixed")
 
 
 def test_without_a_common_condition_the_first_failure_speaks() -> None:
@@ -147,25 +138,17 @@ def test_a_case_of_one_element_does_not_speak() -> None:
     relu = Mistake(name="relu", hint="the ReLU", answer=lambda x: x.double().clamp(min=0))
     assignment = SILU.model_copy(update={"mistakes": (relu,)})
     message, hint = _told(assignment, faults.copies_x, SIZES)
-    assert "in 5x9:" in message and "The output is x itself" in hint and "ReLU" not in hint
+    assert "in 5x9:" in message and "is x itself" in hint and "ReLU" not in hint
     positive = {"x": torch.ones(1, 1)}
     detail = explain(assignment, SILU.cases[0], faults.copies_x, inputs=positive)
-    assert "One element alone" in detail.hint and not detail.pattern
+    assert "follow no pattern" in detail.hint and detail.pattern == UNKNOWN
 
 
 def test_the_hint_that_most_cases_agree_on_is_told_with_a_case_that_shows_it() -> None:
-    message, hint = _told(SILU, faults.computed_in_float16, SIZES)
-    assert "float16 can hold" in hint
+    message, hint = _told(SILU, faults.rounded_to_float16, SIZES)
+    assert "rounded to float16" in hint
     shown = message.partition(" in ")[2].partition(": ")[0]
     assert not shown.endswith("1x1"), message
-
-
-def test_cases_of_one_element_have_nothing_in_common() -> None:
-    sizes = [(1, 1), (7, 1), (5, 9), (64, 64), (31, 37)]
-    with_cases = _with_cases(NORM, *_squares(*sizes))
-    checks = _checks(with_cases, {case.name for case in with_cases.cases if case.sizes["N"] > 1})
-    message, _ = said(with_cases, checks)
-    assert "N is larger than 1" not in message
 
 
 @pytest.mark.parametrize("fault", [faults.mean_over_padded_block, faults.eps_outside])
@@ -176,7 +159,7 @@ def test_a_recognised_mistake_needs_no_common_condition(fault: Fault) -> None:
     assert hint in ("divide by N", NORM.mistakes[0].hint) and "exactly those" not in message
 
 
-def test_shapes_come_before_powers_of_two() -> None:
+def test_shapes_are_told() -> None:
     assignment = _with_cases(TURN, *_squares((1, 1), (1, 37), (41, 1), (5, 9), (31, 33), (64, 64), (32, 32)))
     everywhere = {case.name for case in assignment.cases if case.sizes["M"] != case.sizes["N"]}
     message, _ = said(assignment, _checks(assignment, everywhere))

@@ -1,4 +1,4 @@
-"""Loads and stores held against the tensors that they go to: strides, steps of loops, grids and masks.
+"""Loads and stores held against the tensors that they go to: strides, grids and masks.
 
 Every sentence says what a kernel does as a simulator saw it: tile and grid are those of the launch.
 """
@@ -6,23 +6,162 @@ Every sentence says what a kernel does as a simulator saw it: tile and grid are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import NamedTuple
 
 from torch import Tensor
 
+from grader.frontends.phrases import Phrases
 from grader.judge.explain.evidence import Hint, plural
-from grader.judge.explain.layout import TensorAccess
+from grader.judge.explain.lines import extent, spoken
+from grader.plan.findings import Access
 
-STORED = ("store", "atomic")
+# So many elements a thread takes at once.
+SHARES = (2, 4, 8)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A contiguous tensor of `rows` x `columns`, `down` and `across` by name; a vector is one row, and `down` is ""."""
+
+    name: str
+    is_output: bool
+    down: str
+    across: str
+    rows: int
+    columns: int
+
+    @property
+    def total(self) -> int:
+        return self.rows * self.columns
+
+    @property
+    def is_matrix(self) -> bool:
+        return min(self.rows, self.columns) > 1
+
+    @property
+    def text(self) -> str:
+        """A sentence that says where an element lies."""
+        if not self.down:
+            return f"Element i of {self.name} lies at i."
+        return f"Element (i, j) of {self.name}, {self.down} x {self.across}, lies at i * {self.across} + j."
+
+    @property
+    def rows_apart(self) -> str:
+        """What is said of a matrix beside a distance, "" of a vector."""
+        return f", whose rows lie {self.across} = {self.columns:,} apart" if self.is_matrix else ""
+
+
+@dataclass(frozen=True)
+class TensorAccess:
+    """A load or store, the tensor that it goes to, and the words of its kernel's language. `launch` is the line of the
+    launch in the student's file `source`, `several` the number of elements that a thread takes at once. `looked_up`
+    marks an access whose place may follow from whole numbers that the call is given: its programs lie at no distance of
+    their own."""
+
+    access: Access
+    layout: Layout
+    sizes: Mapping[str, int]
+    launch: int
+    source: str
+    words: Phrases
+    several: int = 1
+    looked_up: bool = False
+
+    @property
+    def where(self) -> str:
+        return f"the {'atomic operation' if self.access.access == 'atomic' else self.access.access} in line " \
+               f"{self.access.line}"
+
+    @property
+    def unsteady(self) -> bool:
+        """Whether it is not known how a loop moves on: of its reach nothing is known then."""
+        return self.access.times > 1 and self.access.step is None
+
+    @property
+    def launched(self) -> str:
+        """The grid, as a clause: "the launch in line 12 starts 3 x 2 programs"."""
+        grid = extent(self.access.grid)
+        return f"the launch in line {self.launch} starts {grid} program{'s' * (grid != '1')}"
+
+    @property
+    def count(self) -> str:
+        """The number of the tensor's elements, as a product of the names of its sizes."""
+        return " * ".join(filter(None, (self.layout.down, self.layout.across)))
+
+    @property
+    def compared(self) -> str:
+        """What a mask should compare."""
+        down, across = self.layout.down, self.layout.across
+        if not down or self.flat:
+            return f"Compare the offsets with the number of elements, {self.count}."
+        return f"Compare the index of the row with {down}, and that of the column with {across}."
+
+    @property
+    def dimensions(self) -> Iterator[tuple[int, int | None, int]]:
+        """The tile's dimensions along which several lanes take part: number, distance of neighbours, size."""
+        for number, (size, apart) in enumerate(zip(self.access.tile, self.access.lanes, strict=True)):
+            if size > 1 and max(self.access.live[number], self.access.last[number]) > 1:
+                yield number, apart, size
+
+    def named(self, number: int) -> str:
+        """A number with the name of the one size, or of the product of two, that it equals."""
+        names = [name for name, size in self.sizes.items() if size == number] or [
+            f"{a} * {b}" for a, b in combinations_with_replacement(self.sizes, 2)
+            if self.sizes[a] * self.sizes[b] == number]
+        return f"{names[0]} = {number:,}" if len(names) == 1 and number > 1 else f"{number:,}"
+
+    def distance(self, elements: int) -> str:
+        return f"{self.named(elements)} element{'s' * (elements != 1)} of {self.layout.name}"
+
+    def along(self, apart: int) -> int:
+        """The number of the tile's lanes that lie this far apart."""
+        return next((size for _, step, size in self.dimensions if step == apart), 1)
+
+    @classmethod
+    def of_threads(cls, access: Access) -> tuple[Access, int]:
+        """A load or store in which each thread takes a few elements at once, one beside the other, as that of all of
+        them in a row; and how many each takes."""
+        *tile, several = access.tile
+        *lanes, apart = access.lanes
+        # How far threads lie apart is not known where one takes part.
+        if not tile or several not in SHARES or apart != 1 or (lanes[-1] != several and access.live[-2] != 1):
+            return access, 1
+        return access.model_copy(update={
+            "tile": [*tile[:-1], tile[-1] * several], "lanes": [*lanes[:-1], 1],
+            "live": [*access.live[:-2], access.live[-2] * several],
+            "last": [*access.last[:-2], access.last[-2] * several]}), several
+
+    @property
+    def one_row(self) -> bool:
+        """Whether each program has a row of its own: the mask of a one-dimensional tile ends where a row does."""
+        access, columns = self.access, self.layout.columns
+        return self.layout.is_matrix and access.lanes == [1] and access.live == [columns] != access.tile
+
+    @property
+    def flat(self) -> bool:
+        """Whether the kernel counts elements without regard to rows."""
+        access, columns = self.access, self.layout.columns
+        if not self.layout.is_matrix:
+            return True
+        moves = [moved for moved in access.programs if moved]
+        if len(access.tile) != 1 or columns in access.lanes or self.one_row:
+            return False
+        return not moves or moves[0] % columns != 0 or (moves[0] % access.tile[0] == 0 and moves[0] != columns)
+
+    def hint(self, seen: str, look: str, pattern: str) -> Hint:
+        seen = spoken(seen[:1].upper() + seen[1:], self.words)
+        return Hint(seen, spoken(look, self.words), pattern=pattern, line=self.access.line)
 
 
 def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
-    """Hint for the first access whose strides, programs or steps are not those of its tensor."""
+    """Hint for the first access whose strides or programs are not those of its tensor."""
     for one in seen:
         # How far lanes lie apart may not be known, or how far a loop reaches.
         if not one.unsteady and not one.looked_up and (hint := _strides(one) or (
-            None if any(apart is None for _, apart, _ in one.dimensions) else _programs(one) or _steps(one)
+            None if any(apart is None for _, apart, _ in one.dimensions) else _programs(one)
         )) is not None:
             return hint
     return None
@@ -30,9 +169,10 @@ def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
 
 def _strides(one: TensorAccess) -> Hint | None:
     layout = one.layout
-    right = {1, *one.shares, *([layout.columns] if layout.down else [])}
+    right = {1, layout.columns} if layout.down else {1}
     wrong = next((apart for _, apart, _ in one.dimensions if apart and apart not in right), None)
-    if wrong is None:
+    # A thread may have several elements for itself.
+    if wrong is None or one.words.names.threads:
         return None
     return one.hint(
         f"in {one.where} neighbours in the tile lie {one.named(wrong)} elements apart in {layout.name}"
@@ -48,14 +188,12 @@ def _programs(one: TensorAccess) -> Hint | None:
     right = {apart * size * times for apart, size in tile.items() for times in (1, access.times)} | {
         step * (access.times - 1) * more + apart * live[number] for number, apart, _ in one.dimensions if apart
         for more, live in ((0, access.live), (1, access.last))} | ({step * access.times} if not tile else set())
-    # A row for each program, element by element.
-    row = not tile and layout.is_output and layout.is_matrix and step == 1 and access.times == layout.columns
     for axis, moved in enumerate(access.programs):
         # If a matrix has one row, programs for further rows have nothing to do.
-        if not moved or moved < 0 or (moved >= layout.total and not row):
+        if moved is None or not 0 < moved < layout.total:
             continue
         rows = layout.is_matrix and moved % layout.columns == 0
-        if (moved == layout.columns) if row else rows if one.one_row else (
+        if rows if one.one_row else (
             # So many rows each, or one place of a row, which a label or an index may decide.
             moved in right or (rows and (moved // layout.columns == one.along(layout.columns) or access.times > 1))
             or (moved == 1 and 1 not in tile) or (layout.is_matrix and not rows and lanes == 1)
@@ -73,58 +211,12 @@ def _programs(one: TensorAccess) -> Hint | None:
     return None
 
 
-def _steps(one: TensorAccess) -> Hint | None:
-    """Hint for a loop that does not move a tile by a tile along the size that is summed over."""
-    access, layout = one.access, one.layout
-    inner = {layout.down, layout.across} & one.summed
-    if access.times < 2 or not layout.is_matrix or not inner:
-        return None
-    apart = layout.columns if layout.down in inner else 1
-    size = one.along(apart)
-    # Where one step is enough, the loop goes over something else.
-    if size >= (layout.rows if apart > 1 else layout.columns) or access.step in {
-        apart * size * share for share in (1, access.times, math.prod(access.grid), *access.grid)
-    }:
-        return None
-    return one.hint(
-        f"in its loop {one.where} moves on by {one.distance(access.step or 0)} from one step to the next.",
-        f"The next block along {inner.pop()} begins {plural(apart * size, 'element')} on.", "loop step")
-
-
-def beyond_rows(seen: Sequence[TensorAccess], accesses: Sequence[str]) -> Hint | None:
-    """Hint for the first access of these kinds whose mask leaves lanes on beyond the last column, which lie in the next
-    row, or beyond the last row."""
-    for one in seen:
-        access, layout = one.access, one.layout
-        if access.access not in accesses or one.flat or not layout.is_matrix:
-            continue
-        # Of a place that a number decides, that of a label or an index, the beginning may be anywhere.
-        if one.looked_up and access.first % layout.columns:
-            continue
-        step = access.step or 0
-        moved = step * (access.times - 1) if 0 < step < layout.columns else 0
-        for number, apart, _ in one.dimensions:
-            last = [] if one.unsteady else [(access.first + moved, access.last)]
-            for first, live in ((access.first, access.live), *last):
-                row, column = divmod(first, layout.columns)
-                left, unit, name = (layout.columns - column, "columns", layout.across) if apart == 1 else (
-                    layout.rows - row, "rows", layout.down)
-                if apart in (1, layout.columns) and all(live) and live[number] > left >= 0:
-                    return one.hint(
-                        f"{one.where} goes on for {live[number]:,} {unit} of its tile, where {layout.name} has "
-                        f"{left:,} left of {name} = {one.sizes[name]:,}"
-                        + (": the others lie in the next row." if apart == 1 else "."), one.compared, "mask")
-    return None
-
-
 def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
     """The grid, loop or mask that left elements of the output unwritten, judging by the one store to it.
 
     `unwritten` marks the elements. None where a simulator did not see how far the programs reach.
     """
     stores = [one for one in seen if one.layout.is_output and one.access.access == "store"]
-    if (hint := misplaced(seen) or beyond_rows(seen, STORED)) is not None:
-        return hint
     # Too few programs, and a mask that ends too early, leave out ends. A beginning has another cause.
     if len(stores) != 1 or not stores[0].access.even or stores[0].unsteady or bool(unwritten.flatten()[0]) or any(
         apart is None for _, apart, _ in stores[0].dimensions
@@ -148,8 +240,7 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
     return _short(one, short[0])
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """The reach of a launch's programs along the rows, the columns, or all elements of an output: `block` of them for
     each program."""
 
@@ -204,8 +295,8 @@ def _short(one: TensorAccess, part: Part) -> Hint:
     first = "the first" if part.covered == 1 else f"the first {part.covered:,}"
     each = f", {part.block:,} in each program" if part.programs > 1 else ""
     programs = names.blocks.format(count=count, block=f"{part.block:,}") if part.block > 1 else count
-    look = (f"They take {programs} = {part.needed:,} programs, each {names.program_id} times a block on, or a loop "
-            f"over the {part.unit}s.")
+    look = (f"They take {programs} = {part.needed:,} programs, whose offsets contain {names.program_id} times a block, "
+            f"or a loop over the {part.unit}s.")
     if one.access.times > 1:
         look = f"Where does the loop end? {part.name or 'Their number'} is another one in each case."
     elif part.axis is not None and part.programs == part.size // part.block:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from grader.frontends.phrases import Phrases
-from grader.judge.explain.layout import Layout, TensorAccess
+from grader.judge.explain.accesses import Layout, TensorAccess
 from grader.judge.explain.lines import phrases_of, place
 from grader.judge.simulation import Ran
 from grader.model.assignment import Assignment
@@ -57,8 +57,6 @@ class Called:
         """The loads and stores of tensors whose layout is known."""
         launches = {(self.plan.kernels[one.kernel].name, one.grid): one for operations in self.plan.calls()
                     for one in operations if isinstance(one, Launch)}
-        inputs = {name for p in self.assignment.parameters if isinstance(p, Input) for name in p.size_names}
-        summed = frozenset(inputs - set(self.assignment.output.shape))
         numbers = any(isinstance(p, Input) and p.dtype in ("int64", "int32", "int16")
                       for p in self.assignment.parameters)
         known = self._layouts()
@@ -66,18 +64,16 @@ class Called:
         accesses = [TensorAccess.of_threads(one) for one in self.ran.accesses if one.times == 1 and one.line] if (
             self.words.names.threads) else [(one, 1) for one in self.ran.accesses]
         return [TensorAccess(one, known[one.buffer], self.case.sizes, launches[one.kernel, one.grid].line,
-                     self.source, summed, self.words, several, numbers and not one.even)
+                     self.source, self.words, several, numbers and not one.even)
                 for one, several in accesses
                 if one.buffer in known and (one.kernel, one.grid) in launches and all(one.live)
-                and not self.whole_of(one)]
+                and not self._in_parts(one)]
 
-    def whole_of(self, access: Access) -> tuple[str, int] | None:
-        """The tensor, and the bytes of its elements, where each lane takes a part of one, as compilers have it for the
-        low half of an int64; else None."""
+    def _in_parts(self, access: Access) -> bool:
+        """Whether each lane takes a part of an element, as compilers have it for the low half of an int64."""
         given = self.plan.buffers[access.buffer].given
         kept = next((p for p in self.assignment.parameters if p.name == given and not isinstance(p, Scalar)), None)
-        whole = ITEM_BYTES[dtype_of(kept, self.case)] if kept else 0
-        return (given, whole) if 0 < access.width < whole else None
+        return kept is not None and 0 < access.width < ITEM_BYTES[dtype_of(kept, self.case)]
 
     def place(self, line: int) -> Place | None:
         """A line of the student's file; None where no line is known, which is 0."""

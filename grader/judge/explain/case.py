@@ -8,7 +8,7 @@ import torch
 
 from grader.judge.answers import Compared
 from grader.judge.compare import Comparison, corner, error_map, index_of, same_bits
-from grader.judge.explain.accesses import STORED, beyond_rows, misplaced, uncovered
+from grader.judge.explain.accesses import misplaced, uncovered
 from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
 from grader.judge.explain.findings import explain_findings, left_early
@@ -21,7 +21,6 @@ from grader.model.verdicts import FailureKind
 from grader.plan.findings import Unwritten
 from grader.plan.plan import named
 
-ONE_ELEMENT = "One element alone fits many mistakes: larger cases tell more."
 SECOND_CALL = (
     "The first call was right, and the second one, with new values in its inputs, is not: does the function keep "
     "something from one call to the next, such as a tensor, or an answer to inputs that look the same?"
@@ -130,8 +129,8 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         return seen
     if kind != "unwritten" and (slip := next(iter(called.words.slips(called.source)), None)) is not None:
         return Hint(slip.seen, slip.look, pattern="slip", line=slip.line)
-    placed = (_uncovered(called, comparison) if kind == "unwritten" else
-              misplaced(called.accesses) or beyond_rows(called.accesses, STORED)) or explain_copies(called)
+    placed = misplaced(called.accesses) or (
+        _uncovered(called, comparison) if kind == "unwritten" else None) or explain_copies(called)
     fitting = known_mistakes(called.assignment, evidence) if small else []
     if len(fitting) == 1:
         # What was seen is certain, and the mistake says what comes of it.
@@ -146,8 +145,6 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         return Hint(
             f"More than one mistake gives this answer: {listed([one.name for one in fitting])}.",
             "Look in the kernel for each of them.", fits=tuple(f"mistake: {one.name}" for one in fitting))
-    if comparison.total == 1 and kind == "wrong_values":
-        return Hint(ONE_ELEMENT, "")
     if called.number:
         return Hint("", SECOND_CALL, pattern="second call")
     alike = _alike(called, kind, evidence) if small else Hint("", "")
@@ -191,35 +188,33 @@ def _launched(called: Called) -> str:
     launches = [one for one in called.launches if named(one) & called.outputs]
     if len(launches) != 1:
         return ""
-    each = f" of {extent(launches[0].block)} threads" if called.words.names.threads else ""
+    each = f" blocks of {extent(launches[0].block)} threads" if called.words.names.threads else ""
     shape = " x ".join(map(str, extents(called.assignment.output, called.case.sizes)))
-    return spoken(f"The launch in line {launches[0].line} starts {extent(launches[0].grid)} programs{each}; "
+    return spoken(f"The launch in line {launches[0].line} has a grid of {extent(launches[0].grid)}{each}; "
                   f"{called.output} is {shape}.", called.words)
 
 
 def _message(name: str, comparison: Comparison, kind: FailureKind, updated: bool) -> str:
-    got, worst, total = comparison.got, comparison.worst, comparison.total
-    at = f"{name}[{', '.join(map(str, worst.index))}]"
-    if kind == "unwritten" and updated:
-        first = index_of(int(comparison.unwritten.flatten().int().argmax()), tuple(got.shape))
-        return (f"{name} was left as it was in {comparison.count:,} of {plural(total, 'element')} that have to change, "
-                f"{name}[{', '.join(map(str, first))}] first.")
+    worst, total = comparison.worst, comparison.total
     if kind == "unwritten":
-        missing = comparison.unwritten_count
+        missing, shape = comparison.unwritten_count, tuple(comparison.got.shape)
+        first = index_of(int(comparison.unwritten.flatten().int().argmax()), shape)
+        at = f"{name}[{', '.join(map(str, first))}] first"
+        if updated:
+            return (f"{name} was left as it was in {comparison.count:,} of {plural(total, 'element')} that have to "
+                    f"change, {at}.")
         if missing == total:
             left = f"none of {total:,} elements has" if total > 1 else "its one element has not"
             return f"{name} was never written: {left} changed in the call."
         others = comparison.count - missing
         state = f"{others:,} of the others {'is' if others == 1 else 'are'} wrong" if others else "the others are right"
-        first = index_of(int(comparison.unwritten.flatten().int().argmax()), tuple(got.shape))
-        at = f"{name}[{', '.join(map(str, first))}]"
         be = "was" if missing == 1 else "were"
-        return f"{missing:,} of {plural(total, 'element')} {be} never written, {at} first; {state}."
+        return f"{missing:,} of {plural(total, 'element')} {be} never written, {at}; {state}."
     be = "is" if comparison.count == 1 else "are"
     text = f"{comparison.count:,} of {plural(total, 'element')} {be} wrong"
     if comparison.count == total:
         text = f"All {total:,} elements are wrong" if total > 1 else "The only element is wrong"
-    value = f"{at} is {worst.got}, expected {worst.expected}"
+    value = f"{name}[{', '.join(map(str, worst.index))}] is {worst.got}, expected {worst.expected}"
     if kind == "not_finite":
         bad = int((~comparison.finite).sum())
         some = f"{bad:,} of them" if bad < comparison.count else "all of them" if bad > 1 else "it is"

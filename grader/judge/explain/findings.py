@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.frontends.phrases import Phrases
-from grader.judge.explain.accesses import STORED, beyond_rows, misplaced
+from grader.judge.explain.accesses import TensorAccess, misplaced
 from grader.judge.explain.evidence import Hint, plural
-from grader.judge.explain.layout import TensorAccess
 from grader.judge.explain.lines import in_line, line_text, phrases_of, place, program, quoted, spoken, tensor_name
 from grader.model.assignment import Assignment
 from grader.model.parameters import Tensor
@@ -35,8 +34,8 @@ def explain_findings(
     words = phrases_of(assignment)
     for kind in (seen.Assertion, seen.OutOfBounds, seen.Misaligned, seen.Race, seen.Undefined):
         for found in findings:
-            if isinstance(found, kind) and (told := _failure(found, findings, accesses, source, words)) is not None:
-                failure, hint = told
+            if isinstance(found, kind) and (failed := _failure(found, findings, accesses, source, words)) is not None:
+                failure, hint = failed
                 return Detail(kind=failure, message=hint.seen, hint=hint.look, guess=hint.guess, pattern=hint.pattern,
                               place=place(assignment, source, found.line))
     return None
@@ -74,41 +73,28 @@ def _failure(
                 words.sights.misaligned, "misaligned")
         case seen.Race(certain=True):
             return "race", _race(found, words)
-        case seen.Undefined() if (chance := words.chances[found.what]).kind is not None and found.certain:
-            told = undefined(found, words)
+        case seen.Undefined(certain=True) if (chance := words.chances[found.what]).kind is not None:
+            chances = undefined(found, words)
             sums = rf"\b{re.escape(found.tensor)}(?:\[\s*\d+\s*\])?\s*[-+*|&^]="
             summed = chance.summed and re.search(sums, line_text(source, found.line))
-            return chance.kind, Hint(told.seen, chance.summed if summed else told.look, told.pattern)
+            return chance.kind, Hint(
+                chances.seen, chance.summed if summed else chances.look, chances.pattern)
     return None
 
 
-def beside(findings: Sequence[seen.Finding], output: Tensor, words: Phrases) -> Hint | None:
-    """The finding that explains a wrong answer; None if none does."""
-    # A launch without programs leaves memory unwritten, which a later one reads; a race may be what an offset that
-    # wrapped around comes to.
-    for kind in (seen.EmptyGrid, seen.Recast, seen.Unwritten, seen.Overflow, seen.Race, seen.MaskedUsed,
-                 seen.Undefined):
-        for found in findings:
-            # A finding that no second run confirmed explains nothing.
-            if isinstance(found, kind) and not (isinstance(found, seen.Undefined) and not found.certain):
-                return _told(found, output, words)
-    return None
-
-
-def _told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
+def told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
+    """What a finding says beside a wrong answer."""
     sights, line = words.sights, in_line(found.line)
     match found:
-        case seen.EmptyGrid():
-            return empty_grid(found.line, found.grid, words)
         case seen.Recast():
             return Hint(
                 f"Line {found.line} takes the pointer to {tensor_name(found.tensor, found.given, words)}, of "
                 f"{found.before}, as one to {found.after}: offsets count elements of that size then, and bits are "
                 "taken as such numbers.", sights.recast, "pointer cast")
         case seen.Unwritten() if output is not None and found.given == output.name:
-            full = "one arbitrary byte" if output.dtype == "uint8" else "NaN"
-            look = (f"Compute from the inputs alone: even 0 times NaN is NaN. Where programs add to {output.name}, "
-                    f"host code has to fill {output.name} with 0 before the launch.")
+            full, even = ("one arbitrary byte", "") if output.dtype == "uint8" else ("NaN", ": even 0 times NaN is NaN")
+            look = (f"Compute from the inputs alone{even}. Where programs add to {output.name}, host code has to fill "
+                    f"{output.name} with 0 before the launch.")
             return Hint(
                 f"{output.name} arrives full of {full}, and the kernel reads it{line} before anything is stored there.",
                 look, "reads the output", guess=look)
@@ -127,11 +113,6 @@ def _told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
                 sights.overflow_of_bytes if narrow else sights.overflow, "overflow")
         case seen.Race():
             return _race(found, words)
-        case seen.MaskedUsed():
-            return Hint(sights.masked.format(tensor=quoted(found.tensor), line=line), sights.masked_look,
-                        "masked lanes", sure=False)
-        case seen.Undefined():
-            return undefined(found, words)
         case _:
             raise AssertionError(found)
 
@@ -159,22 +140,10 @@ def undefined(found: seen.Undefined, words: Phrases) -> Hint:
 def left_early(findings: Sequence[seen.Finding], words: Phrases) -> Hint | None:
     """Hint for lanes that have ended before a barrier at which others wait: what comes after it is done without
     them."""
-    for found in findings:
-        if isinstance(found, seen.Undefined) and found.what == "divergent" and not found.certain and (
-            words.sights.left_early
-        ):
-            return Hint(words.sights.left_early.format(line=in_line(found.line)), words.sights.left_early_look,
-                        "left early", found.line)
-    return None
-
-
-def empty_grid(line: int, sizes: Sequence[int], words: Phrases) -> Hint:
-    # As a launch writes it: `(0,)`, `(4, 0)`.
-    shown = [f"{size:,}" for size in sizes[:max((at + 1 for at, size in enumerate(sizes) if size != 1), default=1)]]
-    return Hint(
-        spoken(f"The launch{in_line(line)} starts no program: its grid is "
-               f"({', '.join(shown)}{',' * (len(shown) == 1)}).", words),
-        words.sights.no_program, "no program")
+    line = next((found.line for found in findings if isinstance(found, seen.Undefined)
+                 and found.what == "divergent" and not found.certain and words.sights.left_early), None)
+    return None if line is None else Hint(
+        words.sights.left_early.format(line=in_line(line)), words.sights.left_early_look, "left early", line)
 
 
 def _sides(found: seen.OutOfBounds) -> tuple[int, int]:
@@ -205,15 +174,14 @@ def _outside(
     here = [one for one in accesses if (one.access.line, one.access.tensor) == (found.line, found.tensor)]
     for one in findings:
         if isinstance(one, seen.Overflow) or (isinstance(one, seen.Recast) and one.given == found.given):
-            return _told(one, None, words)
+            return told(one, None, words)
     if found.kept:
         return Hint(f"This tensor was allocated before this call, in line {found.kept}, and has its size from then.",
                     "Allocate it in each call, or anew where it is too small.", "kept tensor")
     if found.access == "granule":
         return Hint("", words.sights.granule, "writes past the end")
-    told = misplaced(here) or (beyond_rows(here, ("load", *STORED)) if found.masked else None) or Hint(
-        "", _why_outside(found, here, source, words))
-    return replace(told, guess=told.look)
+    hint = misplaced(here) or Hint("", _why_outside(found, here, source, words))
+    return replace(hint, guess=hint.look)
 
 
 def _why_outside(
@@ -226,23 +194,26 @@ def _why_outside(
         side = "past the end" if past >= before else "before the start"
         return (f"No block is large enough to reach {far:,} elements {side}: the offsets themselves are wrong, not "
                 f"their {spoken('mask', words)} alone. {sights.far_outside}")
+    if before:
+        return spoken("Offsets are below 0: is something subtracted from them without a mask, or has a number of few "
+                      "bits wrapped around?", words)
     if not found.masked and sights.block_pointer and sights.block_pointer in source:
         return sights.block_pointer_look
+    # A matrix of one row has no row to tell an index by; the tile has.
+    matrix = next((one.layout for one in here if one.layout.down and (len(one.access.tile) > 1 or not one.flat)), None)
+    both = f"the index of the row with {matrix.down}, and that of the column with {matrix.across}" if matrix else ""
     if not found.masked and found.active > 1:
         calls = {"load": words.names.load, "store": words.names.store, "atomic": words.names.atomic}
         other = sights.unmasked_load if found.access == "load" else ""
-        # A matrix of one row has no row to tell an index by; the tile has.
-        matrix = next((one.layout for one in here if one.layout.down
-                       and (len(one.access.tile) > 1 or not one.flat)), None)
-        sizes = (f"that compares the index of the row with {matrix.down}, and that of the column with {matrix.across}"
-                 if matrix else sights.flat_sizes)
+        sizes = f"that compares {both}" if matrix else sights.flat_sizes
         rest = "" if matrix else " In a matrix compare rows and columns, each with its own size."
         return sights.unmasked.format(call=calls[found.access], sizes=sizes, other=other) + rest
     if not found.given:
         return spoken("Is this tensor allocated for as many programs, rows or blocks as use it, whatever the sizes of "
-                      "the call are, and with the size of the type that the kernel uses?", words)
+                      "the call are? And with the size of the type that the kernel uses?", words)
     if past == 1:
         return spoken("One element too far: does the mask say <= n where < n is meant, or is 1 added to the offsets?",
                       words)
-    return spoken("Does the mask compare the offsets with the right size, in each dimension? And element (i, j) of a "
-                  "matrix with C columns lies at i * C + j: is C the number of columns of this very tensor?", words)
+    return spoken(f"Does the mask compare {both or 'the offsets with the right size, in each dimension'}? And element "
+                  "(i, j) of a matrix with C columns lies at i * C + j: is C the number of columns of this very "
+                  "tensor?", words)

@@ -9,14 +9,16 @@ from collections.abc import Sequence
 from grader import frontends
 from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import Hint
-from grader.judge.explain.findings import beside as found_beside
-from grader.judge.explain.findings import empty_grid, left_early
-from grader.judge.explain.lines import in_line, quoted
+from grader.judge.explain.findings import left_early, told
+from grader.judge.explain.lines import extent, in_line, quoted, spoken
 from grader.model.cases import strides_of
 from grader.model.parameters import Scalar, Update
 from grader.model.result import Detail
-from grader.plan.findings import Unwritten
-from grader.plan.plan import ITEM_BYTES, Copy, Launch, Pointer, named
+from grader.plan.findings import Overflow, Race, Recast, Unwritten
+from grader.plan.plan import ITEM_BYTES, Copy, Launch, named
+
+# Findings that explain a wrong answer. A race may be what an offset that wrapped around comes to.
+BESIDE = (Recast, Unwritten, Overflow, Race)
 
 
 def explain_unwritten(called: Called) -> Detail | None:
@@ -33,7 +35,8 @@ def explain_unwritten(called: Called) -> Detail | None:
     words = called.words.calls
     state = "left as it was" if isinstance(called.assignment.output, Update) else "never written"
     if reaching:
-        hint = empty_grid(line, launches[0].grid, called.words)
+        none = f"The launch{in_line(line)} starts no program: its grid is {extent(launches[0].grid)}."
+        hint = Hint(spoken(none, called.words), called.words.sights.no_program, pattern="no program")
     elif called.plan.returned == "tensor":
         copied = words.copy_into.format(out=out) if called.assignment.operators else ""
         hint = Hint(f"The function returns a new tensor, and nothing writes to {out}.",
@@ -52,22 +55,18 @@ def explain_unwritten(called: Called) -> Detail | None:
 
 def read_too_early(called: Called, found: Unwritten) -> Hint | None:
     """Hint for a launch that reads a temporary to which only a later launch of the same call stores."""
-    kernels = called.plan.kernels
-    stores = {(one.kernel, one.buffer) for one in called.ran.accesses if one.access != "load"}
-    for number, launch in enumerate(called.launches):
-        kernel = kernels[launch.kernel]
-        names = frontends.of(kernel).argument_names(kernel)
-        read = {argument.buffer for name, argument in zip(names, launch.arguments, strict=True)
-                if (kernel.name, name) == (found.kernel, found.tensor) and isinstance(argument, Pointer)}
-        storing = next((at for at, one in enumerate(called.launches) if not stores.isdisjoint(
-            (kernels[one.kernel].name, buffer) for buffer in named(one) & read)), 0)
-        if storing > number:
-            return Hint(
-                f"The launch in line {launch.line} reads {quoted(found.tensor)}, which nothing has written yet: the "
-                f"launch in line {called.launches[storing].line}, which stores there, comes after it.",
-                "Launches run one after another, as they are written: the one that stores comes first.",
-                pattern="reads too early", line=launch.line)
-    return None
+    seen, names = called.ran.accesses, [called.plan.kernels[one.kernel].name for one in called.launches]
+    read = {one.buffer for one in seen if (one.kernel, one.tensor) == (found.kernel, found.tensor)}
+    stores = {one.kernel for one in seen if one.buffer in read and one.access != "load"}
+    storing = next((at for at, name in enumerate(names) if name in stores), 0)
+    if found.kernel not in names[:storing]:
+        return None
+    line = called.launches[names.index(found.kernel)].line
+    return Hint(
+        f"The launch in line {line} reads {quoted(found.tensor)}, which nothing has written yet: the launch in line "
+        f"{called.launches[storing].line}, which stores there, comes after it.",
+        "Launches run one after another, as they are written: the one that stores comes first.",
+        "reads too early", line)
 
 
 def explain_copies(called: Called) -> Hint | None:
@@ -98,8 +97,8 @@ def beside(called: Called) -> Hint | None:
     # Memory of a program's own may be read and never written because lanes have left.
     own = any(found.tensor and found.tensor not in passed for found in unwritten)
     return (early or (left_early(findings, called.words) if own else None)
-            or found_beside(findings, called.assignment.output, called.words) or taken_for_smaller(called)
-            or read_while_added(called))
+            or next((told(found, called.assignment.output, called.words) for kind in BESIDE for found in findings
+                     if isinstance(found, kind)), None) or read_while_added(called))
 
 
 def read_while_added(called: Called) -> Hint | None:
@@ -108,27 +107,13 @@ def read_while_added(called: Called) -> Hint | None:
     words = called.words.sights
     waits = {called.plan.kernels[one.kernel].name for one in called.launches if one.cooperative}
     seen = [one for one in called.ran.accesses if one.kernel not in waits and one.grid != (1, 1, 1)]
+    added = {(one.kernel, one.buffer, one.grid, one.first): one.line for one in seen
+             if one.access == "atomic" and not any(one.programs)}
     for load in seen if words.not_added_yet else ():
-        for one in seen if load.access == "load" and load.times <= 1 else ():
-            if one.access == "atomic" and 0 < one.line < load.line and (
-                one.kernel, one.buffer, one.grid, one.first) == (load.kernel, load.buffer, load.grid, load.first
-            ) and not any(one.programs):
-                return Hint(
-                    words.not_added_yet.format(line=load.line, tensor=quoted(load.tensor), adds=one.line),
-                    words.not_added_yet_look, "not added yet", load.line, sure=False)
-    return None
-
-
-def taken_for_smaller(called: Called) -> Hint | None:
-    """Hint for an access in which each lane takes a part of an element. A language's compiler may have made it so where
-    threads address memory."""
-    for one in called.ran.accesses if not called.words.names.threads else ():
-        if (tensor := called.whole_of(one)) is not None:
-            name, whole = tensor
-            return Hint(
-                f"The {one.access} in line {one.line} takes {name}, whose elements have {8 * whole} bits, for a tensor "
-                f"of {8 * one.width} bits each: element i then lies where a part of another does.",
-                f"Pass {name} as it is, not a view of another dtype.", pattern="other dtype", line=one.line)
+        adds = added.get((load.kernel, load.buffer, load.grid, load.first), 0)
+        if load.access == "load" and load.times <= 1 and 0 < adds < load.line:
+            return Hint(words.not_added_yet.format(line=load.line, tensor=quoted(load.tensor), adds=adds),
+                        words.not_added_yet_look, "not added yet", load.line, sure=False)
     return None
 
 

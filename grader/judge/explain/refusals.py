@@ -75,19 +75,12 @@ def _called(operator: str) -> str:
     return {"_to_copy": "to"}.get(name, name)
 
 
-def explain_library(kernel: str, found: Sequence[str], front_end: FrontEnd) -> Detail:
-    """A kernel that a library brings, for courses that refuse them."""
-    return Detail(
-        kind="policy", message=f"The kernel {quoted(kernel)} is one of the library {' and '.join(map(quoted, found))}.",
-        hint=front_end.phrases.calls.library)
-
-
-def explain_assembly(kernel: str, found: Sequence[str], front_end: FrontEnd) -> Detail:
-    """The inline assembly and foreign functions of a kernel, for courses that refuse them."""
-    listed = ", ".join(quoted(one) for one in found)
-    return Detail(
-        kind="policy", message=f"The kernel {quoted(kernel)} uses inline assembly or a foreign function: {listed}.",
-        hint=front_end.phrases.calls.assembly)
+def explain_foreign(kernel: str, found: Sequence[str], front_end: FrontEnd, *, library: bool) -> Detail:
+    """A kernel that a library brings, or one with inline assembly or foreign functions, for courses that refuse it."""
+    calls, names = front_end.phrases.calls, listed([quoted(one) for one in found])
+    what = "is one of the library" if library else "uses inline assembly or a foreign function:"
+    return Detail(kind="policy", message=f"The kernel {quoted(kernel)} {what} {names}.",
+                  hint=calls.library if library else calls.assembly)
 
 
 def explain_remarks(

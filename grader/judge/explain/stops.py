@@ -6,7 +6,7 @@ from __future__ import annotations
 from grader.engine.forkserver.conversation import Lost
 from grader.frontends.phrases import Phrases
 from grader.judge import execution
-from grader.judge.explain.failures import explain_failure
+from grader.judge.explain.failures import HINTS, explain_failure
 from grader.judge.explain.lines import in_line, line_text, phrases_of, place, quoted, spoken, written_name
 from grader.judge.explain.refusals import explain_absent, explain_refusal
 from grader.judge.rules import (
@@ -36,10 +36,6 @@ FAULTS: dict[str, FailureKind] = {
     "crash": "crash",
 }
 
-TOO_MANY_OPERATIONS = (
-    "Look for a loop that does not end, and for a block size so small that millions of programs run: each program "
-    "should work on hundreds of elements or more."
-)
 TOO_LARGE = (
     "A call launches a handful of kernels, each for as many programs as the tensors have blocks: launch one kernel for "
     "all of them, not one for each row or element."
@@ -160,23 +156,22 @@ def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Det
         made = f": the loop{at} has made {exhausted.rounds:,} rounds" if exhausted.rounds else at
         message = f"{kernel} {takes} than the grader's limit allows{made}."
         hint = (f"Does what {quoted(text)} says ever become false? Each round has to bring it nearer to its end."
-                if text.startswith("while") else spoken(TOO_MANY_OPERATIONS, words))
+                if text.startswith("while") else spoken(HINTS["time_out"], words))
     return Detail(kind="out_of_memory" if exhausted.what == "memory" else "time_out", message=message, hint=hint,
                   place=place(assignment, source, exhausted.line))
 
 
 def _problem(assignment: Assignment, source: str, problem: Problem) -> Detail:
-    """What is asked for, what there is, and what to do instead. `source` is the student's file."""
-    words = phrases_of(assignment)
-    given = written_name(assignment, problem.given) if isinstance(problem, BeyondBuffer | HostMemory) else ""
-    message, hint = _told(problem, words, given)
+    message, hint = _asked(problem, phrases_of(assignment), assignment)
     return Detail(
         kind="out_of_memory" if problem.failure == "memory_limit" else "exception", message=message, hint=hint,
         place=place(assignment, source, problem.line))
 
 
-def _told(problem: Problem, phrases: Phrases, given: str) -> tuple[str, str]:
+def _asked(problem: Problem, phrases: Phrases, assignment: Assignment) -> tuple[str, str]:
+    """What is asked for and what there is; and what to do instead."""
     line, words, own = in_line(problem.line), phrases.calls, phrases.names.own_unnamed
+    given = written_name(assignment, problem.given) if isinstance(problem, BeyondBuffer | HostMemory) else ""
     match problem:
         case GridTooLarge(kernel=kernel, axis=axis, programs=programs, most=most):
             swap = "" if axis == "x" else f", or let the grid's first size count what {axis} counts: it may be larger"
@@ -223,29 +218,21 @@ def _size(size: int) -> str:
 
 def explain_timed(wrong: Wrong) -> Detail:
     """What is wrong with a timed call, which runs on contents that no call before has seen."""
-    match wrong.what:
-        case "values":
-            named = wrong.name != "out"
-            of = f" of {wrong.name}" if named else ""
-            figures = [OutputFigures(name=wrong.name, wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten,
-                                     worst=wrong.worst)] if named else []
-            return Detail(
-                kind="wrong_values", hint=AGAIN, wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten,
-                worst=wrong.worst, outputs=figures,
-                message=f"In a timed call {wrong.count:,} of {wrong.total:,} elements{of} are wrong, while the cases "
-                        "before came out right.")
-        case "statistic":
-            return Detail(kind="wrong_values", message=f"In a timed call: {wrong.said}", hint=AGAIN)
-        case "late":
-            return Detail(
-                kind="wrong_values", message="In a timed call the output changed after the kernels had ended.",
-                hint=AGAIN)
-        case "outside":
-            return Detail(
-                kind="out_of_bounds",
-                message="In a timed call a store went past the end of a tensor, or before its start.",
-                hint="Compare the smallest and the largest offset with the number of elements.")
-        case "input":
-            return Detail(
-                kind="input_changed", message=f"In a timed call input {wrong.name} was changed.",
-                hint="Inputs must be left as they are.")
+    if wrong.what == "values":
+        named = wrong.name != "out"
+        figures = [OutputFigures(name=wrong.name, wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten,
+                                 worst=wrong.worst)] if named else []
+        return Detail(
+            kind="wrong_values", hint=AGAIN, wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten,
+            worst=wrong.worst, outputs=figures,
+            message=f"In a timed call {wrong.count:,} of {wrong.total:,} elements"
+                    f"{f' of {wrong.name}' if named else ''} are wrong, while the cases before came out right.")
+    said: dict[str, tuple[FailureKind, str, str]] = {
+        "statistic": ("wrong_values", f": {wrong.said}", AGAIN),
+        "late": ("wrong_values", " the output changed after the kernels had ended.", AGAIN),
+        "outside": ("out_of_bounds", " a store went past the end of a tensor, or before its start.",
+                    "Compare the smallest and the largest offset with the number of elements."),
+        "input": ("input_changed", f" input {wrong.name} was changed.", "Inputs must be left as they are."),
+    }
+    kind, message, hint = said[wrong.what]
+    return Detail(kind=kind, message=f"In a timed call{message}", hint=hint)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod
-from typing import Literal
 
 from grader.judge.explain.evidence import UNKNOWN, WEAK, plural
 from grader.model.assignment import Assignment
@@ -26,19 +25,10 @@ FEWEST = 2
 """A claim about a word of the cases' names, such as -extreme, needs so many cases that failed, and so many of more than
 one element that passed."""
 
-Kind = Literal["contents", "shape", "blocks"]
-"""What the name of a case says of its inputs; how sizes compare with each other, and with a block."""
-
-# Which relations between sizes may explain a failure of each kind. An exception says all in its message.
-SIZES_MATTER: dict[FailureKind, frozenset[Kind]] = {
-    "out_of_bounds": frozenset({"shape", "blocks"}),
-    "crash": frozenset({"shape", "blocks"}),
-    # Only some cases are looked at twice.
-    "undefined": frozenset(),
-}
 # Failures that have nothing to do with the sizes of a case.
 SAID_ONCE = frozenset({"policy", "compile_error", "import_error", "not_attempted"})
-ANSWERED: frozenset[Kind] = frozenset({"contents", "shape", "blocks"})
+# Failures beside wrong answers that sizes may explain. An exception says all in its message.
+OUTSIDE = frozenset({"out_of_bounds", "crash"})
 
 
 @dataclass(frozen=True)
@@ -89,8 +79,9 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
     shown, telling, sure = _speaker(failed, deciding)
     common = _counted(failed, deciding, cases)
     kind = _detail(shown).kind
-    mattering = SIZES_MATTER.get(kind, ANSWERED if _is_answer(kind) else frozenset())
-    if (where := in_common(assignment, failed, passed, mattering & {"contents", "shape"} if sure else mattering)):
+    # Of what is left to chance only some cases are looked at twice.
+    matters = (_is_answer(kind) and kind != "undefined") or kind in OUTSIDE
+    if matters and (where := in_common(assignment, failed, passed, blocks=not sure)):
         common += f", exactly those where {where}"
     place = f"first {shown.case}" if shown is failed[0] else f"in {shown.case}"
     return Summary(f"{common}; {place}: {_detail(shown).message}", telling.hint, telling.guess, common, shown)
@@ -172,43 +163,38 @@ def _is_answer(kind: FailureKind) -> bool:
 
 
 def in_common(
-    assignment: Assignment, failed: Sequence[CheckResult], passed: Sequence[CheckResult], kinds: frozenset[Kind]
+    assignment: Assignment, failed: Sequence[CheckResult], passed: Sequence[CheckResult], *, blocks: bool
 ) -> str:
-    """The simplest condition of these kinds that every failed case meets and no passed one: "M and N differ". "" if
-    there is none."""
+    """The simplest condition that every failed case meets and no passed one: "M and N differ". "" if there is none.
+    `blocks`: how sizes compare with those of blocks may be one."""
     cases = [*failed, *passed]
-    telling = sum(max(c.sizes.values(), default=0) > 1 for c in passed)
-    if not telling or len(cases) < FEWEST_CASES:
+    if not any(max(c.sizes.values(), default=0) > 1 for c in passed) or len(cases) < FEWEST_CASES:
         return ""
-    for kind, text, met in _conditions(assignment, cases, len(failed)):
-        if kind in kinds and telling >= (FEWEST if kind == "contents" else 1) and (
-            met == [number < len(failed) for number in range(len(cases))]
-        ):
-            return text
-    return ""
+    separating = [number < len(failed) for number in range(len(cases))]
+    return next((text for text, met in _conditions(assignment, cases, len(failed), blocks) if met == separating), "")
 
 
 def _conditions(
-    assignment: Assignment, cases: Sequence[CheckResult], failed: int
-) -> Iterator[tuple[Kind, str, list[bool]]]:
+    assignment: Assignment, cases: Sequence[CheckResult], failed: int, blocks: bool
+) -> Iterator[tuple[str, list[bool]]]:
     """Conditions, and which cases meet them; the first `failed` have failed."""
-    names = list(cases[0].sizes)
-    for word in cases[0].case.split("-")[1:] if failed >= FEWEST else ():
-        yield "contents", f"the name says -{word}", [word in c.case.split("-")[1:] for c in cases]
+    names, passed = list(cases[0].sizes), cases[failed:]
+    enough = min(failed, sum(max(c.sizes.values()) > 1 for c in passed)) >= FEWEST
+    for word in cases[0].case.split("-")[1:] if enough else ():
+        yield f"the name says -{word}", [word in c.case.split("-")[1:] for c in cases]
     shape = [str(extent) for extent in assignment.output.shape]
     of_matrix = [(shape[0], shape[1])] if len(shape) == 2 and set(shape) <= set(names) else []
-    for one, other in (*of_matrix, *(combinations(names, 2) if len(cases) - failed > FEWEST else ())):
-        if any(c.sizes[one] == c.sizes[other] > 1 for c in cases[failed:]):
-            yield "shape", f"{one} and {other} differ", [c.sizes[one] != c.sizes[other] for c in cases]
+    for one, other in (*of_matrix, *(combinations(names, 2) if len(passed) > FEWEST else ())):
+        if any(c.sizes[one] == c.sizes[other] > 1 for c in passed):
+            yield f"{one} and {other} differ", [c.sizes[one] != c.sizes[other] for c in cases]
     # Of blocks that fit the cases only one that the kernels have is named: the cases alone cannot tell which it is.
-    blocks = sorted({block for c in cases[:failed] for block in c.blocks if block > 1}, reverse=True)
-    for block in blocks:
+    theirs = sorted({block for c in cases[:failed] for block in c.blocks if block > 1}, reverse=True) if blocks else []
+    for block in theirs:
         rests = {name: [c.sizes[name] % block > 0 for c in cases] for name in names}
         telling = [name for name, rest in rests.items() if all(rest[:failed]) and not any(rest[failed:])]
         if len(telling) == 1:
-            yield "blocks", f"{telling[0]} is not a multiple of {block:,}", rests[telling[0]]
-        every = zip(*rests.values(), strict=True)
-        yield "blocks", f"a size is not a multiple of {block:,}", [any(rest) for rest in every]
-    for block in blocks:
-        yield ("blocks", f"the number of elements is not a multiple of {block:,}",
+            yield f"{telling[0]} is not a multiple of {block:,}", rests[telling[0]]
+        yield f"a size is not a multiple of {block:,}", [any(rest) for rest in zip(*rests.values(), strict=True)]
+    for block in theirs:
+        yield (f"the number of elements is not a multiple of {block:,}",
                [prod(extents(assignment.output, c.sizes)) % block > 0 for c in cases])

@@ -7,25 +7,20 @@ elements, or one that many answers show, is none.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from grader.judge.compare import index_of
-from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, EVERY, LEVELS, WEAK, Evidence, Hint, plural
+from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, LEVELS, Evidence, Hint, plural
 from grader.model.assignment import Assignment, Mistake
 
 EXACT_AGREEMENT = 0.9999
 """Share of the wrong elements that a mistake must account for, so that two mistakes that differ in the last few
 elements are told apart. Sums in float16 and bytes are exempt: float16 differs here and there with the order of a sum,
 and kernels round bytes or cut them off."""
-
-ONE_NUMBER = "one number of "
-
-OVERFLOWS = 84
-"""What exp is taken of where float32 has no room for it: 88, and less where it is multiplied after."""
 
 BYTES = ("What is kept in a byte loses what lies beyond 255, and its fraction: are sums and products in a larger type, "
          "and numbers between 0 and 1 multiplied by 255?")
@@ -40,24 +35,12 @@ OVER = ("exp overflows float32 beyond 88, and inf / inf or inf * 0 is NaN: can t
 WITHIN = "Which statement treats these in another way than the others?"
 ENDS = "What ends there: a block, a loop, another size?"
 DIVIDED = "How does the kernel come from the number of a program to each index, and by what does it divide?"
+LOADED = "Does the kernel store the value that it loaded, in place of the one that it computed?"
 MINUS = "Is a minus missing, or one too many, or an absolute value taken?"
 WHOLE = "Is something converted to an integer on the way, or divided with //?"
-LOWER = "Is something converted to {} on the way? Keep loads, sums and results in float32."
+LOWER = "Is something converted to float16 on the way? Keep loads, sums and results in float32."
 FOR_ALL = ("What is computed once for {}, such as a sum, a mean or a maximum? Look at which elements it takes, at what "
            "it starts from, and at what it is divided by.")
-
-# What every value is, as a function of the right one.
-OF_RIGHT: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
-    ("the right one with the other sign", MINUS, torch.neg),
-    ("the right one without its fraction", WHOLE, torch.trunc),
-)
-# The inputs to which every value is the right answer.
-OTHER_INPUTS: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
-    ("{} rounded to float16", LOWER.format("float16"), lambda x: x.half().double()),
-    ("{} rounded to bfloat16", LOWER.format("bfloat16"), lambda x: x.bfloat16().double()),
-    ("{} with the other sign", MINUS, torch.neg),
-    ("{} without its sign", MINUS, torch.abs),
-)
 
 
 def known_mistakes(assignment: Assignment, evidence: Evidence) -> list[Mistake]:
@@ -89,11 +72,7 @@ def explain_values(evidence: Evidence) -> Hint | None:
         return _where(evidence) if evidence.count else None
     evidence = evidence.of_numbers()
     placed, found = _where(evidence), _values(evidence)
-    if placed is None or found is None:
-        return placed or found
-    # One number of an input says more than that the output is 0.
-    told = placed if found.pattern in WEAK and placed.pattern.startswith(ONE_NUMBER) else found
-    return replace(found, seen=f"{placed.seen} {found.seen}", pattern=told.pattern)
+    return replace(found, seen=f"{placed.seen} {found.seen}") if placed and found else placed or found
 
 
 def _values(evidence: Evidence) -> Hint | None:
@@ -102,10 +81,8 @@ def _values(evidence: Evidence) -> Hint | None:
         # Each wrong one is the opposite of the right one.
         return None
     if not bool(got.any()):
-        every = f"Every {'' if evidence.count == evidence.got.numel() else 'wrong '}element is 0"
-        if not bool(right.any()):
-            return Hint(f"{every} where -0 is right.", "Is something added to it? 0 + -0 is 0.", pattern="sign of zero")
-        return Hint(f"{every}.", BYTES if evidence.dtype == torch.uint8 else ZERO, pattern="zero")
+        every = "Every" if evidence.count == evidence.got.numel() else "Every wrong"
+        return Hint(f"{every} element is 0.", BYTES if evidence.dtype == torch.uint8 else ZERO, pattern="zero")
     if evidence.count < ENOUGH or evidence.large:
         return None
     if evidence.dtype == torch.uint8:
@@ -113,55 +90,38 @@ def _values(evidence: Evidence) -> Hint | None:
         if float(got.max()) < LEVELS and (
             int((evidence.wrong & light).sum()) >= max(ENOUGH, COVERAGE * int(light.sum()))
         ):
-            return Hint(f"{EVERY} is less than {LEVELS}.", BYTES, pattern="zero")
+            return Hint(f"Every wrong value is less than {LEVELS}.", BYTES, pattern="zero")
         if 0 < float(less.min()) <= float(less.max()) < LEVELS:
-            return Hint(f"{EVERY} is a few levels too small.", CUT_OFF, pattern="cut off")
-    return _of_right(evidence) or _scaled(evidence) or _of_other_inputs(evidence)
-
-
-def _of_right(evidence: Evidence) -> Hint | None:
-    for words, look, of in OF_RIGHT:
-        if evidence.is_explained_by(of(evidence.expected)):
-            return Hint(f"{EVERY} is {words}.", look, pattern=words)
-    for name, x in evidence.tensors.items():
-        if x.shape == evidence.expected.shape and not torch.equal(x, evidence.expected) and evidence.is_explained_by(x):
-            return Hint(
-                f"The output is {name} itself.",
-                "Does the kernel store the value that it loaded, in place of the one that it computed?",
-                pattern=f"{name} itself")
+            return Hint("Every wrong value is a few levels too small.", CUT_OFF, pattern="cut off")
+    for words, look, answer in _answers(evidence):
+        if evidence.is_explained_by(answer):
+            return Hint(f"Every wrong value is {words}.", look, pattern=look)
     return None
 
 
-def _scaled(evidence: Evidence) -> Hint | None:
-    """One factor for all elements, or one for those of each row."""
+def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
+    """What every value may be, where that may come from, and the answer that it would be."""
     right = evidence.expected
-    # Bytes that are nearly right fit any factor near 1.
-    if not evidence.dtype.is_floating_point and not evidence.whole:
-        return None
-    for dims, what in ((tuple(range(right.ndim)), "all elements"), ((1,), "a row")):
-        if what == "a row" and (right.ndim != 2 or right.shape[1] < ENOUGH or right.shape[0] == 1):
-            continue
-        known = evidence.finite & (evidence.comparison.wrong | (right != 0))
-        got, among = (torch.where(known, one, 0.0) for one in (evidence.got, right))
-        factor = (got * among).sum(dims, keepdim=True) / (among * among).sum(dims, keepdim=True)
-        if evidence.is_explained_by(factor * right):
-            seen = (f"{EVERY} is {float(factor):.6g} times the right one." if what == "all elements" else
-                    "The values of each row are the right ones times a factor of the row's own.")
-            return Hint(seen, FOR_ALL.format(what), pattern="factor of a row")
-    return None
-
-
-def _of_other_inputs(evidence: Evidence) -> Hint | None:
+    yield "the right one without its fraction", WHOLE, right.trunc()
+    yield "the right one rounded to float16", LOWER, right.half()
     for name, x in evidence.tensors.items():
-        # An oracle takes no fractions for indices.
-        for words, look, change in OTHER_INPUTS if evidence.inputs[name].dtype.is_floating_point else ():
-            if torch.equal(changed := change(x), x):
-                continue
-            answer = evidence.right(**{**evidence.inputs, name: changed})
-            if bool((answer != answer.flatten()[0]).any()) and evidence.is_explained_by(answer):
-                words = words.format(name)
-                return Hint(f"{EVERY} is the right answer to {words}.", look, pattern=words)
-    return None
+        if x.shape == right.shape:
+            yield f"{name} itself", LOADED, x
+    # One factor for all elements, or one for those of each row. Bytes that are nearly right fit any factor near 1.
+    known = evidence.finite & (evidence.comparison.wrong | (right != 0))
+    got, among = (torch.where(known, one, 0.0) for one in (evidence.got, right))
+    for dims, of in (((*range(right.ndim),), "all elements"), ((-1,), "a row")) if (
+            evidence.dtype.is_floating_point or evidence.whole) else ():
+        factor = (got * among).sum(dims, keepdim=True) / (among * among).sum(dims, keepdim=True)
+        if of == "all elements":
+            yield f"{float(factor):.6g} times the right one", FOR_ALL.format(of), factor * right
+        elif right.ndim == 2 and right.shape[1] >= ENOUGH and right.shape[0] > 1:
+            yield "the right one times a factor of its row's own", FOR_ALL.format(of), factor * right
+    for name, x in evidence.tensors.items():
+        # An oracle takes no other signs of indices.
+        if evidence.inputs[name].dtype.is_floating_point:
+            yield (f"the right answer to {name} without its sign", MINUS,
+                   evidence.right(**{**evidence.inputs, name: x.abs()}))
 
 
 def _where(evidence: Evidence) -> Hint | None:
@@ -180,35 +140,22 @@ def _where(evidence: Evidence) -> Hint | None:
     features = [(name, x) for name, x in evidence.tensors.items() if x.shape == wrong.shape]
     if evidence.dtype.is_floating_point:
         features.append(("the right answer", evidence.expected))
-    for name, feature in features:
-        number = feature[wrong][0]
-        if bool((feature[wrong] == number).all()) and not bool((feature[right] == number).any()):
-            return Hint(f"{state} where {name} is {float(number):g}.", WITHIN, pattern=f"{ONE_NUMBER}{name}")
-        if (hint := _beyond(state, name, feature, wrong, right, evidence)) is not None:
-            return hint
+    most, enough = (1 - COVERAGE) * int(wrong.sum()), max(ENOUGH, (1 - COVERAGE) * right.numel())
+    for name, feature in features if int(wrong.sum()) >= ENOUGH else ():
+        for signed, side in ((feature, "positive"), (-feature, "negative")):
+            least = float(signed[wrong].min())
+            rest = signed[right & (signed < least)]
+            if int(right.sum()) - len(rest) > most:
+                continue
+            # What is multiplied after exp overflows before 88.
+            if evidence.broken and evidence.exponential and least >= 84:
+                beyond = f"above {least:.3g}" if side == "positive" else f"below {-least:.3g}"
+                return Hint(f"{state} where {name} is {beyond}.", OVER, pattern="not finite")
+            # An answer near 0 may be right by tolerance.
+            if len(rest) >= enough and least > 0 and int((rest > 0).sum()) <= most:
+                return Hint(f"{state} where {name} is {side}.", WITHIN, pattern=f"where {name}")
     # A few right ones among very many wrong ones are so by chance.
-    enough = min(int(wrong.sum()), int(right.sum()) - int((1 - COVERAGE) * right.numel())) >= ENOUGH
-    return _from_one_on(state, evidence.output, wrong) if enough else None
-
-
-def _beyond(
-    state: str, name: str, feature: Tensor, wrong: Tensor, right: Tensor, evidence: Evidence
-) -> Hint | None:
-    """Hint for wrong elements on one side of 0, or, of those that are not finite, beyond what exp takes."""
-    most = (1 - COVERAGE) * int(wrong.sum())
-    for sign, side in ((1, "positive"), (-1, "negative")):
-        signed = sign * feature
-        least = float(signed[wrong].min())
-        rest = signed[right & (signed < least)]
-        if int(wrong.sum()) < ENOUGH or int(right.sum()) - len(rest) > most:
-            continue
-        if evidence.broken and evidence.exponential and least >= OVERFLOWS:
-            beyond = f"above {least:.3g}" if sign > 0 else f"below {-least:.3g}"
-            return Hint(f"{state} where {name} is {beyond}.", OVER, pattern="not finite")
-        # An answer near 0 may be right by tolerance.
-        if len(rest) >= max(ENOUGH, (1 - COVERAGE) * right.numel()) and least > 0 and int((rest > 0).sum()) <= most:
-            return Hint(f"{state} where {name} is {side}.", WITHIN, pattern=f"where {name}")
-    return None
+    return _from_one_on(state, evidence.output, wrong) if int(right.sum()) >= enough else None
 
 
 def _from_one_on(state: str, name: str, wrong: Tensor) -> Hint | None:

@@ -6,8 +6,7 @@ import pytest
 
 from grader import frontends
 from grader.judge.explain import explain_findings
-from grader.judge.explain.accesses import misplaced
-from grader.judge.explain.layout import Layout, TensorAccess
+from grader.judge.explain.accesses import Layout, TensorAccess, misplaced
 from grader.judge.explain.lines import spoken
 from grader.judge.explain.stops import explain_stop
 from grader.judge.rules import BeyondBuffer, GridTooLarge
@@ -102,30 +101,16 @@ def test_what_a_thread_takes_at_once_lies_in_a_row(
     assert (found.tile, found.lanes, found.live) == joined
 
 
-@pytest.mark.parametrize(("lanes", "step", "times", "told"), [
+def test_a_thread_may_have_a_part_for_itself() -> None:
     # Each of 256 threads has 17 of 4,099 elements: a loop that the compiler unrolled by 4 goes over 16 of them.
-    ([17], 4, 4, False), ([17], None, 1, False),
-    ([3], None, 1, True),
-])
-def test_a_thread_may_have_a_part_for_itself(lanes: list[int], step: int | None, times: int, told: bool) -> None:
     access = Access(
         access="load", kernel="k", line=2, tensor="weight", buffer=1, grid=(3, 1, 1), tile=[256], first=0,
-        lanes=list(lanes), programs=(None, None, None), even=True, step=step, times=times, live=[256], last=[256])
+        lanes=[17], programs=(None, None, None), even=True, step=4, times=4, live=[256], last=[256])
     layout = Layout(name="weight", is_output=False, down="", across="cols", rows=1, columns=4099)
-    seen = TensorAccess(access, layout, {"cols": 4099}, 5, False, frozenset(), frontends.by_suffix(".cu").phrases)
-    found = misplaced([seen])
-    assert (found is not None and "neighbour" in found.seen) == told
-
-
-def test_a_loop_over_a_tile_of_unknown_shape_is_not_judged() -> None:
-    # Eight columns for each row of a, which has seven: threads 7 and 8 are at one element.
-    access = Access(
-        access="load", kernel="k", line=2, tensor="A", buffer=0, grid=(1, 1, 1), tile=[64], first=0, lanes=[None],
-        programs=(None, None, None), even=True, step=8, times=4, live=[64], last=[64])
-    layout = Layout(name="a", is_output=False, down="M", across="K", rows=33, columns=27)
-    seen = TensorAccess(access, layout, {"M": 33, "K": 27}, 5, False, frozenset("K"),
-                        frontends.by_suffix(".cu").phrases)
-    assert misplaced([seen]) is None
+    for suffix, told in ((".cu", False), (".py", True)):
+        words = frontends.by_suffix(suffix).phrases
+        found = misplaced([TensorAccess(access, layout, {"cols": 4099}, 5, "", words)])
+        assert (found is not None and "neighbour" in found.seen) == told
 
 
 def test_memory_without_room_for_one_element() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.judge.explain.silence import explain_unwritten
+from grader.judge.explain.operations import explain_unwritten
 from grader.model.result import Detail
 from grader.plan.plan import Argument, Buffer, Copy, Descriptor, Fill, Kernel, Launch, Operation, Plan, Pointer, View
 from tests.judge import faults
@@ -42,9 +42,9 @@ def unwritten(made: Plan, call: int = 0) -> Detail | None:
     [
         (plan(), "No kernel was launched.", "kernel[(programs,)](arguments)", 0),
         (plan(Fill(target=view(OWN), value=0)), "No kernel was launched", "for all sizes", 0),
-        (plan(launch(X, OUT, grid=(0, 1, 1))), "The launch in line 20 starts no program: its grid is (0,).",
+        (plan(launch(X, OUT, grid=(0, 1, 1))), "The launch in line 20 starts no program: its grid is 0.",
          "triton.cdiv", 20),
-        (plan(launch(X, OUT, grid=(4, 0, 1))), "its grid is (4, 0).", "rounds down", 20),
+        (plan(launch(X, OUT, grid=(4, 0, 1))), "its grid is 4 x 0.", "rounds down", 20),
         (plan(launch(X, OWN)), "out is passed to no launch.", "Pass out itself", 20),
         (plan(launch(X, OWN), returned="tensor"), "The function returns a new tensor, and nothing writes to out.",
          "Write into out", 20),
@@ -82,7 +82,7 @@ def test_each_call_is_looked_at_by_itself() -> None:
 def test_the_reason_is_told_with_the_figures_of_the_output() -> None:
     case, nothing = LINE.cases[0], faults.writes_nothing
     detail = explain(LINE, case, nothing, plan=plan(launch(X, OUT, grid=(0, 1, 1))), source=SOURCE)
-    assert "its grid is (0,)" in detail.message
+    assert "its grid is 0" in detail.message
     assert (detail.unwritten, detail.total) == (5000, 5000) and detail.error_map is not None
     # Where the output is passed to a launch with programs, what the mask lets through is asked about.
     assert "Nothing was written" in explain(LINE, case, nothing, plan=plan(launch(X, OUT))).hint

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -43,58 +42,20 @@ def _index(right: Tensor, dim: int) -> Tensor:
 
 FACTS: list[tuple[str, Assignment, Callable[[Assignment], Answer]]] = [
     ("Every wrong value is 0.5 times the right one", SILU, _of(lambda given, right: right / 2)),
-    ("Every wrong value is 3 times the right one", GEMM, _of(lambda given, right: 3 * right)),
-    ("(1 / K) times the right one. Is it divided by K", GEMM, _of(lambda given, right: right / given["a"].shape[1])),
-    ("(√N) times the right one", NORM, _of(lambda given, right: right * math.sqrt(right.shape[1]))),
-    ("(ln 2) times the right one", SILU, _of(lambda given, right: right * math.log(2))),
-    ("The values of each row are the right ones times a factor", NORM,
-     _of(lambda given, right: right * (2 + _index(right, 0)))),
-    ("The values of each column are the right ones times a factor", SILU,
-     _of(lambda given, right: right * (2 + _index(right, 1)))),
-    ("Every wrong value is 1 too large", GEMM, _of(lambda given, right: right + 1)),
-    ("Every wrong value is 0.25 too small", LINE, _of(lambda given, right: right - 0.25)),
-    ("The values of each row are off by a number", SILU, _of(lambda given, right: right + 1 + _index(right, 0))),
-    ("with the other sign", TURN, _of(lambda given, right: -right)),
-    ("with the other sign", GEMM, _of(lambda given, right: -right)),
-    ("right one without its sign", NORM, _of(lambda given, right: right.abs())),
-    ("1 divided by the right one", LINE, _of(lambda given, right: 1 / right)),
-    ("the square of the right one", LINE, _of(lambda given, right: right * right)),
+    ("Every wrong value is 3", GEMM, _of(lambda given, right: 3 * right)),
+    ("Every wrong value is -1 times the right one", TURN, _of(lambda given, right: -right)),
+    ("the right one times a factor of its row's own", NORM, _of(lambda given, right: right * (2 + _index(right, 0)))),
     ("without its fraction. Is something converted to an integer", TURN, _of(lambda given, right: right.trunc())),
-    ("rounded down", SILU, _of(lambda given, right: right.floor())),
-    ("is a whole number", SILU, _of(lambda given, right: 3 * right.round() + 1)),
-    ("The output is x itself", SILU, _of(lambda given, right: given["x"])),
-    ("The output is weight itself", NORM, _of(lambda given, right: given["weight"].expand_as(right))),
-    ("the right one times x", SILU, _of(lambda given, right: right * given["x"])),
-    ("the right one divided by weight", NORM, _of(lambda given, right: right / given["weight"])),
-    ("with weight added in place of multiplied", NORM,
-     _of(lambda given, right: right / given["weight"] + given["weight"])),
+    ("Every wrong value is x itself", SILU, _of(lambda given, right: given["x"])),
     ("the right answer to x without its sign", SILU, _to(x=torch.abs)),
-    ("the right answer to x rounded to bfloat16", NORM, _to(x=lambda x: x.bfloat16().double())),
-    ("times ln 2. Is exp2 called", LINE, _to(x=lambda x: x * math.log(2))),
-    ("the right answer to twice x", SILU, _to(x=lambda x: 2 * x)),
-    ("the right answer to the first row of a", GEMM, _to(a=lambda a: a[:1].expand_as(a))),
-    ("the right answer to weight one element further on", NORM, _to(weight=lambda weight: weight.roll(-1))),
-    ("Every wrong value is 0.5 times the right one", BLEND, _of(lambda given, right: right / 2)),
-    ("1 element after it", LINE, _of(lambda given, right: right.roll(-1))),
-    ("1 row before it", SILU, _of(lambda given, right: right.roll(1, 0))),
-    ("64 elements after it", TURN, _of(lambda given, right: right.flatten().roll(-64).view(right.shape))),
-    ("as far from the other end", LINE, _of(lambda given, right: right.flip(0))),
-    ("row and column exchanged", SILU, _of(lambda given, right: right.t().reshape(right.shape))),
-    ("is the right one of another element: out[", TURN, _of(lambda given, right: right.flatten()[
-        torch.randperm(right.numel(), generator=torch.Generator().manual_seed(4))].view(right.shape))),
-    ("All values of a row are the same", NORM, _of(lambda given, right: right[:, 3:4].expand_as(right))),
-    ("Every wrong value is 7", TURN, _of(lambda given, right: torch.full_like(right, 7))),
+    ("the right one rounded to float16", NORM, _of(lambda given, right: right.half())),
     ("Wrong exactly where x is negative", SILU, _where(lambda given, right: given["x"] < 0, 5.5)),
     ("Wrong exactly where x is positive", LINE, _where(lambda given, right: given["x"] > 0, -1.5)),
     ("Wrong exactly where the right answer is negative. Every wrong element is 0", GEMM,
      _where(lambda given, right: right < 0, 0)),
-    ("Wrong exactly in every second column, from column 1 on", SILU,
-     _where(lambda given, right: _index(right, 1) % 2 == 1, 9)),
-    ("all elements but every 4th, from element 0 on", LINE, _where(lambda given, right: _index(right, 0) % 4 > 0, 9)),
-    ("8 of every 16 columns, from column 8 on", GEMM, _where(lambda given, right: _index(right, 1) % 16 >= 8, 9)),
     ("Wrong exactly in columns 16 to", SILU, _where(lambda given, right: _index(right, 1) >= 16, 9)),
-    ("Wrong exactly in the first 4 rows", BLEND, _where(lambda given, right: _index(right, 0) < 4, 99)),
-    ("Wrong exactly in the first element", LINE, _where(lambda given, right: _index(right, 0) == 0, 9)),
+    ("in rows 20 to", BLEND, _where(lambda given, right: _index(right, 0) >= 20, 99)),
+    ("Wrong exactly from out[", LINE, _where(lambda given, right: 2 * _index(right, 0) >= len(right), 9)),
 ]
 EACH = [pytest.param(*fact, case, id=f"{number}-{case.name}")
         for number, fact in enumerate(FACTS) for case in fact[1].cases]
