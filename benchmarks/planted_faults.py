@@ -187,7 +187,7 @@ FAULTS = (
           "judge/test_explain.py", "claims are held against what was never written"),
     Fault("judge/explain/summary.py", "if count and count >= RECOGNISED_SHARE * len(voters):", "if count:",
           "judge/test_summary.py", "what one case shows speaks for all"),
-    Fault("judge/explain/facts.py", "if evidence.is_explained_by(with_input(right, x)):", "if True:",
+    Fault("judge/explain/values.py", "        if evidence.is_explained_by(answer):", "        if True:",
           "judge/test_explain.py", "any wrong answer is called an input"),
     Fault("judge/explain/accesses.py", "if apart and apart not in right), None)", "if not right), None)",
           "test_hints.py -k transpose", "a stride of another tensor is not seen"),

@@ -2,8 +2,9 @@
 
 Each member of `tests/submissions/wrong_answer` and `runtime_error` is a mistake. A line `# expect: words` in its file
 names words that the message or the hint of its assignment must hold, `# never: words` those that nothing it is told may
-hold. Calls are planned once and simulated with the contents of two seeds: both must get the same hint. `make test-all`
-adds a third, which gets what tests/verdicts.json has kept.
+hold. `# proved: words` must stand in what is told of a change that mends it, where that change names the mistake and no
+hint has to. Calls are planned once and simulated with the contents of two seeds: both must get the same hint. `make
+test-all` adds a third, which gets what tests/verdicts.json has kept.
 """
 
 from __future__ import annotations
@@ -49,6 +50,9 @@ SMALL = 1 << 17
 """Multiply-adds or elements of a case that shows most mistakes; larger ones are graded where it shows none."""
 # One change of so many members' files is looked for; of the others in `make test-all`.
 SEARCHED = 12
+# Of files in a language that is compiled first, those that say so.
+MENDED = [path for path in MEMBERS if any(path.glob("*.py")) or any(
+    "// proved: " in file.read_text(encoding="utf-8", errors="replace") for file in path.glob("*.cu"))]
 LEAST = 120, 20
 """Mistakes in all, and for each assignment of the course."""
 
@@ -89,8 +93,8 @@ def test_a_mistake_is_named_and_nothing_else(folder: Path, seeds: tuple[bytes, .
     found = {}
     for file in (one.name for one in folder.iterdir() if one.name in FILES):
         text, told = graded(folder, file, seeds)
-        must, never = (notes(text, word) for word in ("expect", "never"))
-        assert must, f"{file}: a line `# expect: words` expected"
+        must, never, proof = (notes(text, word) for word in ("expect", "never", "proved"))
+        assert must or proof, f"{file}: a line `# expect: words` or `# proved: words` expected"
         for summary, checks in told:
             said = f"{summary.message} {summary.hint}".lower()
             assert decisive(checks)[0] == folder.parent.name, said
@@ -104,12 +108,14 @@ def test_a_mistake_is_named_and_nothing_else(folder: Path, seeds: tuple[bytes, .
 
 @pytest.mark.parametrize("folder", [
     pytest.param(path, id=f"{path.parent.name}/{path.name}", marks=[pytest.mark.full] * (number % SEARCHED > 0))
-    for number, path in enumerate(path for path in MEMBERS if any(path.glob("*.py")))])
+    for number, path in enumerate(MENDED)])
 def test_a_change_that_mends_a_mistake_mends_it_for_another_seed(folder: Path) -> None:
     for file in (one.name for one in folder.iterdir() if one.name in FILES):
         assignment, source = assignments()[FILES[file]], read_source_file(whole(folder), file, 1 << 20)
         first, second = (Prepared(Task(assignment, source, COURSE, seed, "cpu")) for seed in SEEDS)
         found = repaired(first, _checked(first)[1])
+        must = notes((source.content or b"").decode("utf-8", "replace"), "proved")
+        assert [words for words in must if found is None or words not in found.told] == [], found
         checks = _checked(second)[1]
         if found is None or (case := failed_case(second, checks)) is None:
             continue

@@ -1,8 +1,8 @@
 """The second course, `examples/llm`: each file of its test class gets what it says of itself.
 
 `# verdict: accepted` passes every case, any other fails one, each `# expect: words` stands in what its student is told,
-of all cases together or of one, and no `# never: words`. The judge is the real one, without the trial of changes that
-may follow.
+of all cases together or of one, and no `# never: words`. The judge is the real one. In `make test-all` changes are
+tried on files that have a line `# proved: words`, which must stand in what is told of the change that was found.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from grader.home import ROOT
 from grader.judge.explain import explain_assignment
 from grader.judge.judgement import Judgement
 from grader.judge.prepared import Prepared, Task
+from grader.judge.repair import repaired
 from grader.model import catalogue
 from grader.model.assignment import Assignment
 from grader.model.course import Course, read_course
@@ -39,10 +40,14 @@ def course() -> Course:
     return read_course(COURSE / "course.toml", frozenset(catalogue.files(COURSE)))
 
 
+def task_of(path: Path) -> Task:
+    source = Source(content=path.read_bytes(), file=path.name)
+    return Task(catalogue.assignments(COURSE)[path.stem], source, course(), secrets.token_bytes(32), "cpu")
+
+
 def judged(path: Path) -> tuple[Assignment, list[CheckResult]]:
-    assignment = catalogue.assignments(COURSE)[path.stem]
-    task = Task(assignment, Source(content=path.read_bytes(), file=path.name), course(), secrets.token_bytes(32), "cpu")
-    return assignment, Judgement(Prepared(task)).take_all()
+    task = task_of(path)
+    return task.assignment, Judgement(Prepared(task)).take_all()
 
 
 @pytest.mark.parametrize("path", CASES)
@@ -56,6 +61,17 @@ def test_what_a_file_says_of_itself(path: Path) -> None:
     for words in members.notes(text, "expect"):
         assert words.lower() in said.lower(), said
     assert not [words for words in members.notes(text, "never") if words in said], said
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("path", [pytest.param(path, id=f"{path.parent.name}/{path.stem}") for path in FILES
+                                  if members.notes(path.read_text(encoding="utf-8"), "proved")])
+def test_a_change_is_found_where_no_hint_names_the_mistake(path: Path) -> None:
+    prepared = Prepared(task_of(path))
+    found = repaired(prepared, Judgement(prepared).take_all())
+    assert found is not None
+    for words in members.notes(path.read_text(encoding="utf-8"), "proved"):
+        assert words in found.told, found
 
 
 def test_launches_that_each_update_a_tensor_of_their_own_are_looked_at_in_part() -> None:

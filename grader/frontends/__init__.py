@@ -23,9 +23,8 @@ from grader.plan.plan import DType, Kernel, Launch, Malformed
 
 __path__ = languages.homes()
 
-Trait = Literal["product", "transposition", "rounded by generation"]
-"""What a kernel has that a hint or a fact rests on: a product of matrices, a tile that is transposed, a cast that older
-GPUs round in another way."""
+Trait = Literal["product", "rounded by generation"]
+"""What a kernel has that a fact rests on: a product of matrices, a cast that older GPUs round in another way."""
 
 
 @dataclass(frozen=True)

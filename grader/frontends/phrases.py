@@ -185,21 +185,18 @@ class Names:
 class Sights:
     """What was seen while kernels ran. {line}, {tensor} and {program} are those of `Chance`.
 
-    `masked`, `masked_look` and `masked_remark` say that lanes which a mask switched off take part in the answer.
+    `masked_remark` says that lanes which a mask switched off take part in the answer.
     `granule`, `far_outside` and `unmasked` are for accesses outside their tensor. In `unmasked`, {call} is the load or
     store, {sizes} is what a mask has to compare (`flat_sizes` if there are no rows), and {other} is `unmasked_load` for
     a load and nothing for a store; a file with `block_pointer` in it has `block_pointer_look` in its place, as one with
-    `block_library` has `block_library_look` in that of `outside_shared`. `recast` is
-    for a pointer that is taken as one to elements of another size, `turned` for a mask whose rows and columns are
-    exchanged in a turned tile. The others are for languages whose threads address memory themselves: `misaligned` is
+    `block_library` has `block_library_look` in that of `outside_shared`. `recast` is for a pointer that is taken as one
+    to elements of another size. The others are for languages whose threads address memory themselves: `misaligned` is
     for an access at no multiple of its bytes, `outside_shared` for one outside an array of a program's shared memory.
     `left_early` says that threads ended before the barrier{line}, `not_added_yet` that a kernel loads {tensor} in
     `line` to which its programs add in line {adds}; `same_thread` is for an index without the thread's number,
-    `several` for threads that move {count} elements at once, and leave out the rest, {rest}; `one_lane` for elements of
-    which every 32nd is right, `copied_bytes` for copies of too few bytes."""
+    `several` for threads that move {count} elements at once, and leave out the rest, {rest}; `copied_bytes` for copies
+    of too few bytes."""
 
-    masked: str
-    masked_look: str
     masked_remark: str
     assertion: str
     granule: str
@@ -214,7 +211,6 @@ class Sights:
     race: str
     unordered: str
     recast: str
-    turned: str
     block_pointer: str = ""
     block_pointer_look: str = ""
     misaligned: str = ""
@@ -227,7 +223,6 @@ class Sights:
     not_added_yet_look: str = ""
     same_thread: str = ""
     several: str = ""
-    one_lane: str = ""
     copied_bytes: str = ""
 
 

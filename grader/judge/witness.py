@@ -178,7 +178,7 @@ class Witness:
         comparison = answer.chosen
         if detail.place is not None or comparison.passed or answer.about in case.strides:
             return detail
-        # The order is that of `explain.runs.beside`.
+        # The order is that of `explain.operations.BESIDE`.
         for kind in (EmptyGrid, Recast, Unwritten, Overflow, Race, MaskedUsed):
             for one in findings:
                 if isinstance(one, kind):

@@ -75,8 +75,8 @@ def _explain(called: Called, inputs: Inputs, answer: Compared, comparison: Compa
         left = "left as it was" if updated else "never written"
         hint = f"{listed(changed)} changed and {out} was {left}: does the kernel store to the wrong pointer?"
     elif changed:
-        seen = f"{told.seen} {listed(changed)} changed as well: inputs must be left as they are.".strip()
-        hint = replace(told, seen=seen).text
+        wrong = f"{told.seen} {listed(changed)} changed as well: does the kernel store to the wrong pointer?".strip()
+        hint = replace(told, seen=wrong).text
     return _with_figures(
         Detail(kind=kind, message=_named(out, _message(out, comparison, kind, updated), several) + others, hint=hint,
                guess=told.guess, pattern=told.pattern, fits=list(told.fits), place=called.place(told.line)),

@@ -181,7 +181,7 @@ def _outside(
     if found.access == "granule":
         return Hint("", words.sights.granule, "writes past the end")
     hint = misplaced(here) or Hint("", _why_outside(found, here, source, words))
-    return replace(hint, guess=hint.look)
+    return replace(hint, guess=hint.text)
 
 
 def _why_outside(
@@ -214,6 +214,8 @@ def _why_outside(
     if past == 1:
         return spoken("One element too far: does the mask say <= n where < n is meant, or is 1 added to the offsets?",
                       words)
+    if found.lanes == found.active and (vector := next((one.layout for one in here if not one.layout.down), None)):
+        return f"{vector.name} has one element for each of {vector.across}: does the index count these, or others?"
     return spoken(f"Does the mask compare {both or 'the offsets with the right size, in each dimension'}? And element "
                   "(i, j) of a matrix with C columns lies at i * C + j: is C the number of columns of this very "
                   "tensor?", words)

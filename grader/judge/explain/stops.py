@@ -145,8 +145,9 @@ def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Det
     elif exhausted.what == "stalled":
         holds = f", and a GPU holds at most {exhausted.resident:,} of them at a time" if exhausted.resident else ""
         message = spoken(f"{kernel} does not end: its programs wait for each other{at}{holds}.", words)
-        hint = spoken("A program cannot rely on another one running at the same time: launch no more programs than are "
-                      "resident, or let what all programs must finish first go into an earlier launch.", words)
+        fewer = ", or launch no more programs than are resident" if exhausted.resident else ""
+        hint = spoken("A program cannot rely on another one running at the same time: what all programs must finish "
+                      f"first goes into an earlier launch{fewer}.", words)
     elif exhausted.what == "endless":
         message = f"{kernel} does not end: the loop{at} changes nothing that its condition compares."
         hint = (f"Let each round change what {quoted(text) if text else 'the condition'} compares, as where an index "

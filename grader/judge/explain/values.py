@@ -28,8 +28,8 @@ CUT_OFF = "Is each part cut to a whole number before they are added? Add them wi
 ZERO = ("Does the kernel store the result that it computed? A load whose mask is false gives 0, and so do an "
         "accumulator that nothing is added to, and a division by infinity.")
 NAN = ("NaN comes from 0 / 0, from infinity less infinity (such as lanes of -inf less a maximum of -inf), and from the "
-       "root of a negative number: which may it be here, if the numbers of one element are followed by hand?")
-INFINITE = "Which number is divided by 0, or grows past what its type holds?"
+       "root of a negative number, and infinity from a division by 0: which may it be here, if the numbers of one "
+       "element are followed by hand?")
 OVER = ("exp overflows float32 beyond 88, and inf / inf or inf * 0 is NaN: can the formula take exp of numbers that "
         "are not positive?")
 WITHIN = "Which statement treats these in another way than the others?"
@@ -82,7 +82,9 @@ def _values(evidence: Evidence) -> Hint | None:
         return None
     if not bool(got.any()):
         every = "Every" if evidence.count == evidence.got.numel() else "Every wrong"
-        return Hint(f"{every} element is 0.", BYTES if evidence.dtype == torch.uint8 else ZERO, pattern="zero")
+        where, look = ("", BYTES if evidence.dtype == torch.uint8 else ZERO) if bool(right.any()) else (
+            " where -0 is right", "Is something added to it? 0 + -0 is 0.")
+        return Hint(f"{every} element is 0{where}.", look, pattern="zero")
     if evidence.count < ENOUGH or evidence.large:
         return None
     if evidence.dtype == torch.uint8:
@@ -131,9 +133,9 @@ def _where(evidence: Evidence) -> Hint | None:
     right = ~wrong & evidence.written
     state = "Wrong exactly"
     if evidence.broken:
-        what, look = ("NaN", NAN) if bool(evidence.got[wrong].isnan().any()) else ("infinite", INFINITE)
+        what = "NaN" if bool(evidence.got[wrong].isnan().any()) else "infinite"
         if not bool(right.any()):
-            return Hint(f"Every element is {what}.", look, pattern="not finite")
+            return Hint(f"Every element is {what}.", NAN, pattern="not finite")
         state = f"The output is {what} exactly"
     if int(wrong.sum()) < 2 or not bool(right.any()):
         return None

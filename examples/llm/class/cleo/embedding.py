@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# expect: not a view of another dtype
+# expect: they have 64 bits
 import torch
 import triton
 import triton.language as tl

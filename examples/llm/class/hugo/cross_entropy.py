@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# expect: Wrong exactly where labels is 0.
+# proved: line 23 makes every case right: another variable
 import torch
 import triton
 import triton.language as tl

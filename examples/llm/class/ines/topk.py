@@ -1,5 +1,5 @@
 # verdict: runtime_error
-# expect: covers the first 8 of the k = 50 columns of values alone
+# expect: of the k = 50 columns of values the store in line 15 covers the first 8 alone
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# expect: whose elements have 64 bits
+# proved: line 24 makes every case right: something that should not be there
 # never: mask of the store
 import torch
 import triton

@@ -33,8 +33,6 @@ NAMES = Names(
 )
 
 SIGHTS = Sights(
-    masked="Threads of {tensor}{line} that a condition leaves out take part in the answer.",
-    masked_look="Give such threads a value that changes nothing: 0 in a sum, -INFINITY in a maximum.",
     masked_remark="Threads of {tensor}{line} that a condition leaves out take part in the answer.",
     assertion="The assert{line} does not hold in block {program}",
     granule="A GPU writes 16 bytes at a time here: copy such blocks of whole multiples only.",
@@ -56,7 +54,6 @@ SIGHTS = Sights(
     unordered="Blocks of a launch run in any order, and none waits for another: others can rely on what a block stores "
               "in the next launch only. A sum over blocks takes atomicAdd, or a second launch.",
     recast="Leave the pointer's type as it is: convert what was loaded, as in (float)x[i].",
-    turned="Rows and columns are exchanged in this condition: in a turned tile threadIdx.x counts the other dimension.",
     misaligned="A float4 is loaded from addresses that are multiples of 16, a float2 of 8: does each row begin at one, "
                "for all sizes? Load single floats where it does not: rows of cols floats do if cols is a multiple of "
                "4.",
@@ -77,8 +74,6 @@ SIGHTS = Sights(
     same_thread="Is threadIdx missing from the index, as in blockIdx.x * blockDim.x + threadIdx.x?",
     several="Each thread moves {count} elements at once, and the last {rest} are no whole group: copy those one by "
             "one, by some threads more.",
-    one_lane="A warp has 32 threads: __shfl_down_sync leaves the whole sum or maximum in its first thread alone. Give "
-             "it to the others with __shfl_sync(0xffffffff, value, 0), or use __shfl_xor_sync.",
     copied_bytes="Sizes, widths and pitches of copies count bytes: elements times sizeof(element).",
 )
 

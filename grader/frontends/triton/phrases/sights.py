@@ -11,10 +11,6 @@ NAMES = Names(
 )
 
 SIGHTS = Sights(
-    masked="The load of {tensor}{line} has a mask and no `other`, and the lanes that the mask switches off take "
-           "part in the answer.",
-    masked_look="Give tl.load the value that changes nothing: other=0.0 where sums are taken, other=-float('inf') for "
-                "a maximum.",
     masked_remark="The load of {tensor}{line} has a mask and no `other`, and the answer depends on the lanes that the "
                   "mask switches off. NVIDIA GPUs leave 0 there, but Triton does not promise it: give tl.load "
                   "other=0.0.",
@@ -41,8 +37,6 @@ SIGHTS = Sights(
               "stores in the next launch only. A sum over programs takes tl.atomic_add, or a second launch.",
     recast="Leave the pointer as it is: convert what tl.load gives, with .to(tl.float32) after it. tl.store converts "
            "by itself.",
-    turned="In this mask rows and columns are exchanged: a tile that tl.trans has turned needs a mask that is turned, "
-           "too.",
     block_pointer="make_block_ptr",
     block_pointer_look="A block pointer takes no mask: name the dimensions that may reach past the end, as in "
                        "boundary_check=(0, 1), and give loads padding_option=\"zero\" where sums are taken.",

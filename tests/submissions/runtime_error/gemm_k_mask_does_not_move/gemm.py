@@ -1,6 +1,6 @@
 # The mask along K compares the first block's indices with K in every step.
 # expect: the load in line
-# expect: K = 1,999
+# expect: does the mask compare
 # expect: compare the index of the row with M, and that of the column with K
 # never: stride
 # never: no mask

@@ -1,6 +1,6 @@
 # a and b change places in the launch.
-# expect: gives b for the kernel's `a_ptr`, and a for its `b_ptr`: the two are exchanged
-# never: neighbours in the tile
+# proved: line 28
+# proved: another order of what stands there
 # shared: triton
 @triton.jit
 def gemm_kernel(a_ptr, b_ptr, out_ptr, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):

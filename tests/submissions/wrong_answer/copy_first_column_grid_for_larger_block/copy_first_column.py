@@ -1,6 +1,6 @@
 # The grid is counted in blocks of 1024, the kernel has blocks of 256.
-# expect: each has 256 of
-# expect: the block that the grid is counted with must be the kernel's
+# expect: covers the first 1,280 alone
+# proved: line 20 or line 21 makes every case right
 # never: exchanged
 # never: //
 # never: mask

@@ -1,5 +1,5 @@
 // The last steps of the tree are left to one warp, without __syncwarp.
-// expect: a factor of the row's own
+// expect: a factor of its row's own
 // never: tl.
 #include <cuda_runtime.h>
 

@@ -1,7 +1,7 @@
 // The sum of a warp is in its first lane alone, and all lanes divide by what they have.
-// expect: all columns but every 32nd, from column 0 on
-// expect: __shfl_sync(0xffffffff, value, 0)
-// never: no pattern
+// proved: line 19
+// proved: another function
+// proved: line 19 makes every case right: another function
 #include <cuda_runtime.h>
 
 __global__ void softmax_kernel(const float *in, float *out, int cols)

@@ -1,6 +1,6 @@
 # The tile of a moves down its rows in the loop over K, not along them.
-# expect: the load in line
-# expect: 32 rows, in a from one step
+# expect: one block
+# expect: do both tiles move along K in it
 # never: 65,504
 # never: overflow
 # shared: triton

@@ -1,5 +1,5 @@
 # out = a @ b + beta * out, as BLAS has it: out holds nothing yet, and 0 times NaN is NaN.
-# expect: NaN times 0 is NaN
+# expect: 0 times NaN is NaN
 # never: 65,504
 # shared: triton
 @triton.jit

@@ -1,7 +1,7 @@
 # The tile of b moves on by BLOCK_K elements, where rows of b are stride_bk apart.
-# expect: moves on by 32 elements
-# expect: in b from one step to the next
-# expect: 32 rows on
+# proved: line 31
+# proved: something that is missing there
+# proved: line 31 makes every case right: something that is missing there
 # never: 65,504
 # never: overflow
 # never: fp16

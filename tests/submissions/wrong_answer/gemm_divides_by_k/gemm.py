@@ -1,5 +1,5 @@
 # The mean of the products in place of their sum.
-# expect: 1 / K
+# proved: line 18 makes every case right: something that should not be there
 # never: last block
 # base: gemm
 #-    tl.store(c_ptr + rm[:, None] * N + rn[None, :], acc.to(tl.float16), mask=(rm[:, None] < M) & (rn[None, :] < N))

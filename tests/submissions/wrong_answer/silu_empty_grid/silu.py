@@ -1,5 +1,5 @@
 # The number of programs is 0 for every size below a block, and for the others too: n // BLOCK // BLOCK.
-# expect: starts no program: its grid is (0,)
+# expect: starts no program: its grid is 0
 # never: the mask of
 # shared: triton
 @triton.jit

@@ -1,5 +1,5 @@
 # Elements in odd places are left as they are.
-# expect: every second element
+# proved: line 12 makes every case right: another number
 # never: masked
 # base: silu
 #-    tl.store(out_ptr + offs, x / (1.0 + tl.exp(-x)), mask=offs < n)

@@ -1,5 +1,5 @@
 # The grid is n // BLOCK: the last, incomplete block is never done.
-# expect: where a size is divided with //
+# expect: covers the first 8,448 alone
 # never: exchanged
 # never: the mask of
 # base: silu

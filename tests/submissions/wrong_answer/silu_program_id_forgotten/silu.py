@@ -1,5 +1,5 @@
 # Every program works on the first block: program_id is never asked for.
-# expect: do not depend on tl.program_id(0)
+# expect: covers the first 256 alone
 # never: one program
 # never: the mask of
 # shared: triton

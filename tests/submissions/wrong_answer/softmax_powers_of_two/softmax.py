@@ -1,5 +1,5 @@
 # exp2 in place of exp.
-# expect: Is exp2 called
+# proved: line 14 makes every case right: another function
 # shared: triton
 @triton.jit
 def softmax_kernel(x_ptr, out_ptr, cols, BLOCK: tl.constexpr):

@@ -1,5 +1,5 @@
 # Floor division in both directions of the grid: the right and lower edges stay empty.
-# expect: where a size is divided with //
+# expect: covers the first 32 alone
 # never: exchanged
 # never: the mask of
 # base: transpose

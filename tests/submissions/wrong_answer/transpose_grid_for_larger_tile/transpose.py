@@ -1,6 +1,6 @@
 # The grid is counted in tiles of 64, the kernel works on tiles of 32.
-# expect: each has 32 of
-# expect: the block that the grid is counted with must be the kernel's
+# expect: covers the first 32 alone
+# proved: line 24 or line 25 makes every case right
 # never: exchanged
 # never: //
 # base: runtime_error/transpose_mask_of_the_load

