@@ -67,16 +67,18 @@ def function_of(name: str, suffix: str, root: Path | None = None) -> str:
     return _functions(root or home.root()).get(name, {}).get(suffix, name)
 
 
-def in_any_language(file: str) -> list[str]:
+def in_any_language(file: str, root: Path | None = None) -> list[str]:
     """An assignment's file under its names in all languages, its own first."""
-    path, suffixes, of = PurePath(file), frontends.suffixes(), _functions(home.root())
+    root = root or home.root()
+    path, suffixes, of = PurePath(file), frontends.suffixes(), _functions(root)
     name = next((name for name, functions in of.items() if functions.get(path.suffix) == path.stem), path.stem)
-    return list(dict.fromkeys((file, *(file_of(name, suffix) for suffix in suffixes))))
+    return list(dict.fromkeys((file, *(file_of(name, suffix, root) for suffix in suffixes))))
 
 
 def written_files(files: Iterable[str]) -> list[str]:
     """The names of several assignments' files in every language."""
-    return [name for file in files for name in in_any_language(file)]
+    root = home.root()
+    return [name for file in files for name in in_any_language(file, root)]
 
 
 @cache

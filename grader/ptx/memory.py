@@ -323,7 +323,7 @@ class Spaces:
         return piece.region.view(dtype).take(index, mode="clip")
 
     def _check_written(self, m: Threads, piece: Reached, index: Array, size: int, count: int) -> None:
-        full = np.iinfo(f"u{size}").max
+        full = (1 << 8 * size) - 1
         for k in range(count):
             known = piece.region.marks(size).take(index + k, mode="clip") == full
             if known.all():
@@ -371,7 +371,7 @@ class Spaces:
             for at, value in parts:
                 view[at] = value
                 if piece.region.written is not None:
-                    piece.region.marks(size)[at] = np.iinfo(f"u{size}").max
+                    piece.region.marks(size)[at] = (1 << 8 * size) - 1
             if not private and not synced:
                 self.races.settled(m, piece, view, parts)
 
