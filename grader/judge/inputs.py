@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
 
@@ -16,14 +17,18 @@ from grader.model.parameters import Input, Inputs, Scalar, Value
 
 def draw(assignment: Assignment, case: Case, seed: int, *, cuda: bool) -> Inputs:
     """A tensor or number for every input and scalar. The same seed, below 2^63, and device give the same ones."""
-    device = "cuda" if cuda else "cpu"
-    generator = torch.Generator(device).manual_seed(seed)
-    with torch.device(device):
+    generator = torch.Generator("cuda" if cuda else "cpu").manual_seed(seed)
+    with _on(generator.device):
         drawn = dict(assignment.make_inputs(case, generator))
     for parameter in assignment.parameters:
         if isinstance(parameter, Input) and parameter.place == "host":
             drawn[parameter.name] = drawn[parameter.name].cpu()
     return drawn
+
+
+def _on(device: torch.device) -> AbstractContextManager[object]:
+    """While open, tensors are made on the device. On the host they are anyhow, and a context would take time."""
+    return nullcontext() if device.type == "cpu" else device
 
 
 class Draws:
@@ -43,7 +48,7 @@ class Draws:
             return {}
         if assignment.distributions is not None:
             generator = torch.Generator("cuda" if self._cuda else "cpu").manual_seed(key)
-            with torch.device(generator.device):
+            with _on(generator.device):
                 return numbers(assignment.parameters, assignment.distributions, case, generator)
         # Sizes of 1, because the tensors that are drawn along with the numbers are thrown away.
         small = case.model_copy(update={"sizes": dict.fromkeys(case.sizes, 1)})
