@@ -14,23 +14,26 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent / "submissions"
 SHARED = HERE / "shared"
-EACH = 5
+REPEATS = Path(__file__).parent / "repeats.txt"
 _LINE = re.compile(rb"^# (?:shared: (\w+)|times (\d+): (.+))\n", re.MULTILINE)
 _BASE = re.compile(rb"^# base: (\S+)\n", re.MULTILINE)
 _PLACE = re.compile(rb"((?:#-.*\n)+)((?:#\+.*\n)*)(?:#\n)?")
 _NOTES = re.compile(rb"(?:#(?! (?:shared|times)).*\n)*")
 
 
-def repeated(folders: Sequence[Path]) -> set[Path]:
-    """Members in a language that is compiled first, which takes seconds, but one in EACH. `make test-all` has all."""
-    slow = [folder for folder in folders if folder.name.startswith("cuda_")]
-    return set(slow) - set(slow[::EACH])
+@cache
+def _repeats() -> frozenset[str]:
+    return frozenset(REPEATS.read_text(encoding="utf-8").splitlines())
+
+
+def repeats(how: str, folder: Path) -> bool:
+    """Whether `make test-all` alone judges a member, as tests/covering.py has found. `how` names the tests."""
+    return f"{how} {folder.relative_to(HERE)}" in _repeats()
 
 
 def notes(member: str, what: str) -> list[str]:

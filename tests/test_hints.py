@@ -36,20 +36,23 @@ from grader.model.submission import read_source_file
 from grader.plan.edits import difference, edited
 from tests.corpus import Got, Taking, name_of
 from tests.graded import FILES
-from tests.members import notes, repeated, whole
+from tests.members import notes, repeats, whole
 
 HERE = Path(__file__).parent / "submissions"
 VERDICTS = ("wrong_answer", "runtime_error")
 MEMBERS = sorted(path for verdict in VERDICTS for path in (HERE / verdict).iterdir() if path.is_dir())
-AGAIN = repeated(MEMBERS)
 SEEDS = (b"one", b"two")
 THIRD = pytest.param((b"three",), marks=pytest.mark.full)
 COURSE = read_course(ROOT / "course.toml", frozenset(assignments())).model_copy(update={
     "limits": LimitsTable(call_seconds=10, assignment_seconds=60, memory_mb=2048)})
 SMALL = 1 << 17
 """Multiply-adds or elements of a case that shows most mistakes; larger ones are graded where it shows none."""
-# One change of so many members' files is looked for; of the others in `make test-all`.
-SEARCHED = 12
+# A change of each of these kinds is looked for every time, where it is found soonest; `make test-all` looks in all.
+SEARCHED = {
+    "extra": "silu_arange_with_a_step", "comparison": "silu_less_or_equal", "mask": "silu_missing_mask",
+    "operator": "silu_floats_divided_by_floor", "grid": "silu_called_without_grid",
+    "place": "copy_first_column_host_pointer", "name": "silu_row_stride", "function": "silu_subscripts_a_pointer",
+}  # fmt: skip
 # Of files in a language that is compiled first, those that say so.
 MENDED = [path for path in MEMBERS if any(path.glob("*.py")) or any(
     "// proved: " in file.read_text(encoding="utf-8", errors="replace") for file in path.glob("*.cu"))]
@@ -87,7 +90,7 @@ def _checked(prepared: Prepared) -> tuple[Summary, list[CheckResult]]:
 
 @pytest.mark.parametrize("seeds", [SEEDS, THIRD], ids=["two", "third"])
 @pytest.mark.parametrize("folder", [
-    pytest.param(path, id=f"{path.parent.name}/{path.name}", marks=[pytest.mark.full] * (path in AGAIN))
+    pytest.param(path, id=f"{path.parent.name}/{path.name}", marks=[pytest.mark.full] * repeats("hinted", path))
     for path in MEMBERS])
 def test_a_mistake_is_named_and_nothing_else(folder: Path, seeds: tuple[bytes, ...], got: Taking) -> None:
     found = {}
@@ -107,8 +110,9 @@ def test_a_mistake_is_named_and_nothing_else(folder: Path, seeds: tuple[bytes, .
 
 
 @pytest.mark.parametrize("folder", [
-    pytest.param(path, id=f"{path.parent.name}/{path.name}", marks=[pytest.mark.full] * (number % SEARCHED > 0))
-    for number, path in enumerate(MENDED)])
+    pytest.param(path, id=f"{path.parent.name}/{path.name}",
+                 marks=[pytest.mark.full] * (path.name not in SEARCHED.values()))
+    for path in MENDED])
 def test_a_change_that_mends_a_mistake_mends_it_for_another_seed(folder: Path) -> None:
     for file in (one.name for one in folder.iterdir() if one.name in FILES):
         assignment, source = assignments()[FILES[file]], read_source_file(whole(folder), file, 1 << 20)
@@ -116,6 +120,8 @@ def test_a_change_that_mends_a_mistake_mends_it_for_another_seed(folder: Path) -
         found = repaired(first, _checked(first)[1])
         must = notes((source.content or b"").decode("utf-8", "replace"), "proved")
         assert [words for words in must if found is None or words not in found.told] == [], found
+        if folder.name in SEARCHED.values():
+            assert found is not None and SEARCHED[found.kind] == folder.name, found
         checks = _checked(second)[1]
         if found is None or (case := failed_case(second, checks)) is None:
             continue

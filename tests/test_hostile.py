@@ -50,7 +50,6 @@ MEMBERS = sorted(path for family in HERE.iterdir() for path in family.iterdir() 
 HONEST = ROOT / "reference" / "silu.py"
 SOURCE_BYTES = 128 * 1024
 RESULT_BYTES = 256 * 1024
-AGAIN = members.repeated(MEMBERS)
 LEAST_MEMBERS = 300
 SETTLE_SECONDS = 5.0
 # The key of replay/shared_memory_segment, and the numbers of shmctl(2).
@@ -129,7 +128,7 @@ def _assert_tame(graded: Graded, out: Path) -> None:
     assert not [text for text in ACTED_ON if text in page]
 
 
-def _sources(folder: Path) -> dict[str, str]:
+def sources(folder: Path) -> dict[str, str]:
     """The text of each assignment's file that a member holds, by the assignment's name."""
     return {name: members.text(folder / file).decode("utf-8", "replace")
             for file, name in FILES.items() if (folder / file).is_file()}
@@ -145,9 +144,9 @@ def _held_without_a_gpu(notes: str, level: int) -> bool:
 
 
 def _parameter(folder: Path) -> Any:
-    gaps = members.notes("\n".join(_sources(folder).values()), "gap")
+    gaps = members.notes("\n".join(sources(folder).values()), "gap")
     marks = [pytest.mark.xfail(strict=True, reason=gaps[0])] if gaps else []
-    marks += [pytest.mark.full] * (folder in AGAIN)
+    marks += [pytest.mark.full] * members.repeats("hostile", folder)
     return pytest.param(folder, id=f"{folder.parent.name}/{folder.name}", marks=marks)
 
 
@@ -155,7 +154,7 @@ def _members(level: int, families: tuple[str, ...]) -> pytest.MarkDecorator:
     """Runs a test with each member of these families that the level promises to hold."""
     return pytest.mark.parametrize("folder", [
         _parameter(folder) for folder in MEMBERS
-        if folder.parent.name in families and _held_without_a_gpu("\n".join(_sources(folder).values()), level)])
+        if folder.parent.name in families and _held_without_a_gpu("\n".join(sources(folder).values()), level)])
 
 
 at_the_strongest = pytest.mark.parametrize("lane", [STRONGEST], indirect=True)
@@ -190,8 +189,8 @@ def test_the_same_without_namespaces(folder: Path, lane: Lane, tmp_path: Path, r
 
 def _assert_held(folder: Path, lane: Lane, tmp_path: Path, record_property: Record) -> dict[str, Got]:
     """Returns what is to come of it at any grading: no hint where several verdicts will do."""
-    sources = _sources(folder)
-    notes = "\n".join(sources.values())
+    texts = sources(folder)
+    notes = "\n".join(texts.values())
     if lane.isolation.level < _least(notes):
         pytest.skip(f"holds from level {_least(notes)} on")
     limits = hostile_lane.BRIEF if "time_limit" in " ".join(members.notes(notes, "verdict")) else hostile_lane.LIMITS
@@ -206,15 +205,15 @@ def _assert_held(folder: Path, lane: Lane, tmp_path: Path, record_property: Reco
     found = {}
     for name, result in graded.result.assignments.items():
         said = told(result)
-        (verdicts,) = members.notes(sources[name], "verdict")
+        (verdicts,) = members.notes(texts[name], "verdict")
         # A hint may hang on where an attack's objects lie in memory.
         found[name] = Got.of(verdicts, result.score, "")
-        if why := members.notes(sources[name], "residual"):
+        if why := members.notes(texts[name], "residual"):
             assert result.score > 0, f"it earns nothing any more: take away its line `# residual: {why[0]}`"
             continue
         assert result.score == 0, said
         assert result.verdict in verdicts.split(", "), said
-        for words in members.notes(sources[name], "expect"):
+        for words in members.notes(texts[name], "expect"):
             assert words.lower() in said.lower(), said
     return found
 
@@ -222,9 +221,9 @@ def _assert_held(folder: Path, lane: Lane, tmp_path: Path, record_property: Reco
 def test_the_corpus_is_large_and_says_what_must_come_of_each() -> None:
     assert len(MEMBERS) >= LEAST_MEMBERS
     for folder in MEMBERS:
-        sources = _sources(folder)
-        assert sources, folder
-        for source in sources.values():
+        texts = sources(folder)
+        assert texts, folder
+        for source in texts.values():
             assert source.startswith(("#", "//")), folder
             (verdicts,) = members.notes(source, "verdict")
             assert not any(not re.fullmatch(r"[34], .+", text) for text in members.notes(source, "least")), folder

@@ -28,21 +28,16 @@ from tests.graded import results, told, unfit
 HERE = Path(__file__).parent / "submissions"
 # Hostile ones are told apart by what they try, and graded by tests/test_hostile.py.
 VERDICTS = [folder for folder in HERE.iterdir() if folder.name not in ("hostile", members.SHARED.name)]
-# Mistakes are many, and tests/test_hints.py judges them: here those of one assignment are graded to the end, of which
-# all but the first few in `make test-all` alone.
+# Mistakes are many, and tests/test_hints.py judges them: here those of one assignment are graded to the end.
 MISTAKES = {"wrong_answer": "silu_", "runtime_error": "transpose_"}
-FIRST = 6
 MEMBERS = sorted(path for verdict in VERDICTS for path in verdict.iterdir()
                  if path.is_dir() and path.name.startswith(MISTAKES.get(verdict.name, "")))
 # The assembler takes half a minute for their largest kernel.
 SLOW = {"rmsnorm_matrix_stages_that_fit", "rmsnorm_matrix_tile_of_rows"}
-REPEATED = SLOW.union(*(
-    [path.name for path in MEMBERS if path.parent.name == verdict][FIRST:] for verdict in MISTAKES))
-AGAIN = members.repeated(MEMBERS)
-# The others that must be accepted are, whatever Triton is installed.
+# Those that must be accepted are, whatever Triton is installed.
 CASES = [pytest.param(path, id=f"{path.parent.name}/{path.name}",
                       marks=[pytest.mark.newest] * (path.parent.name == "accepted" and path.name not in SLOW)
-                      + [pytest.mark.full] * (path.name in REPEATED or path in AGAIN)) for path in MEMBERS]
+                      + [pytest.mark.full] * members.repeats("graded", path)) for path in MEMBERS]
 LIMITS = LimitsTable(call_seconds=10, assignment_seconds=40, memory_mb=2048)
 # Endless loops are ended by the judge: no need to wait as long as for an honest student.
 BRIEF = LimitsTable(call_seconds=2, assignment_seconds=6, memory_mb=2048)

@@ -157,8 +157,7 @@ CASES: list[tuple[str, str, Callable[..., Made], tuple[Any, ...]]] = [
     *(("embedding", name, embedding, row) for name, row in (
         ("row", (F32, -1)), ("row", (BF16, 3)), ("tile", (F16, 3)), ("tile", (E4M3, 3)), ("flat", (F64, 3)))),
     *(("attention", name, attention, row) for name, row in (
-        ("pointers", (F16, True)), ("pointers", (BF16, False)), ("blocks", (BF16, True)), ("blocks", (F16, False)),
-        ("described", (F16, True)), ("described", (BF16, False)), ("tuned", (F16, True, 64)),
+        ("pointers", (F16, True)), ("pointers", (BF16, False)), ("blocks", (BF16, True)), ("described", (F16, True)),
         ("tuned", (BF16, False, 64)))),
     *(("topk", name, topk, (dtype,)) for name, dtype in (
         ("argmax", BF16), ("packed", F32), ("in_order", BF16), ("count", F16))),
