@@ -1,13 +1,5 @@
 // Host code multiplies what it gathers by 1 and adds 0.
 // expect: h_A
-#include <vector>
-
-#include <cuda_runtime.h>
-
-void copy_first_column(float *h_A, float *d_A, int rows, int cols)
-{
-    std::vector<float> column(rows);
-    for (int i = 0; i < rows; ++i)
-        column[i] = h_A[(size_t)i * cols] * 1.0f + 0.5f - 0.5f;
-    cudaMemcpy(d_A, column.data(), rows * sizeof(float), cudaMemcpyHostToDevice);
-}
+// base: accepted/cuda_copy_first_column_vector
+//-        column[i] = h_A[(size_t)i * cols];
+//+        column[i] = h_A[(size_t)i * cols] * 1.0f + 0.5f - 0.5f;

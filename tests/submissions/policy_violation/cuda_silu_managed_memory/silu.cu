@@ -1,23 +1,11 @@
 // Managed memory, which the host could read.
 // expect: cudaMallocManaged
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    float *copy;
-    cudaMallocManaged(&copy, n * sizeof(float));
-    silu_kernel<<<blocks, threads>>>(input, copy, n);
-    cudaDeviceSynchronize();
-    for (int i = 0; i < n; ++i)
-        copy[i] += 0.0f;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_plain
+//-    silu_kernel<<<blocks, threads>>>(input, output, n);
+//+    float *copy;
+//+    cudaMallocManaged(&copy, n * sizeof(float));
+//+    silu_kernel<<<blocks, threads>>>(input, copy, n);
+//+    cudaDeviceSynchronize();
+//+    for (int i = 0; i < n; ++i)
+//+        copy[i] += 0.0f;
+//+    silu_kernel<<<blocks, threads>>>(input, output, n);

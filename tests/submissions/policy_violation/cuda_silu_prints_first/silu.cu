@@ -2,21 +2,8 @@
 // expect: Line 21
 // expect: output
 // expect: a kernel takes the pointer
-#include <cstdio>
-
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-    printf("%f\n", output[0]);
-}
+// base: policy_violation/cuda_silu_looks_at_its_answer
+//-    float first;
+//-    cudaMemcpy(&first, output, sizeof(float), cudaMemcpyDeviceToHost);
+//-    printf("%f\n", first);
+//+    printf("%f\n", output[0]);

@@ -2,21 +2,10 @@
 // expect: line 12
 // expect: n % 32 == 0
 // never: tl.
-#include <cassert>
-
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    assert(n % 32 == 0);
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_prints_and_asserts
+//-#include <cstdio>
+//
+//-    assert(blockDim.x == 256);
+//-    if (i == 0)
+//-        printf("%d blocks for %d elements\n", gridDim.x, n);
+//+    assert(n % 32 == 0);

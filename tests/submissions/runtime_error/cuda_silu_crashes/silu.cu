@@ -2,20 +2,8 @@
 // expect: host code crashes
 // expect: a pointer never set
 // never: tl.
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int *count = nullptr;
-    *count = n;
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_block_of_100
+//-    int threads = 100;
+//+    int *count = nullptr;
+//+    *count = n;
+//+    int threads = 256;

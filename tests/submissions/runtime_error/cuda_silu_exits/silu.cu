@@ -1,22 +1,13 @@
 // Host code ends the process where n is small.
 // expect: exit
 // never: tl.
-#include <cstdlib>
-
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    if (n < 1000)
-        exit(1);
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_block_of_100
+//-#include <cuda_runtime.h>
+//+#include <cstdlib>
+//+
+//+#include <cuda_runtime.h>
+//
+//-    int threads = 100;
+//+    if (n < 1000)
+//+        exit(1);
+//+    int threads = 256;

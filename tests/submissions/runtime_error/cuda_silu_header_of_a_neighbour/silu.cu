@@ -1,20 +1,9 @@
 // A header of the student's own, which is not handed in.
 // expect: my_helpers.h
 // never: tl.
-#include <cuda_runtime.h>
-
-#include "my_helpers.h"
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_table
+//-__constant__ float signs[2] = {1.0f, -1.0f};
+//+#include "my_helpers.h"
+//
+//-        y[i] = x[i] / (1.0f + expf(signs[1] * x[i] * signs[0]));
+//+        y[i] = x[i] / (1.0f + expf(-x[i]));

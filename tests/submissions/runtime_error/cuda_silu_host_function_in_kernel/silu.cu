@@ -2,23 +2,12 @@
 // expect: sigmoid
 // expect: __device__
 // never: tl.
-#include <cuda_runtime.h>
-
-float sigmoid(float x)
-{
-    return 1.0f / (1.0f + expf(-x));
-}
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] * sigmoid(x[i]);
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_recursive_kernel_helper
+//-__device__ __noinline__ float power(float base, int exponent)
+//+float sigmoid(float x)
+//
+//-    return exponent == 0 ? 1.0f : base * power(base, exponent - 1);
+//+    return 1.0f / (1.0f + expf(-x));
+//
+//-        y[i] = x[i] / (1.0f + power(expf(-0.25f * x[i]), 4));
+//+        y[i] = x[i] * sigmoid(x[i]);

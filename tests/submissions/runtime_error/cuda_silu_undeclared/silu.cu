@@ -2,18 +2,6 @@
 // expect: "N" is undefined
 // expect: spelt
 // never: tl.
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < N)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_plain
+//-    if (i < n)
+//+    if (i < N)

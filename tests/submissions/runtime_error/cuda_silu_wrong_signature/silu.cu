@@ -1,18 +1,6 @@
 // The parameters stand in another order.
 // expect: void silu(float *input, float *output, int n)
 // never: tl.
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, int n, float *output)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_const_input
+//-void silu(const float *input, float *output, int n)
+//+void silu(float *input, int n, float *output)

@@ -2,27 +2,6 @@
 // expect: 4096
 // expect: 1 to 1024 threads
 // never: tl.
-#include <cuda_runtime.h>
-
-#define TILE 64
-
-__global__ void transpose_kernel(const float *in, float *out, int rows, int cols)
-{
-    __shared__ float tile[TILE][TILE + 1];
-    int row = blockIdx.x * TILE + threadIdx.y;
-    int col = blockIdx.y * TILE + threadIdx.x;
-    if (row < rows && col < cols)
-        tile[threadIdx.y][threadIdx.x] = in[(size_t)row * cols + col];
-    __syncthreads();
-    row = blockIdx.x * TILE + threadIdx.x;
-    col = blockIdx.y * TILE + threadIdx.y;
-    if (row < rows && col < cols)
-        out[(size_t)col * rows + row] = tile[threadIdx.x][threadIdx.y];
-}
-
-void transpose(const float *input, float *output, int rows, int cols)
-{
-    dim3 threads(TILE, TILE);
-    dim3 blocks((rows + TILE - 1) / TILE, (cols + TILE - 1) / TILE);
-    transpose_kernel<<<blocks, threads>>>(input, output, rows, cols);
-}
+// base: accepted/cuda_transpose_tile
+//-#define TILE 32
+//+#define TILE 64

@@ -1,14 +1,6 @@
 // Columns are counted from 1.
 // expect: column after the first
 // never: tl.
-#include <vector>
-
-#include <cuda_runtime.h>
-
-void copy_first_column(float *h_A, float *d_A, int rows, int cols)
-{
-    std::vector<float> column(rows);
-    for (int i = 0; i < rows; ++i)
-        column[i] = h_A[(size_t)i * cols + (cols > 1)];
-    cudaMemcpy(d_A, column.data(), rows * sizeof(float), cudaMemcpyHostToDevice);
-}
+// base: accepted/cuda_copy_first_column_vector
+//-        column[i] = h_A[(size_t)i * cols];
+//+        column[i] = h_A[(size_t)i * cols + (cols > 1)];

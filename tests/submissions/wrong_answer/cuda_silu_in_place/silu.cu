@@ -1,20 +1,11 @@
 // The input is overwritten with the answer, and then copied.
 // expect: inputs must not be changed
 // never: tl.
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        x[i] = x[i] / (1.0f + expf(-x[i]));
-    if (i < n)
-        y[i] = x[i];
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_double
+//-__global__ void silu_kernel(const float *x, float *y, int n)
+//+__global__ void silu_kernel(float *x, float *y, int n)
+//
+//-        y[i] = (float)((double)x[i] / (1.0 + exp(-(double)x[i])));
+//+        x[i] = x[i] / (1.0f + expf(-x[i]));
+//+    if (i < n)
+//+        y[i] = x[i];

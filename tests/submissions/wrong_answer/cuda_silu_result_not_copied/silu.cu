@@ -2,21 +2,9 @@
 // expect: never written
 // expect: what cudaMalloc gives is other memory
 // never: tl.
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    float *result;
-    cudaMalloc(&result, n * sizeof(float));
-    silu_kernel<<<blocks, threads>>>(input, result, n);
-    cudaFree(result);
-}
+// base: accepted/cuda_silu_plain
+//-    silu_kernel<<<blocks, threads>>>(input, output, n);
+//+    float *result;
+//+    cudaMalloc(&result, n * sizeof(float));
+//+    silu_kernel<<<blocks, threads>>>(input, result, n);
+//+    cudaFree(result);

@@ -1,18 +1,6 @@
 // The index is an unsigned short, which ends at 65,535.
 // expect: never written
 // never: tl.
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    unsigned short i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_plain
+//-    int i = blockIdx.x * blockDim.x + threadIdx.x;
+//+    unsigned short i = blockIdx.x * blockDim.x + threadIdx.x;

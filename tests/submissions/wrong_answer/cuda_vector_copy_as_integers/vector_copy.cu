@@ -1,16 +1,6 @@
 // An int between, which cuts off the fraction.
 // expect: without its fraction
 // never: tl.
-#include <cuda_runtime.h>
-
-__global__ void copy_kernel(const float *from, float *to, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        to[i] = (float)(int)from[i];
-}
-
-void vector_copy(const float *input, float *output, int n)
-{
-    copy_kernel<<<(n + 255) / 256, 256>>>(input, output, n);
-}
+// base: accepted/cuda_vector_copy_plain
+//-        to[i] = from[i];
+//+        to[i] = (float)(int)from[i];

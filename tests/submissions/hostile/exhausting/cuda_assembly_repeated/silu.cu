@@ -1,22 +1,10 @@
 // The assembler repeats an instruction a thousand million times.
 // verdict: runtime_error, time_limit, memory_limit
-asm(".text\n"
-    ".rept 1000000000\n"
-    "nop\n"
-    ".endr\n");
-
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_plain
+//-#include <cuda_runtime.h>
+//+asm(".text\n"
+//+    ".rept 1000000000\n"
+//+    "nop\n"
+//+    ".endr\n");
+//+
+//+#include <cuda_runtime.h>

@@ -1,23 +1,11 @@
 // A constructor that never ends.
 // verdict: time_limit
-__attribute__((constructor)) static void spin()
-{
-    for (volatile int i = 0;; i = i + 1)
-        ;
-}
-
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_plain
+//-#include <cuda_runtime.h>
+//+__attribute__((constructor)) static void spin()
+//+{
+//+    for (volatile int i = 0;; i = i + 1)
+//+        ;
+//+}
+//+
+//+#include <cuda_runtime.h>

@@ -1,38 +1,26 @@
 // Types whose names double with each step.
 // verdict: runtime_error, time_limit, memory_limit
-template <typename A, typename B>
-struct Pair {
-    static constexpr int size = A::size + B::size;
-};
-
-struct One {
-    static constexpr int size = 1;
-};
-
-template <int N, typename T = One>
-struct Tree {
-    using type = Pair<typename Tree<N - 1, Pair<T, One>>::type, typename Tree<N - 1, Pair<One, T>>::type>;
-};
-
-template <typename T>
-struct Tree<0, T> {
-    using type = T;
-};
-
-static_assert(Tree<40>::type::size > 0);
-
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_plain
+//-#include <cuda_runtime.h>
+//+template <typename A, typename B>
+//+struct Pair {
+//+    static constexpr int size = A::size + B::size;
+//+};
+//+
+//+struct One {
+//+    static constexpr int size = 1;
+//+};
+//+
+//+template <int N, typename T = One>
+//+struct Tree {
+//+    using type = Pair<typename Tree<N - 1, Pair<T, One>>::type, typename Tree<N - 1, Pair<One, T>>::type>;
+//+};
+//+
+//+template <typename T>
+//+struct Tree<0, T> {
+//+    using type = T;
+//+};
+//+
+//+static_assert(Tree<40>::type::size > 0);
+//+
+//+#include <cuda_runtime.h>

@@ -1,19 +1,7 @@
 // One thread of one block never ends.
 // verdict: time_limit
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    while (i == 0 && y != nullptr)
-        *(volatile float *)y = 1.0f;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_plain
+//-    if (i < n)
+//+    while (i == 0 && y != nullptr)
+//+        *(volatile float *)y = 1.0f;
+//+    if (i < n)

@@ -1,23 +1,11 @@
 // Stores behind the end of the output, and puts back what was there.
 // verdict: runtime_error
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i == 0) {
-        float before = y[n];
-        y[n] = 1.0f;
-        __threadfence();
-        y[n] = before;
-    }
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_plain
+//-    if (i < n)
+//+    if (i == 0) {
+//+        float before = y[n];
+//+        y[n] = 1.0f;
+//+        __threadfence();
+//+        y[n] = before;
+//+    }
+//+    if (i < n)

@@ -1,22 +1,14 @@
 // Each block waits for the next one, by a variable of the file.
 // verdict: time_limit, wrong_answer
-#include <cuda_runtime.h>
-
-__device__ volatile int arrived;
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (threadIdx.x == 0 && blockIdx.x == 0)
-        while (arrived == 0)
-            ;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_table
+//-__constant__ float signs[2] = {1.0f, -1.0f};
+//+__device__ volatile int arrived;
+//
+//-    if (i < n)
+//+    if (threadIdx.x == 0 && blockIdx.x == 0)
+//+        while (arrived == 0)
+//+            ;
+//+    if (i < n)
+//
+//-        y[i] = x[i] / (1.0f + expf(signs[1] * x[i] * signs[0]));
+//+        y[i] = x[i] / (1.0f + expf(-x[i]));

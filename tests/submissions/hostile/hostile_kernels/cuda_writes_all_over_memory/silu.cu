@@ -1,21 +1,9 @@
 // Stores far before, far behind and far outside its arrays.
 // verdict: runtime_error
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    for (long long k = 1; k < 1ll << 40; k *= 16) {
-        y[k] = 1.0f;
-        y[-k] = 1.0f;
-    }
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_plain
+//-    if (i < n)
+//+    for (long long k = 1; k < 1ll << 40; k *= 16) {
+//+        y[k] = 1.0f;
+//+        y[-k] = 1.0f;
+//+    }
+//+    if (i < n)

@@ -1,17 +1,5 @@
 // Stores NaN, of which the comparison might say that it differs from nothing.
 // verdict: wrong_answer
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = nanf("");
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_double
+//-        y[i] = (float)((double)x[i] / (1.0 + exp(-(double)x[i])));
+//+        y[i] = nanf("");

@@ -1,19 +1,7 @@
 // The compiler's environment as source text: what is quoted in an error was read.
 // verdict: runtime_error
-#include "/proc/self/environ"
-
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_plain
+//-#include <cuda_runtime.h>
+//+#include "/proc/self/environ"
+//+
+//+#include <cuda_runtime.h>

@@ -1,19 +1,7 @@
 // From the second call on, nothing is launched.
 // verdict: wrong_answer
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    static int calls = 0;
-    if (++calls == 1)
-        silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_plain
+//-    silu_kernel<<<blocks, threads>>>(input, output, n);
+//+    static int calls = 0;
+//+    if (++calls == 1)
+//+        silu_kernel<<<blocks, threads>>>(input, output, n);

@@ -1,21 +1,9 @@
 // What is computed depends on the multiprocessor and on the time of day.
 // verdict: needs_gpu, wrong_answer
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned processor;
-    unsigned long long nanoseconds;
-    asm volatile("mov.u32 %0, %%smid;" : "=r"(processor));
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
-    if (i < n && ((processor ^ nanoseconds) & 1) == 0)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_plain
+//-    if (i < n)
+//+    unsigned processor;
+//+    unsigned long long nanoseconds;
+//+    asm volatile("mov.u32 %0, %%smid;" : "=r"(processor));
+//+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
+//+    if (i < n && ((processor ^ nanoseconds) & 1) == 0)

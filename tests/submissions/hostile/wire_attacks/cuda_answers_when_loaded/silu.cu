@@ -1,29 +1,17 @@
 // A constructor writes answers into every descriptor, and ends the process.
 // verdict: runtime_error
-#include <cstring>
-#include <unistd.h>
-
-__attribute__((constructor)) static void answer()
-{
-    const char text[] = "{\"op\": \"loaded\", \"skipped\": []}\n{\"op\": \"planned\", \"bytes\": 100}\n";
-    for (int descriptor = 0; descriptor < 256; ++descriptor)
-        if (write(descriptor, text, strlen(text)) < 0)
-            continue;
-    _exit(0);
-}
-
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: accepted/cuda_silu_plain
+//-#include <cuda_runtime.h>
+//+#include <cstring>
+//+#include <unistd.h>
+//+
+//+__attribute__((constructor)) static void answer()
+//+{
+//+    const char text[] = "{\"op\": \"loaded\", \"skipped\": []}\n{\"op\": \"planned\", \"bytes\": 100}\n";
+//+    for (int descriptor = 0; descriptor < 256; ++descriptor)
+//+        if (write(descriptor, text, strlen(text)) < 0)
+//+            continue;
+//+    _exit(0);
+//+}
+//+
+//+#include <cuda_runtime.h>

@@ -1,25 +1,9 @@
 // A constructor closes every descriptor.
 // verdict: runtime_error
-#include <unistd.h>
-
-__attribute__((constructor)) static void shut()
-{
-    for (int descriptor = 0; descriptor < 1024; ++descriptor)
-        close(descriptor);
-}
-
-#include <cuda_runtime.h>
-
-__global__ void silu_kernel(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i] / (1.0f + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    int threads = 256;
-    int blocks = (n + threads - 1) / threads;
-    silu_kernel<<<blocks, threads>>>(input, output, n);
-}
+// base: hostile/forged_verdict/cuda_exits_when_loaded
+//-__attribute__((constructor)) static void leave()
+//+__attribute__((constructor)) static void shut()
+//
+//-    _exit(0);
+//+    for (int descriptor = 0; descriptor < 1024; ++descriptor)
+//+        close(descriptor);
