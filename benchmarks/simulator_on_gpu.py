@@ -33,6 +33,7 @@ from grader.model.parameters import Inputs, Scalar
 from grader.plan.compiled import Binary
 from grader.plan.plan import Plan
 from tests.graded import FILES
+from tests.members import text
 
 HERE = ROOT / "tests/submissions"
 SUFFIX = ".cu"
@@ -49,7 +50,7 @@ def members() -> list[Path]:
 def outcomes(path: Path) -> Iterator[tuple[str, str, str]]:
     """Case, outcome of the simulator and outcome of the GPU, for each case that both can run."""
     assignment = assignments()[FILES[path.name]].written(path.name)
-    preparing = Preparing(assignment, path.read_bytes(), LIMITS, device.properties())
+    preparing = Preparing(assignment, text(path), LIMITS, device.properties())
     drawn = {case.name: draw(assignment, case, SEED, cuda=False) for case in assignment.cases_for("cpu")}
     scalars = [p.name for p in assignment.parameters if isinstance(p, Scalar)]
     wanted = [Wanted(case, {name: float(drawn[case.name][name]) for name in scalars})
