@@ -38,7 +38,7 @@ WRONG_SUMS = (
      "all programs had added to it. They wait for each other only between launches: use two kernels.",
      sums.blocks_so_far),
     ("last block missing", "The last, partial block is missing from the sum: it needs N / BLOCK blocks, rounded up, "
-     "the last one masked.", sums.whole_blocks),
+     "the last one masked, and what adds their sums takes all of them.", sums.whole_blocks),
     ("largest block only", "Only the block with the largest sum of squares is in the sum: tl.atomic_add adds them, "
      "tl.atomic_max keeps the largest.", sums.largest_block),
     ("first element missing", "The first element is missing from the sum: begin at 0.", sums.all_but_first),

@@ -66,6 +66,11 @@ def edited(text: str, edit: Edit) -> str:
     return "".join([*parts, text[at:]])
 
 
+def lines_of(text: str, edit: Edit) -> tuple[int, ...]:
+    """The lines of the file in which the edit's spans begin, each once."""
+    return tuple(sorted({text.count("\n", 0, span.start) + 1 for span in edit.spans}))
+
+
 def difference(before: str, after: str) -> str:
     """The lines that differ, as a unified diff without its head."""
     lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0))

@@ -13,7 +13,13 @@ from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
 from grader.judge.explain.findings import explain_findings, left_early
 from grader.judge.explain.lines import extent, listed, spoken, spoken_mistake
-from grader.judge.explain.operations import beside, explain_copies, explain_unwritten
+from grader.judge.explain.operations import (
+    beside,
+    exchanged,
+    explain_copies,
+    explain_unwritten,
+    not_contiguous,
+)
 from grader.judge.explain.values import explain_values, known_mistakes
 from grader.model.parameters import Inputs, extents
 from grader.model.result import Detail, OutputFigures
@@ -124,7 +130,7 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     """The best explanation of an answer: what a kernel was seen to do, else a mistake that is known to give this
     answer, else what the answer looks like."""
     comparison, small = evidence.comparison, evidence.comparison.total <= MOST_EXPLAINED
-    seen = beside(called)
+    seen = beside(called) or exchanged(called)
     if seen is not None and seen.sure:
         return seen
     if kind != "unwritten" and (slip := next(iter(called.words.slips(called.source)), None)) is not None:
@@ -147,7 +153,7 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
             "Look in the kernel for each of them.", fits=tuple(f"mistake: {one.name}" for one in fitting))
     if called.number:
         return Hint("", SECOND_CALL, pattern="second call")
-    alike = _alike(called, kind, evidence) if small else Hint("", "")
+    alike = not_contiguous(called) or (_alike(called, kind, evidence) if small else Hint("", ""))
     return replace(alike, guess=alike.text if alike.pattern == UNKNOWN else alike.look)
 
 

@@ -4,6 +4,7 @@ tensor."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from grader import frontends
@@ -11,14 +12,16 @@ from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import Hint
 from grader.judge.explain.findings import left_early, told
 from grader.judge.explain.lines import extent, in_line, quoted, spoken
-from grader.model.cases import strides_of
-from grader.model.parameters import Scalar, Update
+from grader.model.cases import Case, strides_of
+from grader.model.parameters import Scalar, Tensor, Update
 from grader.model.result import Detail
 from grader.plan.findings import Overflow, Race, Recast, Unwritten
-from grader.plan.plan import ITEM_BYTES, Copy, Launch, named
+from grader.plan.plan import ITEM_BYTES, Copy, Launch, Pointer, named
 
 # Findings that explain a wrong answer. A race may be what an offset that wrapped around comes to.
 BESIDE = (Recast, Unwritten, Overflow, Race)
+STRIDES = ("Neighbouring elements of a dimension lie as far apart as its stride says: is each index multiplied by the "
+           "stride of its own dimension, which host code passes to the kernel?")
 
 
 def explain_unwritten(called: Called) -> Detail | None:
@@ -117,15 +120,42 @@ def read_while_added(called: Called) -> Hint | None:
     return None
 
 
+def exchanged(called: Called) -> Hint | None:
+    """Hint for two tensors that a launch passes in each other's place, by the kernel's names for them."""
+    tensors = {one.name for one in called.assignment.parameters if not isinstance(one, Scalar)}
+    for launch in called.launches:
+        kernel, given = called.plan.kernels[launch.kernel], {}
+        for name, argument in zip(frontends.of(kernel).argument_names(kernel), launch.arguments, strict=True):
+            if isinstance(argument, Pointer) and (meant := re.sub("_(ptr|pointer|desc)$", "", name)) in tensors:
+                given[meant] = name, called.plan.buffers[argument.buffer].given
+        for meant, (name, tensor) in given.items():
+            if meant != tensor and tensor in given and given[tensor][1] == meant:
+                return Hint(f"The launch in line {launch.line} gives {tensor} for the kernel's {quoted(name)}, and "
+                            f"{meant} for its {quoted(given[tensor][0])}: the two are exchanged.",
+                            "Compare the arguments of the launch with the kernel's parameters, one by one.",
+                            "exchanged", launch.line)
+    return None
+
+
+def not_contiguous(called: Called) -> Hint | None:
+    """Hint for a case of which a tensor is not contiguous."""
+    for one in called.assignment.parameters:
+        if not isinstance(one, Scalar) and one.name in called.case.strides:
+            return Hint(f"In this case {one.name} is not contiguous: it has {_strides(one, called.case)}.", STRIDES,
+                        pattern="not contiguous")
+    return None
+
+
 def between_elements(called: Called, names: Sequence[str]) -> Detail:
     """What is wrong with a call that wrote between the elements of these tensors."""
     one = next(p for p in called.assignment.parameters if p.name == names[0] and not isinstance(p, Scalar))
     stored = next((store for store in called.ran.accesses if store.access != "load"
                    and called.plan.buffers[store.buffer].given == one.name), None)
     return Detail(
-        kind="out_of_bounds", pattern="between elements",
-        message=f"Something was written between the elements of {one.name}, which has strides "
-                f"({', '.join(map(str, strides_of(one, called.case)))}).",
-        hint="Neighbouring elements of a dimension lie as far apart as its stride says: is each index multiplied by "
-             "the stride of its own dimension, which host code passes to the kernel?",
+        kind="out_of_bounds", pattern="between elements", hint=STRIDES,
+        message=f"Something was written between the elements of {one.name}, which has {_strides(one, called.case)}.",
         place=called.place(stored.line) if stored else None)
+
+
+def _strides(tensor: Tensor, case: Case) -> str:
+    return f"strides ({', '.join(map(str, strides_of(tensor, case)))})"

@@ -7,7 +7,8 @@ elements, or one that many answers show, is none.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -30,17 +31,30 @@ ZERO = ("Does the kernel store the result that it computed? A load whose mask is
 NAN = ("NaN comes from 0 / 0, from infinity less infinity (such as lanes of -inf less a maximum of -inf), and from the "
        "root of a negative number, and infinity from a division by 0: which may it be here, if the numbers of one "
        "element are followed by hand?")
-OVER = ("exp overflows float32 beyond 88, and inf / inf or inf * 0 is NaN: can the formula take exp of numbers that "
-        "are not positive?")
+OVER = ("exp overflows float32 beyond 88 and is 0 below -104, and inf / inf, inf * 0 and 0 / 0 are NaN: which "
+        "is it there? A maximum that is subtracted first, or exp of -|x|, stays within bounds.")
 WITHIN = "Which statement treats these in another way than the others?"
 ENDS = "What ends there: a block, a loop, another size?"
 DIVIDED = "How does the kernel come from the number of a program to each index, and by what does it divide?"
 LOADED = "Does the kernel store the value that it loaded, in place of the one that it computed?"
 MINUS = "Is a minus missing, or one too many, or an absolute value taken?"
 WHOLE = "Is something converted to an integer on the way, or divided with //?"
-LOWER = "Is something converted to float16 on the way? Keep loads, sums and results in float32."
+LOWER = "Is something converted to {} on the way? Keep loads, sums and results in float32."
 FOR_ALL = ("What is computed once for {}, such as a sum, a mean or a maximum? Look at which elements it takes, at what "
            "it starts from, and at what it is divided by.")
+PLACE = "Which element does the load's offset give, and which one is meant? Compute both for one lane by hand."
+UPDATED = "{} is updated: does what it held before the call take part in what is stored there?"
+NAMED = 2.0**-11
+"""Relative distance of a factor from one that has a name: what float16 leaves of it."""
+OF_RIGHT: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
+    ("the right one with the other sign", MINUS, torch.neg),
+    ("the right one without its fraction", WHOLE, torch.trunc),
+    ("the right one rounded to float16", LOWER.format("float16"), Tensor.half),
+    ("the right one rounded to bfloat16", LOWER.format("bfloat16"), Tensor.bfloat16),
+    ("1 divided by the right one", "Is a division upside down, or a root where its reciprocal is meant?",
+     torch.reciprocal),
+    ("the square of the right one", "Is a root missing, or a factor there twice?", torch.square),
+)
 
 
 def known_mistakes(assignment: Assignment, evidence: Evidence) -> list[Mistake]:
@@ -85,8 +99,14 @@ def _values(evidence: Evidence) -> Hint | None:
         where, look = ("", BYTES if evidence.dtype == torch.uint8 else ZERO) if bool(right.any()) else (
             " where -0 is right", "Is something added to it? 0 + -0 is 0.")
         return Hint(f"{every} element is 0{where}.", look, pattern="zero")
-    if evidence.count < ENOUGH or evidence.large:
+    if evidence.count < ENOUGH:
         return None
+    if evidence.whole:
+        got, right = (one[evidence.wrong].to(torch.int64) for one in (
+            evidence.comparison.got, evidence.comparison.expected))
+        if bool(((apart := got - right) == apart[0]).all()):
+            return Hint(f"Every wrong value is {abs(int(apart[0])):,} too {'large' if int(apart[0]) > 0 else 'small'}.",
+                        FOR_ALL.format("all elements"), pattern="difference")
     if evidence.dtype == torch.uint8:
         light, less = evidence.expected > LEVELS, right - got
         if float(got.max()) < LEVELS and (
@@ -103,27 +123,53 @@ def _values(evidence: Evidence) -> Hint | None:
 
 def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
     """What every value may be, where that may come from, and the answer that it would be."""
-    right = evidence.expected
-    yield "the right one without its fraction", WHOLE, right.trunc()
-    yield "the right one rounded to float16", LOWER, right.half()
+    right, x = evidence.expected, evidence.inputs.get(evidence.output)
+    if x is not None:
+        yield (f"the right answer to zeros in place of {evidence.output}", UPDATED.format(evidence.output),
+               evidence.right(**{**evidence.inputs, evidence.output: torch.zeros_like(x)}))
+    if evidence.large:
+        return
+    for words, look, answer in OF_RIGHT:
+        yield words, look, answer(right)
+    if right.ndim > 1:
+        yield "the right one with row and column exchanged", PLACE, right.mT.reshape(right.shape)
+    for of_one, step in (("element", 1), ("row", right.shape[-1])) if right.ndim else ():
+        for side, shift in (("after", -step), ("before", step)):
+            yield f"the right one of the {of_one} {side} it", PLACE, right.flatten().roll(shift).reshape(right.shape)
     for name, x in evidence.tensors.items():
-        if x.shape == right.shape:
-            yield f"{name} itself", LOADED, x
-    # One factor for all elements, or one for those of each row. Bytes that are nearly right fit any factor near 1.
+        if x.shape == right.shape[right.ndim - x.ndim:]:
+            yield f"{name} itself", LOADED, x.expand_as(right)
+            yield f"the right one times {name}", f"Is {name} multiplied once too often?", right * x
+            yield f"the right one divided by {name}", f"Does {name} take part as a factor?", right / x
+    # One difference or factor for all elements, or a factor for those of each row. Bytes that are nearly right fit any.
     known = evidence.finite & (evidence.comparison.wrong | (right != 0))
     got, among = (torch.where(known, one, 0.0) for one in (evidence.got, right))
     for dims, of in (((*range(right.ndim),), "all elements"), ((-1,), "a row")) if (
             evidence.dtype.is_floating_point or evidence.whole) else ():
         factor = (got * among).sum(dims, keepdim=True) / (among * among).sum(dims, keepdim=True)
         if of == "all elements":
-            yield f"{float(factor):.6g} times the right one", FOR_ALL.format(of), factor * right
+            more = float((got - among).sum() / known.sum())
+            yield f"{abs(more):.6g} too {'large' if more > 0 else 'small'}", FOR_ALL.format(of), right + more
+            yield (f"{float(factor):.6g}{_name_of(float(factor), evidence.sizes)} times the right one",
+                   FOR_ALL.format(of), factor * right)
         elif right.ndim == 2 and right.shape[1] >= ENOUGH and right.shape[0] > 1:
             yield "the right one times a factor of its row's own", FOR_ALL.format(of), factor * right
     for name, x in evidence.tensors.items():
         # An oracle takes no other signs of indices.
         if evidence.inputs[name].dtype.is_floating_point:
-            yield (f"the right answer to {name} without its sign", MINUS,
-                   evidence.right(**{**evidence.inputs, name: x.abs()}))
+            for sign, changed in (("without its", x.abs()), ("with the other", -x)):
+                yield (f"the right answer to {name} {sign} sign", MINUS,
+                       evidence.right(**{**evidence.inputs, name: changed}))
+
+
+def _name_of(factor: float, sizes: Mapping[str, int]) -> str:
+    """ " (1 / √N)", where a factor is that of a size, of its root, or of ln 2, or one divided by it."""
+    large = {str(name): size for name, size in sizes.items() if size > LEVELS}
+    for name, value in {"ln 2": math.log(2), **large, **{f"√{one}": size**0.5 for one, size in large.items()}}.items():
+        for made, words in ((value, name), (1 / value, f"1 / {name}")):
+            if abs(factor / made - 1) < NAMED:
+                return f" ({words})"
+    return ""
 
 
 def _where(evidence: Evidence) -> Hint | None:

@@ -91,7 +91,8 @@ def repaired(
     best, cases = found[0]
     edits = [edit for edit, _ in found if edit.workaround == best.workaround and edit.weight <= best.weight + NEARLY]
     return Repair(
-        level=hints.level, line=line_of(edits), kind=best.kind, told=told(edits, hints.level, front_end.edits),
+        level=hints.level, line=line_of(task.text, edits), kind=best.kind,
+        told=told(task.text, edits, hints.level, front_end.edits),
         diff=difference(task.text, edited(task.text, best)), tried=search.tried, cases=cases)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -43,7 +44,16 @@ def _index(right: Tensor, dim: int) -> Tensor:
 FACTS: list[tuple[str, Assignment, Callable[[Assignment], Answer]]] = [
     ("Every wrong value is 0.5 times the right one", SILU, _of(lambda given, right: right / 2)),
     ("Every wrong value is 3", GEMM, _of(lambda given, right: 3 * right)),
-    ("Every wrong value is -1 times the right one", TURN, _of(lambda given, right: -right)),
+    ("Every wrong value is the right one with the other sign", TURN, _of(lambda given, right: -right)),
+    ("0.693147 (ln 2) times the right one", SILU, _of(lambda given, right: right * math.log(2))),
+    ("(√N) times the right one", NORM, _of(lambda given, right: right * right.shape[1] ** 0.5)),
+    ("Every wrong value is 2.5 too small", SILU, _of(lambda given, right: right - 2.5)),
+    ("the right one of the element after it", SILU, _of(lambda given, right: right.flatten().roll(-1).view_as(right))),
+    ("the right one of the row before it", BLEND, _of(lambda given, right: right.roll(1, 0))),
+    ("with row and column exchanged", GEMM, _of(lambda given, right: right.mT.reshape(right.shape))),
+    ("the right one times x", SILU, _of(lambda given, right: right * given["x"])),
+    ("1 divided by the right one", GEMM, _of(lambda given, right: 1 / right)),
+    ("the right one rounded to bfloat16", NORM, _of(lambda given, right: right.bfloat16())),
     ("the right one times a factor of its row's own", NORM, _of(lambda given, right: right * (2 + _index(right, 0)))),
     ("without its fraction. Is something converted to an integer", TURN, _of(lambda given, right: right.trunc())),
     ("Every wrong value is x itself", SILU, _of(lambda given, right: given["x"])),

@@ -56,7 +56,8 @@ MESSAGES = (
      "around beyond 2147483647."),
     (r"is no __device__ or __constant__ variable|is no __device__ variable",
      "Name the variable itself, as in cudaMemcpyToSymbol(weights, source, bytes), without & and quotes."),
-    (r"ends within an element", "Sizes, widths and pitches of copies count bytes: elements times sizeof(element)."),
+    (r"ends within an element", "Sizes, widths and pitches of copies count bytes: elements times sizeof(element). "
+     "cudaMemcpy2D takes the bytes of a row first, and then the number of rows."),
     (r"copies \d+ bytes (?:to|from) where",
      "Is the number of bytes count * sizeof(element)? sizeof of a pointer is 8, whatever it points to. In cudaMemcpy2D "
      "each side has a pitch of its own: that of elements which lie side by side is sizeof(element)."),

@@ -200,8 +200,8 @@ class Phase:
         one = self._given[source.given] if source.is_given else None
         if isinstance(one, GivenTensor) and (item := ITEM_BYTES[one.dtype]) and width % item:
             name = self._contents.parameters[source.given].name
-            raise outcomes.failed("exception", f"{call} copies {width} bytes of `{name}`, which ends within an element "
-                                               f"of {item} bytes", line)
+            raise outcomes.failed("exception", f"{call} copies {width} byte{'s' * (width > 1)} of `{name}` and "
+                                               f"ends within an element of {item} bytes", line)
 
     def _staged(self, record: HostRecord, texts: Sequence[bytes], line: int) -> None:
         """A copy from memory of the host code's own: filled as host code did, and copied from there."""

@@ -64,7 +64,7 @@ MESSAGES = (
     (r"'MatMult'|attribute '(matmul|mm|bmm)'", "Blocks are multiplied as matrices with tl.dot(a, b)."),
     (r"attribute 'inf'", "Infinity is float(\"inf\"), also in a kernel: other=-float(\"inf\")."),
     (r"attribute 'mean'", "A kernel has no mean: write tl.sum(x, axis=0) / n, with other=0.0 where a mask leaves out."),
-    (r"attribute 'tanh'|\btanh is not", "A kernel has no tanh: write 2 * tl.sigmoid(2 * x) - 1."),
+    (r"attribute 'tanh'|\btanh is not", "tl has no tanh: write 2 * tl.sigmoid(2 * x) - 1, or take libdevice's."),
     (r"attribute '(thread|block|lane|warp)_?(id|idx|dim)x?'",
      "A kernel has no threads of its own: a program works on a block, at tl.program_id(0) * BLOCK + tl.arange(0, "
      "BLOCK)."),

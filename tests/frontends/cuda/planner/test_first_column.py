@@ -356,7 +356,7 @@ def test_a_copy_in_the_wrong_direction_says_where_memory_is(built: bytes) -> Non
     ("reads_far_past", 5, "float v", "host code reads past the end of `h_A`, which has 60 bytes"),
     ("elements_for_bytes", 5, "cudaMemcpy", "host code copies 5 bytes, which ends within an element of 4 bytes"),
     ("elements_from_the_input", 5, "cudaMemcpy",
-     "cudaMemcpy copies 5 bytes of `h_A`, which ends within an element of 4 bytes"),
+     "cudaMemcpy copies 5 bytes of `h_A` and ends within an element of 4 bytes"),
     ("more_than_it_holds", 5, "cudaMemcpy", "cudaMemcpy copies 60 bytes to where `d_A` has 12 left"),
     ("pinned_too_small", 5, "cudaMemcpy", "host code writes past the end of pinned memory, which has 5 bytes"),
     ("pinned_far_too_small", 96, "for (", "host code writes past the end of pinned memory, which has 16 bytes"),
