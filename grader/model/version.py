@@ -28,9 +28,9 @@ JUDGE_CHANGES = {
        "against the rows of the output, and a view of another dtype is told. Cases are told apart by what their names "
        "say of contents, too, and less often by which of two sizes is larger. Digits that a variance loses are known. "
        "Without a GPU compiling for one has a time of its own.",
-    8: "Hints that no mistake of the corpus needs beside the change that mends it are gone: arguments that stand in "
-       "each other's place, other factors, shifts and periods. A grid, a loop or a block that leaves elements out is "
-       "told in one way. Of sizes it is told which differ and which are no whole blocks.",
+    8: "Hints that no mistake of the corpus needs beside the change that mends it are gone, such as periods, lanes and "
+       "odd factors. A grid, a loop or a block that leaves elements out is told in one way. Of sizes it is told which "
+       "differ and which are no whole blocks. Of a change in several lines all of them are told.",
 }
 """What each version of the judge changed."""
 

@@ -11,11 +11,13 @@ from grader.judge.judgement import Judgement
 from grader.judge.prepared import Prepared, Task
 from grader.judge.repair import repaired
 from grader.judge.repair.search import failed_case
+from grader.judge.repair.words import told
 from grader.model.catalogue import assignments
 from grader.model.course import Course, HintsTable, read_course
 from grader.model.result import CheckResult, Detail, Repair
 from grader.model.submission import Source
 from grader.model.verdicts import FailureKind
+from grader.plan.edits import Edit, Span
 
 COURSE = read_course(ROOT / "course.toml", frozenset(assignments()))
 SILU = '''
@@ -105,6 +107,19 @@ def test_a_file_that_has_to_be_built_is_mended_too() -> None:
 def test_the_same_file_and_seed_get_the_same_hint() -> None:
     first, second = (mended(silu(("i < n", "i <= n"))) for _ in range(2))
     assert first == second is not None
+
+
+@pytest.mark.parametrize(("places", "says"), [
+    ([["a"]], "One change in line 1 makes every case right: another name."),
+    ([["b", "d"]], "One change in lines 2 and 4 together makes every case right: another name."),
+    ([["c"], ["a", "b", "d"]], "One change in lines 1, 2 and 4 together or line 3 makes every case right."),
+    ([["a"], ["b"], ["b", "c"]], "Changes in several lines make every case right"),
+])
+def test_each_line_of_a_change_is_told(places: list[list[str]], says: str) -> None:
+    text = "a = 1\nb = 2\nc = 3\nd = 4\n"
+    edits = [Edit(kind="name", line=1 + text[:text.index(names[0])].count("\n"), weight=1, spans=[
+        Span(start=text.index(name), end=text.index(name) + 1, text="e") for name in names]) for names in places]
+    assert told(text, edits, "kind", {"name": "another name"}).startswith(says)
 
 
 @pytest.mark.parametrize(("level", "said", "unsaid"), [

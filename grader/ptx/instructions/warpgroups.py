@@ -125,6 +125,7 @@ def _product(decoder: Decoder, one: ThreadInstruction) -> Run:
         rows = A.matrix(m, of, _ROWS * (1 if held else _WARPS))
         if not held:
             rows = rows.reshape(len(rows), _WARPS, _ROWS, -1)[np.arange(len(rows)), of.numbers % _WARPS]
+        m.budget.charge(before.size)
         total = np.matmul(rows, B.matrix(m, of, columns).swapaxes(1, 2))
         if before.dtype.kind == "i":
             # Products of bytes are exact in float32's sums.
