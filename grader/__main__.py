@@ -34,7 +34,11 @@ def main() -> None:
     try:
         if obeyed:
             signal.signal(signal.SIGINT, interruption)
-        cli.app(prog_name="kernelmark")
+        try:
+            cli.app(prog_name="kernelmark")
+        finally:
+            # Here a disk that is full is told in a line.
+            sys.stdout.flush()
     except SystemExit as end:
         status = end.code
     except KeyboardInterrupt:
@@ -50,6 +54,8 @@ def main() -> None:
         elif isinstance(error, OSError):
             errors.print(f"kernelmark: {failed(error)}", markup=False)
             status = INFRASTRUCTURE_ERROR
+            # What is left in the buffer would fail again, where Python ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         else:
             raise
     finally:
