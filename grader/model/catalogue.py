@@ -8,8 +8,9 @@ import tomllib
 import traceback
 from collections.abc import Collection, Mapping
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path, PurePath
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -165,11 +166,20 @@ def _with_hidden(public: Assignment, path: Path) -> Assignment:
         raise CatalogueError(f'{path}: {error}; write cases = "5x9 67x127-extreme"') from None
 
 
+class _AsWritten(SourceFileLoader):
+    """Takes no bytecode that was kept: of two versions within a second, of one length, it would be the first's."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        code: CodeType = self.source_to_code(self.get_data(self.path), self.path)
+        return code
+
+
 def _load(module_name: str, path: Path) -> ModuleType:
     _package_of(path.parents[1])
     # As a package, so that it can import what lies beside it: `from .tables import WEIGHTS`.
     spec = importlib.util.spec_from_file_location(
-        module_name, path, submodule_search_locations=[str(path.parent)] if module_name.count(".") == 1 else None)
+        module_name, path, loader=_AsWritten(module_name, str(path)),
+        submodule_search_locations=[str(path.parent)] if module_name.count(".") == 1 else None)
     if spec is None or spec.loader is None or not path.is_file():
         raise CatalogueError(f"{path}: no such file; write it")
     module = importlib.util.module_from_spec(spec)
