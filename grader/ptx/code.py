@@ -90,7 +90,7 @@ class KernelCode:
             self.shared.append((at, at + one.size, name))
             at = (at + one.size + GAP + 15) & ~15
         dynamic = [(name, one.align) for name, one in variables if one.space == "shared" and not one.size]
-        align = max(128, *(align for _, align in dynamic), 128)
+        align = max([128, *(align for _, align in dynamic)])
         self.static = (at + align - 1) & -align
         self.dynamic = [name for name, _ in dynamic]
         self.symbols.update(dict.fromkeys(self.dynamic, self.static))

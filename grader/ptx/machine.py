@@ -20,6 +20,7 @@ from grader.ptx.lanes import WARP, Frame, count
 from grader.ptx.memory import Spaces
 from grader.ptx.scheduling import Activation, Path, Runnable, Scheduling, Waiting
 from grader.ptx.state import ChunkState, Grid
+from grader.ptx.sums import Sums
 from grader.ptx.types import Array
 
 FLOOR = 4000
@@ -68,7 +69,7 @@ class ThreadMachine(Scheduling):
         self.dirty = None
         self.spaces.begin(numbers, self.grid.block, checked)
         self.barriers.begin()
-        self.sums.begin()
+        self.sums = Sums()
         self.alive = np.ones((1, 1), bool)
         self.loops = {}
         entry = self.activate(self.code.function(self.code.entry), (), None)

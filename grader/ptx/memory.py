@@ -16,7 +16,7 @@ from grader.plan.traffic import Kind
 from grader.ptx.findings import Named
 from grader.ptx.lanes import Frame, spread
 from grader.ptx.races import Races
-from grader.ptx.regions import APART, LOCAL, PARAM, SHARED, Reached, Region
+from grader.ptx.regions import APART, LOCAL, PARAM, SHARED, Reached, Region, whole
 from grader.ptx.threads import Threads
 from grader.ptx.transfers import Transfers
 from grader.ptx.types import Array, Unsupported
@@ -323,7 +323,7 @@ class Spaces:
         return piece.region.view(dtype).take(index, mode="clip")
 
     def _check_written(self, m: Threads, piece: Reached, index: Array, size: int, count: int) -> None:
-        full = (1 << 8 * size) - 1
+        full = whole(size)
         for k in range(count):
             known = piece.region.marks(size).take(index + k, mode="clip") == full
             if known.all():
@@ -371,7 +371,7 @@ class Spaces:
             for at, value in parts:
                 view[at] = value
                 if piece.region.written is not None:
-                    piece.region.marks(size)[at] = (1 << 8 * size) - 1
+                    piece.region.marks(size)[at] = whole(size)
             if not private and not synced:
                 self.races.settled(m, piece, view, parts)
 

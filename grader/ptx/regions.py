@@ -53,9 +53,14 @@ class Region:
         return found
 
     def marks(self, size: int) -> Array:
-        """`written` for elements of `size` bytes: all ones if the whole element is written."""
+        """`written` for elements of `size` bytes: `whole(size)` if the whole element is written."""
         assert self.written is not None
         return self.written[: self.written.size // size * size].view(f"u{size}")
+
+
+def whole(size: int) -> int:
+    """What `Region.marks` hold of an element of so many bytes that is written."""
+    return (1 << 8 * size) - 1
 
 
 class Reached(NamedTuple):

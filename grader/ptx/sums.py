@@ -21,9 +21,6 @@ class Sums:
         self.now = self.over = np.ones((1, 1), np.int32)
         self.owner: object = None
 
-    def begin(self) -> None:
-        self.__init__()  # type: ignore[misc]
-
     def start(self, m: Threads, slots: list[int]) -> None:
         """Notes a product in registers."""
         mask, known = _mask(m), dict[int, Array]()

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.plan.traffic import Kind
 from grader.ptx.findings import Named
-from grader.ptx.regions import APART, Region
+from grader.ptx.regions import APART, Region, whole
 from grader.ptx.state import ChunkState
 from grader.ptx.transfers import Elements
 from grader.ptx.types import Array
@@ -72,7 +72,7 @@ def taken(m: ChunkState, who: Who, place: Elements, item: int) -> Array:
     """The elements of a place, zeros for those that are not inside. Notes those that nothing has written."""
     region, kind = place.region, np.dtype(f"u{item}")
     if region.written is not None:
-        known = (region.marks(item).take(place.index, mode="clip") == np.iinfo(kind).max) | ~place.inside
+        known = (region.marks(item).take(place.index, mode="clip") == whole(item)) | ~place.inside
         if not known.all():
             first = int(np.argmin(known.reshape(len(known), -1).all(1)))
             offset = int(place.index[~known][0]) * item

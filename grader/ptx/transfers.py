@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grader.ptx.regions import Reached, Region
+from grader.ptx.regions import Reached, Region, whole
 from grader.ptx.threads import Threads
 from grader.ptx.types import Array
 
@@ -45,7 +45,7 @@ class Elements(NamedTuple):
         region = self.region
         region.view(values.dtype)[at] = values[self.inside]
         if region.written is not None:
-            region.marks(size)[at] = np.iinfo(f"u{size}").max
+            region.marks(size)[at] = whole(size)
 
     def forget(self, unit: int, size: int) -> None:
         """Forgets who touched elements of `size` bytes, of which words of 2^unit bytes know it."""

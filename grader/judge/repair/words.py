@@ -28,7 +28,7 @@ def told(text: str, edits: Sequence[Edit], level: Level, words: Mapping[EditKind
         return "Changes in several lines make every case right, so none of them alone tells where the mistake is."
     if best.workaround:
         return (f"The failure disappears with one change in {where}, which may only keep it from showing: look at what "
-                "that line decides.")
+                "is decided there.")
     said = f"One change in {where} makes every case right"
     if level != "place" and len(places) == 1:
         return f"{said}: {words[best.kind]}."

@@ -12,7 +12,7 @@ from grader.ptx.decode import Decoder, Run, vector
 from grader.ptx.instructions.memory import space_of, synchronise
 from grader.ptx.lanes import spread
 from grader.ptx.program import ThreadInstruction
-from grader.ptx.regions import Reached
+from grader.ptx.regions import Reached, whole
 from grader.ptx.state import ChunkState
 from grader.ptx.types import DTYPES, Array, Unsupported
 from grader.ptx.values import PURE
@@ -85,7 +85,7 @@ def _apply(
         if not np.array_equal(before.view(f"u{size}"), view[index].view(f"u{size}")):
             m.version += 1
         if piece.region.written is not None:
-            piece.region.marks(size)[index] = np.iinfo(f"u{size}").max
+            piece.region.marks(size)[index] = whole(size)
         if wanted:
             result[mask] = old
     return result
@@ -100,7 +100,7 @@ def _note(m: ChunkState, piece: Reached, index: Array, size: int, what: str) -> 
         m.observer.access(m, "atomic", region, piece.offsets, piece.mask, size, 1)
     if region.written is None or what == "exch":
         return
-    known = region.marks(size)[index] == np.iinfo(f"u{size}").max
+    known = region.marks(size)[index] == whole(size)
     if not known.all():
         mask = np.broadcast_to(True if piece.mask is None else piece.mask, m.shape)
         bad = np.zeros(m.shape, bool)
