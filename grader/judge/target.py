@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 
 from grader import frontends
 from grader.engine.forkserver.conversation import Lost
@@ -17,7 +18,7 @@ from grader.judge.inspection import inspection_of
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.preparing import kernels_of
 from grader.judge.rules import foreign
-from grader.judge.sampling import LATE, SECONDS, SampledCase
+from grader.judge.sampling import LATE, SECONDS, SLOW, SampledCase
 from grader.model.cases import Case
 from grader.model.launched import Inspection
 from grader.model.result import Detail
@@ -89,7 +90,8 @@ class _Trouble:
 
 
 def _look_at_large(prepared: Prepared, plans: Mapping[str, Plan]) -> list[SampledCase]:
-    """A simulator's look at cases that it cannot run whole. Of several cases of the same sizes it sees the first."""
+    """A simulator's look at cases that it cannot run whole. Of several cases of the same sizes it sees the first, and
+    none that is no smaller in any extent than one that took too long."""
     task = prepared.task
     by_sizes: dict[tuple[int, ...], Case] = {}
     small = task.assignment.cases_for("cpu")
@@ -97,14 +99,21 @@ def _look_at_large(prepared: Prepared, plans: Mapping[str, Plan]) -> list[Sample
         if case not in small:
             by_sizes.setdefault(tuple(case.sizes.values()), case)
     looks: list[SampledCase] = []
+    slow: list[SampledCase] = []
     budget = Allowance(SECONDS)
     simulation = prepared.simulation.under(budget)
-    for case in by_sizes.values():
-        if budget.left <= 0:
+    for case in sorted(by_sizes.values(), key=lambda one: prod(one.sizes.values())):
+        as_slow = next((one for one in slow if all(
+            case.sizes[name] >= size for name, size in one.case.sizes.items())), None)
+        if as_slow is not None:
+            looks.append(replace(as_slow, case=case))
+        elif budget.left <= 0:
             looks.append(SampledCase(case, unseen=LATE))
         elif case.name in plans:
-            looks += large.look_at_large(
+            seen = large.look_at_large(
                 task.assignment, case, plans[case.name], simulation, prepared.draws, task.text)
+            looks += seen
+            slow += [one for one in seen if one.unseen in (SLOW, large.SLOW_AS_A_WHOLE) and not one.output]
     return looks
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from grader.plan.plan import Malformed
-from grader.ptx.decode import Decoded, Decoder, Run
+from grader.ptx.decode import Decoded, Decoder, Run, vector
 from grader.ptx.flow import FunctionCode, basic_blocks
 from grader.ptx.instructions import builder
 from grader.ptx.memory import GAP
@@ -33,7 +33,7 @@ class KernelCode:
     """`shared` are the arrays in shared memory as (begin, end, name), `dynamic` those whose size the launch gives,
     which begin at `static`. `tables` are variables in global memory. `parameters` have their offsets in `places`.
     `spins`: a loop may wait for other threads; `locks`: threads may take turns by atomics. `unit` is the shift of the
-    smallest access."""
+    smallest access, `largest` the most registers of an operand."""
 
     def __init__(self, module: PtxModule, entry: str) -> None:
         self.module, self.entry, self.functions = module, entry, module.functions
@@ -54,6 +54,7 @@ class KernelCode:
         self.atomics = any(_orders(one) for one in every)
         self.locks = any(one.name == "atom" and {"cas", "exch"} & set(one.modifiers) for one in every)
         self.spins = any(_spins(module.functions[name]) for name in self._reached)
+        self.largest = max((len(vector(operand)) for one in every for operand in one.operands), default=1)
         sizes = [TYPE_BYTES.get(one.modifiers[-1], 4) for one in every
                  if one.name in _ACCESSES and "param" not in one.modifiers and one.modifiers]
         self.unit = {1: 0, 2: 1}.get(min(sizes, default=4), 2)

@@ -128,7 +128,8 @@ class _Run:
         observer = machine.observer = self.setting.observer
         chosen = None
         if observer is not None:
-            chosen = observer.begin(self.launch, self.total, self.grid.block, self.waits)
+            chosen = observer.begin(
+                self.launch, self.total, self.grid.block * self.code.largest, self.waits)
         numbers = np.arange(self.total, dtype=np.int64) if chosen is None else chosen.astype(np.int64)
         resident = self._resident()
         # Of tensors that are looked at in part only a few pages are there.

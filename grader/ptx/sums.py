@@ -23,9 +23,9 @@ class Sums:
 
     def start(self, m: Threads, slots: list[int]) -> None:
         """Notes a product in registers."""
-        mask, known = _mask(m), dict[int, Array]()
+        mask, none, known = _mask(m), self.now * 0, dict[int, Array]()
         for slot in slots:
-            before = self.groups.get(slot, self.now * 0)
+            before = self.groups.get(slot, none)
             if id(before) not in known:
                 known[id(before)] = np.where(mask, self.now, before)
             self.groups[slot] = known[id(before)]

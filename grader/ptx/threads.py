@@ -18,6 +18,10 @@ from grader.ptx.types import Array
 class Observer(Protocol):
     """Is told of each access: `offsets` in bytes, of `count` elements of `size` bytes; `mask` as in `Reached`."""
 
+    @property
+    def counts(self) -> bool:
+        """Whether the run counts what is moved, of inputs that are zeros."""
+
     def access(
         self, m: Threads, way: Kind, region: Region, offsets: Array, mask: Array | None, size: int, count: int
     ) -> None: ...
