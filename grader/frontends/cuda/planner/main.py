@@ -146,9 +146,10 @@ class _HostPlanner:
         found: HostRecord | None = None
         for _ in range(_ATTEMPTS):
             recordings.clear()
-            for seed in self._seeds if _on_host(session.given) else self._seeds[:WITHOUT_NUMBERS]:
-                recordings.append(record(session, seed, until))
-                if (stopped := outcomes.ending(recordings[-1], self._lines)) is not None:
+            seeds = self._seeds if _on_host(session.given) else self._seeds[:WITHOUT_NUMBERS]
+            for recording in record(session, seeds, until):
+                recordings.append(recording)
+                if (stopped := outcomes.ending(recording, self._lines)) is not None:
                     raise stopped
             if (found := agreement.disagreement(recordings, self._contents.entries)) is None:
                 return

@@ -6,8 +6,11 @@ import os
 import select
 import signal
 import time
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from grader.frontends.cuda.planner import child
 from grader.frontends.cuda.planner.records import HostRecord, Kind, read_records
@@ -17,6 +20,8 @@ _MOST_BYTES = child.MOST_RECORD_BYTES + (1 << 20)
 # A child that was told to stop says in which line it was.
 _GRACE = 1.0
 _STEP = 0.05
+SIDE_BY_SIDE = 2
+"""Children at a time: each may take as much memory as a call."""
 # Children that had not ended when they were last looked at.
 _left: list[int] = []
 _LAST = (Kind.REFUSED, Kind.FAILED, Kind.END)
@@ -40,8 +45,29 @@ class Recording:
         return [record for phase in self.phases() for record in phase if record.kind == Kind.ASKED]
 
 
-def record(session: child.CallSession, seed: int, until: float) -> Recording:
-    """Records the calls, until a time of the clock `monotonic`. Raises Malformed for forged records."""
+def record(session: child.CallSession, seeds: Sequence[int], until: float) -> Iterator[Recording]:
+    """Records the calls under each seed, until a time of the clock `monotonic`, two at a time. Raises Malformed for
+    forged records."""
+    begun: deque[_Child] = deque()
+    left = deque(seeds)
+    try:
+        while begun or left:
+            while left and len(begun) < SIDE_BY_SIDE:
+                begun.append(_begun(session, left.popleft(), until))
+            yield _recording(session, begun.popleft(), until)
+    finally:
+        for one in begun:
+            os.close(one.reading)
+            _end(one.pid)
+
+
+class _Child(NamedTuple):
+    seed: int
+    pid: int
+    reading: int
+
+
+def _begun(session: child.CallSession, seed: int, until: float) -> _Child:
     reading, writing = os.pipe2(os.O_CLOEXEC)
     try:
         pid = os.fork()
@@ -53,12 +79,16 @@ def record(session: child.CallSession, seed: int, until: float) -> Recording:
         os.close(reading)
         child.run(session, seed, writing, max(0.001, until - time.monotonic()))
     os.close(writing)
+    return _Child(seed, pid, reading)
+
+
+def _recording(session: child.CallSession, begun: _Child, until: float) -> Recording:
     try:
-        made, up = _read(reading, pid, until + _GRACE)
+        made, up = _read(begun.reading, begun.pid, until + _GRACE)
     finally:
-        os.close(reading)
-        _end(pid)
-    found = Recording(seed, up=up)
+        os.close(begun.reading)
+        _end(begun.pid)
+    found = Recording(begun.seed, up=up)
     for one in read_records(made):
         if one.kind == Kind.CALL:
             found.calls.append([])
