@@ -494,19 +494,24 @@ hopper_kernel(const half *A, const half *B, half *C, int M, int N, int K)
 #endif
 }
 
+// Compiled for another GPU, Hopper's kernel is empty, and has no shared memory.
+static bool for_hopper()
+{
+    cudaFuncAttributes found = {};
+    cudaFuncGetAttributes(&found, hopper_kernel);
+    return found.sharedSizeBytes > 0;
+}
+
 void gemm(const half *A, const half *B, half *C, int M, int N, int K)
 {
     int processors = 0, room = 0;
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
     cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
-    // Compiled for another GPU, Hopper's kernel is empty, and has no shared memory.
-    cudaFuncAttributes hopper = {};
-    cudaFuncGetAttributes(&hopper, hopper_kernel);
     // Small tiles where large ones would leave multiprocessors without work, or need more shared memory than there is.
     const bool large = tiles_of<Large>(M, N) >= processors && Large::BYTES <= room;
     // Rows begin on 16 bytes only where 8 divides their length.
     const bool whole = K % CHUNK == 0 && N % CHUNK == 0;
-    if (large && whole && hopper.sharedSizeBytes > 0) {
+    if (large && whole && for_hopper()) {
         const int blocks = std::min(processors, Hopper::MOST_BLOCKS);
         cudaFuncSetAttribute(hopper_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Hopper::BYTES);
         hopper_kernel<<<blocks, Hopper::THREADS, Hopper::BYTES>>>(A, B, C, M, N, K);
