@@ -24,7 +24,6 @@ from grader.model.course import read_course
 from grader.model.launched import Inspection
 from grader.model.submission import Source
 
-
 ROOM = 0.75
 """Most of the error allowed that a reference kernel may use: other values, and other orders of a sum, need the rest."""
 

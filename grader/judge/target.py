@@ -56,7 +56,7 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
             return Target(refused[0], name in hidden)
     # Cases have left a simulator running: looks come before a compiler takes its place.
     seen = prepared.look()
-    looks = [] if task.on_gpu else _look_at_large(prepared, plans)
+    looks = [] if task.on_gpu else look_at_large(prepared, plans)
     trouble = next((_Trouble(look.case.name, look.detail) for look in looks if look.detail is not None), None)
     if trouble is None and (wrong := prepared.compiled()) is not None:
         case, detail = wrong
@@ -89,7 +89,7 @@ class _Trouble:
     what: Detail | Problem | Lost
 
 
-def _look_at_large(prepared: Prepared, plans: Mapping[str, Plan]) -> list[SampledCase]:
+def look_at_large(prepared: Prepared, plans: Mapping[str, Plan]) -> list[SampledCase]:
     """A simulator's look at cases that it cannot run whole. Of several cases of the same sizes it sees the first, and
     none that is no smaller in any extent than one that took too long."""
     task = prepared.task

@@ -10,10 +10,12 @@ from dataclasses import replace
 from grader.judge.checks import SOURCE, case_check
 from grader.judge.judge import judge
 from grader.judge.prepared import Prepared
+from grader.judge.target import look_at_large
 from grader.model.assignment import Assignment, check_strides
 from grader.model.cases import Case, shape_of, strides_of
 from grader.model.parameters import Scalar
 from grader.model.submission import Source
+from grader.plan.plan import Plan
 
 # A loop that takes one tile, or a block that covers a row, is right up to some size.
 LONG = 4096
@@ -21,22 +23,28 @@ SMALL = 90
 
 
 def proved(prepared: Prepared, case: Case, text: str) -> int:
-    """How many cases the judge finds right with this text as the file; 0 if one of them fails. `case` has failed
-    before. Hidden cases take no part: a proof would tell of them. Raises InfrastructureError."""
+    """How many cases the judge finds right with this text as the file; 0 if one of them fails, or one that only a GPU
+    runs where a simulator looks at it. `case` has failed before. Hidden cases take no part: a proof would tell of them.
+    Raises InfrastructureError."""
     task = prepared.task
-    public = [one for one in task.assignment.cases_for("cpu") if not one.hidden]
+    small = task.assignment.cases_for("cpu")
+    public = [one for one in small if not one.hidden]
+    large = [one for one in task.assignment.cases if not one.hidden and one not in small]
     seed = hashlib.blake2b(b"proof", key=task.seed[:64], digest_size=16).digest()
     # The one that has failed first, since most that fail do so there.
     cases = (case, *(one for one in public if one != case), *fresh(task.assignment, case, random.Random(seed)))
-    tried = Prepared(replace(
-        task, assignment=task.assignment.model_copy(update={"cases": cases, "timed": ()}), seed=seed, device="cpu",
-        source=Source(content=text.encode(), file=task.source.file)))
+    assignment = task.assignment.model_copy(update={"cases": (*cases, *large), "timed": ()})
+    tried = Prepared(replace(task, assignment=assignment, seed=seed, device="cpu",
+                             source=Source(content=text.encode(), file=task.source.file)))
     with closing(judge(tried, [SOURCE, *map(case_check, cases)])) as outcomes:
         for outcome in outcomes:
             if outcome.error is not None:
                 raise outcome.error
             if outcome.check.outcome != "passed":
                 return 0
+    plans = {name: plan for name, plan in tried.plan().plans.items() if isinstance(plan, Plan)}
+    if len(plans) < len(cases) + len(large) or any(look.detail for look in look_at_large(tried, plans)):
+        return 0
     return len(cases)
 
 

@@ -48,7 +48,7 @@ class Recording:
 def record(session: child.CallSession, seeds: Sequence[int], until: float) -> Iterator[Recording]:
     """Records the calls under each seed, until a time of the clock `monotonic`, two at a time. Raises Malformed for
     forged records."""
-    begun: deque[_Child] = deque()
+    begun: deque[_Recorder] = deque()
     left = deque(seeds)
     try:
         while begun or left:
@@ -61,13 +61,13 @@ def record(session: child.CallSession, seeds: Sequence[int], until: float) -> It
             _end(one.pid)
 
 
-class _Child(NamedTuple):
+class _Recorder(NamedTuple):
     seed: int
     pid: int
     reading: int
 
 
-def _begun(session: child.CallSession, seed: int, until: float) -> _Child:
+def _begun(session: child.CallSession, seed: int, until: float) -> _Recorder:
     reading, writing = os.pipe2(os.O_CLOEXEC)
     try:
         pid = os.fork()
@@ -79,10 +79,10 @@ def _begun(session: child.CallSession, seed: int, until: float) -> _Child:
         os.close(reading)
         child.run(session, seed, writing, max(0.001, until - time.monotonic()))
     os.close(writing)
-    return _Child(seed, pid, reading)
+    return _Recorder(seed, pid, reading)
 
 
-def _recording(session: child.CallSession, begun: _Child, until: float) -> Recording:
+def _recording(session: child.CallSession, begun: _Recorder, until: float) -> Recording:
     try:
         made, up = _read(begun.reading, begun.pid, until + _GRACE)
     finally:
