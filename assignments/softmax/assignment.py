@@ -81,6 +81,22 @@ def _whole_matrix(x: Tensor) -> Tensor | None:
     return None if x.shape[0] == 1 else torch.softmax(x.double().view(-1), dim=0).view(x.shape)
 
 
+def _not_rescaled(block: int, x: Tensor) -> Tensor | None:
+    """Each block enters the sum by the maximum that was known by then."""
+    top = torch.cummax(x.double(), dim=1).values
+    ends = torch.arange(x.shape[1], device=x.device) // block * block + block - 1
+    total = torch.exp(x.double() - top[:, ends.clamp(max=x.shape[1] - 1)]).sum(dim=1, keepdim=True)
+    return torch.exp(x.double() - top[:, -1:]) / total if x.shape[1] > block else None
+
+
+def _by_lane(block: int, x: Tensor) -> Tensor | None:
+    """Each lane of a loop has the maximum of its own elements."""
+    full = torch.nn.functional.pad(x.double(), (0, -x.shape[1] % block), value=-math.inf)
+    lanes = full.view(len(x), -1, block)
+    terms = torch.exp(lanes - lanes.amax(dim=1, keepdim=True)).flatten(1)[:, : x.shape[1]]
+    return terms / terms.sum(dim=1, keepdim=True)
+
+
 WRONG_SUMS = (
     ("first block only", "Only the first columns, one block of them, are in the sum: it goes over the whole row.",
      sums.first_block),
@@ -129,5 +145,9 @@ ASSIGNMENT = assignment(
         *(("zeros beyond the end", "Lanes beyond the end of the row entered the sum as zeros: give the load "
            "other=-float('inf').", lambda x, block=block: _zeros_beyond(block, _terms(x), x)) for block in BLOCKS),
         *sums.wrong_sums(WRONG_SUMS, BLOCKS, _terms, _by_sum),
+        *(("sum not rescaled", "Where a later block has a larger maximum, the sum so far belongs to the old one: "
+           "multiply it by exp(old − new) first.", lambda x, block=block: _not_rescaled(block, x)) for block in BLOCKS),
+        *(("maximum of each lane", "Each lane subtracts the maximum of its own elements: after the loop take the "
+           "largest of all lanes, and subtract that.", lambda x, block=block: _by_lane(block, x)) for block in BLOCKS),
     ),
 )

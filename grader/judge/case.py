@@ -20,6 +20,9 @@ from grader.plan.findings import Finding
 from grader.plan.messages import Exhausted
 from grader.plan.plan import Plan
 
+SMALL = 32
+"""Edge of a block that any kernel may have."""
+
 
 @dataclass(frozen=True)
 class JudgedCase:
@@ -66,16 +69,21 @@ def _slow_here(
     prepared: Prepared, case: Case, stopped: Stopped, right: Sequence[tuple[Case, float]]
 ) -> Detail | None:
     """Why a simulator's want of time shows nothing: by what smaller cases took, even a kernel that ends may take as
-    long. Work grows with the square of the product of sizes at most, as where N threads each sum N elements."""
+    long. Work grows with the square of the product of sizes at most, as where N threads each sum N elements; a block
+    takes as long however little of it a size fills."""
     stop, task = stopped.stop, prepared.task
     if task.on_gpu or not isinstance(stop, Exhausted) or stop.what not in ("time", "operations"):
         return None
-    size = prod(case.sizes.values())
-    bounds = [(seconds * max(1.0, size / prod(one.sizes.values())) ** 2, one.name, seconds) for one, seconds in right]
+    bounds = [(seconds * max(1.0, *(_work(case, least) / _work(one, least) for least in (1, SMALL))) ** 2, one.name,
+               seconds) for one, seconds in right]
     most, name, seconds = min(bounds, default=(0.0, "", 0.0))
     if most < task.course.limits.call_seconds:
         return None
     return explain_slow(task.assignment, task.text, stop, name, seconds)
+
+
+def _work(case: Case, least: int) -> int:
+    return prod(max(least, size) for size in case.sizes.values())
 
 
 def explain_answer(

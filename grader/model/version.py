@@ -30,7 +30,9 @@ JUDGE_CHANGES = {
        "Without a GPU compiling for one has a time of its own.",
     8: "Hints that no mistake of the corpus needs beside the change that mends it are gone, such as periods, lanes and "
        "odd factors. A grid, a loop or a block that leaves elements out is told in one way. Of sizes it is told which "
-       "differ and which are no whole blocks. Of a change in several lines all of them are told.",
+       "differ and which are no whole blocks. Of a change in several lines all of them are told. A case that fills no "
+       "block may take a simulator as long as one that does. A mask that stays while its loop moves on, an index of "
+       "vectors that counts elements, a sum and a maximum of softmax that are not brought together are known.",
 }
 """What each version of the judge changed."""
 

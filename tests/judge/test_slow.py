@@ -6,12 +6,14 @@ import pytest
 
 from grader.frontends.cuda.toolkit import problem
 from grader.home import ROOT
+from grader.judge.case import _slow_here
 from grader.judge.checks import SOURCE, case_check, results
 from grader.judge.judge import judge
-from grader.judge.prepared import Prepared, Task
+from grader.judge.prepared import Prepared, Stopped, Task
 from grader.model.catalogue import assignments
-from grader.model.course import LimitsTable, read_course
+from grader.model.course import Course, LimitsTable, read_course
 from grader.model.submission import Source
+from grader.plan.messages import Exhausted
 
 pytestmark = pytest.mark.skipif(problem() != "", reason=f"no nvcc: {problem()}")
 FILE = """
@@ -39,3 +41,13 @@ def test_want_of_time_shows_an_endless_loop_where_smaller_cases_were_quick(body:
     found = list(results(judge(prepared, [SOURCE, *map(case_check, cases)])))
     assert found[1].outcome == found[2].outcome == "passed", found
     assert next(check.detail.kind for check in found if check.detail) == kind, found
+
+
+@pytest.mark.parametrize(("quick", "kind"), [("16x16x16", "needs_gpu"), ("64x64x64-large", None)])
+def test_a_case_that_fills_no_block_may_take_as_long_as_one_that_does(quick: str, kind: str | None) -> None:
+    gemm = assignments()["gemm"]
+    prepared = Prepared(Task(gemm, Source(content=b"", file=gemm.file), Course(), b"seed", "cpu"))
+    cases = {case.name: case for case in gemm.cases}
+    slow = _slow_here(
+        prepared, cases["3x5x1999"], Stopped(Exhausted(seq=0, what="time")), [(cases[quick], 0.1)])
+    assert (slow and slow.kind) == kind

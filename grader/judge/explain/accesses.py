@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from grader.judge.explain.evidence import Hint, plural
 from grader.judge.explain.lines import extent, spoken
 from grader.plan.findings import Access
 
+DIVIDED = "How does the kernel come from the number of a program to each index, and by what does it divide?"
 # So many elements a thread takes at once.
 SHARES = (2, 4, 8)
 
@@ -237,7 +238,10 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
                 f"{across.needed:,}, and along the columns {down.needed:,}.",
                 "Which of a program's numbers counts blocks of rows? Grid, loads and store must agree: exchange the "
                 "sizes of the grid, or the two offsets of the tile that is stored.", "grid axes exchanged")
-    return _short(one, short[0])
+    hint = _short(one, short[0])
+    # As many programs as there are tiles: their numbers are taken apart in another way than tiles lie.
+    enough = math.prod(part.needed for part in parts) <= math.prod(one.access.grid) > 1 == one.access.times
+    return replace(hint, look=spoken(DIVIDED, one.words)) if enough else hint
 
 
 class Part(NamedTuple):

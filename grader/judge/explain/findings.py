@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.frontends.phrases import Phrases
-from grader.judge.explain.accesses import TensorAccess, misplaced
+from grader.judge.explain.accesses import SHARES, TensorAccess, misplaced
 from grader.judge.explain.evidence import Hint, plural
 from grader.judge.explain.lines import in_line, line_text, phrases_of, place, program, quoted, spoken, tensor_name
 from grader.model.assignment import Assignment
@@ -180,7 +180,8 @@ def _outside(
                     "Allocate it in each call, or anew where it is too small.", "kept tensor")
     if found.access == "granule":
         return Hint("", words.sights.granule, "writes past the end")
-    hint = misplaced(here) or Hint("", _why_outside(found, here, source, words))
+    hint = misplaced(here) or next(filter(None, (_by_itself(one, found.masked) for one in here)), None) or Hint(
+        "", _why_outside(found, here, source, words))
     # That a load has no mask is seen; which index it should compare is not.
     return replace(hint, guess=hint.text) if "?" in hint.text else hint
 
@@ -217,6 +218,25 @@ def _why_outside(
                       words)
     if found.lanes == found.active and (vector := next((one.layout for one in here if not one.layout.down), None)):
         return f"{vector.name} has one element for each of {vector.across}: does the index count these, or others?"
-    return spoken(f"Does the mask compare {both or 'the offsets with the right size, in each dimension'}? And element "
-                  "(i, j) of a matrix with C columns lies at i * C + j: is C the number of columns of this very "
-                  "tensor?", words)
+    # What is known of tensors of three dimensions is no layout.
+    flat = f"the offsets with {here[0].count}" if here else "the offsets with the right size, in each dimension"
+    index = "" if here else (" And is each index multiplied by the number of elements that it passes over: of a tensor "
+                             "(C, H, W) H * W, W and 1?")
+    if matrix:
+        index = (" And element (i, j) of a matrix with C columns lies at i * C + j: is C the number of columns of this "
+                 "very tensor?")
+    return spoken(f"Does the mask compare {both or flat}?{index}", words)
+
+
+def _by_itself(one: TensorAccess, masked: bool) -> Hint | None:
+    """Hint for what the places of an access show without its tensor."""
+    access, each = one.access, one.access.tile[-1]
+    if one.words.names.threads and each in SHARES and access.lanes[-2:] == [each**2, 1]:
+        return one.hint("", f"Each thread moves {each} elements at once, and the next one begins {each**2} further on: "
+                        f"the index of a vector counts vectors, and is multiplied by {each} before.", "vector")
+    loop = any(size * (apart or 0) == abs(access.step or 0) and access.last[number] == size
+               for number, apart, size in one.dimensions)
+    if not masked or access.times == 1 or not loop:
+        return None
+    return one.hint("", f"In the last of {access.times:,} rounds no lane is masked off in the direction in which the "
+                    "loop moves on: does the mask move on with the offsets? Compare with what is left there.", "mask")

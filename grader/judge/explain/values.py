@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from grader.judge.compare import index_of
+from grader.judge.explain.accesses import DIVIDED
 from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, LEVELS, Evidence, Hint, plural
 from grader.model.assignment import Assignment, Mistake
 
@@ -35,7 +36,6 @@ OVER = ("exp overflows float32 beyond 88 and is 0 below -104, and inf / inf, inf
         "is it there? A maximum that is subtracted first, or exp of -|x|, stays within bounds.")
 WITHIN = "Which statement treats these in another way than the others?"
 ENDS = "What ends there: a block, a loop, another size?"
-DIVIDED = "How does the kernel come from the number of a program to each index, and by what does it divide?"
 LOADED = "Does the kernel store the value that it loaded, in place of the one that it computed?"
 MINUS = "Is a minus missing, or one too many, or an absolute value taken?"
 WHOLE = "Is something converted to an integer on the way, or divided with //?"

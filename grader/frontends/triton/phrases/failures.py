@@ -167,6 +167,9 @@ CLUES = (
          message=r"KeyError: '(?P<name>\w+)'", line=r".*\[(['\"]){name}\1\]"),
     Clue("A kernel is launched as kernel[(programs,)](arguments): <<<...>>> is CUDA C++.", line=".*<<<", kinds=READING),
     *(Clue(hint, message) for message, hint in MESSAGES),
+    Clue("A descriptor takes tensors that begin, and whose rows begin, at multiples of 16 bytes, which most sizes do "
+         "not give: load and store by pointers with a mask, at least there.",
+         message=r"(?:strides|base) must be 16-byte aligned", kinds=RAISED - COMPILING),
     # In a kernel's failure to compile, the assertion is one of Triton's own.
     Clue("An assertion of the submission failed: sizes are arbitrary, 1 and primes among them.",
          message="AssertionError", kinds=RAISED - COMPILING),
