@@ -81,14 +81,16 @@ class Barriers:
             m.go_on(group[path].activation, group[path].number + 1, mask)
 
     def _compare(self, group: dict[Path, Waiting], passing: dict[Path, Array]) -> None:
-        """Notes lanes of one warp that wait at different barriers."""
-        m = self.machine
-        seen = np.zeros(0, bool)
+        """Notes lanes of one warp that wait at different barriers: the one that comes first, which the others have
+        gone by."""
+        seen: list[tuple[Path, Array]] = []
         for path in sorted(group):
-            here = warps(passing[path], m.whole).any(2)
-            if seen.size and (seen & here).any():
-                self._divergent(group[path], int(np.argmax((seen & here).any(1))))
-            seen = here if not seen.size else seen | here
+            here = warps(passing[path], self.machine.whole).any(2)
+            for first, there in seen:
+                if (both := there & here).any():
+                    self._divergent(group[first], int(np.argmax(both.any(1))))
+                    break
+            seen.append((path, here))
 
     def _look_for_left(self, group: dict[Path, Waiting], passing: Array, rows: Array) -> None:
         """Notes lanes of a warp that have ended while others of it wait: a GPU does not mind, the language does."""

@@ -85,7 +85,7 @@ def test_a_barrier_in_a_branch_of_a_warp() -> None:
 """
     found = _run(body).findings
     assert [(one.kind, getattr(one, "what", "")) for one in found] == [("undefined", "divergent")]
-    _lines(body, found, "// there")
+    _lines(body, found, "// here")
 
 
 def test_threads_that_have_ended_do_not_hold_up_a_barrier() -> None:

@@ -50,7 +50,8 @@ def explain_unwritten(called: Called) -> Detail | None:
     elif launches:
         hint = Hint(f"{out} is passed to no launch.", words.not_passed.format(out=out), pattern="no launch")
     else:
-        hint = Hint("No kernel was launched.", words.no_launch, pattern="no launch")
+        copied, copy = (", and nothing copied", f" Or copy into {out}.") if called.assignment.operators else ("", "")
+        hint = Hint(f"No kernel was launched{copied}.", words.no_launch + copy, pattern="no launch")
     return Detail(
         kind="unwritten", message=f"{out} was {state}. {hint.seen}", hint=hint.look, pattern=hint.pattern,
         place=called.place(line))
