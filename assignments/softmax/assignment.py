@@ -69,9 +69,9 @@ def _less(x: Tensor, subtracted: Tensor) -> Tensor | None:
     return (terms / terms.sum(dim=1, keepdim=True)).double()
 
 
-def _zeros_beyond(block: int, terms: Tensor, x: Tensor) -> Tensor | None:
+def _zeros_beyond(block: int, x: Tensor) -> Tensor | None:
     """Lanes beyond the end hold 0 and enter the sum as exp(0 − max), where the maximum is not below 0."""
-    missing = -x.shape[1] % block
+    missing, terms = -x.shape[1] % block, _terms(x)
     top = x.double().amax(dim=1, keepdim=True)
     total = terms.sum(dim=1, keepdim=True) + missing * torch.exp(-top)
     return None if missing == 0 or bool((top < 0).any()) else terms / total
@@ -79,14 +79,6 @@ def _zeros_beyond(block: int, terms: Tensor, x: Tensor) -> Tensor | None:
 
 def _whole_matrix(x: Tensor) -> Tensor | None:
     return None if x.shape[0] == 1 else torch.softmax(x.double().view(-1), dim=0).view(x.shape)
-
-
-def _not_rescaled(block: int, x: Tensor) -> Tensor | None:
-    """Each block enters the sum by the maximum that was known by then."""
-    top = torch.cummax(x.double(), dim=1).values
-    ends = torch.arange(x.shape[1], device=x.device) // block * block + block - 1
-    total = torch.exp(x.double() - top[:, ends.clamp(max=x.shape[1] - 1)]).sum(dim=1, keepdim=True)
-    return torch.exp(x.double() - top[:, -1:]) / total if x.shape[1] > block else None
 
 
 def _by_lane(block: int, x: Tensor) -> Tensor | None:
@@ -97,6 +89,12 @@ def _by_lane(block: int, x: Tensor) -> Tensor | None:
     return terms / terms.sum(dim=1, keepdim=True)
 
 
+BY_BLOCKS = (
+    ("zeros beyond the end", "Lanes beyond the end of the row entered the sum as zeros: give the load "
+     "other=-float('inf').", _zeros_beyond),
+    ("maximum of each lane", "Each lane subtracts the maximum of its own elements: after the loop take the largest of "
+     "all lanes, and subtract that.", _by_lane),
+)
 WRONG_SUMS = (
     ("first block only", "Only the first columns, one block of them, are in the sum: it goes over the whole row.",
      sums.first_block),
@@ -142,12 +140,10 @@ ASSIGNMENT = assignment(
          _whole_matrix),
         ("mean for sum", "The mean was used: divide by the sum.",
          lambda x: oracle(x) * x.shape[1] if x.shape[1] > 1 else None),
-        *(("zeros beyond the end", "Lanes beyond the end of the row entered the sum as zeros: give the load "
-           "other=-float('inf').", lambda x, block=block: _zeros_beyond(block, _terms(x), x)) for block in BLOCKS),
+        *((name, hint, lambda x, wrong=wrong, block=block: wrong(block, x))
+          for name, hint, wrong in BY_BLOCKS for block in BLOCKS),
         *sums.wrong_sums(WRONG_SUMS, BLOCKS, _terms, _by_sum),
-        *(("sum not rescaled", "Where a later block has a larger maximum, the sum so far belongs to the old one: "
-           "multiply it by exp(old − new) first.", lambda x, block=block: _not_rescaled(block, x)) for block in BLOCKS),
-        *(("maximum of each lane", "Each lane subtracts the maximum of its own elements: after the loop take the "
-           "largest of all lanes, and subtract that.", lambda x, block=block: _by_lane(block, x)) for block in BLOCKS),
+        *sums.wrong_sums([("sum not rescaled", "The sum so far belongs to an older maximum: multiply it by exp(old − "
+                           "new) when a larger one comes.", sums.not_rescaled)], BLOCKS, lambda x: x.double(), _by_sum),
     ),
 )

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from grader import frontends, home
 from grader.engine.forkserver.handle import InfrastructureError
-from grader.judge.explain.lines import spoken
 from grader.judge.planning import Unplanned
 from grader.judge.simulation import Simulation
+from grader.judge.wording import spoken
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
 from grader.model.launched import AccessFacts, Figures, Inspection, LaunchFacts

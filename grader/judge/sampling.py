@@ -20,9 +20,9 @@ from grader.judge.answers import finite
 from grader.judge.buffers import HostTensor
 from grader.judge.compare import Comparison, index_of, plain, poison_, printed, unguarded
 from grader.judge.explain import explain_findings, explain_stop
-from grader.judge.explain.lines import phrases_of, spoken
 from grader.judge.inputs import Draws
 from grader.judge.simulation import Simulation
+from grader.judge.wording import phrases_of, spoken
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, dtype_of, shape_of, strides_of
 from grader.model.catalogue import answer_and_tolerance

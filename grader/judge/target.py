@@ -12,13 +12,13 @@ from grader.frontends import FrontEnd
 from grader.judge import large
 from grader.judge.allowance import NOT_COMPILED, Allowance
 from grader.judge.explain import explain_foreign
-from grader.judge.explain.lines import phrases_of, spoken
 from grader.judge.explain.stops import explain_uncompiled
 from grader.judge.inspection import inspection_of
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.preparing import kernels_of
 from grader.judge.rules import foreign
 from grader.judge.sampling import LATE, SECONDS, SLOW, SampledCase
+from grader.judge.wording import phrases_of, spoken
 from grader.model.cases import Case
 from grader.model.launched import Inspection
 from grader.model.result import Detail

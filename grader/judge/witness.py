@@ -10,8 +10,8 @@ import torch
 
 from grader.judge.answers import Compared
 from grader.judge.compare import index_of
-from grader.judge.explain.lines import phrases_of, place, program, spoken
 from grader.judge.simulation import Manner, Ran, Simulation
+from grader.judge.wording import phrases_of, place, program, spoken
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
 from grader.model.parameters import Inputs

@@ -6,6 +6,7 @@ Each function takes the terms, float64 of shape (…, N), and a block size. It r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -99,3 +100,12 @@ def _of_blocks(terms: Tensor, block: int) -> Tensor | None:
         return None
     padded = torch.nn.functional.pad(terms, (0, -n % block))
     return padded.view(*terms.shape[:-1], -1, block).sum(dim=-1)
+
+
+def not_rescaled(x: Tensor, block: int) -> Tensor | None:
+    """Of exp(x − maximum), block by block: each enters by the largest x so far."""
+    if x.shape[-1] <= block:
+        return None
+    blocks = torch.nn.functional.pad(x, (0, -x.shape[-1] % block), value=-math.inf).view(*x.shape[:-1], -1, block)
+    tops = blocks.amax(-1).cummax(-1).values
+    return torch.exp(x - tops.repeat_interleave(block, dim=-1)[..., : x.shape[-1]]).sum(-1, keepdim=True)

@@ -31,8 +31,8 @@ from grader.frontends.triton.text import read_text
 from grader.intake.archive import NAME_BYTES, BrokenArchive, unpack
 from grader.intake.people import names
 from grader.judge.explain import explain_failure
-from grader.judge.explain.lines import line_text
 from grader.judge.rules import check
+from grader.judge.wording import line_text
 from grader.model.catalogue import assignments, files
 from grader.model.desk import SOURCE_BYTES, meant, strays
 from grader.model.notebooks import CODE_CHARACTERS, read_notebook

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from grader.frontends.phrases import Phrases
 from grader.judge.explain.evidence import Hint, plural
-from grader.judge.explain.lines import extent, spoken
+from grader.judge.wording import extent, spoken
 from grader.plan.findings import Access
 
 DIVIDED = "How does the kernel come from the number of a program to each index, and by what does it divide?"

@@ -9,8 +9,8 @@ from functools import cached_property
 
 from grader.frontends.phrases import Phrases
 from grader.judge.explain.accesses import Layout, TensorAccess
-from grader.judge.explain.lines import phrases_of, place
 from grader.judge.simulation import Ran
+from grader.judge.wording import phrases_of, place
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, dtype_of
 from grader.model.parameters import Input, Scalar, extents, names_in

@@ -12,7 +12,6 @@ from grader.judge.explain.accesses import misplaced, uncovered
 from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
 from grader.judge.explain.findings import explain_findings, left_early
-from grader.judge.explain.lines import extent, listed, spoken, spoken_mistake
 from grader.judge.explain.operations import (
     beside,
     exchanged,
@@ -21,6 +20,7 @@ from grader.judge.explain.operations import (
     not_contiguous,
 )
 from grader.judge.explain.values import explain_values, known_mistakes
+from grader.judge.wording import extent, listed, spoken, spoken_mistake
 from grader.model.parameters import Inputs, extents
 from grader.model.result import Detail, OutputFigures
 from grader.model.verdicts import FailureKind

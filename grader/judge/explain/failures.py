@@ -10,7 +10,7 @@ import signal as signals
 from collections.abc import Mapping, Sequence
 
 from grader.frontends.phrases import Clue, Failures
-from grader.judge.explain.lines import phrases_of, spoken
+from grader.judge.wording import phrases_of, spoken
 from grader.model.assignment import Assignment
 from grader.model.result import Detail, Place
 from grader.model.submission import Cause, Unreadable

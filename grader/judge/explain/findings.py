@@ -9,7 +9,7 @@ from dataclasses import replace
 from grader.frontends.phrases import Phrases
 from grader.judge.explain.accesses import SHARES, TensorAccess, misplaced
 from grader.judge.explain.evidence import Hint, plural
-from grader.judge.explain.lines import in_line, line_text, phrases_of, place, program, quoted, spoken, tensor_name
+from grader.judge.wording import in_line, line_text, phrases_of, place, program, quoted, spoken, tensor_name
 from grader.model.assignment import Assignment
 from grader.model.parameters import Tensor
 from grader.model.result import Detail

@@ -11,7 +11,7 @@ from grader import frontends
 from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import Hint
 from grader.judge.explain.findings import left_early, told
-from grader.judge.explain.lines import extent, in_line, quoted, spoken
+from grader.judge.wording import extent, in_line, quoted, spoken
 from grader.model.cases import Case, strides_of
 from grader.model.parameters import Scalar, Tensor, Update
 from grader.model.result import Detail

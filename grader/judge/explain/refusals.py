@@ -8,7 +8,7 @@ from grader.frontends import FrontEnd
 from grader.frontends.phrases import Phrases
 from grader.judge.explain.failures import explain_failure, hinted
 from grader.judge.explain.findings import undefined
-from grader.judge.explain.lines import in_line, listed, phrases_of, place, quoted
+from grader.judge.wording import in_line, listed, phrases_of, place, quoted
 from grader.model.assignment import Assignment
 from grader.model.desk import ARCHIVES, found_instead
 from grader.model.result import Detail

@@ -7,7 +7,6 @@ from grader.engine.forkserver.conversation import Lost
 from grader.frontends.phrases import Phrases
 from grader.judge import execution
 from grader.judge.explain.failures import HINTS, explain_failure
-from grader.judge.explain.lines import in_line, line_text, phrases_of, place, quoted, spoken, written_name
 from grader.judge.explain.refusals import explain_absent, explain_refusal
 from grader.judge.rules import (
     BeyondBuffer,
@@ -20,6 +19,7 @@ from grader.judge.rules import (
     TooMuchMemory,
 )
 from grader.judge.timing.pool import Wrong
+from grader.judge.wording import in_line, line_text, phrases_of, place, quoted, spoken, written_name
 from grader.model.assignment import Assignment
 from grader.model.result import Detail, OutputFigures
 from grader.model.verdicts import FailureKind

@@ -11,8 +11,8 @@ import pytest
 from grader.frontends.cuda.phrases import PHRASES
 from grader.frontends.cuda.phrases.compiling import unwrap
 from grader.judge.explain import explain_failure
-from grader.judge.explain.lines import spoken_mistake
 from grader.judge.explain.refusals import explain_refusal
+from grader.judge.wording import spoken_mistake
 from grader.model import catalogue
 from grader.model.verdicts import FailureKind
 from grader.plan.messages import Refused

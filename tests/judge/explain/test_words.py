@@ -7,9 +7,9 @@ import pytest
 from grader import frontends
 from grader.judge.explain import explain_findings
 from grader.judge.explain.accesses import Layout, TensorAccess, misplaced
-from grader.judge.explain.lines import spoken
 from grader.judge.explain.stops import explain_stop
 from grader.judge.rules import BeyondBuffer, GridTooLarge
+from grader.judge.wording import spoken
 from grader.model import catalogue
 from grader.model.assignment import Assignment
 from grader.plan.findings import Access, Finding, Misaligned, OutOfBounds, Race, Undefined

@@ -110,13 +110,9 @@ def _in_float32(subtracted: Callable[[Tensor], Tensor]) -> Sum:
 
 
 def _not_rescaled(block: int) -> Sum:
-    """Block by block, with the maximum so far, and sums that stay as they were made."""
     def answer(x: Tensor) -> Tensor | None:
-        total, top = torch.zeros_like(x[:, :1]), torch.full_like(x[:, :1], -math.inf)
-        for part in x.split(block, dim=1):
-            top = torch.maximum(top, part.amax(dim=1, keepdim=True))
-            total = total + torch.exp(part - top).sum(dim=1, keepdim=True)
-        return None if x.shape[1] <= block else torch.log(total) + top
+        total = sums.not_rescaled(x, block)
+        return None if total is None else _log(total, x)
 
     return answer
 

@@ -86,9 +86,9 @@ def dbias_tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
 
 def _adding(terms: Tensor) -> float:
     """The error of a sum over rows, in units of the sum of the terms' sizes."""
-    # Half a unit of the sum so far at each addition. Few terms may all have one sign, and errors too: a half unit of all
-    # sizes together for each addition, allowed twice. Of many terms with random signs the sum so far stays about √k of k
-    # terms, and the errors fall at random; terms with one sign err by √M/8 in one order.
+    # Half a unit of the sum so far at each addition. Few terms may all have one sign, and so may errors: a half unit of
+    # all sizes together for each addition, allowed twice. Of many terms with random signs the sum so far stays about √k
+    # of k terms, and the errors fall at random; terms with one sign err by √M/8 in one order.
     return min(len(terms) - 1, 2.5 + math.sqrt(len(terms)) / 8)
 
 

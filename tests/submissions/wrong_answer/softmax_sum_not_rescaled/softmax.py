@@ -1,5 +1,5 @@
 # A running sum is not rescaled when the maximum grows.
-# expect: multiply it by exp(old − new) first
+# expect: multiply it by exp(old − new) when a larger one comes
 import torch
 import triton
 import triton.language as tl
