@@ -166,6 +166,9 @@ def margin(assignment: AssignmentResult) -> str:
     if not ratios:
         return ""
     worst = max(ratios)
+    if worst == 1:
+        # As of bytes, which may be one level off.
+        return "Errors go as far as is allowed, and not beyond."
     return f"The worst error is {percent(worst)} of what is allowed." if worst else "Every element is exact."
 
 
