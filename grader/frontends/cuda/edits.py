@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 
+from grader.frontends.cuda.resets import resets
 from grader.frontends.cuda.source import CodeWord, code_words
 from grader.frontends.drafts import Change, Draft, edits_in_order
 from grader.plan.edits import MOST_EDITS, EditKind, Edits
@@ -36,6 +37,10 @@ _FUNCTIONS: Mapping[str, Sequence[str]] = {
     "cudaMemcpyHostToDevice": ("cudaMemcpyDeviceToDevice", "cudaMemcpyDefault"),
     "cudaMemcpyHostToHost": ("cudaMemcpyDefault",), "__int2float_rd": ("__int2float_rn",),
     "__float2int_rz": ("__float2int_rn",), "__float2half_rz": ("__float2half_rn",),
+}  # fmt: skip
+_LAYOUTS: Mapping[str, str] = {
+    "row_major": "col_major", "col_major": "row_major", "mem_row_major": "mem_col_major",
+    "mem_col_major": "mem_row_major",
 }  # fmt: skip
 # Behind these a sign has one operand.
 _BEFORE_ONE = frozenset({"return", "float", "half", "__half", "int", "char", "void", "double", "unsigned"})
@@ -106,6 +111,7 @@ def _drafts(words: Sequence[CodeWord], text: str) -> Iterator[Draft]:
         yield from _names(body)
         yield from _functions(body)
         yield from (_kernel(body) if kernel else _host(body, text))
+        yield from resets(body, text) if kernel else ()
 
 
 def _put(word: CodeWord, text: str) -> Change:
@@ -224,6 +230,8 @@ def _functions(body: Sequence[CodeWord]) -> Iterator[Draft]:
     for word in body:
         for other in _FUNCTIONS.get(word.text, ()):
             yield _instead("function", 1.1, word, other)
+        if word.text in _LAYOUTS:
+            yield _instead("order", 0.7, word, _LAYOUTS[word.text])
         if word.text in _NARROW:
             yield _instead("type", 1.6, word, _NARROW[word.text])
 

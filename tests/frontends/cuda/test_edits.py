@@ -54,6 +54,36 @@ void transpose(float *in, float *out, int rows, int cols)
 }
 """
 
+WALK = """__global__ void walk(const float *in, float *out, int rows, int cols)
+{
+    float sum = 0.0f, most[2][2] = {0.0f};
+    float parts[4];
+    for (int i = 0; i < 4; ++i)
+        parts[i] = 0;
+    int row = 0;
+    while (row < rows) { sum = 0.0f; // {
+        for (int i = 0; i < cols; ++i) {
+            sum += in[row * cols + i];
+            parts[i % 4] = fmaf(sum, 2.0f, parts[i % 4]);
+        }
+        out[row] = sum + parts[0];
+        row += 1;
+    }
+}
+"""
+PIECES = """__global__ void pieces(const half *in, float *out, int count)
+{
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
+    wmma::fill_fragment(c, 0.0f);
+    for (int piece = blockIdx.x; piece < count; piece += gridDim.x) { wmma::fill_fragment(c, 0.0f);
+        wmma::load_matrix_sync(a, in + piece * 256, 16);
+        wmma::mma_sync(c, a, a, c);
+        wmma::store_matrix_sync(out + piece * 256, c, 16, wmma::mem_row_major);
+    }
+}
+"""
+
 
 @pytest.mark.parametrize(("text", "right", "wrong", "line"), [
     (SUM, "i < cols", "i <= cols", 7), (SUM, "s = 64", "s = 32", 11), (SUM, "sum = 0.0f", "sum", 8),
@@ -65,6 +95,8 @@ void transpose(float *in, float *out, int rows, int cols)
     (TURN, "row < rows && col < cols", "row < cols && col < rows", 4),
     (TURN, "blockIdx.x * 16 + threadIdx.x", "blockIdx.x * 16 + threadIdx.y", 3),
     (TURN, "row < rows && col", "row < rows || col", 4),
+    (WALK, "{ sum = 0.0f;", "{", 12), (PIECES, "{ wmma::fill_fragment(c, 0.0f);", "{", 9),
+    (PIECES, " wmma::row_major", " wmma::col_major", 9), (PIECES, "mem_row_major", "mem_col_major", 9),
 ])
 def test_a_mistake_is_mended_by_one_of_the_first_edits(text: str, right: str, wrong: str, line: int) -> None:
     assert text.count(right) == 1
@@ -72,6 +104,17 @@ def test_a_mistake_is_mended_by_one_of_the_first_edits(text: str, right: str, wr
         text.replace(right, wrong), lines=[line]).edits[:TRIED]]
     # Spaces and brackets make no difference.
     assert any(_plain(one) == _plain(text) for one in found), found
+
+
+def test_what_each_round_of_a_loop_begins_with_is_set_again_there() -> None:
+    text = WALK.replace(" sum = 0.0f; // {", "")
+    again = [edit.spans[0].text for edit in edits_of(text).edits if edit.kind == "missing"]
+    # A loop's own counter would never end, and nothing is added to `most`.
+    assert again == [" sum = 0.0f;", " memset(parts, 0, sizeof(parts));",
+                     " sum = 0.0f; memset(parts, 0, sizeof(parts));", " sum = 0.0f;"]
+    # What is set in each round, or used behind the loop alone, is left.
+    assert [edit for text in (SUM, WALK.replace("+ parts[0]", "")) for edit in edits_of(text).edits
+            if edit.kind == "missing" and edit.line != 9] == []
 
 
 def _plain(text: str) -> str:
@@ -102,7 +145,9 @@ def test_comments_strings_and_macros_stay_as_they_are() -> None:
     "void f() {" * 6_000, "a < b;" * 10_000, "}" * LARGEST, "dim3 g(" * 9_000, "float acc[" * 6_000,
     "__global__ void k() { " + "threadIdx.x + threadIdx.y; " * 2_000 + "}",
     "void f(int a, int b) { a" + " + a" * 16_000 + "; }", "void f(int a, int b) { " + "a(a, b);" * 8_000 + "}",
-    "x" * (LARGEST + 1),
+    "x" * (LARGEST + 1), "__global__ void k() { int a = 0; " + "while (1) { a += a; b = a; " * 2_000 + "}" * 2_001,
+    "__global__ void k() { int a = 0; while (1) { " + "a += a + a; " * 5_000 + "} }",
+    "__global__ void k() { " + "float a = 0; a[" * 3_000 + "while (1) { " * 500,
 ], ids=lambda text: text[:24])
 def test_a_file_made_to_be_slow_is_not(text: str) -> None:
     began = time.process_time()

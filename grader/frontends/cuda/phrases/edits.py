@@ -10,6 +10,7 @@ EDITS: dict[EditKind, str] = {
     "exchanged": "two names exchanged",
     "order": "another order of what stands there",
     "axis": "x in place of y, or y in place of x",
+    "missing": "something that is missing there",
     "extra": "something that should not be there",
     "rounding": "a division that is rounded in another way",
     "start": "a value to start from",

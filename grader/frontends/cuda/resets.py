@@ -1,0 +1,151 @@
+"""Sums of a kernel in CUDA C++ that are set once before a loop, where each round of it needs them set."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+
+from grader.frontends.cuda.source import CodeWord
+from grader.frontends.drafts import Change, Draft
+
+_NUMBERS = frozenset({"float", "double", "int", "unsigned", "long", "half", "__half"})
+_CONSTANTS = frozenset({"INFINITY", "FLT_MAX", "FLT_MIN", "HUGE_VALF"})
+_ZERO = re.compile(r"0+(?:\.0*)?[fF]?|[,{}]")
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+_ADDS = frozenset({"+=", "-=", "*=", "/=", "|=", "&=", "^=", "++", "--"})
+_MOST_LOOPS = 16
+_LONGEST = 8
+"""Words of a value that is set."""
+
+
+class _Loop:
+    """A loop's body in braces: where each name of it stands, and where its statements end."""
+
+    def __init__(self, body: Sequence[CodeWord], partners: dict[int, int], first: int) -> None:
+        last = partners[first]
+        self._body, self._partners = body, partners
+        self._ends = [at for at in range(first, last + 1) if body[at].text in (";", "{", "}")]
+        self._at: dict[str, list[int]] = {}
+        for at in range(first, last):
+            if body[at].text.isidentifier():
+                self._at.setdefault(body[at].text, []).append(at)
+
+    def needs(self, name: str) -> bool:
+        """Whether it adds to a name, uses it elsewhere, and never sets it anew."""
+        done = {self._done(name, at) for at in self._at.get(name, ())}
+        return {"adds", "uses"} <= done and "sets" not in done
+
+    def _done(self, name: str, at: int) -> str:
+        number = bisect_right(self._ends, at)
+        if self._called("mma_sync", number):
+            return "adds"
+        if self._called("fill_fragment", number):
+            return "sets"
+        after = at + 1
+        while self._body[after].text == "[" and after in self._partners:
+            after = self._partners[after] + 1
+        sign, others = self._body[after].text, self._at[name]
+        if sign in _ADDS:
+            return "adds"
+        # On the right of a sign the name is part of what is set.
+        here = bisect_left(others, at)
+        left = here > 0 and others[here - 1] >= self._ends[number - 1]
+        right = bisect_right(others, self._ends[number]) > here + 1
+        if sign == "=":
+            return "adds" if right else "sets"
+        return "adds" if left else "uses"
+
+    def _called(self, function: str, number: int) -> bool:
+        places = self._at.get(function, ())
+        found = bisect_left(places, self._ends[number - 1])
+        return found < len(places) and places[found] < self._ends[number]
+
+
+def resets(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
+    """What is set before a loop, and added to and used in each round of it, set at the beginning of each round: one by
+    one, and all at once."""
+    partners = _partners(body)
+    for at, first in _loops(body, partners)[:_MOST_LOOPS]:
+        loop, head = _Loop(body, partners, first), {word.text for word in body[at:first]}
+        # What a loop counts with is set before it for good.
+        again = [f" {statement};" for name, statement in _set(body[:at], partners, text).items()
+                 if name not in head and loop.needs(name)]
+        for one in dict.fromkeys([*again, "".join(again)] if again else []):
+            yield Draft("missing", 0.8, (Change(body[first].end, body[first].end, one),))
+
+
+def _partners(body: Sequence[CodeWord]) -> dict[int, int]:
+    """By the places of opening brackets, those that close them."""
+    waiting, found = list[int](), dict[int, int]()
+    for at, word in enumerate(body):
+        if word.text in _PAIRS.values():
+            waiting.append(at)
+        elif word.text in _PAIRS and waiting and body[waiting[-1]].text == _PAIRS[word.text]:
+            found[waiting.pop()] = at
+    return found
+
+
+def _loops(body: Sequence[CodeWord], partners: dict[int, int]) -> list[tuple[int, int]]:
+    """The first words of loops, and the braces that open their bodies."""
+    found = []
+    for at, word in enumerate(body):
+        if word.text in ("for", "while") and at + 1 in partners and partners[at + 1] + 1 in partners:
+            brace = partners[at + 1] + 1
+            if body[brace].text == "{":
+                found.append((at, brace))
+    return found
+
+
+def _set(before: Sequence[CodeWord], partners: dict[int, int], text: str) -> dict[str, str]:
+    """By name, the statement that sets a number, an array or a fragment once more."""
+    found, arrays, begin = dict[str, str](), set[str](), 0
+    for at, word in enumerate(before[:-1]):
+        after = before[at + 1]
+        if word.text in (";", "{", "}"):
+            begin = at + 1
+        elif word.text in _NUMBERS and at == begin and before[at + 2:at + 3] and before[at + 2].text == "[":
+            arrays.add(after.text)
+        elif word.text == "=" and at > begin:
+            name = _named(before, at)
+            if name in arrays:
+                end = partners.get(at + 1, at + 1)
+                if all(_ZERO.fullmatch(one.text) for one in before[at + 1:end + 1]):
+                    found[name] = f"memset({name}, 0, sizeof({name}))"
+            elif before[at - 1].text == name and (at == begin + 1 or before[begin].text in _NUMBERS) and (
+                    value := _value(before, at + 1, text)):
+                found[name] = f"{name} = {value}"
+        elif word.text == "fill_fragment" and at + 1 in partners and before[at + 3:at + 4] and (
+                before[at + 3].text == ","):
+            start = at - 2 * (before[at - 1].text == "::")
+            end = partners[at + 1]
+            if end < len(before):
+                found[before[at + 2].text] = text[before[start].start:before[end].end]
+    return found
+
+
+def _named(words: Sequence[CodeWord], at: int) -> str:
+    """The name that stands before a sign, or before the indices there; "" for none."""
+    for back in range(at - 1, max(at - 16, -1), -1):
+        if words[back].text in (";", "{", "}", "=", ")"):
+            break
+        # In `a[b[i]]` brackets are open behind `b`.
+        if words[back].text.isidentifier() and words[back + 1].text in ("=", "[") and (
+                sum((one.text == "[") - (one.text == "]") for one in words[back + 1:at]) == 0):
+            return words[back].text
+    return ""
+
+
+def _value(words: Sequence[CodeWord], at: int, text: str) -> str:
+    """The text of a value that is made of numbers alone, "" for another."""
+    depth = 0
+    for end in range(at, min(at + _LONGEST, len(words))):
+        word = words[end]
+        if not depth and word.text in (",", ";"):
+            return text[words[at].start:words[end - 1].end] if end > at else ""
+        depth += (word.text == "(") - (word.text == ")")
+        variable = word.text.isidentifier() and word.text not in _CONSTANTS and words[end + 1:end + 2] and (
+            words[end + 1].text != "(")
+        if depth < 0 or variable or word.text in ("{", "?"):
+            return ""
+    return ""
