@@ -39,7 +39,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
     for node in unit.calls:
         if isinstance(node.func, ast.Attribute | ast.Name) and unit.kernel:
             yield from _function(source, unit, node)
-            yield from _axis(source, node)
+            yield from _axis(source, unit, node)
         if not any(isinstance(one, ast.Starred) for one in node.args):
             yield from _order(file, unit, node)
         if unit.kernel:
@@ -110,7 +110,7 @@ def _power(source: SourceTree, node: ast.BinOp) -> Iterator[Draft]:
         yield instead(source, "function", 0.8, node, f"tl.sqrt({source.of(node.left)})")
 
 
-def _axis(source: SourceTree, node: ast.Call) -> Iterator[Draft]:
+def _axis(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Draft]:
     if called(node) not in _REDUCTIONS:
         return
     axis = next((key.value for key in node.keywords if key.arg == "axis"), node.args[1] if len(node.args) > 1 else None)
@@ -119,8 +119,11 @@ def _axis(source: SourceTree, node: ast.Call) -> Iterator[Draft]:
             if source.of(axis) != text:
                 yield instead(source, "axis", 1.0, axis, text)
     elif node.args and not isinstance(node.args[0], ast.Starred | ast.GeneratorExp):
-        for text in ("0", "1"):
-            yield Draft("axis", 2.2, (keyword(source, node, f"axis={text}"),))
+        tile = unit.of_a_tile(node.args[0])
+        for text in ("1", "0") if tile else ("0", "1"):
+            if tile and called(node) != "cumsum":
+                yield Draft("axis", 1.0, (keyword(source, node, f"axis={text}, keep_dims=True"),))
+            yield Draft("axis", 1.3 if tile else 2.2, (keyword(source, node, f"axis={text}"),))
 
 
 def _axes_of_programs(source: SourceTree, unit: Unit) -> Iterator[Draft]:

@@ -12,6 +12,7 @@ from grader.frontends.triton.edits.source import SourceTree
 from grader.frontends.triton.edits.units import File, Function, Unit, called
 
 _BLOCKS = ("body", "orelse", "finalbody")
+_FILLS = ("zeros", "full", "float")
 
 
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
@@ -107,6 +108,7 @@ def _statements(source: SourceTree, unit: Unit, parent: ast.AST, block: list[ast
                 Change(start=source.start(after), end=source.end(after), text=first)))
         if isinstance(statement, ast.For | ast.While) and unit.kernel:
             yield from _at_a_loop(source, unit, statement, block[number - 1] if number else None, after)
+            yield from _set_again(source, unit, statement)
 
 
 def _accumulated(source: SourceTree, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:
@@ -167,6 +169,46 @@ def _at_a_loop(
     end = source.line_after(source.end(last))
     for text, weight in _advances(unit, loop):
         yield Draft("missing", weight, (Change(start=end, end=end, text=f"{source.newline}{inner}{text}"),))
+
+
+def _set_again(source: SourceTree, unit: Unit, loop: ast.For | ast.While) -> Iterator[Draft]:
+    """What is set once before a loop, and added to and used in each of its rounds, set at the beginning of each: one by
+    one, and all at once."""
+    first = loop.body[0]
+    if (inner := _indent(source, first)) is None:
+        return
+    at, lines = source.line_at(source.start(first)), list[str]()
+    # What a loop counts with is set before it for good.
+    head = _loaded(loop.test if isinstance(loop, ast.While) else loop.iter)
+    for name in sorted(_summed(loop) - head):
+        value = unit.wholes.get(name)
+        if isinstance(value, ast.Constant | ast.UnaryOp) or (value is not None and called(value) in _FILLS):
+            before = source.statement(value)
+            if source.end(before) < source.start(loop):
+                lines.append(f"{inner}{source.of(before)}{source.newline}")
+    for text in dict.fromkeys([*lines, "".join(lines)] if lines else []):
+        yield Draft("missing", 0.9, (Change(start=at, end=at, text=text),))
+
+
+def _summed(loop: ast.For | ast.While) -> set[str]:
+    """The names that a loop adds to, uses elsewhere, and never sets anew: of those that it does not use, the sum of all
+    rounds is used behind it."""
+    added, used, anew = set[str](), set[str](), set[str]()
+    for statement in loop.body:
+        for node in ast.walk(statement):
+            if not isinstance(node, ast.stmt) or hasattr(node, "body"):
+                continue
+            loaded = _loaded(node)
+            bound = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+            adds = bound if isinstance(node, ast.AugAssign) else bound & loaded
+            added |= adds
+            used |= loaded - adds
+            anew |= bound - adds
+    return added & used - anew
+
+
+def _loaded(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
 
 
 def _advances(unit: Unit, loop: ast.For | ast.While) -> Iterator[tuple[str, float]]:

@@ -78,6 +78,21 @@ class Unit:
         used = {node.id for node in self.expressions if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         return set(self.roles) - used
 
+    def of_a_tile(self, node: ast.expr) -> bool:
+        """Whether a value is made of something that is spread over rows and columns."""
+        waiting, seen = [iter(ast.walk(node))], set[str]()
+        for _ in range(4 * MOST_READ):
+            while waiting and (one := next(waiting[-1], None)) is None:
+                waiting.pop()
+            if not waiting or one is None:
+                break
+            if _is_spread(one) or (isinstance(one, ast.Name) and one.id in self.spread):
+                return True
+            if isinstance(one, ast.Name) and one.id not in seen and one.id in self.wholes:
+                seen.add(one.id)
+                waiting.append(iter(ast.walk(self.wholes[one.id])))
+        return False
+
     def role(self, node: ast.expr) -> Role:
         """The role of an expression."""
         if isinstance(node, ast.Name):
