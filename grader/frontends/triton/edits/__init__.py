@@ -19,6 +19,7 @@ from grader.frontends.triton.edits import (
     masks,
     names,
     passed,
+    pointers,
     spread,
     steps,
     unknown,
@@ -29,7 +30,7 @@ from grader.frontends.triton.edits.units import File, read
 from grader.plan.edits import MOST_EDITS, Edits
 from grader.plan.messages import Given
 
-THEMES = (arithmetic, constants, names, masks, spread, calls, steps, loops, host, passed, unknown)
+THEMES = (arithmetic, constants, names, masks, pointers, spread, calls, steps, loops, host, passed, unknown)
 _FORGOTTEN = 0.8
 """What an edit weighs less that uses a name which the function binds and never uses."""
 _LEAST = 0.5

@@ -150,9 +150,17 @@ def gemm(a, b, out):
     grid = (triton.cdiv(M, 32), triton.cdiv(N, 64))
     gemm_kernel[grid](a, b, out, M, N, K, a.stride(0), a.stride(1), b.stride(0), b.stride(1), BM=32, BN=64, BK=32)
 '''
+ACCEPTED = {name: text(HERE / "accepted" / folder / f"{name}.py").decode() for name, folder in (
+    ("gemm", "gemm_persistent"), ("rmsnorm_matrix", "rmsnorm_matrix_tile_of_rows"),
+    ("transpose", "transpose_block_pointers"))}
+ROUND, ZEROS = "tl.num_programs(0)):\n", "        acc = tl.zeros((BM, BN), dtype=tl.float32)\n"
 RIGHT = {
     "softmax": ("softmax", SOFTMAX), "gelu": ("gelu", GELU), "greyscale": ("greyscale", GREYSCALE),
-    "moving": ("gemm", MOVING),
+    "moving": ("gemm", MOVING), "tile": ("rmsnorm_matrix", ACCEPTED["rmsnorm_matrix"]),
+    "persistent": ("gemm", ACCEPTED["gemm"].replace(ZEROS, "").replace(
+        "    for tile", f"{ZEROS[4:]}    for tile").replace(ROUND, ROUND + ZEROS)),
+    "pointers": ("transpose", ACCEPTED["transpose"].replace("load(src, boundary_check=(0, 1)",
+                                                            'load(src, boundary_check=(0, 1), padding_option="zero"')),
     **{name: (function, text(HERE / "shared" / f"{name}.py").decode()) for name, function in (
         ("silu", "silu"), ("gemm", "gemm"), ("transpose", "transpose"), ("rmsnorm_matrix", "rmsnorm_matrix"),
         ("rmsnorm_vector_in_two", "rmsnorm_vector"), ("rmsnorm_vector", "rmsnorm_vector"))},
@@ -265,6 +273,12 @@ MISTAKES = [
     ("moving", "rk[None, :] < K - k * BK", "rk[None, :] < K", "mask"),
     ("moving", "a.stride(0), a.stride(1), b", "a.stride(1), a.stride(0), b", "order"),
     ("moving", "BM=32, BN=64", "BM=64, BN=32", "order"),
+    ("persistent", ROUND + ZEROS, ROUND, "missing"),
+    ("tile", "x * x, axis=1, keep_dims=True", "x * x", "axis"),
+    ("pointers", "boundary_check=(0, 1))\n", "boundary_check=(0,))\n", "mask"),
+    ("pointers", "boundary_check=(0, 1))\n", "boundary_check=[1])\n", "mask"),
+    ("pointers", ", boundary_check=(0, 1))\n", ")\n", "mask"),
+    ("pointers", ', boundary_check=(0, 1), padding_option="zero"), boundary_check=(0, 1))', "))", "mask"),
 ]
 """A right kernel, a part of it, what stands there instead, and the kind of the edit that mends it."""
 
@@ -298,6 +312,12 @@ def test_a_workaround_says_so(name: str, before: str, after: str) -> None:
         right, before, after = right.replace(before, after), after, before
     wanted = right.replace(before, after, 1)
     assert [edit.workaround for edit in found(right, function) if edited(right, edit) == wanted] == [True]
+
+
+@pytest.mark.parametrize("name", ["moving", "gemm", "rmsnorm_vector", "pointers"])
+def test_what_a_whole_loop_adds_up_is_not_set_again(name: str) -> None:
+    function, right = RIGHT[name]
+    assert not [edit for edit in found(right, function) if edit.kind == "missing" and edit.spans[0].text[-1] == "\n"]
 
 
 SPELLINGS: dict[str, Callable[[str], str]] = {
