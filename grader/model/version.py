@@ -32,7 +32,8 @@ JUDGE_CHANGES = {
        "odd factors. A grid, a loop or a block that leaves elements out is told in one way. Of sizes it is told which "
        "differ and which are no whole blocks. Of a change in several lines all of them are told. A case that fills no "
        "block may take a simulator as long as one that does. A mask that stays while its loop moves on, an index of "
-       "vectors that counts elements, a sum and a maximum of softmax that are not brought together are known.",
+       "vectors that counts elements, a sum and a maximum of softmax that are not brought together are known. Changes "
+       "that are tried set a sum again in each round, give a reduction its axis, and turn the layout of a fragment.",
 }
 """What each version of the judge changed."""
 
