@@ -239,8 +239,9 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
                 "Which of a program's numbers counts blocks of rows? Grid, loads and store must agree: exchange the "
                 "sizes of the grid, or the two offsets of the tile that is stored.", "grid axes exchanged")
     hint = _short(one, short[0])
-    # As many programs as there are tiles: their numbers are taken apart in another way than tiles lie.
-    enough = math.prod(part.needed for part in parts) <= math.prod(one.access.grid) > 1 == one.access.times
+    # As many programs as there are tiles, and offsets that depend on theirs: numbers are taken apart in a wrong way.
+    enough = one.access.times == 1 and any(part.axis is not None for part in parts) and (
+        math.prod(part.needed for part in parts) <= math.prod(one.access.grid))
     return replace(hint, look=spoken(DIVIDED, one.words)) if enough else hint
 
 

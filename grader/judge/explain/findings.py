@@ -230,7 +230,7 @@ def _why_outside(
 
 def _by_itself(one: TensorAccess, masked: bool) -> Hint | None:
     """Hint for what the places of an access show without its tensor."""
-    access, each = one.access, one.access.tile[-1]
+    access, each = one.access, (one.access.tile or [1])[-1]
     if one.words.names.threads and each in SHARES and access.lanes[-2:] == [each**2, 1]:
         return one.hint("", f"Each thread moves {each} elements at once, and the next one begins {each**2} further on: "
                         f"the index of a vector counts vectors, and is multiplied by {each} before.", "vector")

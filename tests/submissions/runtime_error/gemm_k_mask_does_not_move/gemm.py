@@ -1,7 +1,7 @@
 # The mask along K compares the first block's indices with K in every step.
 # expect: the load in line
-# expect: does the mask compare
-# expect: compare the index of the row with M, and that of the column with K
+# expect: does the mask move on with the offsets
+# expect: compare with what is left there
 # never: stride
 # never: no mask
 # shared: triton
