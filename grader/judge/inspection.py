@@ -28,7 +28,7 @@ from grader.plan.traffic import LaunchTraffic, Watch
 PROGRAMS = 64
 # Element operations of a look during a grading, some tenth of a second. The figures that are kept with assignments
 # come from as many.
-OPERATIONS = 120_000_000
+OPERATIONS = 80_000_000
 # Bytes of the submission's temporaries, which take memory and time.
 MOST_TEMPORARY = 256 << 20
 FACTS = "good.json"
