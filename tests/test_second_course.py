@@ -7,7 +7,7 @@ tried on files that have a line `# proved: words`, which must stand in what is t
 
 from __future__ import annotations
 
-import secrets
+import hashlib
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -42,7 +42,9 @@ def course() -> Course:
 
 def task_of(path: Path) -> Task:
     source = Source(content=path.read_bytes(), file=path.name)
-    return Task(catalogue.assignments(COURSE)[path.stem], source, course(), secrets.token_bytes(32), "cpu")
+    # The same each time: what is drawn at random here makes a run red that nobody can repeat.
+    seed = hashlib.sha256(path.parent.name.encode()).digest()
+    return Task(catalogue.assignments(COURSE)[path.stem], source, course(), seed, "cpu")
 
 
 def judged(path: Path) -> tuple[Assignment, list[CheckResult]]:
