@@ -3,15 +3,16 @@ and what they store is compared with the right answer there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
-from grader.judge.allowance import USED_UP
+from grader.judge.allowance import USED_UP, Allowance
 from grader.judge.answers import compared
 from grader.judge.explain import Called, between_elements, explain_case, explain_findings, explain_stop
 from grader.judge.inputs import Draws
-from grader.judge.sampling import LATE, Sample, SampledCase, Settled, Unseen, wrong_part
+from grader.judge.prepared import Prepared
+from grader.judge.sampling import LATE, SECONDS, SLOW, Sample, SampledCase, Settled, Unseen, wrong_part
 from grader.judge.simulation import Ran, Simulation
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, shape_of
@@ -22,6 +23,34 @@ from grader.plan.plan import Launch, Plan
 MOST_WHOLE = 1 << 21
 
 SLOW_AS_A_WHOLE = "run whole, it takes too long"
+
+
+def look_at_all(prepared: Prepared, plans: Mapping[str, Plan]) -> list[SampledCase]:
+    """A simulator's look at cases that it cannot run whole. Of several cases of the same sizes it sees the first, and
+    none that is no smaller in any extent than one that took too long."""
+    task = prepared.task
+    by_sizes: dict[tuple[int, ...], Case] = {}
+    small = task.assignment.cases_for("cpu")
+    for case in (*task.assignment.cases, *task.assignment.timed):
+        if case not in small:
+            by_sizes.setdefault(tuple(case.sizes.values()), case)
+    looks: list[SampledCase] = []
+    slow: list[SampledCase] = []
+    budget = Allowance(SECONDS)
+    simulation = prepared.simulation.under(budget)
+    for case in sorted(by_sizes.values(), key=lambda one: prod(one.sizes.values())):
+        as_slow = next((one for one in slow if all(
+            case.sizes[name] >= size for name, size in one.case.sizes.items())), None)
+        if as_slow is not None:
+            looks.append(replace(as_slow, case=case))
+        elif budget.left <= 0:
+            looks.append(SampledCase(case, unseen=LATE))
+        elif case.name in plans:
+            seen = look_at_large(
+                task.assignment, case, plans[case.name], simulation, prepared.draws, task.text)
+            looks += seen
+            slow += [one for one in seen if one.unseen in (SLOW, SLOW_AS_A_WHOLE) and not one.output]
+    return looks
 
 
 def look_at_large(

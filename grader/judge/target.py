@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import prod
+from dataclasses import dataclass
 
 from grader import frontends
 from grader.engine.forkserver.conversation import Lost
 from grader.frontends import FrontEnd
 from grader.judge import large
-from grader.judge.allowance import NOT_COMPILED, Allowance
+from grader.judge.allowance import NOT_COMPILED
 from grader.judge.explain import explain_foreign
 from grader.judge.explain.stops import explain_uncompiled
 from grader.judge.inspection import inspection_of
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.preparing import kernels_of
 from grader.judge.rules import foreign
-from grader.judge.sampling import LATE, SECONDS, SLOW, SampledCase
 from grader.judge.wording import phrases_of, spoken
-from grader.model.cases import Case
 from grader.model.launched import Inspection
 from grader.model.result import Detail
 from grader.plan.compiled import Problem
@@ -56,7 +53,7 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
             return Target(refused[0], name in hidden)
     # Cases have left a simulator running: looks come before a compiler takes its place.
     seen = prepared.look()
-    looks = [] if task.on_gpu else look_at_large(prepared, plans)
+    looks = [] if task.on_gpu else large.look_at_all(prepared, plans)
     trouble = next((_Trouble(look.case.name, look.detail) for look in looks if look.detail is not None), None)
     if trouble is None and (wrong := prepared.compiled()) is not None:
         case, detail = wrong
@@ -87,34 +84,6 @@ class _Trouble:
 
     case: str
     what: Detail | Problem | Lost
-
-
-def look_at_large(prepared: Prepared, plans: Mapping[str, Plan]) -> list[SampledCase]:
-    """A simulator's look at cases that it cannot run whole. Of several cases of the same sizes it sees the first, and
-    none that is no smaller in any extent than one that took too long."""
-    task = prepared.task
-    by_sizes: dict[tuple[int, ...], Case] = {}
-    small = task.assignment.cases_for("cpu")
-    for case in (*task.assignment.cases, *task.assignment.timed):
-        if case not in small:
-            by_sizes.setdefault(tuple(case.sizes.values()), case)
-    looks: list[SampledCase] = []
-    slow: list[SampledCase] = []
-    budget = Allowance(SECONDS)
-    simulation = prepared.simulation.under(budget)
-    for case in sorted(by_sizes.values(), key=lambda one: prod(one.sizes.values())):
-        as_slow = next((one for one in slow if all(
-            case.sizes[name] >= size for name, size in one.case.sizes.items())), None)
-        if as_slow is not None:
-            looks.append(replace(as_slow, case=case))
-        elif budget.left <= 0:
-            looks.append(SampledCase(case, unseen=LATE))
-        elif case.name in plans:
-            seen = large.look_at_large(
-                task.assignment, case, plans[case.name], simulation, prepared.draws, task.text)
-            looks += seen
-            slow += [one for one in seen if one.unseen in (SLOW, large.SLOW_AS_A_WHOLE) and not one.output]
-    return looks
 
 
 def _trouble(prepared: Prepared, plans: Mapping[str, Plan], timed: Sequence[Kernel]) -> _Trouble | None:

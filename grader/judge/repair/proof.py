@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from grader.judge.checks import SOURCE, case_check
 from grader.judge.judge import judge
+from grader.judge.large import look_at_all
 from grader.judge.prepared import Prepared
-from grader.judge.target import look_at_large
 from grader.model.assignment import Assignment, check_strides
 from grader.model.cases import Case, shape_of, strides_of
 from grader.model.parameters import Scalar
@@ -43,7 +43,7 @@ def proved(prepared: Prepared, case: Case, text: str) -> int:
             if outcome.check.outcome != "passed":
                 return 0
     plans = {name: plan for name, plan in tried.plan().plans.items() if isinstance(plan, Plan)}
-    if len(plans) < len(cases) + len(large) or any(look.detail for look in look_at_large(tried, plans)):
+    if len(plans) < len(cases) + len(large) or any(look.detail for look in look_at_all(tried, plans)):
         return 0
     return len(cases)
 

@@ -212,10 +212,9 @@ def _loaded(node: ast.AST) -> set[str]:
 
 
 def _advances(unit: Unit, loop: ast.For | ast.While) -> Iterator[tuple[str, float]]:
-    used = {node.id for statement in loop.body for node in ast.walk(statement)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    used = set[str]().union(*map(_loaded, loop.body))
     if isinstance(loop, ast.While):
-        used |= {node.id for node in ast.walk(loop.test) if isinstance(node, ast.Name)}
+        used |= _loaded(loop.test)
     moved = {statement.target.id for statement in loop.body if isinstance(statement, ast.AugAssign)
              and isinstance(statement.target, ast.Name)}
     bound = {node.id for statement in loop.body for node in ast.walk(statement)
