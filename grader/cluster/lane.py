@@ -64,9 +64,10 @@ def run(at: Endpoint, jobs: int, say: Callable[[str], None]) -> bool:
         measured = isolation.measure()
     except InfrastructureError as error:
         raise ClusterError(str(error)) from None
-    for number, environment in enumerate(_places(jobs)):
+    places = _places(jobs)
+    for number, environment in enumerate(places):
         name = f"{socket.gethostname()}-{os.getpid()}-{number}"
-        _lanes[name] = _WorkerLane(name, LocalLanes([environment], measured), measured)
+        _lanes[name] = _WorkerLane(name, LocalLanes([environment], measured, sharing=len(places)), measured)
     try:
         with temporary.folder("lane") as folder:
             return asyncio.run(_run(at, str(folder), say))

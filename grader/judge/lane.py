@@ -40,7 +40,8 @@ END_SECONDS = 60
 _TERMINATED = 128 + signal.SIGTERM
 
 CORES, MOST_STATIONS = 4, 4
-"""Processors for each station, and the most stations, where tasks are prepared side by side: compilers use several."""
+"""Processors for each station, and the most stations, where a GPU's tasks are prepared side by side: compilers use
+several."""
 
 _builders: list[Builders] = []
 _executors: list[Executors] = []
@@ -48,11 +49,16 @@ _baselines: list[Baselines] = []
 _isolations: list[Isolation] = []
 # Work is under way that has to be cleaned up; this process was told to end meanwhile.
 _busy = _told = False
+# How many lanes share this machine's processors where no GPU is used.
+_sharing = 1
 
 
-def start_lane(measured: Isolation | None = None) -> None:
+def start_lane(measured: Isolation | None = None, sharing: int = 1) -> None:
     """Prepares this process for gradings. It ends with its parent, and adopts the processes that a submission leaves
-    behind. `measured` is the isolation, if it has been measured before."""
+    behind. `measured` is the isolation, if it has been measured before; `sharing` lanes share the processors where no
+    GPU is used."""
+    global _sharing
+    _sharing = sharing
     signal.signal(signal.SIGTERM, _end)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     parent = multiprocessing.parent_process()
@@ -192,10 +198,12 @@ def lane_station() -> Station:
     return _stations[0]
 
 
-def lane_stations(tasks: int) -> list[Station]:
-    """This process's stations to prepare so many tasks side by side: as many as its processors allow. A new one's fork
-    server starts now; no other is waited for."""
-    allowed = min(tasks, MOST_STATIONS, len(os.sched_getaffinity(0)) // CORES)
+def lane_stations(tasks: int, device: str) -> list[Station]:
+    """This process's stations for so many tasks: as many as its processors allow. For the device "cuda" they prepare
+    tasks side by side; for "cpu" the first simulates a task while the second, if there is one, prepares the next. A new
+    one's fork server starts now; no other is waited for."""
+    processors = len(os.sched_getaffinity(0))
+    allowed = min(tasks, *((MOST_STATIONS, processors // CORES) if device == "cuda" else (2, processors // _sharing)))
     while len(_stations) < allowed:
         # The system counts a user's processes together.
         _stations.append(Station(lambda: lane_isolation().of_another_user()))

@@ -113,17 +113,20 @@ class Prepared:
     """A task with everything that can be made before its turn. `ahead` makes it all; `judge` waits for what it needs.
 
     With and without a GPU the same calls are planned in the same order, and a simulator runs the cases that it can: its
-    certain findings count in both. Confined processes are those of `station`, the lane's first if it is left out.
+    certain findings count in both. Confined processes are those of `station`, the lane's first if it is left out;
+    cases are simulated by those of `simulating`, the same if it is left out.
     """
 
-    def __init__(self, task: Task, station: Station | None = None) -> None:
+    def __init__(self, task: Task, station: Station | None = None, simulating: Station | None = None) -> None:
         assignment, limits = task.assignment, task.course.limits
         on = gpu.properties() if task.on_gpu else TARGETS[task.course.gpu.target]
         allowance = Allowance(inf if task.on_gpu else limits.attempt_seconds)
         self.task = task
         self.draws = Draws(assignment, task.seed, cuda=task.on_gpu)
         self.preparing = Preparing(assignment, task.source.content or b"", limits, on, allowance, station)
-        self.simulation = Simulation(self.preparing, seconds=limits.call_seconds, allowance=allowance)
+        self.simulation = Simulation(
+            self.preparing, seconds=limits.call_seconds, allowance=allowance, station=simulating)
+        self._aside = simulating not in (None, station)
         self.witness = Witness(assignment, task.text, self.simulation, self._plan_for_simulator)
         self.plan = Once(self._plan)
         """The plans of all calls, or why the file cannot be imported or its function called."""
@@ -131,6 +134,8 @@ class Prepared:
         """What a simulator sees in the first timed case."""
         self.compiled = Once(self._compiled)
         """The first case, by its name, in which a kernel as it is compiled for a GPU goes wrong, and how."""
+        self.fit = Once(self._fit)
+        """Whether a compiler was lost that was asked whether the plans' kernels fit the device."""
 
     def build(self) -> None:
         """Begins to build the file, where its language needs that."""
@@ -151,6 +156,7 @@ class Prepared:
                 return
         if all(isinstance(plan, Plan) for plan in self.plan().plans.values()):
             self.compiled()
+            self.fit()
 
     def inputs(self, case: Case, call: int) -> list[Inputs]:
         """The inputs of a case's calls up to number `call`."""
@@ -204,13 +210,21 @@ class Prepared:
 
     def _look(self) -> Seen | None:
         # Its time is none of the cases'.
-        simulation = self.simulation.under(Allowance(self.task.course.limits.call_seconds))
+        seconds = self.task.course.limits.call_seconds
+        simulation = (Simulation(self.preparing, seconds=seconds, allowance=Allowance(seconds)) if self._aside
+                      else self.simulation.under(Allowance(seconds)))
         return look_at_timed(self.task.assignment, self.plan().plans, simulation)
 
     def _compiled(self) -> tuple[str, Detail] | None:
         return look_at_compiled(
             self.task.assignment, self.task.text, self.plan().plans, self.preparing,
             lambda case: self.inputs(case, 0), self.compared)
+
+    def _fit(self) -> Lost | None:
+        plans = [plan for plan in self.plan().plans.items() if isinstance(plan[1], Plan)]
+        timed = {case.name for case in self.task.assignment.timed}
+        return self.preparing.fit(kernels_of(plan for name, plan in plans if name in timed),
+                                  kernels_of(plan for _, plan in plans))
 
     def _plan_for_simulator(self, case: Case) -> Plan | None:
         plan = self.plan().plans.get(case.name)

@@ -181,10 +181,10 @@ class Preparing:
         found = made if isinstance(made, list) else []
         return {key: one for key, one in zip(kernels, found, strict=False) if isinstance(one, Binary) and one.ptx}
 
-    def start(self, part: wire.Part, language: str = "") -> Conversation:
-        """Forks a confined process of the file's front end, or that of another `language`, with the course's limits.
-        Raises InfrastructureError."""
-        return self.station.converse(f"{language or self._language}/{part}", self._bounds())
+    def start(self, part: wire.Part, language: str = "", station: Station | None = None) -> Conversation:
+        """Forks a confined process of the file's front end, or that of another `language`, with the course's limits,
+        at its own station or another. Raises InfrastructureError."""
+        return (station or self.station).converse(f"{language or self._language}/{part}", self._bounds())
 
     def _bounds(self) -> wire.Limits:
         limits = self._limits

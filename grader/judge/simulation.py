@@ -17,6 +17,7 @@ from grader.judge.allowance import OWN, USED_UP, Allowance
 from grader.judge.buffers import HostTensor, memory_file
 from grader.judge.compare import TELLING, fill_gaps, gaps_written, poison_, poisoned, same_bits
 from grader.judge.device import turn
+from grader.judge.lane import Station
 from grader.judge.planning import given_tensor
 from grader.judge.preparing import Preparing
 from grader.model.assignment import Assignment
@@ -96,13 +97,15 @@ class Simulation:
 
     The simulator is that of the file that `preparing` is for, or of another `language`. A call may take `operations`
     element operations and `seconds`, `on` is the simulated device, that of `preparing` if it is left out. `allowance`
-    bounds all calls together (no bound if it is left out).
+    bounds all calls together (no bound if it is left out). The simulator is of `station`, that of `preparing` if it is
+    left out.
     """
 
     def __init__(
         self, preparing: Preparing, language: str = "", *, operations: int = OPERATIONS, seconds: float,
-        on: Device | None = None, allowance: Allowance | None = None,
+        on: Device | None = None, allowance: Allowance | None = None, station: Station | None = None,
     ) -> None:
+        self._station = preparing.station if station is None else station
         self._allowance = Allowance(inf) if allowance is None else allowance
         self._preparing, self._language = preparing, language
         self._on = preparing.device if on is None else on
@@ -188,11 +191,11 @@ class Simulation:
         text = write_plan(plan)
         file = memory_file(contents=text)
         try:
-            with self._preparing.station.turn, self._allowance.spend(self._seconds) as seconds:
+            with self._station.turn, self._allowance.spend(self._seconds) as seconds:
                 if not seconds:
                     return USED_UP, 0.0
                 if not self._open or self._open[-1].over:
-                    self._open[:] = [self._preparing.start("simulator", self._language)]
+                    self._open[:] = [self._preparing.start("simulator", self._language, self._station)]
                 (conversation,) = self._open
                 conversation.give(size)
                 started = time.monotonic()
@@ -215,7 +218,7 @@ class Simulation:
 
     def end(self) -> None:
         """Ends its simulator. Where somebody else has the turn, that ends it: a station has one confined process."""
-        turn = self._preparing.station.turn
+        turn = self._station.turn
         if turn.acquire(blocking=False):
             try:
                 while self._open:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from grader import frontends
@@ -21,7 +21,7 @@ from grader.model.launched import Inspection
 from grader.model.result import Detail
 from grader.plan.compiled import Problem
 from grader.plan.messages import kernel_key
-from grader.plan.plan import Kernel, Plan
+from grader.plan.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
         return Target(detail.model_copy(update={"message": f"At {case}, as compiled for a GPU: {detail.message}"}))
     timed = {case.name for case in task.assignment.timed}
     kernels = kernels_of(plan for name, plan in plans.items() if name in timed)
-    trouble = trouble or _trouble(prepared, plans, kernels)
+    trouble = trouble or _trouble(prepared, plans)
     if trouble is not None and trouble.what is NOT_COMPILED:
         return Target(explain_uncompiled(task.assignment))
     if trouble is not None:
@@ -86,9 +86,9 @@ class _Trouble:
     what: Detail | Problem | Lost
 
 
-def _trouble(prepared: Prepared, plans: Mapping[str, Plan], timed: Sequence[Kernel]) -> _Trouble | None:
-    """The first case that the device cannot start. `timed` are the kernels that are compiled to machine code."""
-    lost = prepared.preparing.fit(timed, kernels_of(plans.values()))
+def _trouble(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
+    """The first case that the device cannot start."""
+    lost = prepared.fit()
     if lost is not None:
         return _Trouble("", lost)
     for name, plan in plans.items():

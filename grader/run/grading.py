@@ -109,13 +109,14 @@ def _begin(job: Job) -> _Begun:
         before.ahead.drop()
     known = catalogue.assignments()
     names = catalogue.select(known, job.only)
-    stations = lane_stations(len(names)) if job.device == "cuda" else [lane_station()]
-    prepared = [
-        Prepared(Task(known[name], job.handed_in.sources[name], job.course, seed_bytes(job.seed), job.device), station)
-        for name, station in zip(names, cycle(stations))]
+    stations, on_gpu = lane_stations(len(names), job.device), job.device == "cuda"
+    tasks = [Task(known[name], job.handed_in.sources[name], job.course, seed_bytes(job.seed), job.device)
+             for name in names]
+    prepared = [Prepared(task, station, None if on_gpu else stations[0])
+                for task, station in zip(tasks, cycle(stations if on_gpu else stations[-1:]))]
     for task in prepared:
         task.build()
-    return _Begun(job, prepared, Ahead(prepared if job.device == "cuda" else ()))
+    return _Begun(job, prepared, Ahead(prepared if on_gpu or len(stations) > 1 else ()))
 
 
 class _Interruption:

@@ -99,16 +99,18 @@ class _LocalLane:
 
 class LocalLanes:
     """A process for each of these environments, which are added to the processes' own. They start with their first
-    tasks, and end with the block. Their isolation is `measured`, or measured by them.
+    tasks, and end with the block. Their isolation is `measured`, or measured by them. Without GPUs the
+    machine's processors are shared by so many lanes, `sharing` (these alone if it is left out).
 
     `spare` further processes, without a GPU, look for changes that mend what the lanes found wrong, and each lane is
     told its next job while it grades one. Without them each lane looks for changes itself.
     """
 
     def __init__(
-        self, environments: Sequence[Mapping[str, str]], measured: Isolation | None = None, *, spare: int = 0
+        self, environments: Sequence[Mapping[str, str]], measured: Isolation | None = None, *, spare: int = 0,
+        sharing: int = 0,
     ) -> None:
-        self._measured = measured
+        self._measured, self._sharing = measured, sharing or len(environments)
         every = [*environments, *[{"CUDA_VISIBLE_DEVICES": ""}] * spare]
         # The number of each lane's present assignment, in shared memory without a lock, which a killed lane could keep.
         self._places = multiprocessing.get_context("spawn").RawArray("i", len(every))
@@ -123,7 +125,7 @@ class LocalLanes:
             # The executor starts another process at once, which tracks its locks.
             return ProcessPoolExecutor(
                 1, mp_context=context, initializer=_start_lane,
-                initargs=(self._measured, self._places, number, dict(environment), home.here()))
+                initargs=(self._measured, self._sharing, self._places, number, dict(environment), home.here()))
 
     def __enter__(self) -> Self:
         return self
@@ -261,14 +263,14 @@ _number = 0
 
 
 def _start_lane(
-    measured: Isolation | None, places: MutableSequence[int], number: int, environment: Mapping[str, str],
-    course: home.Home,
+    measured: Isolation | None, sharing: int, places: MutableSequence[int], number: int,
+    environment: Mapping[str, str], course: home.Home,
 ) -> None:
     global _places, _number
     _places, _number = places, number
     os.environ.update(environment)
     home.enter(course)
-    start_lane(measured)
+    start_lane(measured, sharing)
 
 
 def _tell(job: Job, assignment: str) -> None:

@@ -54,7 +54,7 @@ def test_what_is_planned_ahead_is_judged_as_ever(tmp_path: Path) -> None:
 def test_stations_prepare_side_by_side_and_stand_still_for_a_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(2 * CORES))
     handed_in = read(ROOT / "reference", NAMES, Course())
-    stations = lane_stations(3)
+    stations = lane_stations(3, "cuda")
     tasks = [Prepared(Task(assignments()[name], handed_in.sources[name], Course(), bytes(32), "cpu"), station)
              for name, station in zip(NAMES, stations, strict=False)]
     asked = Event()
@@ -102,10 +102,10 @@ def test_a_lane_ends_at_once_while_a_submission_that_hangs_is_prepared(monkeypat
 def test_a_station_at_work_holds_up_nobody_who_prepares_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(2 * CORES))
     try:
-        second = lane_stations(2)[1]
+        second = lane_stations(2, "cuda")[1]
         second.turn.acquire()
         found: list[Station] = []
-        other = Thread(target=lambda: found.extend(lane_stations(2)))
+        other = Thread(target=lambda: found.extend(lane_stations(2, "cuda")))
         other.start()
         other.join(5)
         second.turn.release()
@@ -134,10 +134,10 @@ def test_nothing_runs_on_the_gpu_ahead_while_a_replay_is_timed(monkeypatch: pyte
 
 
 def test_a_job_is_graded_if_the_next_cannot_be_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
-    def prepared(task: Task, station: Station) -> Prepared:
+    def prepared(task: Task, *stations: Station) -> Prepared:
         if task.seed != seed_bytes(0):
             raise InfrastructureError("no")
-        return Prepared(task, station)
+        return Prepared(task, *stations)
 
     monkeypatch.setattr(grading, "Prepared", prepared)
     handed_in = read(ROOT / "reference", NAMES, Course())
@@ -155,9 +155,9 @@ def test_a_job_is_graded_if_the_next_cannot_be_prepared(monkeypatch: pytest.Monk
 def test_the_job_that_follows_is_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
 
-    def noted(task: Task, station: Station) -> Prepared:
+    def noted(task: Task, *stations: Station) -> Prepared:
         made.append(task.assignment.name)
-        return Prepared(task, station)
+        return Prepared(task, *stations)
 
     monkeypatch.setattr(grading, "Prepared", noted)
     handed_in = read(ROOT / "reference", NAMES, Course())
