@@ -232,7 +232,9 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
         return _masked(one, int(unwritten.sum()), first)
     if len(parts) == 2:
         down, across = parts
-        if (down.programs, across.programs) == (across.needed, down.needed) != (down.needed, across.needed):
+        # Programs in one row may be numbered in groups.
+        two = any(size > 1 for size in one.access.grid[1:]) or one.words.names.program_ids[1] in one.source
+        if two and (down.programs, across.programs) == (across.needed, down.needed) != (down.needed, across.needed):
             return one.hint(
                 f"{one.launched}, as many along the rows of {one.layout.name} as there are blocks along its columns, "
                 f"{across.needed:,}, and along the columns {down.needed:,}.",

@@ -36,12 +36,22 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
             elif name in MEMORY and number == 0:
                 yield from _offset(source, unit, node)
         elif isinstance(parent, ast.AugAssign) and field == "value" and unit.role(parent.target) == "pointer":
-            for name in unit.names("stride", "size", before=node.lineno):
-                yield instead(source, "missing", 1.3, node, source.operation(node, ast.Mult(), name))
+            others = _names_of_other_advances(unit, parent)
+            for name in unit.names("stride", "size", "block", before=node.lineno):
+                if name in others or unit.roles[name] != "block":
+                    yield instead(source, "missing", 1.3, node, source.operation(node, ast.Mult(), name))
         if called(node) == "sum":
             for name in unit.names("size", before=node.lineno):
                 yield instead(source, "missing", 1.4, node, source.operation(node, ast.Div(), name))
         yield from _part_of_an_operator(source, unit, node, parent, field)
+
+
+def _names_of_other_advances(unit: Unit, advance: ast.AugAssign) -> set[str]:
+    """What other pointers are moved on by, and this one is not."""
+    values = [one.value for one in unit.statements
+              if isinstance(one, ast.AugAssign) and one is not advance and unit.role(one.target) == "pointer"]
+    names = {node.id for value in values for node in ast.walk(value) if isinstance(node, ast.Name)}
+    return names - {node.id for node in ast.walk(advance.value) if isinstance(node, ast.Name)}
 
 
 def _values(unit: Unit, line: int) -> list[str]:
