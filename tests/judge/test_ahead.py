@@ -14,10 +14,11 @@ from torch import ones
 from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.home import ROOT
+from grader.judge import lane, prepared
 from grader.judge.checks import SOURCE, expected_checks, results
 from grader.judge.device import turn
 from grader.judge.judge import judge
-from grader.judge.lane import CORES, Station, close_lane, lane_stations, still
+from grader.judge.lane import CORES, Station, close_lane, lane_station, lane_stations, still
 from grader.judge.prepared import Ahead, Prepared, Task
 from grader.judge.preparing import Preparing
 from grader.judge.simulation import Simulation
@@ -77,6 +78,32 @@ def test_stations_prepare_side_by_side_and_stand_still_for_a_clock(monkeypatch: 
             assert {one.outcome for one in judged} == {"passed"}
     finally:
         close_lane()
+
+
+@pytest.mark.parametrize(("cores", "sharing", "first"), [
+    (2, 1, [False, True]), (2, 2, [True, True]), (1, 1, [True, True])])
+def test_a_core_to_spare_prepares_what_another_simulates(
+    monkeypatch: pytest.MonkeyPatch, cores: int, sharing: int, first: list[bool]
+) -> None:
+    at: dict[str, set[bool]] = {"triton/planner": set(), "triton/simulator": set()}
+    converse = Station.converse
+
+    def noted(station: Station, role: wire.Role, limits: wire.Limits) -> Conversation:
+        at.setdefault(role, set()).add(station is lane_station())
+        return converse(station, role, limits)
+
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(cores))
+    monkeypatch.setattr(lane, "_sharing", sharing)
+    monkeypatch.setattr(Station, "converse", noted)
+    handed_in = read(ROOT / "reference", NAMES, Course())
+    # The look at a timed case, for its facts, is part of what is prepared.
+    monkeypatch.setattr(prepared, "look_at_timed", lambda *given: None)
+    try:
+        graded = grading.grade(Job(Submission("one", ROOT / "reference", "one"), handed_in, Course(), NAMES, seed=0))
+        assert graded.result is not None and all(one.right for one in graded.result.assignments.values())
+    finally:
+        close_lane()
+    assert [at["triton/planner"], at["triton/simulator"]] == [{one} for one in first]
 
 
 def test_a_lane_ends_at_once_while_a_submission_that_hangs_is_prepared(monkeypatch: pytest.MonkeyPatch) -> None:

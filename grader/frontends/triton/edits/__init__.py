@@ -14,6 +14,7 @@ from grader.frontends.triton.edits import (
     arithmetic,
     calls,
     constants,
+    groups,
     host,
     loops,
     masks,
@@ -30,7 +31,7 @@ from grader.frontends.triton.edits.units import File, read
 from grader.plan.edits import MOST_EDITS, Edits
 from grader.plan.messages import Given
 
-THEMES = (arithmetic, constants, names, masks, pointers, spread, calls, steps, loops, host, passed, unknown)
+THEMES = (arithmetic, constants, names, masks, pointers, spread, calls, steps, loops, groups, host, passed, unknown)
 _FORGOTTEN = 0.8
 """What an edit weighs less that uses a name which the function binds and never uses."""
 _LEAST = 0.5
