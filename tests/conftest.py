@@ -32,6 +32,12 @@ settings.load_profile("same")
 COLUMNS = ("honest", "full points", "flagged", "hostile", "with points")
 
 
+def pytest_configure() -> None:
+    # Tests run side by side, so no lane has a core to spare.
+    if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
+        pytest.MonkeyPatch().setattr("grader.judge.lane._sharing", int(workers))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-verdicts", action="store_true", help="write what the corpus gets: see tests/corpus.py")
 
