@@ -5,31 +5,49 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from grader.plan.edits import Edit, EditKind, lines_of
+from grader.plan.edits import Edit, EditKind, edited, lines_of
 
 Level = Literal["place", "kind", "edit"]
 
 MOST_PLACES = 2
+_ADDED = ("before", "after")
 
 
 def line_of(text: str, edits: Sequence[Edit]) -> int:
     """The line to look at, the first of the best edit; 0 where edits of several places are as good."""
-    return edits[0].line if len({lines_of(text, edit) for edit in edits}) <= MOST_PLACES else 0
+    return edits[0].line if len({_place(text, edit) for edit in edits}) <= MOST_PLACES else 0
 
 
 def told(text: str, edits: Sequence[Edit], level: Level, words: Mapping[EditKind, str]) -> str:
     """A sentence about edits of a file that were proved, which are as good as each other, the best first. Where the
     level tells the edit itself, it is shown beside the sentence."""
     best = edits[0]
-    places = sorted({lines_of(text, edit) for edit in edits})
-    where = " or ".join(f"line {place[0]}" if len(place) == 1 else
-                        f"lines {', '.join(map(str, place[:-1]))} and {place[-1]} together" for place in places)
-    if len(places) > MOST_PLACES:
+    kinds: dict[tuple[tuple[int, ...], str], EditKind] = {}
+    for edit in edits:
+        kinds.setdefault((lines_of(text, edit), _place(text, edit)), edit.kind)
+    where = " or ".join(place for _, place in sorted(kinds))
+    if len(kinds) > MOST_PLACES:
         return "Changes in several lines make every case right, so none of them alone tells where the mistake is."
     if best.workaround:
-        return (f"The failure disappears with one change in {where}, which may only keep it from showing: look at what "
+        return (f"The failure disappears with one change {where}, which may only keep it from showing: look at what "
                 "is decided there.")
-    said = f"One change in {where} makes every case right"
-    if level != "place" and len(places) == 1:
-        return f"{said}: {words[best.kind]}."
-    return f"{said}."
+    if level != "place" and len(set(kinds.values())) > 1:
+        each = ", or ".join(f"{place} {words[kind]}" for (_, place), kind in sorted(kinds.items()))
+        return f"One change makes every case right: {each}."
+    # A line that is added is itself what is missing.
+    added = all(place.startswith(_ADDED) for _, place in kinds)
+    said = f"One {'more line' if added else 'change'} {where} makes every case right"
+    return f"{said}." if level == "place" or (added and best.kind == "missing") else f"{said}: {words[best.kind]}."
+
+
+def _place(text: str, edit: Edit) -> str:
+    """The lines that an edit changes, or the line before or after which it adds some."""
+    *others, line = lines_of(text, edit)
+    if others:
+        return f"in lines {', '.join(map(str, others))} and {line} together"
+    before, after = text.splitlines(), edited(text, edit).splitlines()
+    more = len(after) - len(before)
+    for at, word in zip((line - 1, line), _ADDED, strict=True):
+        if more > 0 and after[:at] == before[:at] and after[at + more:] == before[at:]:
+            return f"{word} line {line}"
+    return f"in line {line}"
