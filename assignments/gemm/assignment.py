@@ -73,8 +73,9 @@ def _summed_to(size: int) -> Callable[[Tensor, Tensor], Tensor | None]:
 
 # What is added of K instead of all of it.
 WRONG_PARTS: tuple[tuple[str, str, Callable[[int, int], slice]], ...] = (
-    ("last block missing", "The last, partial block of K is missing: the loop over K needs tl.cdiv(K, BLOCK) "
-     "steps, and in the last one both loads a mask with other=0.0.", lambda k, step: slice(0, k // step * step)),
+    ("last block missing", "The end of K is missing: the loop over K needs tl.cdiv(K, BLOCK) steps, and in the last "
+     "one both loads a mask with other=0.0; shares of the steps are rounded up as well.",
+     lambda k, step: slice(0, k // step * step)),
     ("first block missing", "The first block of K is missing: the loop over K begins at 0.",
      lambda k, step: slice(min(k, step), k)),
     ("first {step} of K only", "Only the first {step} products of K were added, one block: does the loop over K run to "

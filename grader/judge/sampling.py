@@ -103,7 +103,8 @@ def wrong_part(
     return Detail(
         kind="wrong_values", wrong=int(wrong.sum()), total=found.total,
         message=f"{said}: {assignment.output.name}[{', '.join(map(str, index))}] is {got}, expected {expected}.",
-        hint="All smaller cases came out right: does a branch, an index, a stride or the grid depend on the size?")
+        hint="All smaller cases came out right: is there a number that is enough for them alone, such as a count of "
+             "parts, a block or what 32 bits hold, or does a branch, a stride or the grid depend on the size?")
 
 
 class Sample:

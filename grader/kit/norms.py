@@ -119,7 +119,8 @@ def norm_mistakes(size: str, blocks: Sequence[int]) -> Iterator[Mistake]:
     # 0 stands for the smallest power of two that holds a row.
     for block in (0, *blocks):
         yield Mistake(
-            name="mean over the block", hint=f"The sum was divided by the size of the block: divide by {size}.",
+            name="mean over the block",
+            hint=f"The sum was divided by the size of the block, or of all blocks together: divide by {size}.",
             answer=_divided_by(block))
     for block in blocks:
         yield Mistake(

@@ -34,6 +34,9 @@ JUDGE_CHANGES = {
        "block may take a simulator as long as one that does. A mask that stays while its loop moves on, an index of "
        "vectors that counts elements, a sum and a maximum of softmax that are not brought together are known. Changes "
        "that are tried set a sum again in each round, give a reduction its axis, and turn the layout of a fragment.",
+    9: "A cp.async copy that is used before its thread has waited for it is wrong, by the look for races as well. A "
+       "change that adds a line says before or after which, and of two places what each changes. Softmax and RMSNorm "
+       "have a case of four rows whose length is odd.",
 }
 """What each version of the judge changed."""
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from grader.plan.limits import Limit
 from grader.plan.traffic import Kind
+from grader.ptx.copies import Copies
 from grader.ptx.findings import Named
 from grader.ptx.lanes import Frame, spread
 from grader.ptx.races import Races
@@ -99,7 +100,7 @@ class Spaces:
         self.workspace, self.multiprocessors = launched.workspace, launched.multiprocessors
         self._rows, self._threads = shared.rows, self.local.threads
         self.local_base = 0
-        self.transfers = Transfers()
+        self.transfers, self.copies = Transfers(), Copies()
         races.place = self.place
 
     def begin(self, numbers: Array, threads: int, checked: bool) -> None:
@@ -109,6 +110,7 @@ class Spaces:
         self.shared.begin(blocks, checked)
         self.local.begin(blocks, threads)
         self.transfers.due.clear()
+        self.copies.begin(*((self.shared.region.raw.size >> 2, blocks * threads) if checked else (0, 0)))
         self.races.begin(numbers, threads, checked)
         self._rows, self._threads = self.shared.rows, self.local.threads
 
@@ -289,6 +291,8 @@ class Spaces:
                 found = [self._taken(piece, index + k if k else index, dtype) for k in range(count)]
             if piece.region.written is not None:
                 self._check_written(m, piece, index, size, count)
+                if self.copies.flights and piece.region is self.shared.region:
+                    self._check_landed(m, piece, size * count)
             if piece.region is not self.local.region and piece.region is not self.parameters:
                 self.races.loaded(m, piece.region, piece.offsets, piece.mask, size * count, synced)
                 if m.observer is not None:
@@ -336,6 +340,28 @@ class Spaces:
                 m.findings.unwritten(m.spot(), named, int(bad[first].sum()), first)
                 return
 
+    def _check_landed(self, m: Threads, piece: Reached, size: int) -> None:
+        words = piece.offsets >> 2
+        for step in range(max(1, size >> 2)):
+            early = self.copies.flying(words + step)
+            if piece.mask is not None:
+                early = early & piece.mask
+            if early.any():
+                block = int(np.argmax(np.broadcast_to(early, m.shape).any(1)))
+                m.findings.undefined(m.spot(), "pipeline", numbers=[int(m.numbers_here()[block])])
+                return
+
+    def running(self, m: Threads) -> Array:
+        """The numbers of the threads of the chunk that take part."""
+        threads = spread(self._threads, m.shape)
+        return threads.reshape(-1) if m.mask is None else threads[spread(m.mask, m.shape)]
+
+    def wait_for_copies(self, m: Threads, left: int | None) -> None:
+        """Lets the threads that take part wait for their copies: see `Copies.wait`."""
+        if self.copies.flights:
+            m.version += 1
+            self.races.landed(m, self.shared.region, *self.copies.wait(self.running(m), left))
+
     def place(self, region: Region, offset: int, size: int) -> tuple[Named, int]:
         """What a byte belongs to, and the number of the element of `size` bytes there."""
         if region.named.shared:
@@ -346,8 +372,10 @@ class Spaces:
 
     def store(
         self, m: Threads, space: str, address: Array, values: Sequence[Array], dtype: np.dtype[Any],
-        synced: bool = False,
+        synced: bool = False, copied: bool = False,
     ) -> None:
+        """`synced`: the store orders itself. `copied`: words arrive in shared memory at the latest when their threads
+        wait."""
         count, size = len(values), dtype.itemsize
         if space == "local" and count > 1:
             for k, value in enumerate(values):
@@ -372,6 +400,8 @@ class Spaces:
                 view[at] = value
                 if piece.region.written is not None:
                     piece.region.marks(size)[at] = whole(size)
+                if copied and piece.region is self.shared.region:
+                    self.copies.start(at, _lanes(m, piece.mask, self._threads, self._threads)[0])
             if not private and not synced:
                 self.races.settled(m, piece, view, parts)
 

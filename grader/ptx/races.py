@@ -220,6 +220,13 @@ class Races:
                     self._tell(m, region, here, stamps, clash, different=False)
             self._stamp(m, touched.writer, here, mask)
 
+    def landed(self, m: Threads, region: Region, words: Array, threads: Array) -> None:
+        """Notes words that arrive now, and the threads of the chunk that have copied them."""
+        if not self.off and self.checked and region.touched is not None:
+            new = self._whole.reshape(-1)[threads] + (min(m.clock, LAST) << WHEN)
+            for step in range(max(1, 4 >> self.unit)):
+                region.touched.writer[(words << 2 >> self.unit) + step] = new
+
     def settled(self, m: Threads, piece: Reached, view: Array, parts: list[tuple[Array, Array]]) -> None:
         """Looks, after a store, for threads that stored something else to the same place at the same time."""
         if piece.region.named.shared and not self.checked:

@@ -113,7 +113,7 @@ def test_the_same_file_and_seed_get_the_same_hint() -> None:
     ([["a"]], "One change in line 1 makes every case right: another name."),
     ([["b", "d"]], "One change in lines 2 and 4 together makes every case right: another name."),
     ([["c"], ["a", "b", "d"]],
-     "One change in lines 1, 2 and 4 together or in line 3 makes every case right: another name."),
+     "One change in lines 1, 2 and 4 together or line 3 makes every case right: another name."),
     ([["a"], ["b"], ["b", "c"]], "Changes in several lines make every case right"),
 ])
 def test_each_line_of_a_change_is_told(places: list[list[str]], says: str) -> None:
@@ -126,10 +126,10 @@ def test_each_line_of_a_change_is_told(places: list[list[str]], says: str) -> No
 @pytest.mark.parametrize(("added", "says"), [
     ([(6, "x\n", "barrier")], "One more line before line 2 makes every case right: a barrier."),
     ([(5, "\nx", "barrier")], "One more line after line 1 makes every case right: a barrier."),
-    ([(6, "x\n", "missing")], "One more line before line 2 makes every case right."),
+    ([(6, "x\n", "missing")], "One more line before line 2 makes every case right: a step."),
     ([(6, "x", "missing")], "One change in line 2 makes every case right: a step."),
     ([(12, "x\n", "missing"), (4, "3", "constant")],
-     "One change makes every case right: in line 1 another number, or before line 3 a step."),
+     "One change in line 1 or before line 3 makes every case right: a number in the first, a step in the second."),
 ])
 def test_a_line_that_is_added_is_told_with_its_place(
     added: list[tuple[int, str, EditKind]], says: str
@@ -137,7 +137,7 @@ def test_a_line_that_is_added_is_told_with_its_place(
     text = "a = 1\nb = 2\nc = 3\n"
     edits = [Edit(kind=kind, line=1 + text[:at].count("\n"), weight=1, spans=[Span(start=at, end=at, text=put)])
              for at, put, kind in added]
-    words: dict[EditKind, str] = {"barrier": "a barrier", "missing": "a step", "constant": "another number"}
+    words: dict[EditKind, str] = {"barrier": "a barrier", "missing": "a step", "constant": "a number"}
     assert told(text, edits, "kind", words) == says
 
 

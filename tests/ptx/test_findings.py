@@ -250,6 +250,43 @@ def test_a_warp_whose_lanes_part_at_a_shuffle() -> None:
     _lines(body, [found], "// half")
 
 
+COPY = "__pipeline_memcpy_async(s + t, x + t, 4);"
+AGAIN = "__pipeline_memcpy_async(s + 256 + t, x + 256 + t, 4);"
+COMMIT, SYNC = "__pipeline_commit();", "__syncthreads();"
+
+
+@pytest.mark.parametrize(("before", "read", "found"), [
+    (f"{COPY} {COMMIT} __pipeline_wait_prior(0); {SYNC}", "s[255 - t]", ""),
+    # A thread knows what it has copied itself once it has waited.
+    (f"{COPY} {COMMIT} __pipeline_wait_prior(0);", "s[t]", ""),
+    (f"{COPY} {COMMIT} __pipeline_wait_prior(0);", "s[255 - t]", "shared"),
+    (f"{COPY} {COMMIT} {SYNC}", "s[t]", "pipeline"),
+    # Others see what a thread has copied after a barrier behind its wait.
+    (f"{COPY} {COMMIT} {SYNC} __pipeline_wait_prior(0);", "s[255 - t]", "shared"),
+    (f"{COPY} {COMMIT} {AGAIN} {COMMIT} __pipeline_wait_prior(1); {SYNC}", "s[255 - t]", ""),
+    (f"{COPY} {COMMIT} {AGAIN} {COMMIT} __pipeline_wait_prior(1); {SYNC}", "s[511 - t]", "pipeline"),
+    # An empty group counts, and what no group holds is waited for by a wait for all alone.
+    (f"{COPY} {COMMIT} {COMMIT} __pipeline_wait_prior(1); {SYNC}", "s[255 - t]", ""),
+    (f"{COPY} __pipeline_wait_prior(0); {SYNC}", "s[255 - t]", "pipeline"),
+    (f'{COPY} asm volatile("cp.async.wait_all;" ::: "memory"); {SYNC}', "s[255 - t]", ""),
+    (f"{COPY} {COMMIT} if (t < 128) __pipeline_wait_prior(0); {SYNC}", "s[t]", "pipeline"),
+    # A copy that another one follows lands with the later.
+    (f"{COPY} {COMMIT} {COPY} {COMMIT} __pipeline_wait_prior(1); {SYNC}", "s[t]", "pipeline"),
+    (f"{COPY} {COMMIT} {COPY} {COMMIT} __pipeline_wait_prior(0); {SYNC}", "s[t]", ""),
+    # Half of a block copies, in vectors, and the other half reads.
+    (f"if (t < 64) __pipeline_memcpy_async(s + 4 * t, x + 4 * t, 16); {COMMIT} __pipeline_wait_prior(0); {SYNC}",
+     "s[255 - t]", ""),
+    (f"if (t < 64) __pipeline_memcpy_async(s + 4 * t, x + 4 * t, 16); {SYNC}", "s[255 - t]", "pipeline"),
+])
+def test_copies_are_there_once_their_threads_have_waited(before: str, read: str, found: str) -> None:
+    body = f"    __shared__ __align__(16) float s[512];\n    int t = threadIdx.x; {before}\n    y[t] = {read}; // use\n"
+    seen = _run(body, before="#include <cuda_pipeline.h>\n").findings
+    assert {one.what for one in seen if isinstance(one, Undefined)} == ({found} if found else set())
+    assert len(seen) == bool(found)
+    if found:
+        _lines(body.replace("    __shared__", "\n    __shared__"), seen, "// use")
+
+
 @pytest.mark.parametrize("threads", [31, 33, 100])
 def test_blocks_of_any_size(threads: int) -> None:
     body = """    float v = x[threadIdx.x];

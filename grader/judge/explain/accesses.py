@@ -118,8 +118,13 @@ class TensorAccess:
         return f"{self.named(elements)} element{'s' * (elements != 1)} of {self.layout.name}"
 
     def along(self, apart: int) -> int:
-        """The number of the tile's lanes that lie this far apart."""
-        return next((size for _, step, size in self.dimensions if step == apart), 1)
+        """The number of the tile's lanes that lie this far apart, those of further dimensions that go on behind them
+        included, unless a new row begins there."""
+        sizes = {step: size for _, step, size in self.dimensions if step}
+        reach = apart
+        while (size := sizes.pop(reach, 0)) and (reach == apart or not self.layout.is_matrix):
+            reach *= size
+        return reach // apart
 
     @classmethod
     def of_threads(cls, access: Access) -> tuple[Access, int]:
@@ -170,7 +175,9 @@ def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
 
 def _strides(one: TensorAccess) -> Hint | None:
     layout = one.layout
-    right = {1, layout.columns} if layout.down else {1}
+    # Lanes may lie behind each other in several dimensions.
+    right = {1} | ({layout.columns} if layout.down else set()) | {
+        apart * size for _, apart, size in one.dimensions if apart}
     wrong = next((apart for _, apart, _ in one.dimensions if apart and apart not in right), None)
     # A thread may have several elements for itself.
     if wrong is None or one.words.names.threads:

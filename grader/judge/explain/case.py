@@ -194,10 +194,11 @@ def _launched(called: Called) -> str:
     launches = [one for one in called.launches if named(one) & called.outputs]
     if len(launches) != 1:
         return ""
-    each = f" blocks of {extent(launches[0].block)} threads" if called.words.names.threads else ""
-    shape = " x ".join(map(str, extents(called.assignment.output, called.case.sizes)))
-    return spoken(f"The launch in line {launches[0].line} has a grid of {extent(launches[0].grid)}{each}; "
-                  f"{called.output} is {shape}.", called.words)
+    grid, each = extent(launches[0].grid), extent(launches[0].block)
+    shape = extent(extents(called.assignment.output, called.case.sizes))
+    threads = f", of {each} threads each" if called.words.names.threads else ""
+    return spoken(f"The launch in line {launches[0].line} starts {grid} program{'s' * (grid != '1')}{threads}; "
+                  f"{called.output} has {shape} elements.", called.words)
 
 
 def _message(name: str, comparison: Comparison, kind: FailureKind, updated: bool) -> str:

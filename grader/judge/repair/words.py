@@ -25,19 +25,18 @@ def told(text: str, edits: Sequence[Edit], level: Level, words: Mapping[EditKind
     kinds: dict[tuple[tuple[int, ...], str], EditKind] = {}
     for edit in edits:
         kinds.setdefault((lines_of(text, edit), _place(text, edit)), edit.kind)
-    where = " or ".join(place for _, place in sorted(kinds))
+    where = " or ".join(place for _, place in sorted(kinds)).replace(" or in ", " or ")
     if len(kinds) > MOST_PLACES:
         return "Changes in several lines make every case right, so none of them alone tells where the mistake is."
     if best.workaround:
         return (f"The failure disappears with one change {where}, which may only keep it from showing: look at what "
                 "is decided there.")
-    if level != "place" and len(set(kinds.values())) > 1:
-        each = ", or ".join(f"{place} {words[kind]}" for (_, place), kind in sorted(kinds.items()))
-        return f"One change makes every case right: {each}."
-    # A line that is added is itself what is missing.
     added = all(place.startswith(_ADDED) for _, place in kinds)
     said = f"One {'more line' if added else 'change'} {where} makes every case right"
-    return f"{said}." if level == "place" or (added and best.kind == "missing") else f"{said}: {words[best.kind]}."
+    if level == "place":
+        return f"{said}."
+    each = [words[kind] for _, kind in sorted(kinds.items())]
+    return f"{said}: {each[0]}." if len(set(each)) == 1 else f"{said}: {each[0]} in the first, {each[1]} in the second."
 
 
 def _place(text: str, edit: Edit) -> str:

@@ -1,4 +1,4 @@
-"""Copies into shared memory that run beside the threads: here they are over at once."""
+"""Copies into shared memory that run beside the threads: see `grader.ptx.copies`."""
 
 from __future__ import annotations
 
@@ -16,15 +16,23 @@ from grader.ptx.types import DTYPES, Unsupported
 def _cp(decoder: Decoder, one: ThreadInstruction) -> Run:
     words = one.modifiers
     if words[:3] == ("async", "mbarrier", "arrive"):
-        # Copies are over at once, so their threads arrive at once: what counts itself in leaves no trace.
-        return arrival(decoder, one, "_", one.operands) if "noinc" in words else lambda m: None
+        # Threads arrive at once, as if their copies were over: what counts itself in leaves no trace.
+        arrive = arrival(decoder, one, "_", one.operands) if "noinc" in words else lambda m: None
+
+        def arrived(m: ChunkState) -> None:
+            m.spaces.wait_for_copies(m, None)
+            arrive(m)
+
+        return arrived
     if words[:2] == ("async", "bulk"):
         return bulk(decoder, one)
     if words[:1] != ("async",):
         raise Unsupported(str(one))
-    if words[1:2] and words[1] in ("commit_group", "wait_group", "wait_all"):
-        # Copies are made at once; that a wait is missing is not seen.
-        return lambda m: None
+    if words[1:2] == ("commit_group",):
+        return lambda m: m.spaces.copies.commit(m.spaces.running(m))
+    if words[1:2] and words[1] in ("wait_group", "wait_all"):
+        left = None if words[1] == "wait_all" else int(one.operands[0], 0)
+        return lambda m: m.spaces.wait_for_copies(m, left)
     target, source = (decoder.address(operand) for operand in one.operands[:2])
     # Some compilers write the size in hexadecimal digits.
     bytes_of = {form: size for size in (4, 8, 16) for form in (f"{size}", f"{size:#x}")}
@@ -55,7 +63,7 @@ def _cp(decoder: Decoder, one: ThreadInstruction) -> Run:
                 with m.under(mask):
                     value = m.spaces.load(m, "global", begin + np.uint64(4 * number), dtype)[0]
                 values.append(np.where(here, value, dtype.type(0)))
-        m.spaces.store(m, "shared", target(m), values, dtype)
+        m.spaces.store(m, "shared", target(m), values, dtype, copied=True)
 
     return run
 

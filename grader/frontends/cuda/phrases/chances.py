@@ -28,8 +28,9 @@ CHANCES: Chances = {
     "lanes": _failure(
         "Several threads store different values to element {element:,} of {tensor}{line} at once, in block {program}: "
         "which of them stays is left to chance.",
-        "Give each element one thread: is threadIdx.y, or blockIdx times blockDim, missing from the index? What "
-        "threads have in common is summed first, in shared memory or with atomicAdd."),
+        "Give each element one thread: is threadIdx.y, or blockIdx times blockDim, missing from the index, or does a "
+        "condition let an index pass the end of its row, into the next one? What threads have in common is summed "
+        "first, in shared memory or with atomicAdd."),
     "reorder": _failure(
         "The answer depends on an order{line} that CUDA does not define.", "Compute each element from its own index."),
     "hint": _failure(
@@ -37,8 +38,10 @@ CHANCES: Chances = {
         "Promise only what holds for every size, 1 and primes among them."),
     "pipeline": _failure(
         "What is made asynchronously, by a copy or by wgmma, is used{line} before anybody has waited for it.",
-        "Sums of wgmma are there after wgmma.commit_group and wgmma.wait_group 0, copies after "
-        "__pipeline_wait_prior(0) or a wait for their barrier, and then __syncthreads()."),
+        "Sums of wgmma are there after wgmma.commit_group and wgmma.wait_group 0. Copies are there once their group is "
+        "committed and no longer among the last ones that wait_group N or __pipeline_wait_prior(N) leaves out (an "
+        "empty group counts), or after a wait for their barrier; other threads see them after a __syncthreads() that "
+        "follows."),
     "index": _failure(
         "A shuffle{line} reads a lane that does not take part, and the answer depends on what is found there.",
         "All 32 threads of a warp call __shfl_sync with the mask 0xffffffff, outside of any `if`; a lane is 0 to 31."),

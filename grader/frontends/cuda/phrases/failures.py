@@ -62,7 +62,8 @@ MESSAGES = (
      "Is the number of bytes count * sizeof(element)? sizeof of a pointer is 8, whatever it points to. In cudaMemcpy2D "
      "each side has a pitch of its own: that of elements which lie side by side is sizeof(element)."),
     (r"the variable has \d+ bytes", "Copy no more bytes than the variable has: sizeof(variable)."),
-    (r"pitch is less than the width", "The pitch is the distance of two rows in bytes: cols * sizeof(float) at least."),
+    (r"pitch is less than the width",
+     "The pitch is the distance of two rows in bytes: cols * sizeof(float) for rows without a gap."),
     (r"there is one GPU", "Leave cudaSetDevice out, or pass 0."),
     # Host code that ends.
     (r"divides a whole number by zero", "What is divided by may be 0: sizes are 1 at least, but n / 256 is 0 for small "

@@ -41,8 +41,8 @@ SIGHTS = Sights(
     unmasked="The last block has threads past the end: put this {call} into an `if` {sizes}.",
     unmasked_load="",
     flat_sizes="such as if (i < n), with the names of this line",
-    unwritten="Neither cudaMalloc nor __shared__ clears memory, which may hold anything: use cudaMemset, or store "
-              "every element before it is read.",
+    unwritten="Neither cudaMalloc nor __shared__ clears memory, which may hold anything: store every element before it "
+              "is read (or use cudaMemset), and compare the index that is read with the one that is stored.",
     no_program="A size divided with / rounds down, to 0 where it is smaller than the block: use (n + threads - 1) / "
                "threads.",
     overflow="An int holds up to 2147483647: convert a factor of the product first, as in (size_t)row * cols.",

@@ -36,7 +36,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
     for statement in unit.statements:
         yield from _written(source, file, unit, statement)
     for call in unit.calls:
-        yield from _made(source, unit, call)
+        yield from _made(file, unit, call)
         yield from _unary(source, unit, call)
     for parameter, given in zip(unit.parameters, file.given, strict=False):
         if isinstance(given, GivenTensor) and given.place == "host":
@@ -116,13 +116,16 @@ def _unary(source: SourceTree, unit: Unit, call: ast.Call) -> Iterator[Draft]:
         yield instead(source, "extra", 1.4, call, source.of(call.func.value))
 
 
-def _made(source: SourceTree, unit: Unit, call: ast.Call) -> Iterator[Draft]:
+def _made(file: File, unit: Unit, call: ast.Call) -> Iterator[Draft]:
     """Where a tensor is made, and what it holds."""
-    name = called(call)
+    source, name = file.source, called(call)
     if not isinstance(call.func, ast.Attribute) or source.of(call.func.value) != "torch":
         return
     if name in ("empty", "empty_like"):
-        yield Draft("function", 1.4, (source.put(call.func, f"torch.{name.replace('empty', 'zeros')}"),), True)
+        # Memory that kernels only store to may be zero in vain; what they add to has to be.
+        added = any(called(one).startswith("atomic_") for kernel in file.kernels.values() for one in kernel.calls)
+        yield Draft(
+            "function", 1.4, (source.put(call.func, f"torch.{name.replace('empty', 'zeros')}"),), not added)
     tensors = unit.names("tensor", before=1)
     device = next((key.value for key in call.keywords if key.arg == "device"), None)
     if name in _MAKERS and tensors:

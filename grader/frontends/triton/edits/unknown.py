@@ -16,8 +16,8 @@ _KNOWN = (
     "cumsum", "debug_barrier", "div_rn", "dot", "erf", "exp", "exp2", "expand_dims", "extra", "float16", "float32",
     "float64", "fma", "full", "int16", "int32", "int64", "int8", "load", "log", "log2", "math", "max", "maximum", "min",
     "minimum", "multiple_of", "num_programs", "program_id", "rand", "range", "reshape", "rsqrt", "sigmoid", "sin",
-    "softmax", "sort", "sqrt", "sqrt_rn", "static_range", "store", "sum", "trans", "uint8", "view", "where", "zeros",
-    "zeros_like",
+    "softmax", "sort", "sqrt", "sqrt_rn", "static_range", "store", "sum", "trans", "uint16", "uint32", "uint64",
+    "uint8", "view", "where", "zeros", "zeros_like",
 )
 _BLOCK = 1024
 

@@ -1,0 +1,73 @@
+"""Copies by `cp.async` that are under way: see "Asynchronous copy" of the PTX ISA (9.0, 9.7.9.25).
+
+What they bring is there at once, so values do not depend on when they arrive. A GPU may have it as late as the copying
+thread's wait for its group: who loads before is told, and for the look for races they are stored by that wait.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from grader.ptx.types import Array
+
+
+class _Flight(NamedTuple):
+    """What one instruction copies: words of shared memory, and for each the thread that copies it and its group."""
+
+    number: int
+    words: Array
+    threads: Array
+    groups: Array
+
+
+class Copies:
+    """Words are those of a chunk's shared memory, threads those of the chunk. Nothing is noted of 0 words."""
+
+    def __init__(self) -> None:
+        self.begin(0, 0)
+
+    def begin(self, words: int, threads: int) -> None:
+        self.flights: list[_Flight] = []
+        # By words, the flight that brings one last; by threads, the group of their next copy.
+        self._by, self._group = np.zeros(words, np.int32), np.zeros(threads, np.int32)
+        self._flown = 0
+
+    def start(self, words: Array, threads: Array) -> None:
+        """Notes words that threads begin to copy."""
+        if self._by.size and words.size:
+            self._flown += 1
+            self._by[words] = self._flown
+            self.flights.append(_Flight(self._flown, words, threads, self._group[threads]))
+
+    def commit(self, threads: Array) -> None:
+        """Ends the group of each of these threads."""
+        if self._by.size:
+            self._group[threads] += 1
+
+    def wait(self, threads: Array, left: int | None) -> tuple[Array, Array]:
+        """These threads wait for all their groups but the last few, or for all their copies (None). Returns the words
+        that are there now, and who has copied each."""
+        waits = np.zeros(self._group.size, bool)
+        waits[threads] = True
+        landed, kept = [(np.zeros(0, np.int64), np.zeros(0, np.int64))], []
+        for flight in self.flights:
+            over = waits[flight.threads]
+            if left is not None:
+                over &= flight.groups < self._group[flight.threads] - left
+            there = flight.words[over]
+            last = self._by[there] == flight.number
+            self._by[there[last]] = 0
+            landed.append((there[last], flight.threads[over][last]))
+            if not over.all():
+                kept.append(flight._replace(words=flight.words[~over], threads=flight.threads[~over],
+                                            groups=flight.groups[~over]))
+        self.flights = kept
+        words, who = zip(*landed, strict=True)
+        return np.concatenate(words), np.concatenate(who)
+
+    def flying(self, words: Array) -> Array:
+        """Which words nobody has waited for."""
+        found: Array = self._by.take(words, mode="clip") != 0
+        return found
