@@ -93,6 +93,12 @@ def extent(sizes: Sequence[int]) -> str:
     return " x ".join(f"{size:,}" for size in sizes[:last + 1])
 
 
+def started(line: int, grid: Sequence[int]) -> str:
+    """ "launch in line 12 starts 3 x 2 programs"."""
+    count = extent(grid)
+    return f"launch in line {line} starts {count} program{'s' * (count != '1')}"
+
+
 def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 

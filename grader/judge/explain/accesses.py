@@ -15,7 +15,7 @@ from torch import Tensor
 
 from grader.frontends.phrases import Phrases
 from grader.judge.explain.evidence import Hint, plural
-from grader.judge.wording import extent, spoken
+from grader.judge.wording import spoken, started
 from grader.plan.findings import Access
 
 DIVIDED = "How does the kernel come from the number of a program to each index, and by what does it divide?"
@@ -83,9 +83,7 @@ class TensorAccess:
 
     @property
     def launched(self) -> str:
-        """The grid, as a clause: "the launch in line 12 starts 3 x 2 programs"."""
-        grid = extent(self.access.grid)
-        return f"the launch in line {self.launch} starts {grid} program{'s' * (grid != '1')}"
+        return f"the {started(self.launch, self.access.grid)}"
 
     @property
     def count(self) -> str:
@@ -176,8 +174,7 @@ def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
 def _strides(one: TensorAccess) -> Hint | None:
     layout = one.layout
     # Lanes may lie behind each other in several dimensions.
-    right = {1} | ({layout.columns} if layout.down else set()) | {
-        apart * size for _, apart, size in one.dimensions if apart}
+    right = {1, *[layout.columns] * bool(layout.down), *(apart * size for _, apart, size in one.dimensions if apart)}
     wrong = next((apart for _, apart, _ in one.dimensions if apart and apart not in right), None)
     # A thread may have several elements for itself.
     if wrong is None or one.words.names.threads:

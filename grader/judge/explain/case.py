@@ -12,15 +12,9 @@ from grader.judge.explain.accesses import misplaced, uncovered
 from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
 from grader.judge.explain.findings import explain_findings, left_early
-from grader.judge.explain.operations import (
-    beside,
-    exchanged,
-    explain_copies,
-    explain_unwritten,
-    not_contiguous,
-)
+from grader.judge.explain.operations import beside, exchanged, explain_copies, explain_unwritten, not_contiguous
 from grader.judge.explain.values import explain_values, known_mistakes
-from grader.judge.wording import extent, listed, spoken, spoken_mistake
+from grader.judge.wording import extent, listed, spoken, spoken_mistake, started
 from grader.model.parameters import Inputs, extents
 from grader.model.result import Detail, OutputFigures
 from grader.model.verdicts import FailureKind
@@ -194,11 +188,10 @@ def _launched(called: Called) -> str:
     launches = [one for one in called.launches if named(one) & called.outputs]
     if len(launches) != 1:
         return ""
-    grid, each = extent(launches[0].grid), extent(launches[0].block)
+    threads = f", of {extent(launches[0].block)} threads each" if called.words.names.threads else ""
     shape = extent(extents(called.assignment.output, called.case.sizes))
-    threads = f", of {each} threads each" if called.words.names.threads else ""
-    return spoken(f"The launch in line {launches[0].line} starts {grid} program{'s' * (grid != '1')}{threads}; "
-                  f"{called.output} has {shape} elements.", called.words)
+    return spoken(f"The {started(launches[0].line, launches[0].grid)}{threads}; {called.output} has {shape} elements.",
+                  called.words)
 
 
 def _message(name: str, comparison: Comparison, kind: FailureKind, updated: bool) -> str:
