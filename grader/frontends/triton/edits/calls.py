@@ -79,6 +79,12 @@ def _function(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Draft]
             yield instead(source, "function", 1.8, node, f"({argument}) * ({argument})")
     if name == "trans" and isinstance(function, ast.Attribute) and not node.args:
         yield instead(source, "extra", 1.7, node, owner)
+    if name in ("reshape", "view"):
+        # Both keep the order of the elements.
+        tile = node.args[0] if owner == "tl" and node.args else function.value if isinstance(
+            function, ast.Attribute) and owner != "tl" else None
+        if tile is not None:
+            yield instead(source, "function", 1.0, node, f"tl.trans({source.of(tile)})")
     if name == "where" and len(node.args) == 3:
         yield exchanged(source, "order", 1.5, node.args[1], node.args[2])
     if name in ("zeros", "empty", "full", "zeros_like") and owner == "tl" and node.args:
