@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from grader.frontends.drafts import Change, Draft
@@ -140,17 +141,12 @@ def _made(file: File, unit: Unit, call: ast.Call) -> Iterator[Draft]:
 
 def _launch(source: SourceTree, unit: Unit, call: ast.Call, sizes: Sequence[str]) -> Iterator[Draft]:
     own = unit.names("size", before=call.lineno)
-    assert isinstance(call.func, ast.Subscript)
     for argument in call.args:
         if not isinstance(argument, ast.Name) and not isinstance(argument, ast.Starred):
             for text in (*own, *sizes):
                 if text != source.short(argument):
                     yield instead(source, "name", 2.4, argument, text)
-    grid: ast.expr | None = call.func.slice
-    if isinstance(grid, ast.Name):
-        grid = unit.wholes.get(grid.id)
-    if isinstance(grid, ast.Lambda):
-        grid = grid.body
+    grid = _grid_of(unit, call)
     blocks = [source.of(key.value) for key in call.keywords if key.arg not in _OPTIONS]
     for key in call.keywords:
         if key.arg in _OPTIONS:
@@ -160,7 +156,15 @@ def _launch(source: SourceTree, unit: Unit, call: ast.Call, sizes: Sequence[str]
             yield from _block(source, key.value, own, sizes)
     if grid is not None:
         yield from _grid(source, unit, grid, blocks, (*own, *sizes))
-        yield from _agreeing(source, call, grid)
+        yield from _agreeing(source, unit, call, grid)
+
+
+def _grid_of(unit: Unit, call: ast.Call) -> ast.expr | None:
+    assert isinstance(call.func, ast.Subscript)
+    grid: ast.expr | None = call.func.slice
+    if isinstance(grid, ast.Name):
+        grid = unit.wholes.get(grid.id)
+    return grid.body if isinstance(grid, ast.Lambda) else grid
 
 
 def _block(source: SourceTree, value: ast.expr, own: Sequence[str], sizes: Sequence[str]) -> Iterator[Draft]:
@@ -206,14 +210,14 @@ def _grid(
             yield instead(source, "grid", 2.3, grid, f"({source.of(grid.elts[0])}, {text})")
 
 
-def _agreeing(source: SourceTree, call: ast.Call, grid: ast.expr) -> Iterator[Draft]:
+def _agreeing(source: SourceTree, unit: Unit, call: ast.Call, grid: ast.expr) -> Iterator[Draft]:
     """Numbers of a grid and of its launch in each other's place."""
-    inside = [node for node in within(grid) if _is_block(node)]
+    inside, paired = [node for node in within(grid) if _is_block(node)], agreed(source, unit)
     given = [key.value for key in call.keywords if key.arg not in _OPTIONS and _is_block(key.value)]
     for node in inside:
         for value in dict.fromkeys(source.of(one) for one in given):
             if value != source.of(node):
-                yield instead(source, "grid", 0.9, node, value)
+                yield instead(source, "grid", 0.9, node, value)._replace(workaround=node in paired)
     for number in dict.fromkeys(source.of(one) for one in inside):
         same = [one for one in inside if source.of(one) == number]
         for value in dict.fromkeys(source.of(one) for one in given) if len(same) > 1 else ():
@@ -222,7 +226,23 @@ def _agreeing(source: SourceTree, call: ast.Call, grid: ast.expr) -> Iterator[Dr
     for node in given:
         for text in dict.fromkeys(source.of(one) for one in inside):
             if text != source.of(node):
-                yield instead(source, "block", 1.0, node, text)
+                yield instead(source, "block", 1.0, node, text)._replace(workaround=node in paired)
+
+
+def agreed(source: SourceTree, unit: Unit) -> set[ast.expr]:
+    """Numbers and names that stand once in what a grid divides sizes by, and once as a block of each of its launches:
+    another one in one of the two places launches more programs than are needed, or smaller ones."""
+    found, apart = set[ast.expr](), set[ast.expr]()
+    for launch in unit.launches:
+        grid = _grid_of(unit, launch)
+        divisors = [node for call in within(grid) if isinstance(call, ast.Call) and called(call) == "cdiv"
+                    for one in call.args[1:] for node in within(one)] if grid is not None else []
+        given = [key.value for key in launch.keywords if key.arg not in _OPTIONS]
+        counts = [Counter(map(source.of, nodes)) for nodes in (divisors, given)]
+        pairs = {text for text, count in counts[0].items() if count == counts[1][text] == 1}
+        found |= {node for node in (*divisors, *given) if source.of(node) in pairs}
+        apart |= {node for node in divisors if source.of(node) not in pairs}
+    return found - apart
 
 
 def _is_block(node: ast.expr) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from grader.frontends.drafts import Draft
 from grader.frontends.triton.edits.draft import instead
+from grader.frontends.triton.edits.host import agreed
 from grader.frontends.triton.edits.units import MEMORY, File, Role, Unit, called, within
 from grader.plan.edits import MOST_SPANS
 
@@ -31,7 +32,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
     source = file.source
     loads = [node for node in unit.expressions if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
              and node.id in unit.roles]
-    table = _KERNEL if unit.kernel else _HOST
+    table, paired = (_KERNEL, set()) if unit.kernel else (_HOST, agreed(source, unit))
     for node in loads:
         parent = source.place[node].parent
         compared = isinstance(parent, ast.Compare)
@@ -43,7 +44,8 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
                     continue
                 likeness = 0.15 if _nearly(name, node.id) else -0.15
                 if name != node.id:
-                    yield instead(source, "name", weight - 0.4 * compared - 0.8 * divides - likeness, node, name)
+                    draft = instead(source, "name", weight - 0.4 * compared - 0.8 * divides - likeness, node, name)
+                    yield draft._replace(workaround=node in paired)
     yield from _everywhere(file, unit, loads)
     yield from _exchanged(file, unit)
 

@@ -22,7 +22,7 @@ _AROUND = (
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
     if not unit.kernel:
         return
-    source = file.source
+    source, rounds = file.source, _rounds(unit)
     for node in unit.expressions:
         parent, field, number = source.place[node]
         if isinstance(parent, ast.Assign | ast.AugAssign) and field == "value" and unit.role(node) == "value":
@@ -43,7 +43,26 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
         if called(node) == "sum":
             for name in unit.names("size", before=node.lineno):
                 yield instead(source, "missing", 1.4, node, source.operation(node, ast.Div(), name))
-        yield from _part_of_an_operator(source, unit, node, parent, field)
+        yield from _part_of_an_operator(source, unit, node, parent, field, rounds)
+
+
+def _counts(unit: Unit, node: ast.expr) -> bool:
+    """Whether a part of an operator counts programs: a product counts elements, and a loop's variable its rounds."""
+    whole = unit.wholes.get(node.id) if isinstance(node, ast.Name) else node
+    return whole is not None and not (isinstance(whole, ast.BinOp) and isinstance(whole.op, ast.Mult))
+
+
+def _rounds(unit: Unit) -> set[str]:
+    """Compile-time constants that a loop counts up to, or their products: a program has a part for each round."""
+    waiting = [call.args[:2][-1] for call in unit.calls if called(call) in ("range", "static_range") and call.args]
+    found = set[str]()
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            waiting += node.left, node.right
+        elif isinstance(node, ast.Name) and unit.role(node) == "block":
+            found.add(node.id)
+    return found
 
 
 def _names_of_other_advances(unit: Unit, advance: ast.AugAssign) -> set[str]:
@@ -125,17 +144,21 @@ def _offset(source: SourceTree, unit: Unit, node: ast.expr) -> Iterator[Draft]:
 
 
 def _part_of_an_operator(
-    source: SourceTree, unit: Unit, node: ast.expr, parent: ast.AST, field: str
+    source: SourceTree, unit: Unit, node: ast.expr, parent: ast.AST, field: str, rounds: set[str]
 ) -> Iterator[Draft]:
     """A step in one side of an operator, or a factor of an index."""
     role = unit.role(node)
     named = isinstance(node, ast.Name | ast.Subscript) and isinstance(parent, ast.BinOp)
     if called(node) == "program_id" or (named and role in ("program", "index")):
         multiplied = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult)
+        # Where a loop counts, one factor stands in one place: beside what counts programs.
+        part = _counts(unit, node) and any(isinstance(place.parent, ast.BinOp) for place in source.up(node))
         for size in unit.names("stride", "size", "block", before=node.lineno):
             weight = 2.6 if multiplied else 1.4 if role == "program" else 2.1
             weight += 0.5 * (unit.roles[size] != "block")
             weight += 0.8 * (isinstance(node, ast.Name) and node.id in unit.stepped)
+            if role == "program" and size in rounds:
+                weight = 0.8 if part else 2.2
             yield instead(source, "missing", weight, node, source.operation(node, ast.Mult(), size))
     if called(node) == "arange":
         for program in unit.names("program", before=node.lineno) or ["tl.program_id(0)"]:
