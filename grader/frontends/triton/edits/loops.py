@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from grader.frontends.drafts import Change, Draft
@@ -109,6 +109,7 @@ def _statements(source: SourceTree, unit: Unit, parent: ast.AST, block: list[ast
         if isinstance(statement, ast.For | ast.While) and unit.kernel:
             yield from _at_a_loop(source, unit, statement, block[number - 1] if number else None, after)
             yield from _set_again(source, unit, statement)
+            yield from _set_back(source, unit, statement, block[:number])
 
 
 def _accumulated(source: SourceTree, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:
@@ -190,6 +191,38 @@ def _set_again(source: SourceTree, unit: Unit, loop: ast.For | ast.While) -> Ite
         yield Draft("missing", 0.9, (Change(start=at, end=at, text=text),))
 
 
+def _set_back(
+    source: SourceTree, unit: Unit, loop: ast.For | ast.While, before: Sequence[ast.stmt]
+) -> Iterator[Draft]:
+    """What an earlier loop has moved on, and this one moves on from there, set again between them: one by one, and all
+    at once."""
+    outer = _indent(source, loop)
+    earlier = next((number for number in reversed(range(len(before)))
+                    if isinstance(before[number], ast.For | ast.While)), None)
+    if outer is None or earlier is None:
+        return
+    between = {name for statement in before[earlier + 1 :] for name in _stored(statement)}
+    at, lines = source.line_at(source.start(loop)), list[str]()
+    for name in sorted(_moved(before[earlier]) & _moved(loop) - between):
+        if name in unit.wholes:
+            first = source.statement(unit.wholes[name])
+            if source.end(first) < source.start(before[earlier]):
+                lines.append(f"{outer}{source.of(first)}{source.newline}")
+    for text in dict.fromkeys([*lines, "".join(lines)] if lines else []):
+        yield Draft("missing", 0.8, (Change(start=at, end=at, text=text),))
+
+
+def _moved(loop: ast.stmt) -> set[str]:
+    """The names that a loop makes of what they were."""
+    simple = [node for node in ast.walk(loop) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
+    return {name for node in simple for name in _stored(node)
+            if isinstance(node, ast.AugAssign) or name in _loaded(node)}
+
+
+def _stored(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+
+
 def _summed(loop: ast.For | ast.While) -> set[str]:
     """The names that a loop adds to, uses elsewhere, and never sets anew: of those that it does not use, the sum of all
     rounds is used behind it."""
@@ -199,7 +232,7 @@ def _summed(loop: ast.For | ast.While) -> set[str]:
             if not isinstance(node, ast.stmt) or hasattr(node, "body"):
                 continue
             loaded = _loaded(node)
-            bound = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+            bound = _stored(node)
             adds = bound if isinstance(node, ast.AugAssign) else bound & loaded
             added |= adds
             used |= loaded - adds
@@ -217,8 +250,7 @@ def _advances(unit: Unit, loop: ast.For | ast.While) -> Iterator[tuple[str, floa
         used |= _loaded(loop.test)
     moved = {statement.target.id for statement in loop.body if isinstance(statement, ast.AugAssign)
              and isinstance(statement.target, ast.Name)}
-    bound = {node.id for statement in loop.body for node in ast.walk(statement)
-             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    bound = set[str]().union(*map(_stored, loop.body))
     head = loop.test if isinstance(loop, ast.While) else loop.iter
     headed = {node.id for node in ast.walk(head) if isinstance(node, ast.Name)}
     blocks = [name for name in unit.names("block", before=loop.lineno) if name in headed] or unit.names("block")
