@@ -11,6 +11,7 @@ from itertools import chain
 
 from grader.frontends.drafts import Draft, edits_in_order
 from grader.frontends.triton.edits import (
+    ahead,
     arithmetic,
     calls,
     constants,
@@ -31,7 +32,8 @@ from grader.frontends.triton.edits.units import File, read
 from grader.plan.edits import MOST_EDITS, Edits
 from grader.plan.messages import Given
 
-THEMES = (arithmetic, constants, names, masks, pointers, spread, calls, steps, loops, groups, host, passed, unknown)
+THEMES = (arithmetic, constants, names, masks, pointers, spread, calls, steps, loops, ahead, groups, host, passed,
+          unknown)
 _FORGOTTEN = 0.8
 """What an edit weighs less that uses a name which the function binds and never uses."""
 _LEAST = 0.5

@@ -1,0 +1,74 @@
+"""Loops that load what their next round uses: what is loaded there lies a block further on than the present round."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.frontends.drafts import Change, Draft
+from grader.frontends.triton.edits.draft import instead
+from grader.frontends.triton.edits.source import SourceTree
+from grader.frontends.triton.edits.units import File, Unit, called, within
+from grader.plan.edits import MOST_SPANS
+
+
+def edits(file: File, unit: Unit) -> Iterator[Draft]:
+    """A block less in the bounds of such a loop's masks and conditions, and a block more in its indices."""
+    for loop in unit.statements if unit.kernel else ():
+        if isinstance(loop, ast.For | ast.While) and (changed := _changed(unit, loop)):
+            for block in _blocks(unit, loop):
+                yield from _bounds(file.source, unit, loop, changed, block)
+                yield from _indices(file.source, unit, loop, changed, block)
+
+
+def _changed(unit: Unit, loop: ast.For | ast.While) -> set[str]:
+    """The names that a loop binds, if one of them holds what was loaded before it."""
+    found = _names(loop, ast.Store)
+    before = [unit.wholes[name] for name in found if unit.bound[name] < loop.lineno and name in unit.wholes]
+    loaded = any(called(one) == "load" for whole in before for one in within(whole))
+    return found if loaded else set()
+
+
+def _blocks(unit: Unit, loop: ast.For | ast.While) -> list[str]:
+    """The blocks that a loop goes on by, or all."""
+    steps = [node.value for node in ast.walk(loop) if isinstance(node, ast.AugAssign)]
+    used = _names(loop.iter if isinstance(loop, ast.For) else loop.test).union(*map(_names, steps))
+    blocks = unit.names("block")
+    return [name for name in blocks if name in used] or blocks
+
+
+def _bounds(
+    source: SourceTree, unit: Unit, loop: ast.For | ast.While, changed: set[str], block: str
+) -> Iterator[Draft]:
+    """What is compared with, in one place, wherever the same is written, and where it has a name."""
+    written: dict[str, list[Change]] = {}
+    for node in within(loop):
+        if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], ast.Lt | ast.LtE) or (
+                not _holds(loop, node) or not changed & _names(node)):
+            continue
+        bound = node.comparators[0]
+        if isinstance(bound, ast.Name) and bound.id in changed:
+            if (whole := unit.wholes.get(bound.id)) is not None and _holds(loop, whole):
+                yield instead(source, "missing", 0.8, whole, source.operation(whole, ast.Sub(), block))
+            continue
+        change = source.put(bound, source.operation(bound, ast.Sub(), block))
+        yield Draft("mask", 0.9, (change,))
+        written.setdefault(source.short(bound), []).append(change)
+    yield from (Draft("mask", 0.8, some) for some in written.values() if 1 < len(some) <= MOST_SPANS)
+
+
+def _indices(
+    source: SourceTree, unit: Unit, loop: ast.For | ast.While, changed: set[str], block: str
+) -> Iterator[Draft]:
+    for name in unit.names("index"):
+        whole = unit.wholes.get(name)
+        if whole is not None and _holds(loop, whole) and changed & _names(whole):
+            yield instead(source, "missing", 0.9, whole, source.operation(whole, ast.Add(), block))
+
+
+def _holds(loop: ast.For | ast.While, node: ast.expr | ast.stmt) -> bool:
+    return loop.body[0].lineno <= node.lineno <= (loop.end_lineno or 0)
+
+
+def _names(node: ast.AST, context: type[ast.expr_context] = ast.Load) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, context)}
