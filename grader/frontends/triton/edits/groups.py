@@ -12,8 +12,8 @@ from grader.plan.edits import MOST_SPANS
 
 
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
-    """`pid % min(rows - first, GROUP)` for `pid % GROUP`, and its like, where `first` is a group's number times
-    GROUP."""
+    """`pid % min(rows - first, GROUP)` for `pid % GROUP` or `pid % min(rows, GROUP)`, and its like, where `first` is a
+    group's number times GROUP, and what is divided by may have a name."""
     source = file.source
     for product in unit.expressions if unit.kernel else ():
         if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
@@ -21,13 +21,24 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
         for group, number in ((product.right, product.left), (product.left, product.right)):
             if not isinstance(group, ast.Name) or not _divided(unit, number):
                 continue
-            places = [node.right for node in unit.expressions
-                      if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.FloorDiv)
-                      and isinstance(node.right, ast.Name) and node.right.id == group.id and node is not number]
-            if 1 < len(places) <= MOST_SPANS:
+            divisors = [node.right for node in unit.expressions if isinstance(node, ast.BinOp)
+                        and isinstance(node.op, ast.Mod | ast.FloorDiv) and node is not number]
+            heights = [whole for one in divisors if (whole := _height(unit, one, group.id)) is not None]
+            if len(heights) < 2:
+                continue
+            first, places = _name(source, product), list(dict.fromkeys(heights))
+            bound = first not in unit.bound or min(one.lineno for one in places) > product.lineno
+            if len(places) <= MOST_SPANS and bound:
                 for rows in _rows(source, unit, product):
-                    here = source.operation(rows, ast.Sub(), _name(source, product))
-                    yield Draft("missing", 1.0, [source.put(one, f"min({here}, {group.id})") for one in places])
+                    here = source.operation(rows, ast.Sub(), first)
+                    yield Draft("missing", 0.7, [source.put(one, f"min({here}, {group.id})") for one in places])
+
+
+def _height(unit: Unit, divisor: ast.expr, group: str) -> ast.expr | None:
+    """What a divisor is, or is a name for, if that is the group's height, or the smaller of it and something else."""
+    whole = unit.wholes.get(divisor.id, divisor) if isinstance(divisor, ast.Name) else divisor
+    parts = whole.args if isinstance(whole, ast.Call) and called(whole) in ("min", "minimum") else [whole]
+    return whole if any(isinstance(one, ast.Name) and one.id == group for one in parts) else None
 
 
 def _divided(unit: Unit, node: ast.expr) -> bool:
