@@ -154,6 +154,8 @@ ACCEPTED = {name: text(HERE / "accepted" / folder / f"{name}.py").decode() for n
     ("gemm", "gemm_persistent"), ("rmsnorm_matrix", "rmsnorm_matrix_tile_of_rows"),
     ("transpose", "transpose_block_pointers"))}
 ROUND, ZEROS = "tl.num_programs(0)):\n", "        acc = tl.zeros((BM, BN), dtype=tl.float32)\n"
+HEIGHT = "min(tiles_m - first, GROUP)"
+BACK, AGAIN = "    at = X + row * N + tl.arange(0, BLOCK_N)", "\n    for off"
 RIGHT = {
     "softmax": ("softmax", SOFTMAX), "gelu": ("gelu", GELU), "greyscale": ("greyscale", GREYSCALE),
     "moving": ("gemm", MOVING), "tile": ("rmsnorm_matrix", ACCEPTED["rmsnorm_matrix"]),
@@ -161,6 +163,14 @@ RIGHT = {
         "    for tile", f"{ZEROS[4:]}    for tile").replace(ROUND, ROUND + ZEROS)),
     "pointers": ("transpose", ACCEPTED["transpose"].replace("load(src, boundary_check=(0, 1)",
                                                             'load(src, boundary_check=(0, 1), padding_option="zero"')),
+    "turned": ("transpose", text(HERE / "accepted/transpose_tiles/transpose.py").decode()),
+    **{name: (function, text(HERE / f"{member}/{function}.py").decode().replace(wrong, right))
+       for name, function, member, wrong, right in (
+        ("rounds", "gelu", "wrong_answer/gelu_programs_overlap", "id(0) * B", "id(0) * ROUNDS * B"),
+        ("height", "transpose", "wrong_answer/transpose_height_of_the_last_group", "= GROUP\n", f"= {HEIGHT}\n"),
+        ("set back", "rmsnorm_matrix", "runtime_error/rmsnorm_matrix_pointers_not_set_back", f" eps){AGAIN}",
+         f" eps)\n{BACK}{AGAIN}"),
+        ("ahead", "gemm", "runtime_error/gemm_mask_of_the_round_before", "K - k0)", "K - k0 - BK)"))},
     **{name: (function, text(HERE / "shared" / f"{name}.py").decode()) for name, function in (
         ("silu", "silu"), ("gemm", "gemm"), ("transpose", "transpose"), ("rmsnorm_matrix", "rmsnorm_matrix"),
         ("rmsnorm_vector_in_two", "rmsnorm_vector"), ("rmsnorm_vector", "rmsnorm_vector"))},
@@ -274,6 +284,14 @@ MISTAKES = [
     ("moving", "a.stride(0), a.stride(1), b", "a.stride(1), a.stride(0), b", "order"),
     ("moving", "BM=32, BN=64", "BM=64, BN=32", "order"),
     ("persistent", ROUND + ZEROS, ROUND, "missing"),
+    ("turned", "tl.trans(tile)", "tl.reshape(tile, (TILE, TILE))", "function"),
+    ("turned", "tl.trans(tile)", "tile.view(TILE, TILE)", "function"),
+    ("rounds", "tl.program_id(0) * ROUNDS", "tl.program_id(0)", "missing"),
+    ("height", HEIGHT, "min(tiles_m, GROUP)", "missing"),
+    ("height", HEIGHT, "tl.minimum(GROUP, tiles_m)", "missing"),
+    ("set back", f"{BACK}{AGAIN}", AGAIN[1:], "missing"),
+    ("ahead", "K - k0 - BK", "K - k0", "mask"),
+    ("ahead", "at = k0 + rk + BK", "at = k0 + rk", "missing"),
     ("tile", "x * x, axis=1, keep_dims=True", "x * x", "axis"),
     ("pointers", "boundary_check=(0, 1))\n", "boundary_check=(0,))\n", "mask"),
     ("pointers", "boundary_check=(0, 1))\n", "boundary_check=[1])\n", "mask"),
@@ -288,6 +306,8 @@ WORKAROUNDS = [
     ("silu", "BLOCK=1024)", "BLOCK=2048)"),
     ("rmsnorm_vector_in_two", "torch.zeros(1, device", "torch.empty(1, device"),
     ("moving", "        acc += tl.dot(a, b)\n", ""),
+    ("rounds", "block * rounds),)", "block * block),)"),
+    ("rounds", "ROUNDS=rounds", "ROUNDS=block"),
 ]
 """A right kernel, a part of it and what an edit may put there that only keeps faulty code from running."""
 
