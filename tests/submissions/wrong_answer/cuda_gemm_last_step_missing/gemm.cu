@@ -1,5 +1,5 @@
 // The number of steps along K is rounded down.
-// expect: last, partial block of K is missing
+// expect: end of K is missing
 // never: tl.
 // base: accepted/cuda_gemm_tile
 //-    for (int t = 0; t < (K + TILE - 1) / TILE; ++t) {

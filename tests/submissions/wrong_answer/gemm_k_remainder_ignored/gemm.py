@@ -1,5 +1,5 @@
 # The loop runs K // BK times: the last, incomplete block of K is left out.
-# expect: last, partial block of K is missing
+# expect: end of K is missing
 # never: stride
 # never: 65,504
 # base: gemm

@@ -1,5 +1,5 @@
 # The loop over K ends one step early.
-# expect: last, partial block of K is missing
+# expect: end of K is missing
 # never: stride
 # never: 65,504
 # base: gemm
