@@ -51,6 +51,8 @@ _NAMED, _BINDS, _ELSEWHERE = 0.8, 0.5, 0.6
 """What an edit weighs less in a line that evidence names, and in one that sets what is used there; what it weighs more
 outside of the function that holds such a line."""
 _LEAST = 0.3
+_LONGEST = 16
+"""Words from one size of a condition to the other."""
 
 
 def edits_of(text: str, most: int = MOST_EDITS, lines: Sequence[int] = ()) -> Edits:
@@ -195,7 +197,14 @@ def _names(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def _exchanged(body: Sequence[CodeWord], sizes: Sequence[str]) -> Iterator[Draft]:
-    """In a statement, and in a line: that of a condition may hold another statement."""
+    """In a condition that compares with two, in a statement, and in a line: that of a condition may hold another
+    statement."""
+    limits = [at for at in range(1, len(body) - 1) if body[at].text in sizes and body[at - 1].text in ("<", ">=")
+              and body[at + 1].text in (")", "&&", "||", "?", ";")]
+    for first, second in pairwise(limits):
+        apart = body[first].text != body[second].text and second - first < _LONGEST
+        if apart and not any(word.text in (";", "{", "}") for word in body[first:second]):
+            yield Draft("exchanged", 1.0, (_put(body[first], body[second].text), _put(body[second], body[first].text)))
     groups: dict[tuple[str, int], list[CodeWord]] = {}
     number = 0
     for word in body:
