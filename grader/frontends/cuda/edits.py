@@ -11,15 +11,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 
+from grader.frontends.cuda.ranges import counts, ends, sizes_of, tails, vectors, widths
 from grader.frontends.cuda.resets import resets
 from grader.frontends.cuda.source import CodeWord, code_words
+from grader.frontends.cuda.warps import halving, powers_of_two, reducing, warps
 from grader.frontends.drafts import Change, Draft, edits_in_order
 from grader.plan.edits import MOST_EDITS, EditKind, Edits
 
 _INTEGER = re.compile(r"\d{1,6}[uUlL]*")
 _AXES = ("x", "y")
 _PLACES = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
-_WHOLE = frozenset({"int", "unsigned", "long", "size_t", "uint32_t", "int32_t"})
 _NARROW = {"short": "int", "char": "int", "half": "float", "__half": "float"}
 _COMPARISONS: Mapping[str, Sequence[tuple[str, float]]] = {
     "<": (("<=", 2.0),), "<=": (("<", 0.6),), ">": ((">=", 2.2), ("<", 1.8)), ">=": ((">", 1.4), ("<", 1.6)),
@@ -104,16 +105,32 @@ def _bodies(words: Sequence[CodeWord]) -> Iterator[tuple[int, int]]:
 
 
 def _drafts(words: Sequence[CodeWord], text: str) -> Iterator[Draft]:
-    for first, last in _bodies(words):
-        body = words[first : last + 1]
+    wide, trees = widths(words), halving(words)
+    counted = counts(words, wide)
+    bodies = [words[first : last + 1] for first, last in _bodies(words)]
+    reduce = frozenset(_name(body) for body in bodies if reducing(body))
+    for body in bodies:
         kernel = any(word.text in ("__global__", "__device__") for word in body[:8])
-        # More blocks, or larger ones, may only keep a kernel's fault from showing.
+        # More blocks, or larger ones, may only keep a kernel's fault from showing; `max` for `min` makes more.
         yield from (draft._replace(workaround=not kernel) for draft in chain(_signs(body), _numbers(body)))
         yield from _axes(body)
         yield from _names(body)
-        yield from _functions(body)
+        yield from (draft._replace(workaround=draft.workaround and not kernel) for draft in _functions(body))
         yield from (_kernel(body) if kernel else _host(body, text))
-        yield from resets(body, text) if kernel else ()
+        yield from tails(body, counted)
+        yield from vectors(body, wide, kernel=kernel)
+        yield from ends(body, text)
+        if kernel:
+            yield from resets(body, text)
+            yield from warps(body, reduce)
+        elif trees:
+            yield from powers_of_two(body)
+
+
+def _name(body: Sequence[CodeWord]) -> str:
+    """What a definition is called."""
+    return next((name.text for name, after in pairwise(body) if after.text == "(" and name.text != "__launch_bounds__"),
+                "")
 
 
 def _put(word: CodeWord, text: str) -> Change:
@@ -180,8 +197,7 @@ def _axes(body: Sequence[CodeWord]) -> Iterator[Draft]:
 def _names(body: Sequence[CodeWord]) -> Iterator[Draft]:
     """A size in another's place, and two exchanged in a statement; arguments that stand side by side exchanged."""
     head = next((at for at, word in enumerate(body) if word.text == "{"), 0)
-    sizes = [name.text for type_, name in pairwise(body[:head])
-             if type_.text in _WHOLE and name.text.isidentifier() and name.text not in _WHOLE]
+    sizes = sizes_of(body)
     if len(sizes) > 1:
         for at in range(head, len(body)):
             if body[at].text in sizes:
@@ -238,7 +254,7 @@ def _numbers(body: Sequence[CodeWord]) -> Iterator[Draft]:
 def _functions(body: Sequence[CodeWord]) -> Iterator[Draft]:
     for word in body:
         for other in _FUNCTIONS.get(word.text, ()):
-            yield _instead("function", 1.1, word, other)
+            yield Draft("function", 1.1, (_put(word, other),), workaround=word.text in ("min", "max"))
         if word.text in _LAYOUTS:
             yield _instead("order", 0.7, word, _LAYOUTS[word.text])
         if word.text in _NARROW:

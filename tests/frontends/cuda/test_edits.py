@@ -83,6 +83,61 @@ PIECES = """__global__ void pieces(const half *in, float *out, int count)
     }
 }
 """
+LANES = """__device__ float of_warp(float value)
+{
+    for (int apart = 16; apart > 0; apart /= 2)
+        value += __shfl_xor_sync(0xffffffff, value, apart);
+    return value;
+}
+__global__ void squares(const float *x, float *total, int n)
+{
+    const int t = threadIdx.x, lane = t % 32, own = threadIdx.x & 31;
+    float sum = 0.0f;
+    for (int warp = (blockIdx.x * blockDim.x + t) / 32; warp * 32 < n; warp += gridDim.x * blockDim.x / 32)
+        sum += x[min(warp * 32 + lane, n - 1)];
+    sum = of_warp(sum);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(total, sum);
+}
+__global__ void rest(const float *x, float *total, int n)
+{
+    float sum = 0.0f;
+    for (int i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS)
+        sum += x[i];
+    total[blockIdx.x] = of_warp(sum);
+}
+void sums(float *x, float *total, int n)
+{
+    int threads = 32;
+    while (threads < n && threads < 1024)
+        threads *= 2;
+    squares<<<1, threads>>>(x, total, n);
+}
+"""
+QUADS = """__global__ void quads_kernel(const float4 *x, float4 *y, int n)
+{
+    int quads = n / 4, i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < quads)
+        y[i] = x[i];
+    const float *last = (const float *)x + 4 * quads;
+    if (i < n % 4)
+        ((float *)y)[4 * quads + i] = last[i];
+}
+__global__ void fours(const float4 *x, float4 *y, int n)
+{
+    for (int i = threadIdx.x; i < n / 4; i += blockDim.x)
+        y[i] = x[i];
+}
+__global__ void shares(const float *x, float *y, int n, int m)
+{
+    const int share = (n + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * share;
+    const size_t end = (begin + share < n ? begin + share : n);
+    for (int i = begin; i < end; ++i)
+        y[i] = x[i];
+    for (size_t i = begin; i < min(n, begin + 7); ++i)
+        y[i] = x[i];
+}
+"""
 
 
 @pytest.mark.parametrize(("text", "right", "wrong", "line"), [
@@ -95,6 +150,12 @@ PIECES = """__global__ void pieces(const half *in, float *out, int count)
     (TURN, "row < rows && col < cols", "row < cols && col < rows", 4),
     (TURN, "blockIdx.x * 16 + threadIdx.x", "blockIdx.x * 16 + threadIdx.y", 3),
     (TURN, "row < rows && col", "row < rows || col", 4),
+    (LANES, "__shfl_xor_sync", "__shfl_down_sync", 15), (LANES, "threadIdx.x % 32 == 0", "threadIdx.x == 0", 20),
+    (LANES, "blockDim.x / 32)", "blockDim.x)", 15), (LANES, "gridDim.x * THREADS", "gridDim.x", 20),
+    (LANES, "threads *= 2", "threads += 32", 15), (QUADS, "x + 4 * quads", "x + quads", 8),
+    (QUADS, "[4 * quads + i]", "[quads + i]", 8), (QUADS, "i < n / 4", "i < n", 13),
+    (QUADS, "(begin + share < n ? begin + share : n)", "begin + share", 20),
+    (QUADS, "min(n, begin + 7)", "begin + 7", 22),
     (WALK, "{ sum = 0.0f;", "{", 12), (PIECES, "{ wmma::fill_fragment(c, 0.0f);", "{", 9),
     (PIECES, " wmma::row_major", " wmma::col_major", 9), (PIECES, "mem_row_major", "mem_col_major", 9),
 ])
@@ -104,6 +165,20 @@ def test_a_mistake_is_mended_by_one_of_the_first_edits(text: str, right: str, wr
         text.replace(right, wrong), lines=[line]).edits[:TRIED]]
     # Spaces and brackets make no difference.
     assert any(_plain(one) == _plain(text) for one in found), found
+
+
+@pytest.mark.parametrize(("text", "wrong", "right"), [
+    (LANES, "threadIdx.x % 32 == 0", "threadIdx.x == 0"),
+    (LANES, "gridDim.x * blockDim.x / 32", "gridDim.x * blockDim.x"),
+    (LANES.replace("threadIdx.x % 32 == 0", "own == 0"), "own == 0", "threadIdx.x == 0"),
+    (LANES.replace("threadIdx.x % 32 == 0", "lane == 0"), "lane == 0", "threadIdx.x == 0"),
+    (LANES.replace("threadIdx.x % 32 == 0", "t == 0"), "t == 0", "t % 32 == 0"),
+    (LANES.replace("threadIdx.x % 32 ==", "(threadIdx.x & 31) =="), "(threadIdx.x & 31) ==", "(threadIdx.x) =="),
+])
+def test_warps_and_blocks_may_stand_in_each_others_place(text: str, wrong: str, right: str) -> None:
+    assert text.count(wrong) == 1
+    found = [edited(text, edit) for edit in edits_of(text, lines=[14]).edits[:TRIED]]
+    assert text.replace(wrong, right) in found
 
 
 def test_what_each_round_of_a_loop_begins_with_is_set_again_there() -> None:
@@ -148,6 +223,10 @@ def test_comments_strings_and_macros_stay_as_they_are() -> None:
     "x" * (LARGEST + 1), "__global__ void k() { int a = 0; " + "while (1) { a += a; b = a; " * 2_000 + "}" * 2_001,
     "__global__ void k() { int a = 0; while (1) { " + "a += a + a; " * 5_000 + "} }",
     "__global__ void k() { " + "float a = 0; a[" * 3_000 + "while (1) { " * 500,
+    "__global__ void k(int n) { " + "a = n + a; a < " * 4_000 + "}",
+    "__global__ void k(int n, int m) { " + "a < n && a < m; " * 3_000,
+    "__global__ void k(int n) { float4 a; " + "q = n / 4, r = q + 1; " * 2_500 + "}",
+    "__global__ void k(int n) { " + "gridDim.x * blockDim.x / 32; " * 2_000 + "}",
 ], ids=lambda text: text[:24])
 def test_a_file_made_to_be_slow_is_not(text: str) -> None:
     began = time.process_time()

@@ -1,0 +1,125 @@
+"""Edits of a kernel in CUDA C++ whose threads work together: what a warp has in place of what a block has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from grader.frontends.cuda.source import CodeWord
+from grader.frontends.drafts import Change, Draft
+
+_REDUCES = ("__shfl", "__reduce_")
+_SIZES = frozenset({"32", "32u", "32U", "warpSize", "WARP_SIZE", "WARP"})
+_OF_A_LANE = frozenset({("%", size) for size in _SIZES} | {("&", "31"), ("&", "31u")})
+_OF_A_WARP = frozenset({("/", size) for size in _SIZES} | {(">>", "5")})
+_ENDS = frozenset({";", ",", ")"})
+_HALVES = frozenset({("/=", "2"), (">>=", "1")})
+_THREAD, _GRID = ("threadIdx", ".", "x"), ("gridDim", ".", "x")
+
+
+def warps(body: Sequence[CodeWord], functions: frozenset[str]) -> Iterator[Draft]:
+    """`functions` are those of the file that reduce over a warp."""
+    texts = [word.text for word in body]
+    yield from _for_all_lanes(body, texts)
+    if any(text.startswith(_REDUCES) or text in functions for text in texts):
+        yield from _first_threads(body, texts)
+    yield from _steps(body, texts)
+
+
+def reducing(words: Sequence[CodeWord]) -> bool:
+    """Whether these reduce over a warp."""
+    return any(word.text.startswith(_REDUCES) for word in words)
+
+
+def halving(words: Sequence[CodeWord]) -> bool:
+    """Whether these have a tree of threads, which halves their number in each step."""
+    return any((sign.text, by.text) in _HALVES for sign, by in pairwise(words))
+
+
+def powers_of_two(body: Sequence[CodeWord]) -> Iterator[Draft]:
+    """A number of threads that grows by warps, where trees need a power of two."""
+    for sign, by in pairwise(body):
+        if sign.text == "+=" and by.text in _SIZES:
+            yield Draft("operator", 0.4, (_put(sign, "*="), _put(by, "2")))
+
+
+def _for_all_lanes(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
+    """A sum that goes down to the first lane, where all lanes may use it: each, and all at once."""
+    downs = [at for at, text in enumerate(texts) if text == "__shfl_down_sync"]
+    if not downs or any(pair in (("==", "0"), ("!", "lane")) for pair in pairwise(texts[downs[-1]:])):
+        return
+    changes = [_put(body[at], "__shfl_xor_sync") for at in downs]
+    for some in [changes, *([change] for change in changes)]:
+        yield Draft("function", 0.4, some)
+
+
+def _first_threads(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
+    """The first thread of the block in place of that of each warp, and the other way round."""
+    called = _called(texts)
+    for at in range(5, len(body) - 1):
+        if texts[at:at + 2] != ["==", "0"]:
+            continue
+        last = at - 1 - (texts[at - 1] == ")")
+        if tuple(texts[last - 1:last + 1]) in _OF_A_LANE:
+            yield Draft("extra", 0.5, (Change(body[last - 2].end, body[last].end, ""),))
+        elif tuple(texts[at - 3:at]) == _THREAD or called.get(texts[at - 1]) == "thread":
+            yield Draft("missing", 0.5, (_insert(body[at - 1].end, " % 32"),))
+        elif called.get(texts[at - 1]) == "lane":
+            yield Draft("name", 0.5, (_put(body[at - 1], "threadIdx.x"),))
+
+
+def _called(texts: Sequence[str]) -> Mapping[str, str]:
+    """The names that the kernel has for the number of a thread, and of its lane."""
+    found = dict[str, str]()
+    for at in range(1, len(texts) - 6):
+        if texts[at] != "=":
+            continue
+        thread = tuple(texts[at + 1:at + 4]) == _THREAD
+        if thread or found.get(texts[at + 1]) == "thread":
+            sign, by, after = texts[at + 2 + 2 * thread:at + 5 + 2 * thread]
+            if sign in _ENDS:
+                found[texts[at - 1]] = "thread"
+            elif (sign, by) in _OF_A_LANE and after in _ENDS:
+                found[texts[at - 1]] = "lane"
+    return found
+
+
+def _steps(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
+    """A loop's step that counts threads where it should count warps, and the other way round; one that lacks a factor
+    which its start has."""
+    by_warp = any(pair in _OF_A_WARP for pair in pairwise(texts))
+    of_blocks = {texts[at + 4]: None for at in range(len(texts) - 5)
+                 if texts[at:at + 4] == ["blockIdx", ".", "x", "*"] and texts[at + 4].isidentifier()}
+    for at in range(3, len(texts) - 6):
+        if tuple(texts[at:at + 3]) != _GRID:
+            continue
+        last = _product(texts, at)
+        if last and (texts[last + 1], texts[last + 2]) in _OF_A_WARP:
+            yield Draft("extra", 0.7, (Change(body[last].end, body[last + 2].end, ""),))
+        elif last and by_warp and texts[last + 1] in _ENDS:
+            yield Draft("missing", 0.6, (_insert(body[last].end, " / 32"),))
+        elif texts[at - 1] == "+=" and texts[at + 3] in _ENDS:
+            for factor in list(of_blocks)[:2]:
+                more = " * blockDim.x" if factor == "blockDim" else f" * {factor}"
+                yield Draft("missing", 0.7, (_insert(body[at + 2].end, more),))
+
+
+def _product(texts: Sequence[str], at: int) -> int:
+    """The last word of a product of `gridDim.x` and a block's threads, 0 where there is none."""
+    # `size_t(gridDim.x) * blockDim.x`, and `(gridDim.x * blockDim.x)`.
+    cast = (texts[at - 1], texts[at + 3]) == ("(", ")")
+    last = at + 2 + cast
+    if texts[last + 1] == "*" and texts[last + 2].isidentifier():
+        last += 2 + 2 * (texts[last + 2] == "blockDim")
+        return last if last + 2 < len(texts) else 0
+    # `blockDim.x * gridDim.x`, and `THREADS * gridDim.x`.
+    before = at - 1 - cast * (1 + texts[at - 2].isidentifier())
+    return last if texts[before] == "*" else 0
+
+
+def _put(word: CodeWord, text: str) -> Change:
+    return Change(word.start, word.end, text)
+
+
+def _insert(place: int, text: str) -> Change:
+    return Change(place, place, text)
