@@ -27,7 +27,8 @@ from grader.plan.plan import (
 from grader.ptx.code import KernelCode, kernel_code
 from grader.ptx.findings import Named, Sightings
 from grader.ptx.machine import ThreadMachine
-from grader.ptx.memory import LaunchMemory, SharedSpace, Spaces
+from grader.ptx.memory import LaunchMemory, Spaces
+from grader.ptx.own_spaces import SharedSpace
 from grader.ptx.races import Races
 from grader.ptx.regions import APART, TABLES, Mapped, Region
 from grader.ptx.state import Grid

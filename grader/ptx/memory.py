@@ -16,6 +16,7 @@ from grader.plan.traffic import Kind
 from grader.ptx.copies import Copies
 from grader.ptx.findings import Named
 from grader.ptx.lanes import Frame, spread
+from grader.ptx.own_spaces import MOST_LOCAL, LocalSpace, SharedSpace
 from grader.ptx.races import Races
 from grader.ptx.regions import APART, LOCAL, PARAM, SHARED, Reached, Region, whole
 from grader.ptx.threads import Threads
@@ -26,59 +27,9 @@ GAP = 256
 """Bytes behind each shared array that belong to none."""
 ROW = 16
 """Bytes of a row of a matrix of 8 × 8 halves."""
-MOST_LOCAL = 1 << 29
 MOST_REGIONS = 64
 _HALF = np.uint64(1 << (APART - 1))
 _APART = np.uint64(APART)
-
-
-class SharedSpace:
-    """Shared memory of the blocks of a chunk, one after another. `arrays` are (begin, end, name)."""
-
-    def __init__(self, arrays: Sequence[tuple[int, int, str]], bytes_: int) -> None:
-        self.arrays, self.bytes = list(arrays), bytes_
-        self.valid = np.zeros(bytes_, bool)
-        for begin, end, _ in arrays:
-            self.valid[begin:end] = True
-        self.region = Region(np.zeros(0, np.uint8), SHARED, Named("", shared=True))
-        self.rows = np.zeros((1, 1), np.int64)
-
-    def begin(self, blocks: int, checked: bool) -> None:
-        # What no thread has stored is NaN as a number: a GPU has anything there.
-        raw = np.full(blocks * self.bytes, 0xFF, np.uint8)
-        written = np.zeros(raw.size, np.uint8) if checked else None
-        self.region = Region(raw, SHARED, Named("", shared=True), written)
-        self.rows = np.arange(blocks, dtype=np.int64)[:, None] * self.bytes
-
-    def array(self, offset: int) -> tuple[int, int, str]:
-        """The array that an offset is in, or else the nearest."""
-        if not self.arrays:
-            return 0, 0, ""
-        return min(self.arrays, key=lambda one: one[0] - offset if offset < one[0] else max(0, offset - one[1] + 1))
-
-
-class LocalSpace:
-    """Local memory: 8 bytes of each thread, then the next 8 bytes of each."""
-
-    def __init__(self) -> None:
-        self.region = Region(np.zeros(0, np.uint8), LOCAL, Named("local"))
-        self.lanes = self.size = 0
-        self.threads = np.zeros((1, 1), np.int64)
-
-    def begin(self, blocks: int, threads: int) -> None:
-        self.lanes, self.size = blocks * threads, 0
-        self.region = Region(np.zeros(0, np.uint8), LOCAL, Named("local"))
-        self.threads = np.arange(self.lanes, dtype=np.int64).reshape(blocks, threads)
-
-    def grow(self, size: int) -> None:
-        size = (size + 7) & ~7
-        if size <= self.size:
-            return
-        if size * self.lanes > MOST_LOCAL:
-            raise Limit("memory")
-        raw = np.full(size * self.lanes, 0xFF, np.uint8)
-        raw[: self.region.raw.size] = self.region.raw
-        self.region, self.size = Region(raw, LOCAL, Named("local")), size
 
 
 @dataclass(slots=True)

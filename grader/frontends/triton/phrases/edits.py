@@ -11,7 +11,7 @@ EDITS: dict[EditKind, str] = {
     "name": "another variable",
     "exchanged": "two names exchanged",
     "order": "another order of what stands there",
-    "mask": "another mask, or another value where it is false (a block pointer's mask is boundary_check)",
+    "mask": "another mask (or boundary_check), or another value where it is false",
     "index": "another index",
     "axis": "another axis",
     "missing": "something that is missing there",

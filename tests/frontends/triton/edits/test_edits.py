@@ -304,7 +304,6 @@ MISTAKES = [
 WORKAROUNDS = [
     ("silu", "BLOCK=1024)", "BLOCK=triton.next_power_of_2(n))"),
     ("silu", "BLOCK=1024)", "BLOCK=2048)"),
-    ("rmsnorm_vector_in_two", "torch.zeros(1, device", "torch.empty(1, device"),
     ("moving", "        acc += tl.dot(a, b)\n", ""),
     ("rounds", "block * rounds),)", "block * block),)"),
     ("rounds", "ROUNDS=rounds", "ROUNDS=block"),
@@ -327,11 +326,17 @@ def test_a_mistake_is_mended(name: str, right: str, wrong: str, kind: str) -> No
 @pytest.mark.parametrize(("name", "before", "after"), WORKAROUNDS)
 def test_a_workaround_says_so(name: str, before: str, after: str) -> None:
     function, right = RIGHT[name]
-    if name == "rmsnorm_vector_in_two":
-        # The other way round: zeros hide that nothing is written.
-        right, before, after = right.replace(before, after), after, before
     wanted = right.replace(before, after, 1)
     assert [edit.workaround for edit in found(right, function) if edited(right, edit) == wanted] == [True]
+
+
+@pytest.mark.parametrize(("stores", "workaround"), [("tl.atomic_add(total", False), ("tl.store(total", True)])
+def test_zeros_only_hide_that_nothing_is_written_where_nothing_is_added(stores: str, workaround: bool) -> None:
+    function, right = RIGHT["rmsnorm_vector_in_two"]
+    wanted = right.replace("tl.atomic_add(total", stores)
+    wrong = wanted.replace("torch.zeros(1, device", "torch.empty(1, device")
+    assert wrong != wanted
+    assert [edit.workaround for edit in found(wrong, function) if edited(wrong, edit) == wanted] == [workaround]
 
 
 @pytest.mark.parametrize("name", ["moving", "gemm", "rmsnorm_vector", "pointers"])

@@ -1,8 +1,8 @@
 # More programs than there are rows: a grid need not be a power of two.
 # proved: line 14
-# proved: line 15
+# proved: lines 15 and 19 together
 # never: does not end
-# proved: line 14 or line 15 makes every case right
+# proved: makes every case right: another mask
 # base: rmsnorm_rows
 #-def norm_rows(x_ptr, w_ptr, out_ptr, cols, eps, BLOCK: tl.constexpr):
 #+def kernel(x_ptr, w_ptr, out_ptr, rows, cols, eps, BLOCK: tl.constexpr):

@@ -1,6 +1,6 @@
 # The transposed tile is stored with the mask of the load, past the end of out.
 # expect: the store in line
-# proved: line 16 makes every case right: another mask, or another value where it is false
+# proved: line 16 makes every case right: another mask
 # never: see tl.trans
 # never: not transposed. tl.trans
 # shared: triton

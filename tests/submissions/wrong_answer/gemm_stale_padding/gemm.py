@@ -1,5 +1,5 @@
 # No mask along K: past the end of a row of a comes the next row, not zero (b is masked against K too late).
-# proved: line 19
+# proved: lines 19 and 20 together
 # proved: line 20
 # never: written into the kernel
 # never: stride

@@ -1,5 +1,5 @@
 # The kernel gets out where it expects the weight.
-# proved: line 24 makes every case right: another order of what stands there
+# proved: line 24 makes every case right: two names exchanged in the first, another order
 # never: left as they are
 # shared: triton
 @triton.jit

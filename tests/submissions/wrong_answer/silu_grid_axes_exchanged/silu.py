@@ -1,5 +1,5 @@
 # The grid counts columns first, the kernel rows.
-# proved: line 10 or line 20 makes every case right
+# proved: lines 10 and 11 together or line 20 makes every case right
 # never: the mask of
 # shared: triton
 @triton.jit

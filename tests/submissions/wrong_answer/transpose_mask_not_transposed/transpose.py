@@ -1,6 +1,6 @@
 # The tile is transposed, and the mask of the store is still that of the load.
 # expect: the store in line
-# proved: line 17 makes every case right: another mask, or another value where it is false
+# proved: line 17 makes every case right: another mask
 # never: see tl.trans
 # never: not transposed. tl.trans
 # base: runtime_error/transpose_mask_of_the_load

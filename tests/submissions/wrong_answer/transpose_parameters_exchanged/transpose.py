@@ -1,5 +1,5 @@
 # The function takes out first, which is given x.
-# proved: line 19
+# proved: lines 19 and 20 together
 # proved: two names exchanged
 # never: left as they are
 # base: transpose

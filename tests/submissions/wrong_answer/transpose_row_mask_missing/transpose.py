@@ -1,5 +1,5 @@
 # The store is masked by flat position only, so rows past the last one land in the next column of tiles.
-# proved: line 15
+# proved: lines 15 and 16 together
 # proved: line 16
 # never: triton.cdiv
 # base: transpose

@@ -1,0 +1,62 @@
+"""The memory that blocks and threads have of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from grader.plan.limits import Limit
+from grader.ptx.findings import Named
+from grader.ptx.regions import LOCAL, SHARED, Region
+
+MOST_LOCAL = 1 << 29
+
+
+class SharedSpace:
+    """Shared memory of the blocks of a chunk, one after another. `arrays` are (begin, end, name)."""
+
+    def __init__(self, arrays: Sequence[tuple[int, int, str]], bytes_: int) -> None:
+        self.arrays, self.bytes = list(arrays), bytes_
+        self.valid = np.zeros(bytes_, bool)
+        for begin, end, _ in arrays:
+            self.valid[begin:end] = True
+        self.region = Region(np.zeros(0, np.uint8), SHARED, Named("", shared=True))
+        self.rows = np.zeros((1, 1), np.int64)
+
+    def begin(self, blocks: int, checked: bool) -> None:
+        # What no thread has stored is NaN as a number: a GPU has anything there.
+        raw = np.full(blocks * self.bytes, 0xFF, np.uint8)
+        written = np.zeros(raw.size, np.uint8) if checked else None
+        self.region = Region(raw, SHARED, Named("", shared=True), written)
+        self.rows = np.arange(blocks, dtype=np.int64)[:, None] * self.bytes
+
+    def array(self, offset: int) -> tuple[int, int, str]:
+        """The array that an offset is in, or else the nearest."""
+        if not self.arrays:
+            return 0, 0, ""
+        return min(self.arrays, key=lambda one: one[0] - offset if offset < one[0] else max(0, offset - one[1] + 1))
+
+
+class LocalSpace:
+    """Local memory: 8 bytes of each thread, then the next 8 bytes of each."""
+
+    def __init__(self) -> None:
+        self.region = Region(np.zeros(0, np.uint8), LOCAL, Named("local"))
+        self.lanes = self.size = 0
+        self.threads = np.zeros((1, 1), np.int64)
+
+    def begin(self, blocks: int, threads: int) -> None:
+        self.lanes, self.size = blocks * threads, 0
+        self.region = Region(np.zeros(0, np.uint8), LOCAL, Named("local"))
+        self.threads = np.arange(self.lanes, dtype=np.int64).reshape(blocks, threads)
+
+    def grow(self, size: int) -> None:
+        size = (size + 7) & ~7
+        if size <= self.size:
+            return
+        if size * self.lanes > MOST_LOCAL:
+            raise Limit("memory")
+        raw = np.full(size * self.lanes, 0xFF, np.uint8)
+        raw[: self.region.raw.size] = self.region.raw
+        self.region, self.size = Region(raw, LOCAL, Named("local")), size
