@@ -126,7 +126,6 @@ class Prepared:
         self.preparing = Preparing(assignment, task.source.content or b"", limits, on, allowance, station)
         self.simulation = Simulation(
             self.preparing, seconds=limits.call_seconds, allowance=allowance, station=simulating)
-        self._aside = simulating not in (None, station)
         self.witness = Witness(assignment, task.text, self.simulation, self._plan_for_simulator)
         self.plan = Once(self._plan)
         """The plans of all calls, or why the file cannot be imported or its function called."""
@@ -211,8 +210,7 @@ class Prepared:
     def _look(self) -> Seen | None:
         # Its time is none of the cases'.
         seconds = self.task.course.limits.call_seconds
-        simulation = (Simulation(self.preparing, seconds=seconds, allowance=Allowance(seconds)) if self._aside
-                      else self.simulation.under(Allowance(seconds)))
+        simulation = self.simulation.under(Allowance(seconds), self.preparing.station)
         return look_at_timed(self.task.assignment, self.plan().plans, simulation)
 
     def _compiled(self) -> tuple[str, Detail] | None:

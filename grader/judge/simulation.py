@@ -113,10 +113,13 @@ class Simulation:
         self._seconds = seconds
         self._open: list[Conversation] = []
 
-    def under(self, allowance: Allowance) -> Simulation:
-        """The same, in the same simulator, with calls that take their time off another budget."""
+    def under(self, allowance: Allowance, station: Station | None = None) -> Simulation:
+        """The same, with calls that take their time off another budget: in the same simulator, or in one of another
+        station."""
         other = copy(self)
         other._allowance = allowance
+        if station not in (None, self._station):
+            other._station, other._open = station, []
         return other
 
     def run(

@@ -304,8 +304,7 @@ class Spaces:
 
     def running(self, m: Threads) -> Array:
         """The numbers of the threads of the chunk that take part."""
-        threads = spread(self._threads, m.shape)
-        return threads.reshape(-1) if m.mask is None else threads[spread(m.mask, m.shape)]
+        return _taking_part(m, m.mask, self._threads)
 
     def wait_for_copies(self, m: Threads, left: int | None) -> None:
         """Lets the threads that take part wait for their copies: see `Copies.wait`."""
@@ -352,17 +351,20 @@ class Spaces:
                 if piece.region.written is not None:
                     piece.region.marks(size)[at] = whole(size)
                 if copied and piece.region is self.shared.region:
-                    self.copies.start(at, _lanes(m, piece.mask, self._threads, self._threads)[0])
+                    self.copies.start(at, _taking_part(m, piece.mask, self._threads))
             if not private and not synced:
                 self.races.settled(m, piece, view, parts)
 
 
 def _lanes(m: Threads, mask: Array | None, index: Array, value: Array) -> tuple[Array, Array]:
     """The indices of the threads that take part, and their values, one after another."""
-    if mask is None:
-        return spread(index, m.shape).reshape(-1), spread(value, m.shape).reshape(-1)
-    mask = spread(mask, m.shape)
-    return spread(index, m.shape)[mask], spread(value, m.shape)[mask]
+    return _taking_part(m, mask, index), _taking_part(m, mask, value)
+
+
+def _taking_part(m: Threads, mask: Array | None, value: Array) -> Array:
+    """A value of the threads that take part, one after another."""
+    value = spread(value, m.shape)
+    return value.reshape(-1) if mask is None else value[spread(mask, m.shape)]
 
 
 def _misaligned(offsets: Array, size: int) -> bool:

@@ -13,7 +13,7 @@ from itertools import chain, pairwise
 
 from grader.frontends.cuda.ranges import counts, ends, sizes_of, tails, vectors, widths
 from grader.frontends.cuda.resets import resets
-from grader.frontends.cuda.source import CodeWord, code_words
+from grader.frontends.cuda.source import CodeWord, code_words, insert, put
 from grader.frontends.cuda.warps import halving, powers_of_two, reducing, warps
 from grader.frontends.drafts import Change, Draft, edits_in_order
 from grader.plan.edits import MOST_EDITS, EditKind, Edits
@@ -133,16 +133,8 @@ def _name(body: Sequence[CodeWord]) -> str:
                 "")
 
 
-def _put(word: CodeWord, text: str) -> Change:
-    return Change(word.start, word.end, text)
-
-
-def _insert(place: int, text: str) -> Change:
-    return Change(place, place, text)
-
-
 def _instead(kind: EditKind, weight: float, word: CodeWord, text: str) -> Draft:
-    return Draft(kind, weight, (_put(word, text),))
+    return Draft(kind, weight, (put(word, text),))
 
 
 def _signs(body: Sequence[CodeWord]) -> Iterator[Draft]:
@@ -191,7 +183,7 @@ def _axes(body: Sequence[CodeWord]) -> Iterator[Draft]:
         groups.setdefault(body[at - 2].text, []).append(at)
     for group in groups.values():
         if len(group) > 1:
-            yield Draft("axis", 1.2, tuple(_put(body[at], swapped[at]) for at in group))
+            yield Draft("axis", 1.2, tuple(put(body[at], swapped[at]) for at in group))
 
 
 def _names(body: Sequence[CodeWord]) -> Iterator[Draft]:
@@ -209,7 +201,7 @@ def _names(body: Sequence[CodeWord]) -> Iterator[Draft]:
         if comma.text == "," and one.text.isidentifier() and other.text.isidentifier() and one.text != other.text and (
             body[at - 1].text in ("(", ",") and body[at + 3].text in (")", ",")
         ):
-            yield Draft("order", 1.7, (_put(one, other.text), _put(other, one.text)))
+            yield Draft("order", 1.7, (put(one, other.text), put(other, one.text)))
 
 
 def _exchanged(body: Sequence[CodeWord], sizes: Sequence[str]) -> Iterator[Draft]:
@@ -220,7 +212,7 @@ def _exchanged(body: Sequence[CodeWord], sizes: Sequence[str]) -> Iterator[Draft
     for first, second in pairwise(limits):
         apart = body[first].text != body[second].text and second - first < _LONGEST
         if apart and not any(word.text in (";", "{", "}") for word in body[first:second]):
-            yield Draft("exchanged", 1.0, (_put(body[first], body[second].text), _put(body[second], body[first].text)))
+            yield Draft("exchanged", 1.0, (put(body[first], body[second].text), put(body[second], body[first].text)))
     groups: dict[tuple[str, int], list[CodeWord]] = {}
     number = 0
     for word in body:
@@ -232,7 +224,7 @@ def _exchanged(body: Sequence[CodeWord], sizes: Sequence[str]) -> Iterator[Draft
         names = sorted({word.text for word in found})
         if len(names) == len(_AXES):
             other = {names[0]: names[1], names[1]: names[0]}
-            yield Draft("exchanged", 1.3, tuple(_put(word, other[word.text]) for word in found))
+            yield Draft("exchanged", 1.3, tuple(put(word, other[word.text]) for word in found))
 
 
 def _numbers(body: Sequence[CodeWord]) -> Iterator[Draft]:
@@ -254,7 +246,7 @@ def _numbers(body: Sequence[CodeWord]) -> Iterator[Draft]:
 def _functions(body: Sequence[CodeWord]) -> Iterator[Draft]:
     for word in body:
         for other in _FUNCTIONS.get(word.text, ()):
-            yield Draft("function", 1.1, (_put(word, other),), workaround=word.text in ("min", "max"))
+            yield Draft("function", 1.1, (put(word, other),), workaround=word.text in ("min", "max"))
         if word.text in _LAYOUTS:
             yield _instead("order", 0.7, word, _LAYOUTS[word.text])
         if word.text in _NARROW:
@@ -271,7 +263,7 @@ def _kernel(body: Sequence[CodeWord]) -> Iterator[Draft]:
         statement, begin = body[begin:at], at + 1
         if word.text == "}" and shared:
             # Before the next round of a loop.
-            yield Draft("barrier", 1.6, (_insert(word.start, "__syncthreads(); "),))
+            yield Draft("barrier", 1.6, (insert(word.start, "__syncthreads(); "),))
         if word.text != ";" or not statement:
             continue
         texts = [one.text for one in statement]
@@ -279,14 +271,14 @@ def _kernel(body: Sequence[CodeWord]) -> Iterator[Draft]:
             yield Draft("barrier", 2.2, (Change(statement[0].start, word.start, ""),))
         sign = next((at for at, one in enumerate(texts) if one in ("=", "+=", "-=")), 0)
         if shared.intersection(texts[:sign]) and texts[0] != "__shared__":
-            yield Draft("barrier", 1.0, (_insert(word.end, " __syncthreads();"),))
+            yield Draft("barrier", 1.0, (insert(word.end, " __syncthreads();"),))
         if texts[-1] == "return" and shared:
-            yield Draft("extra", 1.8, (_put(statement[-1], ""),))
+            yield Draft("extra", 1.8, (put(statement[-1], ""),))
         if texts[0] in ("float", "half", "int", "double") and len(texts) > 1 and "=" not in texts:
-            yield Draft("start", 1.0, (_insert(word.start, " = {}" if "[" in texts else " = 0"),))
+            yield Draft("start", 1.0, (insert(word.start, " = {}" if "[" in texts else " = 0"),))
         if "+=" in texts and texts[0].isidentifier():
             yield Draft("function", 1.8, (
-                _insert(statement[0].start, "atomicAdd(&"), _put(statement[sign], ","), _insert(word.start, ")")))
+                insert(statement[0].start, "atomicAdd(&"), put(statement[sign], ","), insert(word.start, ")")))
 
 
 def _host(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
@@ -295,7 +287,7 @@ def _host(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
         above, sign, below = body[at : at + 3]
         if sign.text == "/" and _OPERAND.match(below.text) and above.text.isidentifier():
             yield Draft("rounding", 0.9, (
-                _insert(above.start, "("), _insert(above.end, f" + {below.text} - 1)")))
+                insert(above.start, "("), insert(above.end, f" + {below.text} - 1)")))
     for at, word in enumerate(body):
         # `dim3 grid(a, b)` and `dim3(a, b)`.
         if word.text == "dim3" and (start := next((n for n in range(at, min(at + 3, len(body)))

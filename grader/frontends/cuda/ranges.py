@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from grader.frontends.cuda.source import CodeWord
+from grader.frontends.cuda.source import CodeWord, insert
 from grader.frontends.drafts import Change, Draft
 
 WHOLE = frozenset({"int", "unsigned", "long", "size_t", "uint32_t", "int32_t"})
@@ -58,7 +58,7 @@ def tails(body: Sequence[CodeWord], counted: Mapping[str, int]) -> Iterator[Draf
         if word.text in counted and before in ("=", "+", "(", ",", "[") and after in ("+", ";", ",", ")", "]"):
             place = "+" in (before, after) or before == "="
             yield Draft("missing", 0.6 if place else 1.2, (
-                Change(word.start, word.start, f"{counted[word.text]} * "),))
+                insert(word.start, f"{counted[word.text]} * "),))
 
 
 def vectors(body: Sequence[CodeWord], wide: Sequence[int], *, kernel: bool) -> Iterator[Draft]:
@@ -72,7 +72,7 @@ def vectors(body: Sequence[CodeWord], wide: Sequence[int], *, kernel: bool) -> I
         bound = before == "<" and body[at - 3].text in ("(", ";", "&&") and after in (")", ";", "&&")
         if word.text in sizes and (bound if kernel else launched and before in (",", "(") and after in (",", ")")):
             for width in wide:
-                yield Draft("missing", 0.9, (Change(word.end, word.end, f" / {width}"),))
+                yield Draft("missing", 0.9, (insert(word.end, f" / {width}"),))
 
 
 def ends(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:

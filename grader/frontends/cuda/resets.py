@@ -6,8 +6,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
-from grader.frontends.cuda.source import CodeWord
-from grader.frontends.drafts import Change, Draft
+from grader.frontends.cuda.source import CodeWord, insert
+from grader.frontends.drafts import Draft
 
 _NUMBERS = frozenset({"float", "double", "int", "unsigned", "long", "half", "__half"})
 _CONSTANTS = frozenset({"INFINITY", "FLT_MAX", "FLT_MIN", "HUGE_VALF"})
@@ -72,7 +72,7 @@ def resets(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
         again = [f" {statement};" for name, statement in _set(body[:at], partners, text).items()
                  if name not in head and loop.needs(name)]
         for one in dict.fromkeys([*again, "".join(again)] if again else []):
-            yield Draft("missing", 0.8, (Change(body[first].end, body[first].end, one),))
+            yield Draft("missing", 0.8, (insert(body[first].end, one),))
 
 
 def _partners(body: Sequence[CodeWord]) -> dict[int, int]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from grader.frontends import Outline
+from grader.frontends.drafts import Change
 from grader.frontends.tokens import BLOCK_COMMENT
 
 # Nothing here may match a run of characters from each of its ends: a file is as long as a submission likes.
@@ -84,6 +85,16 @@ class CodeWord(NamedTuple):
     @property
     def end(self) -> int:
         return self.start + len(self.text)
+
+
+def put(word: CodeWord, text: str) -> Change:
+    """A change that puts a text in a word's place."""
+    return Change(word.start, word.end, text)
+
+
+def insert(place: int, text: str) -> Change:
+    """A change that adds a text in front of a character."""
+    return Change(place, place, text)
 
 
 def code_words(text: str) -> list[CodeWord]:

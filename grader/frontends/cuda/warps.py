@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from grader.frontends.cuda.source import CodeWord
+from grader.frontends.cuda.source import CodeWord, insert, put
 from grader.frontends.drafts import Change, Draft
 
 _REDUCES = ("__shfl", "__reduce_")
@@ -40,7 +40,7 @@ def powers_of_two(body: Sequence[CodeWord]) -> Iterator[Draft]:
     """A number of threads that grows by warps, where trees need a power of two."""
     for sign, by in pairwise(body):
         if sign.text == "+=" and by.text in _SIZES:
-            yield Draft("operator", 0.4, (_put(sign, "*="), _put(by, "2")))
+            yield Draft("operator", 0.4, (put(sign, "*="), put(by, "2")))
 
 
 def _for_all_lanes(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
@@ -48,7 +48,7 @@ def _for_all_lanes(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[D
     downs = [at for at, text in enumerate(texts) if text == "__shfl_down_sync"]
     if not downs or any(pair in (("==", "0"), ("!", "lane")) for pair in pairwise(texts[downs[-1]:])):
         return
-    changes = [_put(body[at], "__shfl_xor_sync") for at in downs]
+    changes = [put(body[at], "__shfl_xor_sync") for at in downs]
     for some in [changes, *([change] for change in changes)]:
         yield Draft("function", 0.4, some)
 
@@ -63,9 +63,9 @@ def _first_threads(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[D
         if tuple(texts[last - 1:last + 1]) in _OF_A_LANE:
             yield Draft("extra", 0.5, (Change(body[last - 2].end, body[last].end, ""),))
         elif tuple(texts[at - 3:at]) == _THREAD or called.get(texts[at - 1]) == "thread":
-            yield Draft("missing", 0.5, (_insert(body[at - 1].end, " % 32"),))
+            yield Draft("missing", 0.5, (insert(body[at - 1].end, " % 32"),))
         elif called.get(texts[at - 1]) == "lane":
-            yield Draft("name", 0.5, (_put(body[at - 1], "threadIdx.x"),))
+            yield Draft("name", 0.5, (put(body[at - 1], "threadIdx.x"),))
 
 
 def _called(texts: Sequence[str]) -> Mapping[str, str]:
@@ -97,11 +97,11 @@ def _steps(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
         if last and (texts[last + 1], texts[last + 2]) in _OF_A_WARP:
             yield Draft("extra", 0.7, (Change(body[last].end, body[last + 2].end, ""),))
         elif last and by_warp and texts[last + 1] in _ENDS:
-            yield Draft("missing", 0.6, (_insert(body[last].end, " / 32"),))
+            yield Draft("missing", 0.6, (insert(body[last].end, " / 32"),))
         elif texts[at - 1] == "+=" and texts[at + 3] in _ENDS:
             for factor in list(of_blocks)[:2]:
                 more = " * blockDim.x" if factor == "blockDim" else f" * {factor}"
-                yield Draft("missing", 0.7, (_insert(body[at + 2].end, more),))
+                yield Draft("missing", 0.7, (insert(body[at + 2].end, more),))
 
 
 def _product(texts: Sequence[str], at: int) -> int:
@@ -115,11 +115,3 @@ def _product(texts: Sequence[str], at: int) -> int:
     # `blockDim.x * gridDim.x`, and `THREADS * gridDim.x`.
     before = at - 1 - cast * (1 + texts[at - 2].isidentifier())
     return last if texts[before] == "*" else 0
-
-
-def _put(word: CodeWord, text: str) -> Change:
-    return Change(word.start, word.end, text)
-
-
-def _insert(place: int, text: str) -> Change:
-    return Change(place, place, text)

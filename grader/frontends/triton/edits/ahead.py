@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from grader.frontends.drafts import Change, Draft
 from grader.frontends.triton.edits.draft import instead
 from grader.frontends.triton.edits.source import SourceTree
-from grader.frontends.triton.edits.units import File, Unit, called, within
+from grader.frontends.triton.edits.units import File, Unit, called, names_bound, names_read, within
 from grader.plan.edits import MOST_SPANS
 
 
@@ -23,7 +23,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 def _changed(unit: Unit, loop: ast.For | ast.While) -> set[str]:
     """The names that a loop binds, if one of them holds what was loaded before it."""
-    found = _names(loop, ast.Store)
+    found = names_bound(loop)
     before = [unit.wholes[name] for name in found if unit.bound[name] < loop.lineno and name in unit.wholes]
     loaded = any(called(one) == "load" for whole in before for one in within(whole))
     return found if loaded else set()
@@ -32,7 +32,7 @@ def _changed(unit: Unit, loop: ast.For | ast.While) -> set[str]:
 def _blocks(unit: Unit, loop: ast.For | ast.While) -> list[str]:
     """The blocks that a loop goes on by, or all."""
     steps = [node.value for node in ast.walk(loop) if isinstance(node, ast.AugAssign)]
-    used = _names(loop.iter if isinstance(loop, ast.For) else loop.test).union(*map(_names, steps))
+    used = names_read(loop.iter if isinstance(loop, ast.For) else loop.test).union(*map(names_read, steps))
     blocks = unit.names("block")
     return [name for name in blocks if name in used] or blocks
 
@@ -44,7 +44,7 @@ def _bounds(
     written: dict[str, list[Change]] = {}
     for node in within(loop):
         if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], ast.Lt | ast.LtE) or (
-                not _holds(loop, node) or not changed & _names(node)):
+                not _holds(loop, node) or not changed & names_read(node)):
             continue
         bound = node.comparators[0]
         if isinstance(bound, ast.Name) and bound.id in changed:
@@ -62,13 +62,9 @@ def _indices(
 ) -> Iterator[Draft]:
     for name in unit.names("index"):
         whole = unit.wholes.get(name)
-        if whole is not None and _holds(loop, whole) and changed & _names(whole):
+        if whole is not None and _holds(loop, whole) and changed & names_read(whole):
             yield instead(source, "missing", 0.9, whole, source.operation(whole, ast.Add(), block))
 
 
 def _holds(loop: ast.For | ast.While, node: ast.expr | ast.stmt) -> bool:
     return loop.body[0].lineno <= node.lineno <= (loop.end_lineno or 0)
-
-
-def _names(node: ast.AST, context: type[ast.expr_context] = ast.Load) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, context)}

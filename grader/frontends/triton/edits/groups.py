@@ -36,14 +36,14 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 def _height(unit: Unit, divisor: ast.expr, group: str) -> ast.expr | None:
     """What a divisor is, or is a name for, if that is the group's height, or the smaller of it and something else."""
-    whole = unit.wholes.get(divisor.id, divisor) if isinstance(divisor, ast.Name) else divisor
+    whole = unit.whole(divisor) or divisor
     parts = whole.args if isinstance(whole, ast.Call) and called(whole) in ("min", "minimum") else [whole]
     return whole if any(isinstance(one, ast.Name) and one.id == group for one in parts) else None
 
 
 def _divided(unit: Unit, node: ast.expr) -> bool:
     """Whether a node is a quotient, or a name for one."""
-    whole = unit.wholes.get(node.id) if isinstance(node, ast.Name) else node
+    whole = unit.whole(node)
     return isinstance(whole, ast.BinOp) and isinstance(whole.op, ast.FloorDiv)
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from grader.frontends.drafts import Change, Draft
 from grader.frontends.triton.edits.draft import instead
 from grader.frontends.triton.edits.source import SourceTree
-from grader.frontends.triton.edits.units import File, Function, Unit, called
+from grader.frontends.triton.edits.units import File, Function, Unit, called, names_bound, names_read
 
 _BLOCKS = ("body", "orelse", "finalbody")
 _FILLS = ("zeros", "full", "float")
@@ -180,7 +180,7 @@ def _set_again(source: SourceTree, unit: Unit, loop: ast.For | ast.While) -> Ite
         return
     at, lines = source.line_at(source.start(first)), list[str]()
     # What a loop counts with is set before it for good.
-    head = _loaded(loop.test if isinstance(loop, ast.While) else loop.iter)
+    head = names_read(loop.test if isinstance(loop, ast.While) else loop.iter)
     for name in sorted(_summed(loop) - head):
         value = unit.wholes.get(name)
         if isinstance(value, ast.Constant | ast.UnaryOp) or (value is not None and called(value) in _FILLS):
@@ -201,7 +201,7 @@ def _set_back(
                     if isinstance(before[number], ast.For | ast.While)), None)
     if outer is None or earlier is None:
         return
-    between = {name for statement in before[earlier + 1 :] for name in _stored(statement)}
+    between = {name for statement in before[earlier + 1 :] for name in names_bound(statement)}
     at, lines = source.line_at(source.start(loop)), list[str]()
     for name in sorted(_moved(before[earlier]) & _moved(loop) - between):
         if name in unit.wholes:
@@ -215,12 +215,8 @@ def _set_back(
 def _moved(loop: ast.stmt) -> set[str]:
     """The names that a loop makes of what they were."""
     simple = [node for node in ast.walk(loop) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
-    return {name for node in simple for name in _stored(node)
-            if isinstance(node, ast.AugAssign) or name in _loaded(node)}
-
-
-def _stored(node: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return {name for node in simple for name in names_bound(node)
+            if isinstance(node, ast.AugAssign) or name in names_read(node)}
 
 
 def _summed(loop: ast.For | ast.While) -> set[str]:
@@ -231,8 +227,8 @@ def _summed(loop: ast.For | ast.While) -> set[str]:
         for node in ast.walk(statement):
             if not isinstance(node, ast.stmt) or hasattr(node, "body"):
                 continue
-            loaded = _loaded(node)
-            bound = _stored(node)
+            loaded = names_read(node)
+            bound = names_bound(node)
             adds = bound if isinstance(node, ast.AugAssign) else bound & loaded
             added |= adds
             used |= loaded - adds
@@ -240,17 +236,13 @@ def _summed(loop: ast.For | ast.While) -> set[str]:
     return added & used - anew
 
 
-def _loaded(node: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
-
-
 def _advances(unit: Unit, loop: ast.For | ast.While) -> Iterator[tuple[str, float]]:
-    used = set[str]().union(*map(_loaded, loop.body))
+    used = set[str]().union(*map(names_read, loop.body))
     if isinstance(loop, ast.While):
-        used |= _loaded(loop.test)
+        used |= names_read(loop.test)
     moved = {statement.target.id for statement in loop.body if isinstance(statement, ast.AugAssign)
              and isinstance(statement.target, ast.Name)}
-    bound = set[str]().union(*map(_stored, loop.body))
+    bound = set[str]().union(*map(names_bound, loop.body))
     head = loop.test if isinstance(loop, ast.While) else loop.iter
     headed = {node.id for node in ast.walk(head) if isinstance(node, ast.Name)}
     blocks = [name for name in unit.names("block", before=loop.lineno) if name in headed] or unit.names("block")

@@ -125,8 +125,7 @@ def _masked(source: SourceTree, unit: Unit, one: _Access, mask: ast.expr, masks:
 
 
 def _written(unit: Unit, source: SourceTree, mask: ast.expr) -> str:
-    whole = unit.wholes.get(mask.id) if isinstance(mask, ast.Name) else mask
-    return source.of(whole or mask)
+    return source.of(unit.whole(mask) or mask)
 
 
 def _others(unit: Unit) -> list[tuple[str, float]]:

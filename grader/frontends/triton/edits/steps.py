@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from grader.frontends.drafts import Draft
 from grader.frontends.triton.edits.draft import instead
 from grader.frontends.triton.edits.source import ATOM, SourceTree
-from grader.frontends.triton.edits.units import MEMORY, File, Unit, called
+from grader.frontends.triton.edits.units import MEMORY, File, Unit, called, names_read
 
 _ARGUMENTS = frozenset({"exp", "exp2", "sigmoid", "sqrt", "rsqrt", "sum", "log"})
 _AROUND = (
@@ -48,7 +48,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 def _counts(unit: Unit, node: ast.expr) -> bool:
     """Whether a part of an operator counts programs: a product counts elements, and a loop's variable its rounds."""
-    whole = unit.wholes.get(node.id) if isinstance(node, ast.Name) else node
+    whole = unit.whole(node)
     return whole is not None and not (isinstance(whole, ast.BinOp) and isinstance(whole.op, ast.Mult))
 
 
@@ -69,8 +69,7 @@ def _names_of_other_advances(unit: Unit, advance: ast.AugAssign) -> set[str]:
     """What other pointers are moved on by, and this one is not."""
     values = [one.value for one in unit.statements
               if isinstance(one, ast.AugAssign) and one is not advance and unit.role(one.target) == "pointer"]
-    names = {node.id for value in values for node in ast.walk(value) if isinstance(node, ast.Name)}
-    return names - {node.id for node in ast.walk(advance.value) if isinstance(node, ast.Name)}
+    return set[str]().union(*map(names_read, values)) - names_read(advance.value)
 
 
 def _values(unit: Unit, line: int) -> list[str]:

@@ -93,6 +93,10 @@ class Unit:
                 waiting.append(iter(ast.walk(self.wholes[one.id])))
         return False
 
+    def whole(self, node: ast.expr) -> ast.expr | None:
+        """What an expression is, or is a name for; None for a name of which that is not known."""
+        return self.wholes.get(node.id) if isinstance(node, ast.Name) else node
+
     def role(self, node: ast.expr) -> Role:
         """The role of an expression."""
         if isinstance(node, ast.Name):
@@ -190,6 +194,14 @@ def called(node: ast.expr) -> str:
         return ""
     function = node.func
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def names_read(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+
+
+def names_bound(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
 
 def launched(node: ast.Call, kernels: dict[str, Unit]) -> Unit | None:
