@@ -57,9 +57,17 @@ def test_what_is_wrong_with_a_file(source: str, failure: str, line: int, says: s
     assert not re.search(r"/tmp|tmpxft|/usr|file\.o", found.message)
 
 
-def test_headers_that_stand_beside_a_file_where_students_build_it() -> None:
-    made = build('#include "silu.h"\n#include "kernels.h"\n#include <math.h>\nstatic half none;\n' + RIGHT, "silu",
-                 elementwise(100))
+@pytest.mark.parametrize("before", [
+    # Headers that stand beside a file where students build it.
+    '#include "silu.h"\n#include "kernels.h"\n#include <math.h>\nstatic half none;\n',
+    # What CUDA's own header brings along, and functions that are left out of it where nothing names them.
+    "static_assert(std::is_same<int, int>::value);\nint most = std::max(std::numeric_limits<int>::min(), 3);\n",
+    "#include <cmath>\ndouble bessel(double x) { return std::cyl_bessel_j(0, x) + std::betaf(x, x); }\n",
+    "#include <cmath>\n#include <random>\n#include <complex>\nstd::normal_distribution<float> normal;\n"
+    "double length(double x) { return std::hypot(x, x, x); }\n",
+])  # fmt: skip
+def test_headers_are_those_of_a_students_machine(before: str) -> None:
+    made = build(before + RIGHT, "silu", elementwise(100))
     assert not isinstance(made, Failed), made
 
 
