@@ -269,7 +269,8 @@ def _in_loops(source: SourceTree, unit: Unit) -> Iterator[Draft]:
         parts = [variable] + [f"{variable} * {block}" for block in unit.names("block")]
         for node in within(loop):
             if not isinstance(node, ast.Compare) or len(node.ops) != 1 or any(
-                    isinstance(one, ast.Name) and one.id == variable for one in ast.walk(node)):
+                    isinstance(one, ast.Name) and one.id == variable for one in ast.walk(node)) or "value" in (
+                    unit.role(node.left), unit.role(node.comparators[0])):
                 continue
             for part in parts:
                 yield instead(source, "mask", 1.5, node.comparators[0], source.operation(

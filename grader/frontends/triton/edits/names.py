@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from grader.frontends.drafts import Draft
 from grader.frontends.triton.edits.draft import instead
 from grader.frontends.triton.edits.host import agreed
-from grader.frontends.triton.edits.units import MEMORY, File, Role, Unit, called, within
+from grader.frontends.triton.edits.units import MEMORY, File, Role, Unit, called, names_bound, names_read, within
 from grader.plan.edits import MOST_SPANS
 
 _KERNEL: dict[Role, tuple[tuple[Role, float], ...]] = {
@@ -33,6 +33,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
     loads = [node for node in unit.expressions if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
              and node.id in unit.roles]
     table, paired = (_KERNEL, set()) if unit.kernel else (_HOST, agreed(source, unit))
+    chosen = _chosen(unit)
     for node in loads:
         parent = source.place[node].parent
         compared = isinstance(parent, ast.Compare)
@@ -43,6 +44,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
                 if _of_itself(parent, node, name):
                     continue
                 likeness = 0.15 if _nearly(name, node.id) else -0.15
+                likeness += 0.4 * any({name, node.id} <= names for names in chosen)
                 if name != node.id:
                     draft = instead(source, "name", weight - 0.4 * compared - 0.8 * divides - likeness, node, name)
                     yield draft._replace(workaround=node in paired)
@@ -58,6 +60,13 @@ def _of_itself(parent: ast.AST, node: ast.Name, name: str) -> bool:
     elif isinstance(parent, ast.Compare):
         operands = [parent.left, *parent.comparators]
     return any(isinstance(one, ast.Name) and one is not node and one.id == name for one in operands)
+
+
+def _chosen(unit: Unit) -> list[set[str]]:
+    """The names of what a choice is made of and of what is chosen, as in `new = tl.maximum(old, block)`: each is easily
+    taken for another."""
+    return [names_bound(one) | names_read(one.value) for one in unit.statements
+            if isinstance(one, ast.Assign) and called(one.value) in ("maximum", "minimum", "where")]
 
 
 def _nearly(one: str, other: str) -> bool:

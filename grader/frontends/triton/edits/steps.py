@@ -22,7 +22,7 @@ _AROUND = (
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
     if not unit.kernel:
         return
-    source, rounds = file.source, _rounds(unit)
+    source, rounds, apart = file.source, _rounds(unit), _apart(unit)
     for node in unit.expressions:
         parent, field, number = source.place[node]
         if isinstance(parent, ast.Assign | ast.AugAssign) and field == "value" and unit.role(node) == "value":
@@ -44,6 +44,10 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
             for name in unit.names("size", before=node.lineno):
                 yield instead(source, "missing", 1.4, node, source.operation(node, ast.Div(), name))
         yield from _part_of_an_operator(source, unit, node, parent, field, rounds)
+        if isinstance(node, ast.Name) and node.id in apart and isinstance(parent, ast.BinOp):
+            product = _product(source, node)
+            for name in sorted(apart[node.id] - names_read(product)):
+                yield instead(source, "missing", 0.9, product, source.operation(product, ast.Mult(), name))
 
 
 def _counts(unit: Unit, node: ast.expr) -> bool:
@@ -63,6 +67,31 @@ def _rounds(unit: Unit) -> set[str]:
         elif isinstance(node, ast.Name) and unit.role(node) == "block":
             found.add(node.id)
     return found
+
+
+def _apart(unit: Unit) -> dict[str, set[str]]:
+    """The compile-time constants by which a loop's length is divided, by the name of its variable: so far apart lie its
+    rounds."""
+    found = dict[str, set[str]]()
+    for loop in unit.statements:
+        if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and isinstance(loop.iter, ast.Call) and (
+                called(loop.iter) in ("range", "static_range") and loop.iter.args):
+            count = unit.whole(loop.iter.args[:2][-1])
+            if isinstance(count, ast.Call) and called(count) == "cdiv" and len(count.args) == 2:
+                divisor = count.args[1]
+            elif isinstance(count, ast.BinOp) and isinstance(count.op, ast.FloorDiv):
+                divisor = count.right
+            else:
+                continue
+            found[loop.target.id] = names_read(divisor) & set(unit.names("block"))
+    return found
+
+
+def _product(source: SourceTree, node: ast.expr) -> ast.expr:
+    """The whole product in which an expression is a factor, itself if it is none."""
+    while isinstance(parent := source.place[node].parent, ast.BinOp) and isinstance(parent.op, ast.Mult):
+        node = parent
+    return node
 
 
 def _names_of_other_advances(unit: Unit, advance: ast.AugAssign) -> set[str]:

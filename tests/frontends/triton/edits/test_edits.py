@@ -170,7 +170,8 @@ RIGHT = {
         ("height", "transpose", "wrong_answer/transpose_height_of_the_last_group", "= GROUP\n", f"= {HEIGHT}\n"),
         ("set back", "rmsnorm_matrix", "runtime_error/rmsnorm_matrix_pointers_not_set_back", f" eps){AGAIN}",
          f" eps)\n{BACK}{AGAIN}"),
-        ("ahead", "gemm", "runtime_error/gemm_mask_of_the_round_before", "K - k0)", "K - k0 - BK)"))},
+        ("ahead", "gemm", "runtime_error/gemm_mask_of_the_round_before", "K - k0)", "K - k0 - BK)"),
+        ("split", "gemm", "accepted/gemm_tuned_split_k", "", ""))},
     **{name: (function, text(HERE / "shared" / f"{name}.py").decode()) for name, function in (
         ("silu", "silu"), ("gemm", "gemm"), ("transpose", "transpose"), ("rmsnorm_matrix", "rmsnorm_matrix"),
         ("rmsnorm_vector_in_two", "rmsnorm_vector"), ("rmsnorm_vector", "rmsnorm_vector"))},
@@ -281,6 +282,7 @@ MISTAKES = [
     ("moving", "rm[:, None] * stride_am + rk[None, :] * stride_ak", "rm[None, :] * stride_am + rk[:, None] * stride_ak",
      "index"),
     ("moving", "rk[None, :] < K - k * BK", "rk[None, :] < K", "mask"),
+    ("split", "k * BK * SPLIT_K + rk", "k * BK + rk", "missing"),
     ("moving", "a.stride(0), a.stride(1), b", "a.stride(1), a.stride(0), b", "order"),
     ("moving", "BM=32, BN=64", "BM=64, BN=32", "order"),
     ("persistent", ROUND + ZEROS, ROUND, "missing"),
