@@ -13,8 +13,9 @@ from itertools import chain, pairwise
 
 from grader.frontends.cuda.ranges import counts, ends, sizes_of, tails, vectors, widths
 from grader.frontends.cuda.resets import resets
+from grader.frontends.cuda.shared import indices, shared_arrays, stage_uses
 from grader.frontends.cuda.source import CodeWord, code_words, insert, put
-from grader.frontends.cuda.warps import halving, powers_of_two, reducing, warps
+from grader.frontends.cuda.warps import halving, powers_of_two, reducing, warps, whole_warps
 from grader.frontends.drafts import Change, Draft, edits_in_order
 from grader.plan.edits import MOST_EDITS, EditKind, Edits
 
@@ -43,6 +44,7 @@ _LAYOUTS: Mapping[str, str] = {
     "row_major": "col_major", "col_major": "row_major", "mem_row_major": "mem_col_major",
     "mem_col_major": "mem_row_major",
 }  # fmt: skip
+_INFINITE = frozenset({"INFINITY", "CUDART_INF_F", "HUGE_VALF"})
 # Behind these a sign has one operand.
 _BEFORE_ONE = frozenset({"return", "float", "half", "__half", "int", "char", "void", "double", "unsigned"})
 _OPERAND = re.compile(r"\w|[)\]]")
@@ -52,6 +54,7 @@ _NAMED, _BINDS, _ELSEWHERE = 0.8, 0.5, 0.6
 """What an edit weighs less in a line that evidence names, and in one that sets what is used there; what it weighs more
 outside of the function that holds such a line."""
 _LEAST = 0.3
+_FEW = 8
 _LONGEST = 16
 """Words from one size of a condition to the other."""
 
@@ -106,7 +109,7 @@ def _bodies(words: Sequence[CodeWord]) -> Iterator[tuple[int, int]]:
 
 def _drafts(words: Sequence[CodeWord], text: str) -> Iterator[Draft]:
     wide, trees = widths(words), halving(words)
-    counted = counts(words, wide)
+    counted, staged = counts(words, wide), stage_uses(words)
     bodies = [words[first : last + 1] for first, last in _bodies(words)]
     reduce = frozenset(_name(body) for body in bodies if reducing(body))
     for body in bodies:
@@ -115,6 +118,7 @@ def _drafts(words: Sequence[CodeWord], text: str) -> Iterator[Draft]:
         yield from (draft._replace(workaround=not kernel) for draft in chain(_signs(body), _numbers(body)))
         yield from _axes(body)
         yield from _names(body)
+        yield from _quotients(body)
         yield from (draft._replace(workaround=draft.workaround and not kernel) for draft in _functions(body))
         yield from (_kernel(body) if kernel else _host(body, text))
         yield from tails(body, counted)
@@ -123,8 +127,10 @@ def _drafts(words: Sequence[CodeWord], text: str) -> Iterator[Draft]:
         if kernel:
             yield from resets(body, text)
             yield from warps(body, reduce)
-        elif trees:
-            yield from powers_of_two(body)
+            yield from indices(body, staged)
+            continue
+        yield from powers_of_two(body) if trees else ()
+        yield from whole_warps(body) if reduce else ()
 
 
 def _name(body: Sequence[CodeWord]) -> str:
@@ -204,6 +210,19 @@ def _names(body: Sequence[CodeWord]) -> Iterator[Draft]:
             yield Draft("order", 1.7, (put(one, other.text), put(other, one.text)))
 
 
+def _quotients(body: Sequence[CodeWord]) -> Iterator[Draft]:
+    """A quotient and a rest of the same two in each other's place, in a statement."""
+    signs = dict[tuple[str, str], list[CodeWord]]()
+    for at in range(1, len(body) - 1):
+        if body[at].text in (";", "{", "}"):
+            signs = {}
+        elif body[at].text in ("/", "%") and body[at - 1].text.isidentifier():
+            known = signs.setdefault((body[at - 1].text, body[at + 1].text), [])
+            known.append(body[at])
+            if len(known) < _FEW and {word.text for word in known} == {"/", "%"}:
+                yield Draft("operator", 0.9, [put(word, "%" if word.text == "/" else "/") for word in known])
+
+
 def _exchanged(body: Sequence[CodeWord], sizes: Sequence[str]) -> Iterator[Draft]:
     """In a condition that compares with two, in a statement, and in a line: that of a condition may hold another
     statement."""
@@ -249,14 +268,16 @@ def _functions(body: Sequence[CodeWord]) -> Iterator[Draft]:
             yield Draft("function", 1.1, (put(word, other),), workaround=word.text in ("min", "max"))
         if word.text in _LAYOUTS:
             yield _instead("order", 0.7, word, _LAYOUTS[word.text])
+        if word.text in _INFINITE:
+            # Infinity less infinity is NaN.
+            yield _instead("start", 0.9, word, "3.402823466e38f")
         if word.text in _NARROW:
             yield _instead("type", 1.6, word, _NARROW[word.text])
 
 
 def _kernel(body: Sequence[CodeWord]) -> Iterator[Draft]:
     """Barriers, values to start from, and sums of several threads."""
-    shared = {body[at + 2].text for at in range(len(body) - 2) if body[at].text == "__shared__"}
-    begin = 0
+    shared, begin = set(shared_arrays(body)), 0
     for at, word in enumerate(body):
         if word.text not in (";", "{", "}"):
             continue

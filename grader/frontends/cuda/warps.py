@@ -24,6 +24,7 @@ def warps(body: Sequence[CodeWord], functions: frozenset[str]) -> Iterator[Draft
     if any(text.startswith(_REDUCES) or text in functions for text in texts):
         yield from _first_threads(body, texts)
     yield from _steps(body, texts)
+    yield from _trees(body, texts)
 
 
 def reducing(words: Sequence[CodeWord]) -> bool:
@@ -41,6 +42,40 @@ def powers_of_two(body: Sequence[CodeWord]) -> Iterator[Draft]:
     for sign, by in pairwise(body):
         if sign.text == "+=" and by.text in _SIZES:
             yield Draft("operator", 0.4, (put(sign, "*="), put(by, "2")))
+
+
+def whole_warps(body: Sequence[CodeWord]) -> Iterator[Draft]:
+    """Blocks of as many threads as a size says, rounded up to whole warps."""
+    texts = [word.text for word in body]
+    shapes = {texts[at + 1] for at in range(len(texts) - 1) if texts[at] == "dim3"}
+    for at, text in enumerate(texts):
+        if text != "<<<":
+            continue
+        first, end = _second(texts, at + 1)
+        # What is written in capitals is a constant.
+        if any(one.isidentifier() and not one.isupper() for one in texts[first:end]) and (
+                not shapes.intersection(texts[first:end]) and "dim3" not in texts[first:end]):
+            yield Draft("block", 0.4, (insert(body[first].start, "("), insert(body[end - 1].end, " + 31) / 32 * 32")))
+
+
+def _second(texts: Sequence[str], at: int) -> tuple[int, int]:
+    """The words of a launch's second argument: the first, and the one behind the last."""
+    depth, commas = 0, list[int]()
+    for end in range(at, min(at + 64, len(texts))):
+        depth += (texts[end] in "([{") - (texts[end] in ")]}")
+        if texts[end] == ">>>" or (texts[end] == "," and not depth):
+            commas.append(end)
+        if texts[end] == ">>>" or len(commas) == 2:
+            break
+    return (commas[0] + 1, commas[1]) if len(commas) == 2 else (at, at)
+
+
+def _trees(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
+    """A tree of threads that stops a step too early for those which go on."""
+    halved = {texts[at] for at in range(len(texts) - 2) if (texts[at + 1], texts[at + 2]) in _HALVES}
+    for at in range(1, len(texts) - 2):
+        if texts[at] == ">" and texts[at - 1] in halved and texts[at + 1] != "0" and texts[at + 2] in (";", ")"):
+            yield Draft("comparison", 0.4, (put(body[at], ">="),))
 
 
 def _for_all_lanes(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:

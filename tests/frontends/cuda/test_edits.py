@@ -114,6 +114,28 @@ void sums(float *x, float *total, int n)
     squares<<<1, threads>>>(x, total, n);
 }
 """
+STAGES = """__global__ void stages(const half *x, float *y, int n)
+{
+    __shared__ half tile[2][32][32];
+    __shared__ __align__(32) half room[32 * LINE], turned[32][33];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    float most = -3.402823466e38f, use = 0;
+    for (int first = 0; first < n; first += 1024) {
+        tile[1 - use][warp][lane] = x[first + threadIdx.x];
+        turned[warp][lane] = tile[use][lane][warp];
+        use = 1 - use;
+    }
+    for (int left = 512; left >= 32; left >>= 1)
+        if (threadIdx.x < left)
+            room[threadIdx.x] += room[threadIdx.x + left];
+    wmma::load_matrix_sync(a, room + 16 * warp * LINE, LINE);
+    y[lane] = __shfl_sync(0xffffffff, fmaxf(most, turned[lane][warp]), 0);
+}
+void staged(const half *x, float *y, int n)
+{
+    stages<<<1, (min(n, 1024) + 31) / 32 * 32>>>(x, y, n);
+}
+"""
 QUADS = """__global__ void quads_kernel(const float4 *x, float4 *y, int n)
 {
     int quads = n / 4, i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -156,6 +178,11 @@ __global__ void shares(const float *x, float *y, int n, int m)
     (QUADS, "[4 * quads + i]", "[quads + i]", 8), (QUADS, "i < n / 4", "i < n", 13),
     (QUADS, "(begin + share < n ? begin + share : n)", "begin + share", 20),
     (QUADS, "min(n, begin + 7)", "begin + 7", 22),
+    (STAGES, "tile[1 - use]", "tile[use]", 9),
+    (STAGES, "lane = threadIdx.x % 32, warp = threadIdx.x / 32", "lane = threadIdx.x / 32, warp = threadIdx.x % 32", 9),
+    (STAGES, "turned[lane][warp])", "turned[lane][lane])", 16), (STAGES, "left >= 32", "left > 32", 16),
+    (STAGES, "* LINE, LINE)", "* LINE, TILE)", 15), (STAGES, "-3.402823466e38f", "-INFINITY", 16),
+    (STAGES, "(min(n, 1024) + 31) / 32 * 32", "min(n, 1024)", 16),
     (WALK, "{ sum = 0.0f;", "{", 12), (PIECES, "{ wmma::fill_fragment(c, 0.0f);", "{", 9),
     (PIECES, " wmma::row_major", " wmma::col_major", 9), (PIECES, "mem_row_major", "mem_col_major", 9),
 ])
@@ -226,6 +253,9 @@ def test_comments_strings_and_macros_stay_as_they_are() -> None:
     "__global__ void k(int n) { " + "a = n + a; a < " * 4_000 + "}",
     "__global__ void k(int n, int m) { " + "a < n && a < m; " * 3_000,
     "__global__ void k(int n) { float4 a; " + "q = n / 4, r = q + 1; " * 2_500 + "}",
+    "__global__ void k() { " + "__shared__ half a[2][8]; a[t / 2][t % 2] = " * 1_500,
+    "__global__ void k() { int b = threadIdx.x, c = threadIdx.y; __shared__ int a[2][2]; " + "a[b][c" * 8_000,
+    "void f() { __shfl_sync(); } void g(int n) { " + "k<<<1, n " * 6_000 + "load_matrix_sync(a * b" * 200,
     "__global__ void k(int n) { " + "gridDim.x * blockDim.x / 32; " * 2_000 + "}",
 ], ids=lambda text: text[:24])
 def test_a_file_made_to_be_slow_is_not(text: str) -> None:

@@ -9,6 +9,7 @@ EDITS: dict[EditKind, str] = {
     "name": "another variable",
     "exchanged": "two names exchanged",
     "order": "another order of what stands there",
+    "index": "another index",
     "axis": "x in place of y, or y in place of x",
     "missing": "something that is missing there",
     "extra": "something that should not be there",
@@ -17,5 +18,6 @@ EDITS: dict[EditKind, str] = {
     "type": "another type",
     "function": "another function",
     "grid": "another grid",
+    "block": "another number of threads",
     "barrier": "a barrier",
 }
