@@ -64,6 +64,20 @@ def _with(x: Tensor, factor: float, cubic: float) -> Tensor:
     return x * torch.sigmoid(2 * factor * (x + cubic * x**3))
 
 
+def _fitted(x: Tensor, out: Tensor | None, term: Tensor, rest: Tensor | float) -> Tensor | None:
+    """GELU whose argument of tanh is a multiple of a term, and the rest: the multiple is that of most of an answer,
+    twice the right one where there is none. None where an answer shows it nowhere."""
+    x = x.double()
+    if out is None:
+        return x * torch.sigmoid(2 * (2 * FACTOR * term + rest))
+    share = out.double() / x
+    telling = (share - 0.5).abs() < 0.45
+    if int(telling.sum()) < 8:
+        return None
+    multiple = ((torch.logit(share) / 2 - rest) / term)[telling].median()
+    return x * torch.sigmoid(2 * (multiple * term + rest))
+
+
 def _gate(x: Tensor, power: Tensor, first: Tensor | float | None = None) -> Tensor:
     """GELU with another power of x, or another term, in the argument of tanh."""
     x = x.double()
@@ -118,5 +132,9 @@ ASSIGNMENT = assignment(
         ("no factor x", "This is 1/2 · (1 + tanh …) alone: GELU multiplies it by x.",
          lambda x: torch.sigmoid(2 * _argument(x))),
         ("no one", "This is x/2 · tanh(…): the 1 is missing.", lambda x: 0.5 * x.double() * torch.tanh(_argument(x))),
+        ("another factor", "The factor before x + 0.044715 x³ is another one than √(2/π) = 0.79788.",
+         lambda x, out=None: _fitted(x, out, x.double() + CUBIC * x.double()**3, 0.0)),
+        ("another cubic term", "The factor of x³ is another one than 0.044715.",
+         lambda x, out=None: _fitted(x, out, CUBIC * x.double()**3, FACTOR * x.double())),
     ),
 )

@@ -70,10 +70,11 @@ def known_mistakes(assignment: Assignment, evidence: Evidence) -> list[Mistake]:
     agreement = EXACT_AGREEMENT if evidence.dtype == torch.float32 and not evidence.exact else AGREEMENT
     fitting: dict[str, Mistake] = {}
     for mistake in assignment.mistakes:
-        if mistake.name in fitting:
-            continue
         takes = inspect.signature(mistake.answer).parameters
         answered = {evidence.output: evidence.comparison.got} if evidence.output in takes else {}
+        # One that is made to fit says less than one before it that fits by itself.
+        if mistake.name in fitting or (answered and fitting):
+            continue
         answer = mistake.answer(**{**evidence.inputs, **answered})
         if answer is not None and evidence.is_explained_by(answer, agreement):
             fitting[mistake.name] = mistake
