@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NotRequired, TypedDict
 
 from grader.plan import compiled
+from grader.plan.findings import Undefined
 
 Failing = Literal["exception", "import_error", "compile_error", "syntax_error", "time_out", "out_of_memory"]
 """Kinds of failure whose message comes from the language's own tools, or may."""
@@ -122,13 +123,11 @@ class Skips(TypedDict):
 class Chance:
     """What is left to chance: what was seen and what to do; `kind` is that of the failure, None for what GPUs are known
     to do right and nobody promises: a remark. {line} is " in line 12" or nothing, {tensor} and {kernel} are names,
-    {program} and {other} programs, {element} is a number. `summed` is what to do where the line adds to one element,
-    such as `total += x`."""
+    {program} and {other} programs, {element} is a number."""
 
     kind: Literal["undefined", "exception"] | None
     seen: str
     look: str
-    summed: str = ""
 
 
 class Chances(TypedDict):
@@ -191,11 +190,11 @@ class Sights:
     a load and nothing for a store; a file with `block_pointer` in it has `block_pointer_look` in its place, as one with
     `block_library` has `block_library_look` in that of `outside_shared`. `recast` is for a pointer that is taken as one
     to elements of another size. The others are for languages whose threads address memory themselves: `misaligned` is
-    for an access at no multiple of its bytes, `outside_shared` for one outside an array of a program's shared memory.
-    `left_early` says that threads ended before the barrier{line}, `not_added_yet` that a kernel loads {tensor} in
-    `line` to which its programs add in line {adds}; `same_thread` is for an index without the thread's number,
-    `several` for threads that move {count} elements at once, and leave out the rest, {rest}; `copied_bytes` for copies
-    of too few bytes."""
+    for an access at no multiple of its bytes, `outside_shared` for one outside an array of a program's shared memory,
+    `unwritten_shared` for a load of elements there that nothing has written. `left_early` says that threads ended
+    before the barrier{line}, `not_added_yet` that a kernel loads {tensor} in `line` to which its programs add in line
+    {adds}; `same_thread` is for an index without the thread's number, `several` for threads that move {count} elements
+    at once, and leave out the rest, {rest}; `copied_bytes` for copies of too few bytes."""
 
     masked_remark: str
     assertion: str
@@ -215,6 +214,7 @@ class Sights:
     block_pointer_look: str = ""
     misaligned: str = ""
     outside_shared: str = ""
+    unwritten_shared: str = ""
     block_library: str = ""
     block_library_look: str = ""
     left_early: str = ""
@@ -270,7 +270,8 @@ class Slip:
 
 @dataclass(frozen=True)
 class Phrases:
-    """All words of a language. `slips` finds in a file's text what explains a wrong answer by itself."""
+    """All words of a language. `slips` finds in a file's text what explains a wrong answer by itself; `closer` gives
+    what is said of a finding where its file's text allows to say more."""
 
     failures: Failures
     refusals: Refusals
@@ -281,3 +282,4 @@ class Phrases:
     answers: AnswerPhrases
     calls: Calls
     slips: Callable[[str], Iterable[Slip]] = lambda source: ()
+    closer: Callable[[Chance, Undefined, str], Chance] = lambda chance, found, source: chance

@@ -79,7 +79,7 @@ class Recast(Shaped):
 
 class Unwritten(Shaped):
     """A load of elements that nothing had written: of `out` (poison), or of an uninitialised temporary. If `kernel` is
-    "", host code copied them."""
+    "", host code copied them. `space` as in `OutOfBounds`."""
 
     kind: Literal["unwritten"] = "unwritten"
     kernel: Name
@@ -88,6 +88,8 @@ class Unwritten(Shaped):
     given: Name = ""
     lanes: Count
     program: Program
+    access: Literal["load", "atomic"] = "load"
+    space: Literal["global", "shared"] = "global"
 
 
 class MaskedUsed(Shaped):

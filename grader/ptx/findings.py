@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -53,10 +54,13 @@ class Sightings(Collected):
             access=way, kernel=spot.kernel, line=spot.line, tensor=what.name[:200], given=what.given, bytes=size,
             offset=offset, program=spot.program(spot.numbers[block])))
 
-    def unwritten(self, spot: Site, what: Named, lanes: int, block: int) -> None:
+    def unwritten(
+        self, spot: Site, what: Named, lanes: int, block: int, access: Literal["load", "atomic"] = "load"
+    ) -> None:
         self._add(("unwritten", spot.kernel, spot.line, what.name), lambda: Unwritten(
             kernel=spot.kernel, line=spot.line, tensor=what.name[:200], given=what.given, lanes=lanes,
-            program=spot.program(spot.numbers[block])))
+            program=spot.program(spot.numbers[block]), access=access,
+            space="shared" if what.shared else "global"))
 
     def race(self, spot: Site, what: Named, element: int, numbers: tuple[int, int], certain: bool) -> None:
         """Notes two blocks, by their numbers in the grid, that touch one element."""

@@ -70,6 +70,15 @@ def test_warps_that_run_in_step_are_no_failure() -> None:
     assert all(isinstance(one, Undefined) and not one.certain for one in found)
 
 
+@pytest.mark.parametrize(("block", "down", "what"), [(45, 16, ["index"]), (45, 0, []), (64, 16, [])])
+def test_a_warp_that_is_not_full_reads_lanes_that_it_does_not_have(block: int, down: int, what: list[str]) -> None:
+    body = f"    y[threadIdx.x] = __shfl_down_sync(0xffffffff, x[threadIdx.x], {down}); // here\n"
+    found = _run(body, block=block).findings
+    assert [one.what for one in found if isinstance(one, Undefined) and not one.certain] == what
+    if what:
+        _lines(body, found, "// here")
+
+
 def test_a_barrier_in_a_branch_of_a_warp() -> None:
     body = """    __shared__ float s[256];
     int t = threadIdx.x;
@@ -204,7 +213,10 @@ def test_shared_memory_that_nothing_has_written() -> None:
 """
     (found,) = _run(body).findings
     assert isinstance(found, Unwritten) and found.lanes == 1 and found.tensor.endswith("1s")
+    assert (found.access, found.space) == ("load", "shared")
     _lines(body, [found], "// read")
+    (found,) = _run("    atomicAdd(y, x[threadIdx.x]);\n").findings
+    assert isinstance(found, Unwritten) and (found.access, found.space) == ("atomic", "global")
 
 
 def test_misaligned_vectors() -> None:

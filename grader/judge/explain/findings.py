@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.frontends.phrases import Phrases
 from grader.judge.explain.accesses import SHARES, TensorAccess, misplaced
 from grader.judge.explain.evidence import Hint, plural
-from grader.judge.wording import in_line, line_text, phrases_of, place, program, quoted, spoken, tensor_name
+from grader.judge.wording import in_line, phrases_of, place, program, quoted, spoken, tensor_name
 from grader.model.assignment import Assignment
 from grader.model.parameters import Tensor
 from grader.model.result import Detail
@@ -73,12 +72,8 @@ def _failure(
                 words.sights.misaligned, "misaligned")
         case seen.Race(certain=True):
             return "race", _race(found, words)
-        case seen.Undefined(certain=True) if (chance := words.chances[found.what]).kind is not None:
-            chances = undefined(found, words)
-            sums = rf"\b{re.escape(found.tensor)}(?:\[\s*\d+\s*\])?\s*[-+*|&^]="
-            summed = chance.summed and re.search(sums, line_text(source, found.line))
-            return chance.kind, Hint(
-                chances.seen, chance.summed if summed else chances.look, chances.pattern)
+        case seen.Undefined(certain=True) if (kind := words.chances[found.what].kind) is not None:
+            return kind, undefined(found, words, source)
     return None
 
 
@@ -100,9 +95,9 @@ def told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
                 look, "reads the output", guess=look)
         case seen.Unwritten():
             return Hint(
-                f"The {'load' if found.kernel else 'copy'}{line} reads {plural(found.lanes, 'element')} of "
-                f"{tensor_name(found.tensor, found.given, words)} that nothing has written.",
-                sights.unwritten, "reads unwritten memory")
+                f"The {ACCESS[found.access] if found.kernel else 'copy'}{line} reads {plural(found.lanes, 'element')} "
+                f"of {tensor_name(found.tensor, found.given, words)} that nothing has written.",
+                sights.unwritten_shared if found.space == "shared" else sights.unwritten, "reads unwritten memory")
         case seen.Overflow():
             # Of these the width alone is known: they may be unsigned.
             narrow = found.type in ("int8", "int16")
@@ -113,6 +108,8 @@ def told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
                 sights.overflow_of_bytes if narrow else sights.overflow, "overflow")
         case seen.Race():
             return _race(found, words)
+        case seen.Undefined():
+            return replace(undefined(found, words), sure=True, line=found.line)
         case _:
             raise AssertionError(found)
 
@@ -126,9 +123,9 @@ def _race(found: seen.Race, words: Phrases) -> Hint:
     return Hint(spoken(said, words), words.sights.race if found.certain else words.sights.unordered, "race", sure=False)
 
 
-def undefined(found: seen.Undefined, words: Phrases) -> Hint:
+def undefined(found: seen.Undefined, words: Phrases, source: str = "") -> Hint:
     """What a kernel leaves to chance: neither its language nor a GPU defines it, though one of them may do it right."""
-    chance = words.chances[found.what]
+    chance = words.closer(words.chances[found.what], found, source)
     first, other = (program(one, *found.programs) for one in [*found.programs, (0, 0, 0), (0, 0, 0)][:2])
     # Shared memory is a program's own.
     tensor = quoted(found.tensor) if found.what == "shared" else tensor_name(found.tensor, found.given, words)

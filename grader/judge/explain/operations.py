@@ -15,7 +15,7 @@ from grader.judge.wording import extent, in_line, quoted, spoken
 from grader.model.cases import Case, strides_of
 from grader.model.parameters import Scalar, Tensor, Update
 from grader.model.result import Detail
-from grader.plan.findings import Overflow, Race, Recast, Unwritten
+from grader.plan.findings import Overflow, Race, Recast, Undefined, Unwritten
 from grader.plan.plan import ITEM_BYTES, Copy, Launch, Pointer, named
 
 # Findings that explain a wrong answer. A race may be what an offset that wrapped around comes to.
@@ -95,7 +95,9 @@ def beside(called: Called) -> Hint | None:
     """What was seen beside an answer and may explain it; None if that is nothing."""
     findings = called.ran.findings
     unwritten = [found for found in findings if isinstance(found, Unwritten)]
-    early = next(filter(None, (read_too_early(called, found) for found in unwritten)), None)
+    early = next(filter(None, (read_too_early(called, found) for found in unwritten)), None) or next((
+        told(found, None, called.words) for found in findings if isinstance(found, Undefined) and found.what == "index"
+        and called.words.names.threads), None)
     kernels = [called.plan.kernels[one.kernel] for one in called.launches]
     passed = {name for kernel in kernels for name in frontends.of(kernel).argument_names(kernel)}
     # Memory of a program's own may be read and never written because lanes have left.

@@ -107,7 +107,8 @@ def _note(m: ChunkState, piece: Reached, index: Array, size: int, what: str) -> 
         bad[mask] = ~known
         first = int(np.argmax(bad.any(1)))
         offset = int(index[np.argmin(known)]) * size
-        m.findings.unwritten(m.spot(), m.spaces.place(piece.region, offset, size)[0], int(bad[first].sum()), first)
+        named, _ = m.spaces.place(piece.region, offset, size)
+        m.findings.unwritten(m.spot(), named, int(bad[first].sum()), first, "atomic")
 
 
 def _made(

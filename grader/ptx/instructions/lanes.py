@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from grader.ptx.state import ChunkState
 from grader.ptx.types import DTYPES, Array, Unsupported
 
 _LANES = np.arange(WARP, dtype=np.int64)
+_ABSENT: Literal["index"] = "index"
+_LEFT: Literal["divergent"] = "divergent"
 _BITS = np.uint32(1) << np.arange(WARP, dtype=np.uint32)
 
 
@@ -50,7 +53,7 @@ def _shfl(decoder: Decoder, one: ThreadInstruction) -> Run:
         source, inside = _sources(mode, (b & np.uint32(31)).astype(np.int64), c.astype(np.int64))
         source = np.where(inside, source, _LANES)
         held = warps(value(m), m.shape)
-        if m.mask is not None:
+        if m.mask is not None or m.shape[1] % WARP:
             _check(m, source)
         taken = held[..., source[0, 0]] if same else np.take_along_axis(held, np.broadcast_to(source, held.shape), 2)
         puts[0](m, unwarped(taken, m.shape))
@@ -62,14 +65,15 @@ def _shfl(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def _check(m: ChunkState, source: Array) -> None:
-    """Notes lanes that read from one which does not take part."""
-    active = _active(m)
-    from_active = np.take_along_axis(active, np.broadcast_to(source, active.shape), 2)
-    missing = active & ~from_active
-    if missing.any():
-        block = int(np.argmax(missing.any((1, 2))))
-        numbers = m.spot().numbers
-        m.findings.undefined(m.spot(), "divergent", numbers=[int(numbers[block])], certain=False)
+    """Notes lanes that read from one which the block does not have, or which does not take part."""
+    active, every = _active(m), warps(np.ones((1, 1), bool), m.shape)
+    source = np.broadcast_to(source, active.shape)
+    for there, what in ((every, _ABSENT), (active, _LEFT)):
+        missing = active & ~np.take_along_axis(there, source, 2)
+        if missing.any():
+            block = int(np.argmax(missing.any((1, 2))))
+            m.findings.undefined(m.spot(), what, numbers=[int(m.spot().numbers[block])], certain=False)
+            return
 
 
 def _parties(m: ChunkState, get: Get) -> Array | None:

@@ -61,7 +61,7 @@ def test_what_cuda_alone_can_do_wrong() -> None:
          "moves 16 bytes at once, and begins 12 bytes into x (`input` in the kernel) in block 1: no multiple of 16.",
          "multiples of 16"),
         (Undefined(what="shared", kernel="k", line=2, tensor="tile", element=31, programs=[(0, 0, 0)]),
-         "Threads of block 0 use element 31 of the shared array", "Call __syncthreads()"),
+         "Threads of block 0 use one element of the shared array", "Call __syncthreads()"),
         (Undefined(what="divergent", kernel="k", line=2, programs=[(2, 1, 0)]),
          "not reached by all threads of block (2, 1)", "Take __syncthreads() out of the `if`"),
         (Race(kernel="k", line=2, tensor="out", given="out", element=5, programs=((0, 0, 0), (1, 0, 0)), certain=True),
@@ -70,6 +70,46 @@ def test_what_cuda_alone_can_do_wrong() -> None:
     for finding, message, hint in cases:
         told = explain_findings(CUDA, "\n\n", [finding])
         assert told is not None and message in told.message and hint in told.hint, told
+
+
+IN_TURN = """__shared__ float tile[2][256], sum;
+for (int k = 0; k < n; ++k) {
+    tile[use][t] = x[k];
+    __syncthreads();
+    y[k] = tile[use][255 - t];
+    use = 1 - use;
+}
+sum = y[0];
+tile[0][t] = sum;
+total [0] += tile[0][t];
+"""
+ONCE = """__global__ void once(const float *x, float *y) {
+    __shared__ float tile[256], sum;
+    tile[t] = x[t];
+    y[t] = tile[255 - t] + sum;
+}
+"""
+PREFETCHED = IN_TURN.replace("    tile[use][t] = x[k];\n", "    tile[use][t] = x[k]; tile[next][t] = 0;\n")
+
+
+@pytest.mark.parametrize(("source", "tensor", "line", "message", "hint"), [
+    (PREFETCHED, "tile", 5, "use one element of the shared array `tile` in line 5",
+     "Line 3 stores to `tile[use]`, and line 5 loads from `tile[use]`: both use the same stage of the array."),
+    (PREFETCHED, "tile", 3, "in line 3", "Line 3 stores to `tile[use]`, and line 5 loads"),
+    # It is filled and used in turn.
+    (IN_TURN, "tile", 5, "in line 5", "where all threads of the block come by. Call it once more"),
+    (IN_TURN, "tile", 9, "in line 9", "where all threads of the block come by. Call it once more"),
+    (ONCE, "tile", 3, "in line 3", "where all threads of the block come by."),
+    (ONCE.replace("__global__", "__device__"), "tile", 3, "in line 3", "come by. Call it once more"),
+    (IN_TURN, "sum", 8, "use the shared variable `sum` in line 8", "where all threads of the block come by."),
+    (IN_TURN, "total", 10, "in line 10", "use atomicAdd"),
+])
+def test_the_file_tells_more_of_a_race_in_shared_memory(
+    source: str, tensor: str, line: int, message: str, hint: str,
+) -> None:
+    told = explain_findings(CUDA, source, [Undefined(what="shared", kernel="k", line=line, tensor=tensor)])
+    assert told is not None and message in told.message and hint in told.hint
+    assert "once more" in hint or "once more" not in told.hint
 
 
 def test_what_stops_a_call() -> None:

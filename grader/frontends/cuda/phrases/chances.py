@@ -8,20 +8,11 @@ _ORDER = (
     "Blocks of a launch run in any order, and none waits for another: others can rely on what a block stores in the "
     "next launch only. A sum over blocks takes atomicAdd, or a second launch."
 )
-_SYNC = (
-    "Call __syncthreads() between the store and the load, where all threads of the block come by; in a loop, once more "
-    "before the array is written again."
-)
+_SYNC = "Call __syncthreads() between the store and the load, where all threads of the block come by."
 
 
-_SUMMED = (
-    "Several threads add to one place at once, and no barrier mends that: use atomicAdd, or let each store its part to "
-    "a place of its own, call __syncthreads(), and let one thread add them."
-)
-
-
-def _failure(seen: str, look: str, summed: str = "") -> Chance:
-    return Chance("undefined", seen, look, summed)
+def _failure(seen: str, look: str) -> Chance:
+    return Chance("undefined", seen, look)
 
 
 CHANCES: Chances = {
@@ -43,8 +34,10 @@ CHANCES: Chances = {
         "empty group counts), or after a wait for their barrier; other threads see them after a __syncthreads() that "
         "follows."),
     "index": _failure(
-        "A shuffle{line} reads a lane that does not take part, and the answer depends on what is found there.",
-        "All 32 threads of a warp call __shfl_sync with the mask 0xffffffff, outside of any `if`; a lane is 0 to 31."),
+        "The last warp of block {program} is not full, and the shuffle{line} reads lanes that it does not have: what "
+        "is found there is left to chance.",
+        "Launch whole warps, (threads + 31) / 32 * 32, of which those without an element take part with a value that "
+        "changes nothing: `blockDim.x / 32` does not count a warp that is not full."),
     "reduction": _failure(
         "The answer depends on the order in which values are added or compared{line}.",
         "Let the threads of a block reduce in a fixed order, in shared memory or with __shfl_down_sync."),
@@ -95,8 +88,8 @@ CHANCES: Chances = {
         "Store every element before it is read: cudaMalloc and __shared__ leave what was there before. cudaMemset sets "
         "the GPU's memory to 0."),
     "shared": _failure(
-        "Threads of block {program} use element {element:,} of the shared array {tensor}{line} at the same time, at "
-        "least one of them stores to it, and no __syncthreads() stands between.", _SYNC, _SUMMED),
+        "Threads of block {program} use one element of the shared array {tensor}{line} at the same time, at "
+        "least one of them stores to it, and no __syncthreads() stands between.", _SYNC),
     "divergent": _failure(
         "The __syncthreads(){line} is not reached by all threads of block {program}: a GPU may wait for ever, or go on "
         "too early.",

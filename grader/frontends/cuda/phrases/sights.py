@@ -41,8 +41,11 @@ SIGHTS = Sights(
     unmasked="The last block has threads past the end: put this {call} into an `if` {sizes}.",
     unmasked_load="",
     flat_sizes="such as if (i < n), with the names of this line",
-    unwritten="Neither cudaMalloc nor __shared__ clears memory, which may hold anything: store every element before it "
-              "is read (or use cudaMemset), and compare the index that is read with the one that is stored.",
+    unwritten="cudaMalloc does not clear memory, which may hold anything: store every element before it is read (or "
+              "use cudaMemset), and compare the index that is read with the one that is stored.",
+    unwritten_shared="__shared__ does not clear memory. Either no thread stores to these elements, as where a "
+                     "condition leaves some out, or another index is read than the one that is stored: do both have "
+                     "the same parts in the same order, and rows of the same length?",
     no_program="A size divided with / rounds down, to 0 where it is smaller than the block: use (n + threads - 1) / "
                "threads.",
     overflow="An int holds up to 2147483647: convert a factor of the product first, as in (size_t)row * cols.",

@@ -1,0 +1,77 @@
+"""What the text of a file in CUDA C++ adds to what was seen of a race in shared memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from grader.frontends.cuda.shared import StageUse, shared_arrays, stage_uses, stored
+from grader.frontends.cuda.source import CodeWord, code_words
+from grader.frontends.phrases import Chance
+from grader.plan.findings import Undefined
+
+_SUMMED = (
+    "Several threads add to one place at once, and no barrier mends that: use atomicAdd, or let each store its part to "
+    "a place of its own, call __syncthreads(), and let one thread add them."
+)
+_STAGE = (
+    "Line {store} stores to `{array}[{stage}]`, and line {load} loads from `{array}[{stage}]`: both use the same stage "
+    "of the array. Is another one meant in one of the two lines? If not, a __syncthreads() is missing between them."
+)
+_AGAIN = " Call it once more before the array is written again."
+
+
+def closer(chance: Chance, found: Undefined, source: str) -> Chance:
+    """What is said of a race, where the file shows more of it than a simulator."""
+    if found.what != "shared" or not source:
+        return chance
+    words = code_words(source)
+    line = "".join(word.text for word in words if word.line == found.line)
+    if re.search(rf"\b{re.escape(found.tensor)}(?:\[\d+\])?[-+*|&^]=", line):
+        chance = replace(chance, look=_SUMMED)
+    elif same := _same_stage(stage_uses(words), found):
+        store, load = same
+        chance = replace(chance, look=_STAGE.format(
+            array=load.array, stage=load.stage, store=store.first.line, load=load.first.line))
+    elif _written_again(words, found):
+        chance = replace(chance, look=chance.look + _AGAIN)
+    if shared_arrays(words).get(found.tensor, True):
+        return chance
+    return replace(chance, seen=chance.seen.replace("one element of the shared array", "the shared variable"))
+
+
+def _same_stage(uses: Sequence[StageUse], found: Undefined) -> tuple[StageUse, StageUse] | None:
+    """The store and the load of a race that use the same stage of an array; None if the race is another."""
+    of_array = [use for use in uses if use.array == found.tensor]
+    if len({use.stage for use in uses}) == 1:
+        # It is filled and used in turn.
+        return None
+    for here in (use for use in of_array if use.first.line == found.line):
+        for other in of_array:
+            if other.stage == here.stage and other.stores != here.stores:
+                return (other, here) if other.stores else (here, other)
+    return None
+
+
+def _written_again(words: Sequence[CodeWord], found: Undefined) -> bool:
+    """Whether an array may be stored to more than once: in several places, in a loop, or in a function that a kernel
+    calls."""
+    texts = [word.text for word in words]
+    stores = [at for at, text in enumerate(texts) if text == found.tensor and stored(texts, at + 1)]
+    marks = [word.text for word in words if word.text in ("__global__", "__device__") and word.line <= found.line]
+    return len(stores) > 1 or marks[-1:] == ["__device__"] or any(
+        first <= found.line <= last for first, last in _loops(words))
+
+
+def _loops(words: Sequence[CodeWord]) -> Iterator[tuple[int, int]]:
+    """The first and the last lines of loops."""
+    waiting, begin = list[int](), 0
+    for word in words:
+        if word.text in ("for", "while"):
+            begin = word.line
+        elif word.text == "{":
+            waiting.append(begin)
+            begin = 0
+        elif word.text == "}" and waiting and (first := waiting.pop()):
+            yield first, word.line
