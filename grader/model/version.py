@@ -37,11 +37,11 @@ JUDGE_CHANGES = {
     9: "A cp.async copy that is used before its thread has waited for it is wrong, by the look for races as well. A "
        "change that adds a line says before or after which, and of two places what each changes. Softmax and RMSNorm "
        "have a case of four rows whose length is odd.",
-    10: "A race in shared memory says which stage of an array both lines use, and asks for a second "
-        "barrier only where the array is written again. A warp that is not full is told, and that nothing clears "
-        "shared memory. Changes that are tried exchange stages, a thread's numbers, quotients and rests and lengths "
-        "of rows, end a tree a step later, launch whole warps and begin above -infinity. GELU's two constants are "
-        "known by their place.",
+    10: "A race in shared memory says which stage of an array both lines use, and asks for a second barrier only "
+        "where the array is written again. A warp that is not full is told, and that nothing clears shared memory. "
+        "Changes that are tried exchange stages, a thread's numbers, quotients and rests and lengths of rows, end a "
+        "tree a step later, launch whole warps and begin above -infinity. GELU's two constants are known by their "
+        "place. What wgmma reads while a cp.async of it is not waited for is wrong.",
 }
 """What each version of the judge changed."""
 

@@ -69,7 +69,8 @@ def aligned(m: ChunkState, who: Who, address: int, to: int, way: Kind, named: Na
 
 
 def taken(m: ChunkState, who: Who, place: Elements, item: int) -> Array:
-    """The elements of a place, zeros for those that are not inside. Notes those that nothing has written."""
+    """The elements of a place, zeros for those that are not inside. Notes those that nothing has written, and
+    those of copies that nobody has waited for."""
     region, kind = place.region, np.dtype(f"u{item}")
     if region.written is not None:
         known = (region.marks(item).take(place.index, mode="clip") == whole(item)) | ~place.inside
@@ -78,6 +79,11 @@ def taken(m: ChunkState, who: Who, place: Elements, item: int) -> Array:
             offset = int(place.index[~known][0]) * item
             named, _ = m.spaces.place(region, offset, item)
             m.findings.unwritten(m.spot(), named, int((~known[first]).sum()), int(who.blocks[first]))
+        if m.spaces.copies.flights and region is m.spaces.shared.region:
+            early = (m.spaces.copies.flying(place.index * item >> 2) & place.inside).reshape(len(known), -1).any(1)
+            if early.any():
+                block = int(who.blocks[int(np.argmax(early))])
+                m.findings.undefined(m.spot(), "pipeline", numbers=[int(m.numbers_here()[block])])
     view = region.view(kind)
     return np.where(place.inside, view.take(place.index, mode="clip") if view.size else kind.type(0), kind.type(0))
 

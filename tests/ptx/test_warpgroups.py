@@ -41,6 +41,15 @@ def test_sums_that_nobody_waited_for() -> None:
     assert isinstance(found, Undefined) and found.what == "pipeline"
 
 
+def test_operands_whose_copies_nobody_waited_for() -> None:
+    copied = Product().text().replace("ld.global.b32 %r4, [%x5]; st.shared.b32 [%r2], %r4;",
+                                      "cp.async.ca.shared.global [%r2], [%x5], 4; cp.async.commit_group;")
+    assert made(Product(), copied.replace("bar.sync 0;", "cp.async.wait_group 0; bar.sync 0;"))[0].findings == []
+    for wait in ("", "cp.async.wait_group 80;"):
+        (found,) = made(Product(), copied.replace("bar.sync 0;", f"{wait} bar.sync 0;"))[0].findings
+        assert isinstance(found, Undefined) and (found.what, found.certain) == ("pipeline", True)
+
+
 def test_operands_that_are_not_there() -> None:
     (found,) = made(Product(), a=40000 >> 4 | 64 << 32 | 1 << 62)[0].findings
     assert isinstance(found, OutOfBounds) and (found.tensor, found.space) == ("memory", "shared")
