@@ -245,7 +245,7 @@ class Spaces:
                 if self.copies.flights and piece.region is self.shared.region:
                     self._check_landed(m, piece, size * count)
             if piece.region is not self.local.region and piece.region is not self.parameters:
-                self.races.loaded(m, piece.region, piece.offsets, piece.mask, size * count, synced)
+                self.races.loaded(m, piece.region, piece.offsets, piece.mask, size * count, size, synced)
                 if m.observer is not None:
                     m.observer.access(m, "load", piece.region, piece.offsets, piece.mask, size, count)
             if piece.partial:

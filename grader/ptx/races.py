@@ -131,8 +131,9 @@ class Races:
         return at if at.size else None
 
     def loaded(
-        self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int, synced: bool
+        self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int, item: int, synced: bool
     ) -> None:
+        """Notes a load of `size` bytes by each thread, of elements of `item` bytes."""
         shared = region.named.shared
         if self.off or synced or (shared and not self.checked) or region.raw.size >> self.unit > MOST_WORDS or (
             region.touched is None and not self.checked
@@ -145,7 +146,7 @@ class Races:
             stamps = touched.writer.take(here, mode="clip")
             clash = self._clash(m, region, stamps, mask)
             if clash is not None:
-                self._tell(m, region, here, stamps, clash, different=False)
+                self._tell(m, region, here, stamps, clash, item)
             if self.checked:
                 if touched.reader is None:
                     touched.reader = zeros(touched.writer.size, np.int64)
@@ -178,7 +179,7 @@ class Races:
             stamps = touched.writer.take(here, mode="clip")
             clash = self._clash(m, region, np.where(stamps & ATOMIC, 0, stamps), mask)
             if clash is not None:
-                self._tell(m, region, here, stamps, clash, different=False)
+                self._tell(m, region, here, stamps, clash, size)
             self._stamp(m, touched.writer, here, mask, ATOMIC)
 
     def _stamp(self, m: Threads, stamps: Array, words: Array, mask: Array | None, kind: int = 0) -> None:
@@ -212,12 +213,12 @@ class Races:
                 old = region.view(dtype)[index[place]]
                 clash = clash[_bits(old) != _bits(value[place])]
                 if clash.size:
-                    self._tell(m, region, here, stamps, clash, different=True)
+                    self._tell(m, region, here, stamps, clash, size, different=True)
             if touched.reader is not None and self.checked:
                 stamps = touched.reader.take(here, mode="clip")
                 clash = self._clash(m, region, stamps, mask)
                 if clash is not None:
-                    self._tell(m, region, here, stamps, clash, different=False)
+                    self._tell(m, region, here, stamps, clash, size)
             self._stamp(m, touched.writer, here, mask)
 
     def landed(self, m: Threads, region: Region, words: Array, threads: Array) -> None:
@@ -255,10 +256,10 @@ class Races:
         return region.touched
 
     def _tell(
-        self, m: Threads, region: Region, words: Array, stamps: Array, clash: Array, different: bool
+        self, m: Threads, region: Region, words: Array, stamps: Array, clash: Array, item: int, different: bool = False
     ) -> None:
-        """Notes the first clash between blocks, between warps of a block, and within a warp. `different`: both store,
-        other values."""
+        """Notes the first clash between blocks, between warps of a block, and within a warp, by the number of an
+        element of `item` bytes. `different`: both store, other values."""
         words, stamps, owners = (
             np.broadcast_to(one, m.shape).reshape(-1)[clash] for one in (words, stamps, self._owners))
         theirs, ours = (stamps & WHO) - 1, owners - 1
@@ -269,7 +270,7 @@ class Races:
             if not here.size:
                 continue
             one, other = int(theirs[here[0]]), int(ours[here[0]])
-            named, element = self.place(region, int(words[here[0]]) << self.unit, 1 << self.unit)
+            named, element = self.place(region, int(words[here[0]]) << self.unit, item)
             blocks = one // self.threads, other // self.threads
             if among == "blocks":
                 m.findings.race(m.spot(), named, element, blocks, different)

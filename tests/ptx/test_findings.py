@@ -129,6 +129,14 @@ def test_blocks_that_read_what_others_write() -> None:
     _lines(body, found, "// shift")
 
 
+def test_an_element_is_counted_in_its_own_size() -> None:
+    body = """    ((char*)y)[2048 + 256 * blockIdx.x + threadIdx.x] = 1;
+    if (blockIdx.x == 0) y[5] = 1;
+    else if (threadIdx.x == 0) y[6] = y[5] + 2;
+"""
+    assert [one.element for one in _run(body, grid=2).findings if isinstance(one, Race)] == [5]
+
+
 def test_atomics_order_blocks() -> None:
     body = """    __shared__ bool last;
     int i = blockIdx.x * 256 + threadIdx.x;

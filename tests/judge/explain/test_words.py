@@ -85,8 +85,8 @@ total [0] += tile[0][t];
 """
 ONCE = """__global__ void once(const float *x, float *y) {
     __shared__ float tile[256], sum;
-    tile[t] = x[t];
-    y[t] = tile[255 - t] + sum;
+    for (int k = 0; k < n; ++k) z += x[k]; { tile[t] = x[t];
+    y[t] = tile[255 - t] + sum; }
 }
 """
 PREFETCHED = IN_TURN.replace("    tile[use][t] = x[k];\n", "    tile[use][t] = x[k]; tile[next][t] = 0;\n")

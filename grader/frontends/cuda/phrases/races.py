@@ -66,10 +66,14 @@ def _written_again(words: Sequence[CodeWord], found: Undefined) -> bool:
 
 def _loops(words: Sequence[CodeWord]) -> Iterator[tuple[int, int]]:
     """The first and the last lines of loops."""
-    waiting, begin = list[int](), 0
+    waiting, begin, depth = list[int](), 0, 0
     for word in words:
+        depth = max(0, depth + (word.text == "(") - (word.text == ")"))
         if word.text in ("for", "while"):
-            begin = word.line
+            begin, depth = word.line, 0
+        elif word.text == ";" and not depth:
+            # A loop without braces has ended.
+            begin = 0
         elif word.text == "{":
             waiting.append(begin)
             begin = 0
