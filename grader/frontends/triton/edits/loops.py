@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from grader.frontends.drafts import Change, Draft
 from grader.frontends.triton.edits.draft import instead
-from grader.frontends.triton.edits.source import SourceTree
+from grader.frontends.triton.edits.source import ATOM, SourceTree
 from grader.frontends.triton.edits.units import File, Function, Unit, called, names_bound, names_read
 
 _BLOCKS = ("body", "orelse", "finalbody")
@@ -25,7 +25,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
             first, second = (*node.args, *[None] * 2)[:2]
             if first is not None and second is not None:
                 yield instead(source, "rounding", 2.6, node, source.operation(first, ast.FloorDiv(), second))
-    yield from _rounded(source, unit)
+    yield from _rounded(file, unit)
     for parent in (unit.node, *unit.statements):
         if isinstance(parent, Function) and parent is not unit.node:
             continue
@@ -35,16 +35,20 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
                 yield from _statements(source, unit, parent, block)
 
 
-def _rounded(source: SourceTree, unit: Unit) -> Iterator[Draft]:
+def _rounded(file: File, unit: Unit) -> Iterator[Draft]:
     """Divisions rounded up: one by one, and all those of a statement."""
-    of: dict[ast.stmt, list[Change]] = {}
+    source, of = file.source, dict[ast.stmt, list[Change]]()
     owner = "tl" if unit.kernel else "triton"
     for node in unit.expressions:
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.FloorDiv | ast.Div):
             continue
         if unit.kernel and (isinstance(node.op, ast.Div) or unit.role(node) == "value"):
             continue
-        change = source.put(node, f"{owner}.cdiv({source.of(node.left)}, {source.of(node.right)})")
+        up = f"{owner}.cdiv({source.of(node.left)}, {source.of(node.right)})"
+        if owner not in file.bound:
+            # Host code without kernels needs no Triton.
+            up = f"-(-{source.operand(node.left, ATOM)} // {source.operand(node.right, ATOM)})"
+        change = source.put(node, up)
         yield Draft("rounding", 0.7 if not unit.kernel else 1.2, (change,))
         parent = source.place[node].parent
         one_more = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Add) and source.of(parent.right) == "1"
