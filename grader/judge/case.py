@@ -13,6 +13,7 @@ from grader.judge.machine import CallRunner
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.seeds import wrong_seed
 from grader.judge.simulation import Ran
+from grader.judge.wording import quoted
 from grader.model.cases import Case
 from grader.model.parameters import Inputs
 from grader.model.result import CheckResult, Detail
@@ -22,6 +23,9 @@ from grader.plan.plan import Plan
 
 SMALL = 32
 """Edge of a block that any kernel may have."""
+
+MOST_TUNED = 2
+"""Autotuners whose choice is told."""
 
 
 @dataclass(frozen=True)
@@ -102,4 +106,12 @@ def explain_answer(
     if detail is None:
         return None
     placed = prepared.witness.placed(detail, case, inputs, answer, ran.findings)
-    return placed.model_copy(update={"traceback": "", "output": ran.printed})
+    return placed.model_copy(update={
+        "message": f"{placed.message}{_tuned(plan)}", "traceback": "", "output": ran.printed})
+
+
+def _tuned(plan: Plan) -> str:
+    """The configurations that autotuners took, where they had a choice: a case may go right with another."""
+    return "".join(
+        f" The configuration of {quoted(one.kernel)} was {quoted(one.configuration.partition(', num_')[0])}, one of "
+        f"{one.candidates:,}." for one in plan.tuners[:MOST_TUNED] if one.candidates > 1)
