@@ -20,7 +20,7 @@ from grader.model.cases import Case
 from grader.model.launched import Inspection
 from grader.model.result import CheckResult, Timing
 from grader.plan.findings import Finding
-from grader.plan.plan import Launch, Plan
+from grader.plan.plan import Integer, Launch, Plan
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class _Timeline:
             case = next(case for case in self._task.assignment.cases if case.name == check.case)
             judged = judge_case(self._prepared, self._planned, self.machine, check, case, plan, self._right)
             found = judged.check if judged.check.detail is None else judged.check.model_copy(
-                update={"blocks": _blocks(plan)})
+                update={"blocks": _blocks(plan), "told": _told(plan, case)})
             self._findings += [] if check.hidden else judged.findings
             # If one wrong case costs all points, further endless cases tell nothing new.
             strict = self._task.course.points.credit == "all"
@@ -128,6 +128,14 @@ class _Timeline:
     def extras(self) -> Extras:
         remarks = explain_remarks(self._task.assignment, self._planned.skipped, self._findings)
         return Extras(self._target.inspection, (*remarks, *self._target.remarks))
+
+
+def _told(plan: Plan, case: Case) -> list[str]:
+    """The sizes that kernels are given, as arguments or as numbers of programs. A 1 may be a constant of theirs."""
+    launches = [one for one in plan.first if isinstance(one, Launch)]
+    given = {number for one in launches for number in one.grid} | {
+        argument.value for one in launches for argument in one.arguments if isinstance(argument, Integer)}
+    return [name for name, size in case.sizes.items() if size == 1 or size in given]
 
 
 def _blocks(plan: Plan) -> list[int]:

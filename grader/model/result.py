@@ -175,6 +175,7 @@ class CheckResult(Record):
     detail: Detail | None = None
     timing: Timing | None = None
     blocks: list[int] = Field(default=[], description="where it failed: sizes of the blocks that its kernels work on")
+    told: list[str] | None = Field(default=None, description="where it failed: the sizes that its kernels are given")
     note: str = Field(default="", description="how much was looked at, where that was not all")
 
 

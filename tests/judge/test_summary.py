@@ -86,6 +86,23 @@ def test_blocks_of_a_flat_index_hold_elements(blocks: list[int], words: str) -> 
     assert words in said(with_cases, checks)[0]
 
 
+@pytest.mark.parametrize(("assignment", "sizes", "told", "blocks", "words"), [
+    (SILU, [(5, 9), (67, 127), (64, 64), (32, 32)], None, [], ", exactly those where M and N differ;"),
+    (SILU, [(5, 9), (67, 127), (64, 64), (32, 32)], [], [], " cases;"),
+    (SILU, [(5, 9), (67, 127), (64, 64), (32, 32)], [], [16], ", exactly those where the number of elements is not a"),
+    (SILU, [(5, 9), (67, 9), (64, 64), (32, 48)], None, [16], ", in each of which a size is not a multiple of 16;"),
+    (GEMM, [(5, 5, 7), (3, 4, 6), (16, 16, 16), (32, 32, 64)], None, [16], ", in each of which a size is not a"),
+    (GEMM, [(40, 64, 96), (32, 50, 96), (32, 64, 96), (64, 32, 32)], None, [16, 32],
+     ", exactly those where a size is not a multiple of a block;")])
+def test_no_condition_is_told_that_may_fit_by_chance(
+    assignment: Assignment, sizes: list[tuple[int, ...]], told: list[str] | None, blocks: list[int], words: str
+) -> None:
+    with_cases = _with_cases(assignment, *_squares(*sizes, names="MNK"[: len(sizes[0])]))
+    failed = {case.name for case in with_cases.cases[:2]}
+    checks = [check.model_copy(update={"blocks": blocks, "told": told}) for check in _checks(with_cases, failed)]
+    assert words in said(with_cases, checks)[0]
+
+
 def test_cases_are_told_apart_by_what_their_names_say() -> None:
     values = ("mixed", "bf16-tiny", "mixed", "tiny", "bf16")
     assignment = _with_cases(SILU, *(({"M": size, "N": size + 1}, one) for size, one in enumerate(values)))

@@ -69,7 +69,7 @@ def test_a_wrong_kernel_shows_the_line_and_where_and_what_to_try() -> None:
     assert status == NOT_RIGHT
     assert "examples/class/carol/transpose.py  run-time error  0 of 60 points measured\n" in said
     assert f"  examples/class/carol/transpose.py:{number}\n" in said and line in said
-    assert "exactly those where a size is not a multiple of 32;" in words(said)
+    assert "in each of which a size is not a multiple of 32;" in words(said)
     assert "Try: This tl.load has no mask" in said and "● 64x64" in said and "■ 1x37" in said
 
 

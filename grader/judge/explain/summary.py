@@ -24,11 +24,11 @@ FEWEST_CASES = 3
 FEWEST = 2
 """A claim about a word of the cases' names, such as -extreme, needs so many cases that failed, and so many of more than
 one element that passed."""
-
 # Failures that have nothing to do with the sizes of a case.
 SAID_ONCE = frozenset({"policy", "compile_error", "import_error", "not_attempted"})
 # Failures beside wrong answers that sizes may explain. An exception says all in its message.
 OUTSIDE = frozenset({"out_of_bounds", "crash"})
+THOSE = "exactly those where"
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
     # Of what is left to chance only some cases are looked at twice.
     matters = (_is_answer(kind) and kind != "undefined") or kind in OUTSIDE
     if matters and (where := in_common(assignment, failed, passed, blocks=not sure)):
-        common += f", exactly those where {where}"
+        common += f", {where}"
     place = f"first {shown.case}" if shown is failed[0] else f"in {shown.case}"
     return Summary(f"{common}; {place}: {_detail(shown).message}", telling.hint, telling.guess, common, shown)
 
@@ -165,36 +165,43 @@ def _is_answer(kind: FailureKind) -> bool:
 def in_common(
     assignment: Assignment, failed: Sequence[CheckResult], passed: Sequence[CheckResult], *, blocks: bool
 ) -> str:
-    """The simplest condition that every failed case meets and no passed one: "M and N differ". "" if there is none.
-    `blocks`: how sizes compare with those of blocks may be one."""
+    """The simplest condition that every failed case meets and no passed one: "exactly those where M and N differ". ""
+    where there is none. `blocks`: how sizes compare with those of blocks may be one."""
     cases = [*failed, *passed]
     if not any(max(c.sizes.values(), default=0) > 1 for c in passed) or len(cases) < FEWEST_CASES:
         return ""
     separating = [number < len(failed) for number in range(len(cases))]
-    return next((text for text, met in _conditions(assignment, cases, len(failed), blocks) if met == separating), "")
+    conditions = _conditions(assignment, cases, len(failed), blocks)
+    fit = [(said, block) for said, block, met in conditions if met == separating]
+    # Of several blocks that fit the cases alone cannot tell which it is.
+    sizes = [block for said, block in fit if said == fit[0][0]]
+    return fit[0][0].replace("{}", f"{sizes[0]:,}" if len(sizes) == 1 else "a block") if fit else ""
 
 
 def _conditions(
     assignment: Assignment, cases: Sequence[CheckResult], failed: int, blocks: bool
-) -> Iterator[tuple[str, list[bool]]]:
-    """Conditions, and which cases meet them; the first `failed` have failed."""
-    names, passed = list(cases[0].sizes), cases[failed:]
+) -> Iterator[tuple[str, int, list[bool]]]:
+    """Conditions, each with a block in them, and which cases meet them; the first `failed` have failed."""
+    # What kernels are not told decides nothing.
+    names = [name for name in cases[0].sizes if all(c.told is None or name in c.told for c in cases[:failed])]
+    passed = cases[failed:]
     enough = min(failed, sum(max(c.sizes.values()) > 1 for c in passed)) >= FEWEST
     for word in cases[0].case.split("-")[1:] if enough else ():
-        yield f"the name says -{word}", [word in c.case.split("-")[1:] for c in cases]
+        yield f"{THOSE} the name says -{word}", 0, [word in c.case.split("-")[1:] for c in cases]
     shape = [str(extent) for extent in assignment.output.shape]
     of_matrix = [(shape[0], shape[1])] if len(shape) == 2 and set(shape) <= set(names) else []
     for one, other in (*of_matrix, *(combinations(names, 2) if len(passed) > FEWEST else ())):
         if any(c.sizes[one] == c.sizes[other] > 1 for c in passed):
-            yield f"{one} and {other} differ", [c.sizes[one] != c.sizes[other] for c in cases]
-    # Of blocks that fit the cases only one that the kernels have is named: the cases alone cannot tell which it is.
+            yield f"{THOSE} {one} and {other} differ", 0, [c.sizes[one] != c.sizes[other] for c in cases]
     theirs = sorted({block for c in cases[:failed] for block in c.blocks if block > 1}, reverse=True) if blocks else []
+    rests = {(name, block): [c.sizes[name] % block > 0 for c in cases] for name in names
+             for block in (*theirs, 2, 4, 8)}
+    telling = {name for (name, _), rest in rests.items() if all(rest[:failed]) and not any(rest[failed:])}
+    # Of several sizes each may decide it alone, whatever it is divided by.
+    some, those = sorted(telling) or names, "in each of which" if len(telling) > 1 else THOSE
+    for block in theirs if names else ():
+        yield (f"{those} {some[0] if len(telling) == 1 else 'a size'} is not a multiple of {{}}", block,
+               [any(rest) for rest in zip(*(rests[name, block] for name in some), strict=True)])
     for block in theirs:
-        rests = {name: [c.sizes[name] % block > 0 for c in cases] for name in names}
-        telling = [name for name, rest in rests.items() if all(rest[:failed]) and not any(rest[failed:])]
-        if len(telling) == 1:
-            yield f"{telling[0]} is not a multiple of {block:,}", rests[telling[0]]
-        yield f"a size is not a multiple of {block:,}", [any(rest) for rest in zip(*rests.values(), strict=True)]
-    for block in theirs:
-        yield (f"the number of elements is not a multiple of {block:,}",
+        yield (f"{THOSE} the number of elements is not a multiple of {{}}", block,
                [prod(extents(assignment.output, c.sizes)) % block > 0 for c in cases])
