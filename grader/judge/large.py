@@ -9,7 +9,7 @@ from math import prod
 
 from grader.judge.allowance import USED_UP, Allowance
 from grader.judge.answers import compared
-from grader.judge.explain import Called, between_elements, explain_case, explain_findings, explain_stop
+from grader.judge.explain import Called, between_elements, explain_case, explain_findings, explain_stop, left_unread
 from grader.judge.inputs import Draws
 from grader.judge.prepared import Prepared
 from grader.judge.sampling import LATE, SECONDS, SLOW, Sample, SampledCase, Settled, Unseen, wrong_part
@@ -108,11 +108,14 @@ def _all_of(
     answer = compared(assignment, ran, inputs[-1])
     found, about = answer.chosen, assignment.about(answer.about)
     detail = explain_findings(assignment, source, ran.findings)
+    called = Called(about, case, plan, call, ran, source)
     if detail is None and not found.passed:
         # Small cases show sooner what the values look like.
-        detail = wrong_part(f"{found.count:,} of {found.total:,} elements are wrong", about, found, found.wrong)
+        share = f"All {found.total:,}" if found.count == found.total else f"{found.count:,} of {found.total:,}"
+        detail = wrong_part(f"{share} elements are wrong", about, found, found.wrong)
+        if (unread := left_unread(called)) is not None:
+            detail = detail.model_copy(update={"hint": unread.text, "place": called.place(unread.line)})
     elif detail is None:
-        called = Called(about, case, plan, call, ran, source)
         detail = explain_case(called, inputs[-1], answer)
         detail = detail or (between_elements(called, ran.between) if ran.between else None)
     return SampledCase(case, programs, programs, detail=detail)

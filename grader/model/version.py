@@ -41,7 +41,9 @@ JUDGE_CHANGES = {
         "where the array is written again. A warp that is not full is told, and that nothing clears shared memory. "
         "Changes that are tried exchange stages, a thread's numbers, quotients and rests and lengths of rows, end a "
         "tree a step later, launch whole warps and begin above -infinity. GELU's two constants are known by their "
-        "place. What wgmma reads while a cp.async of it is not waited for is wrong.",
+        "place. What wgmma reads while a cp.async of it is not waited for is wrong. Programs that come to a store too "
+        "few times are told from a mask that ends too early, and parts of a sum that nothing reads are told. Sizes "
+        "that kernels are not given are no condition of what fails.",
 }
 """What each version of the judge changed."""
 

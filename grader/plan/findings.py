@@ -78,8 +78,8 @@ class Recast(Shaped):
 
 
 class Unwritten(Shaped):
-    """A load of elements that nothing had written: of `out` (poison), or of an uninitialised temporary. If `kernel` is
-    "", host code copied them. `space` as in `OutOfBounds`."""
+    """A load of elements that nothing had written, or an atomic on them: of `out` (poison), or of an uninitialised
+    temporary. If `kernel` is "", host code copied them. `space` as in `OutOfBounds`."""
 
     kind: Literal["unwritten"] = "unwritten"
     kernel: Name
@@ -206,8 +206,10 @@ class Access(Shaped):
     grid, None if there is only one or the next was not seen; `even`: all programs seen lie at these distances. `step`
     is the distance that program 0 has moved when it makes the access again, None if it does not. It makes the access
     `times` times. `live` and `last` count the lanes along each dimension up to the last one that the mask leaves on,
-    the first and the last time. `width` is the bytes that a lane takes as an element, 0 if that is not known. A
-    compiler, or a view of another dtype, may make it less than an element of the tensor.
+    the first and the last time. `cut`: the mask of a store or atomic may switch off lanes that lie inside the tensor,
+    in programs that make it; `skipped`: some programs do not make it so many times. `width` is the bytes that a lane
+    takes as an element, 0 if that is not known. A compiler, or a view of another dtype, may make it less than an
+    element of the tensor.
     """
 
     access: Literal["load", "store", "atomic"]
@@ -225,7 +227,19 @@ class Access(Shaped):
     times: Count
     live: Sides
     last: Sides
+    cut: bool = True
+    skipped: bool = False
     width: Count = 0
+
+    @property
+    def end(self) -> int | None:
+        """The offset behind the last one that the programs of the launch reach, whatever the mask says; None where that
+        does not follow from what was seen."""
+        counts, apart = (*self.tile, *self.grid, self.times), (*self.lanes, *self.programs, self.step)
+        ways = [(count - 1, each) for count, each in zip(counts, apart, strict=True) if count > 1]
+        if not self.even or any(each is None for _, each in ways):
+            return None
+        return self.first + 1 + sum(further * max(0, each or 0) for further, each in ways)
 
 
 Finding = Annotated[

@@ -19,6 +19,8 @@ from grader.judge.wording import spoken, started
 from grader.plan.findings import Access
 
 DIVIDED = "How does the kernel come from the number of a program to each index, and by what does it divide?"
+LEFT_OUT = ("Where does the loop around it end, or which programs does an `if` leave out? A size that is rounded down "
+            "leaves out the last, partial block.")
 # So many elements a thread takes at once.
 SHARES = (2, 4, 8)
 
@@ -179,9 +181,8 @@ def _strides(one: TensorAccess) -> Hint | None:
     # A thread may have several elements for itself.
     if wrong is None or one.words.names.threads:
         return None
-    return one.hint(
-        f"in {one.where} neighbours in the tile lie {one.named(wrong)} elements apart in {layout.name}"
-        f"{layout.rows_apart}.", layout.text, "stride")
+    return one.hint(f"in {one.where} neighbours in the tile lie {one.named(wrong)} elements apart in {layout.name}"
+                    f"{layout.rows_apart}.", layout.text, "stride")
 
 
 def _programs(one: TensorAccess) -> Hint | None:
@@ -320,11 +321,18 @@ def _short(one: TensorAccess, part: Part) -> Hint:
         look, "grid")
 
 
-def _masked(one: TensorAccess, missing: int, first: int) -> Hint:
+def _masked(one: TensorAccess, missing: int, first: int) -> Hint | None:
+    access = one.access
+    if access.skipped and not (access.cut and one.flat):
+        return one.hint(
+            f"{one.launched}, enough for all of {one.layout.name}, and some of them come to {one.where} fewer times "
+            "than the first one, or never.", f"{LEFT_OUT}{' Or is it the mask? ' + one.compared if access.cut else ''}",
+            "left out")
+    if not access.cut:
+        return None
     at = f", all from element {one.named(first)} on" if one.flat else ""
     look = one.compared
     if one.words.sights.several and one.flat and missing == one.layout.total % one.several:
         look = one.words.sights.several.format(count=one.several, rest=plural(missing, "element"))
-    return one.hint(
-        f"the programs of the launch reach further in {one.layout.name}: it is the mask of {one.where} that leaves "
-        f"{missing:,} of {one.layout.total:,} elements out{at}.", look, "mask")
+    return one.hint(f"the programs of the launch reach further in {one.layout.name}: it is the mask of {one.where} "
+                    f"that leaves {missing:,} of {one.layout.total:,} elements out{at}.", look, "mask")

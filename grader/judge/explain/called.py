@@ -64,10 +64,9 @@ class Called:
         accesses = [TensorAccess.of_threads(one) for one in self.ran.accesses if one.times == 1 and one.line] if (
             self.words.names.threads) else [(one, 1) for one in self.ran.accesses]
         return [TensorAccess(one, known[one.buffer], self.case.sizes, launches[one.kernel, one.grid].line,
-                     self.source, self.words, several, numbers and not one.even)
-                for one, several in accesses
-                if one.buffer in known and (one.kernel, one.grid) in launches and all(one.live)
-                and not self._in_parts(one)]
+                             self.source, self.words, several, numbers and not one.even)
+                for one, several in accesses if one.buffer in known and (one.kernel, one.grid) in launches
+                and all(one.live) and not self._in_parts(one)]
 
     def _in_parts(self, access: Access) -> bool:
         """Whether each lane takes a part of an element, as compilers have it for the low half of an int64."""

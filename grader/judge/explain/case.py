@@ -21,10 +21,8 @@ from grader.model.verdicts import FailureKind
 from grader.plan.findings import Unwritten
 from grader.plan.plan import named
 
-SECOND_CALL = (
-    "The first call was right, and the second one, with new values in its inputs, is not: does the function keep "
-    "something from one call to the next, such as a tensor, or an answer to inputs that look the same?"
-)
+SECOND_CALL = ("The first call was right, and the second one, with new values in its inputs, is not: does the function "
+               "keep something from one call to the next, such as a tensor, or an answer to inputs that look the same?")
 STATISTIC = ("Which random number belongs to an element, and what is it compared with? No two elements may share one "
              "by design, and each number of its range has to be as likely as any other.")
 NOT_GATHERED = "No kernel runs here: does the host gather every element, also those of a last, partial share?"

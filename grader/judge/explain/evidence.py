@@ -91,8 +91,7 @@ class Evidence:
         self.large = self.whole and bool((self.expected.abs() >= MOST_EXACT).any())
         self.tensors = {
             name: value.detach().to(self.got.device, torch.float64)
-            for name, value in inputs.items() if isinstance(value, Tensor)
-        }
+            for name, value in inputs.items() if isinstance(value, Tensor)}
         # How far a number comes to lie from where it was when it is stored, rounded or cut off.
         self._step = 0.0 if self.dtype.is_floating_point or self.whole else 1.0
         # Numbers that a mistake adds up are rounded, also where the right answer is copied.

@@ -57,8 +57,7 @@ HINTS: dict[FailureKind, str] = {
 
 def explain_failure(
     assignment: Assignment, kind: FailureKind, message: str, *, line: int = 0, text: str = "",
-    constants: Mapping[str, str] | None = None,
-    signal: int | None = None, exited: bool = False,
+    constants: Mapping[str, str] | None = None, signal: int | None = None, exited: bool = False,
 ) -> Detail:
     """Why there is no answer, and where to look.
 
@@ -69,12 +68,10 @@ def explain_failure(
     words = phrases_of(assignment).failures
     message = _unwrapped(message, words)
     return Detail(
-        kind=kind,
-        message=_plain(message) or kind.replace("_", " "),
+        kind=kind, message=_plain(message) or kind.replace("_", " "),
         hint=_crash(words, signal, exited) if kind == "crash" else _hint(
             assignment, words, kind, message, text, constants or {}),
-        place=Place(file=assignment.file, line=line, text=text) if line else None,
-    )
+        place=Place(file=assignment.file, line=line, text=text) if line else None)
 
 
 def explain_unreadable(assignment: Assignment, problem: Unreadable) -> Detail:

@@ -41,8 +41,7 @@ def explain_findings(
 
 
 def _failure(
-    found: seen.Finding, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess], source: str,
-    words: Phrases,
+    found: seen.Finding, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess], source: str, words: Phrases
 ) -> tuple[FailureKind, Hint] | None:
     """The failure that a finding is by itself; None if it is none."""
     match found:
@@ -61,9 +60,8 @@ def _failure(
                 words.sights.outside_shared if ours else words.sights.block_library_look, "outside shared memory")
         case seen.OutOfBounds():
             look = _outside(found, findings, accesses, source, words)
-            name = tensor_name(found.tensor, found.given, words)
-            return "out_of_bounds", Hint(
-                spoken(_reaches(found, name), words), look.text, look.pattern, guess=look.guess)
+            said = spoken(_reaches(found, tensor_name(found.tensor, found.given, words)), words)
+            return "out_of_bounds", Hint(said, look.text, look.pattern, guess=look.guess)
         case seen.Misaligned():
             return "exception", Hint(
                 spoken(f"The {ACCESS[found.access]}{in_line(found.line)} moves {found.bytes} bytes at once, and begins "
@@ -149,18 +147,17 @@ def _sides(found: seen.OutOfBounds) -> tuple[int, int]:
 
 
 def _reaches(found: seen.OutOfBounds, name: str) -> str:
-    """ "The load in line 10 reaches up to 19 elements past the end of x, which has 45; …"."""
+    """ "The load in line 10 reaches up to 19 elements past the end of x, which has 45, in 4 programs: …"."""
     sides = [f"up to {plural(far, 'element')} {side}" for far, side in zip(
         _sides(found), ("past the end", "before the start"), strict=True) if far]
     text = f"The {ACCESS[found.access]}{in_line(found.line)} reaches {' and '.join(sides) or 'outside'} of {name}"
-    which = f"program {program(found.program)}"
-    if found.programs > 1:
-        which += f", the first of {found.programs:,} that do this"
+    first, several = f"program {program(found.program)}", found.programs > 1
+    text += f", which has {found.elements:,}{f', in {found.programs:,} programs' if several else ''}"
     if found.active <= 1 or found.access == "granule":
-        return f"{text}, which has {found.elements:,}, in {which}."
+        return f"{text}: {first} is the first of them." if several else f"{text}, in {first}."
     lie = "lies" if found.lanes == 1 else "lie"
-    return f"{text}, which has {found.elements:,}: {found.lanes:,} of {found.active:,} active lanes {lie} outside in " \
-           f"{which}."
+    return f"{text}: {found.lanes:,} of {found.active:,} active lanes {lie} outside in {first}" \
+           f"{', the first of them' if several else ''}."
 
 
 def _outside(
@@ -183,9 +180,7 @@ def _outside(
     return replace(hint, guess=hint.text) if "?" in hint.text else hint
 
 
-def _why_outside(
-    found: seen.OutOfBounds, here: Sequence[TensorAccess], source: str, words: Phrases
-) -> str:
+def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: str, words: Phrases) -> str:
     """The hint that an access outside its tensor gives by itself."""
     past, before = _sides(found)
     far, sights = max(past, before), words.sights

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 from grader import frontends
 from grader.judge.explain.called import Called
-from grader.judge.explain.evidence import Hint
+from grader.judge.explain.evidence import Hint, plural
 from grader.judge.explain.findings import left_early, told
-from grader.judge.wording import extent, in_line, quoted, spoken
+from grader.judge.wording import extent, in_line, quoted, spoken, tensor_name
 from grader.model.cases import Case, strides_of
 from grader.model.parameters import Scalar, Tensor, Update
 from grader.model.result import Detail
-from grader.plan.findings import Overflow, Race, Recast, Undefined, Unwritten
+from grader.plan.findings import MOST_ACCESSES, Overflow, Race, Recast, Undefined, Unwritten
 from grader.plan.plan import ITEM_BYTES, Copy, Launch, Pointer, named
 
 # Findings that explain a wrong answer. A race may be what an offset that wrapped around comes to.
@@ -52,9 +52,8 @@ def explain_unwritten(called: Called) -> Detail | None:
     else:
         copied, copy = (", and nothing copied", f" Or copy into {out}.") if called.assignment.operators else ("", "")
         hint = Hint(f"No kernel was launched{copied}.", words.no_launch + copy, pattern="no launch")
-    return Detail(
-        kind="unwritten", message=f"{out} was {state}. {hint.seen}", hint=hint.look, pattern=hint.pattern,
-        place=called.place(line))
+    return Detail(kind="unwritten", message=f"{out} was {state}. {hint.seen}", hint=hint.look, pattern=hint.pattern,
+                  place=called.place(line))
 
 
 def read_too_early(called: Called, found: Unwritten) -> Hint | None:
@@ -79,16 +78,20 @@ def explain_copies(called: Called) -> Hint | None:
     copies = [one for one in called.operations if isinstance(one, Copy) and one.target.buffer in called.outputs]
     if not copies or any(named(one) & called.outputs for one in called.launches):
         return None
-    moved = sum(math.prod(one.target.shape) * ITEM_BYTES[one.target.dtype] for one in copies)
+    parts = [math.prod(one.target.shape) * ITEM_BYTES[one.target.dtype] for one in copies]
+    moved, whole = sum(parts), len(parts) > 1 == len(set(parts))
     room = max(called.plan.buffers[number].bytes for number in called.outputs)
     same = len({one.target.offset for one in copies}) < len(copies)
     if moved >= room and not same:
         return None
+    each = f", {len(parts)} parts of {parts[0]:,}," if whole else ""
+    look = called.words.sights.copied_bytes or "Each part, the last and partial one, too, goes to a place of its own."
+    if whole and not same and room - moved < parts[0]:
+        look = "The last, partial part is missing: is the number of rounds rounded down, which leaves it out?"
     return Hint(
-        f"Copying{in_line(copies[0].line)} moves {moved:,} bytes to {called.output}, which has {room:,}"
+        f"Copying{in_line(copies[0].line)} moves {moved:,} bytes{each} to {called.output}, which has {room:,}"
         + (", and more than one part begins at the same element." if same else "."),
-        called.words.sights.copied_bytes or "Each part, the last and partial one, too, goes to a place of its own: "
-        "which slice is it?", pattern="copies", line=copies[0].line)
+        look, pattern="copies", line=copies[0].line)
 
 
 def beside(called: Called) -> Hint | None:
@@ -104,7 +107,28 @@ def beside(called: Called) -> Hint | None:
     own = any(found.tensor and found.tensor not in passed for found in unwritten)
     return (early or (left_early(findings, called.words) if own else None)
             or next((told(found, called.assignment.output, called.words) for kind in BESIDE for found in findings
-                     if isinstance(found, kind)), None) or read_while_added(called))
+                     if isinstance(found, kind)), None) or read_while_added(called) or left_unread(called))
+
+
+def left_unread(called: Called) -> Hint | None:
+    """Hint for a temporary of which the kernels read fewer elements than they store."""
+    copied = {one.source.buffer for one in called.operations if isinstance(one, Copy)}
+    for number, buffer in enumerate(called.plan.buffers):
+        seen = [one for one in called.ran.accesses if one.buffer == number]
+        loads = [one for one in seen if one.access == "load"]
+        ends = [min(one.end * one.width, buffer.bytes) if one.end else 0 for one in (*loads, *seen)]
+        stored_alone = all(one.access != "atomic" for one in seen) and not buffer.given and number not in copied
+        if not loads or not stored_alone or not all(ends):
+            continue
+        if (read := max(ends[:len(loads)])) < (stored := max(ends)) and len(called.ran.accesses) < MOST_ACCESSES:
+            line, width = loads[0].line, loads[0].width
+            return Hint(
+                f"Of {plural(stored // width, 'element')} of {tensor_name(loads[0].tensor, '', called.words)}, which "
+                f"line {max(seen, key=lambda one: one.end or 0).line} stores, line {line} reads the first "
+                f"{read // width:,} alone.",
+                "What decides how many are read: how many there are, or a number in the file?", "left unread", line,
+                sure=False)
+    return None
 
 
 def read_while_added(called: Called) -> Hint | None:

@@ -24,12 +24,8 @@ def explain_refusal(assignment: Assignment, source: str, refused: Refused) -> De
     asked = wording.asked.replace("{operator}", quoted(_called(refused.operator)))
     where = f"Line {refused.line}" if refused.line else "The function"
     return Detail(
-        kind="policy",
-        message=f"{where} {asked}{wording.why}.",
-        hint=wording.instead.replace("{out}", assignment.output.name),
-        place=place(assignment, source, refused.line),
-        traceback=refused.traceback,
-    )
+        kind="policy", message=f"{where} {asked}{wording.why}.", traceback=refused.traceback,
+        hint=wording.instead.replace("{out}", assignment.output.name), place=place(assignment, source, refused.line))
 
 
 def explain_missing(assignment: Assignment, elsewhere: Sequence[str]) -> Detail:

@@ -5,19 +5,9 @@ from __future__ import annotations
 
 from grader.engine.forkserver.conversation import Lost
 from grader.frontends.phrases import Phrases
-from grader.judge import execution
+from grader.judge import execution, rules
 from grader.judge.explain.failures import HINTS, explain_failure
 from grader.judge.explain.refusals import explain_absent, explain_refusal
-from grader.judge.rules import (
-    BeyondBuffer,
-    GridTooLarge,
-    HostMemory,
-    NothingToCopy,
-    NotOnTarget,
-    Problem,
-    TooManyTogether,
-    TooMuchMemory,
-)
 from grader.judge.timing.pool import Wrong
 from grader.judge.wording import in_line, line_text, phrases_of, place, quoted, spoken, written_name
 from grader.model.assignment import Assignment
@@ -27,7 +17,7 @@ from grader.plan import compiled
 from grader.plan.messages import INLINE_ASSEMBLY, Absent, CannotSimulate, Exhausted, Failed, Refused
 
 Stop = (
-    Refused | Absent | Failed | CannotSimulate | Exhausted | Lost | Problem | compiled.Problem
+    Refused | Absent | Failed | CannotSimulate | Exhausted | Lost | rules.Problem | compiled.Problem
     | execution.GpuFailure)
 
 FAULTS: dict[str, FailureKind] = {
@@ -36,19 +26,13 @@ FAULTS: dict[str, FailureKind] = {
     "crash": "crash",
 }
 
-TOO_LARGE = (
-    "A call launches a handful of kernels, each for as many programs as the tensors have blocks: launch one kernel for "
-    "all of them, not one for each row or element."
-)
-UNPLANNED = (
-    "The grader does not know how to do this without a GPU's driver. This is a gap of the grader, not a mistake of the "
-    "submission: it costs no points. Show it to whoever runs the course."
-)
+TOO_LARGE = ("A call launches a handful of kernels, each for as many programs as the tensors have blocks: launch one "
+             "kernel for all of them, not one for each row or element.")
+UNPLANNED = ("The grader does not know how to do this without a GPU's driver. This is a gap of the grader, not a "
+             "mistake of the submission: it costs no points. Show it to whoever runs the course.")
 OPEN = "It is not judged here: until it runs on a GPU, the points of this assignment stay open."
-AGAIN = (
-    "Timed calls are like all others: new values, at the sizes of their case. Does the kernel keep something from one "
-    "call to the next, or does a launch not wait for what it needs?"
-)
+AGAIN = ("Timed calls are like all others: new values, at the sizes of their case. Does the kernel keep something from "
+         "one call to the next, or does a launch not wait for what it needs?")
 
 
 def explain_stop(assignment: Assignment, source: str, stop: Stop) -> Detail:
@@ -162,55 +146,49 @@ def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Det
                   place=place(assignment, source, exhausted.line))
 
 
-def _problem(assignment: Assignment, source: str, problem: Problem) -> Detail:
+def _problem(assignment: Assignment, source: str, problem: rules.Problem) -> Detail:
     message, hint = _asked(problem, phrases_of(assignment), assignment)
     return Detail(
         kind="out_of_memory" if problem.failure == "memory_limit" else "exception", message=message, hint=hint,
         place=place(assignment, source, problem.line))
 
 
-def _asked(problem: Problem, phrases: Phrases, assignment: Assignment) -> tuple[str, str]:
+def _asked(problem: rules.Problem, phrases: Phrases, assignment: Assignment) -> tuple[str, str]:
     """What is asked for and what there is; and what to do instead."""
     line, words, own = in_line(problem.line), phrases.calls, phrases.names.own_unnamed
-    given = written_name(assignment, problem.given) if isinstance(problem, BeyondBuffer | HostMemory) else ""
+    given = written_name(
+        assignment, problem.given) if isinstance(problem, rules.BeyondBuffer | rules.HostMemory) else ""
     match problem:
-        case GridTooLarge(kernel=kernel, axis=axis, programs=programs, most=most):
+        case rules.GridTooLarge(kernel=kernel, axis=axis, programs=programs, most=most):
             swap = "" if axis == "x" else f", or let the grid's first size count what {axis} counts: it may be larger"
             return (
                 spoken(f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs along {axis}, where a GPU "
                        f"takes {most:,} at most.", phrases),
                 spoken(f"Let each program work on a larger block{swap}.", phrases))
-        case TooManyTogether(kernel=kernel, option=option, programs=programs, most=most):
+        case rules.TooManyTogether(kernel=kernel, option=option, programs=programs, most=most):
             return (
                 spoken(f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs at a time "
                        f"({option}), where the GPU holds {most:,} at most.", phrases),
                 spoken("Launch as many programs as it holds, and let each go on to further blocks in a loop.", phrases))
-        case TooMuchMemory(bytes=size, most=most, on=on):
+        case rules.TooMuchMemory(bytes=size, most=most, on=on):
             has = f"the GPU has {_size(most)}" if on == "device" else f"it may take {_size(most)} of the host's memory"
-            return (
-                f"The call allocates {_size(size)}, but {has}; the largest tensor is made"
-                f"{line or ' in an unknown line'}.",
-                "Allocate no more than the sizes of the inputs need.")
-        case BeyondBuffer(beyond=beyond, kernel=kernel):
+            return (f"The call allocates {_size(size)}, but {has}; the largest tensor is made"
+                    f"{line or ' in an unknown line'}.", "Allocate no more than the sizes of the inputs need.")
+        case rules.BeyondBuffer(beyond=beyond, kernel=kernel):
             taken = f", as the launch of {quoted(kernel)} takes it," if kernel else ""
             view = f"A view of {given or own}{line}{taken} ends {beyond:,} bytes after its memory."
             if phrases.names.threads and not kernel:
                 # Pointers have no views: this is a copy, or cudaMemset.
                 view = f"The copy or fill{line} goes on for {beyond:,} bytes after the end of {given or own}."
             return view, words.beyond_buffer
-        case HostMemory(kernel=kernel):
-            return (
-                f"The launch of {quoted(kernel)}{line} takes {given or own}, which lies in host memory: kernels reach "
-                "the GPU's memory alone.",
-                words.host_given if given else words.host_own)
-        case NothingToCopy():
-            return (
-                f"The copy{line} takes a tensor that no kernel was launched on before.",
-                words.nothing_to_copy)
-        case NotOnTarget(kernel=kernel, option=option, target=target):
-            return (
-                f"The launch of {quoted(kernel)}{line} sets {option}, which {target} does not have.",
-                f"Leave {option} out: it needs a GPU of a later generation.")
+        case rules.HostMemory(kernel=kernel):
+            return (f"The launch of {quoted(kernel)}{line} takes {given or own}, which lies in host memory: kernels "
+                    "reach the GPU's memory alone.", words.host_given if given else words.host_own)
+        case rules.NothingToCopy():
+            return f"The copy{line} takes a tensor that no kernel was launched on before.", words.nothing_to_copy
+        case rules.NotOnTarget(kernel=kernel, option=option, target=target):
+            return (f"The launch of {quoted(kernel)}{line} sets {option}, which {target} does not have.",
+                    f"Leave {option} out: it needs a GPU of a later generation.")
 
 
 def _size(size: int) -> str:

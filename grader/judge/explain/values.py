@@ -111,8 +111,7 @@ def _values(evidence: Evidence) -> Hint | None:
     if evidence.dtype == torch.uint8:
         light, less = evidence.expected > LEVELS, right - got
         if float(got.max()) < LEVELS and (
-            int((evidence.wrong & light).sum()) >= max(ENOUGH, COVERAGE * int(light.sum()))
-        ):
+                int((evidence.wrong & light).sum()) >= max(ENOUGH, COVERAGE * int(light.sum()))):
             return Hint(f"Every wrong value is less than {LEVELS}.", BYTES, pattern="zero")
         if 0 < float(less.min()) <= float(less.max()) < LEVELS:
             return Hint("Every wrong value is a few levels too small.", CUT_OFF, pattern="cut off")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from grader.frontends.triton.simulator.pointers import Origin
-from grader.frontends.triton.simulator.ramps import Ramp
+from grader.frontends.triton.simulator.ramps import Ramp, plain
 from grader.frontends.triton.simulator.state import State
 from grader.frontends.triton.simulator.types import Array
 from grader.plan.findings import Access
@@ -37,7 +37,11 @@ class Accesses:
         on = list(tile) if live is None else _extents(live[:1], tile)
         key = id(state.op), source.buffer.index
         known = self._seen.get(key)
+        cut = access != "load" and live is not None and _cut(
+            offsets, live, state.active, source.buffer.raw.size // max(1, width))
+        skipped = state.active is not None and not state.active.all()
         if known is not None:
+            known["cut"], known["skipped"] = known["cut"] or cut, known["skipped"] or skipped
             if known["times"] == 1:
                 known["step"] = first - known["first"]
             known["times"] += 1
@@ -53,7 +57,14 @@ class Accesses:
                 "programs": tuple(int(line[0]) if line.size else None for line in apart),
                 "even": all((line == line[:1]).all() and (line.size or size == 1)
                             for line, size in zip(apart, state.grid, strict=True)),
-                "step": None, "times": 1, "live": on, "last": on, "width": width}
+                "step": None, "times": 1, "live": on, "last": on, "width": width, "cut": cut, "skipped": skipped}
+
+
+def _cut(offsets: Array | Ramp, live: Array, active: Array | None, elements: int) -> bool:
+    """Whether a mask switches off lanes of active programs that lie inside a tensor of so many elements."""
+    places = plain(offsets)
+    off = ~live & (places >= 0) & (places < elements)
+    return bool((off if active is None else off & active.reshape((-1,) + (1,) * (off.ndim - 1))).any())
 
 
 def _extents(live: Array, tile: tuple[int, ...]) -> list[int]:

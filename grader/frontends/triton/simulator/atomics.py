@@ -51,7 +51,7 @@ def _atomics(
         if kind.startswith("u"):
             data = data.view(UNSIGNED[data.dtype])
         lanes = inside_of(machine, "atomic", source, data.size, offsets, lanes, mask is not None)
-        note_unwritten(machine, source, offsets, lanes, size)
+        note_unwritten(machine, "atomic", source, offsets, lanes, size)
         if machine.meter is not None:
             machine.meter.access(machine, "atomic", source, size, offsets, lanes, active)
         numbers = np.arange(result.size).reshape(result.shape)

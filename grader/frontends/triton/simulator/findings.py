@@ -61,11 +61,11 @@ class Findings(Collected):
             kernel=place.kernel, line=place.line, tensor=source.name[:200], given=source.buffer.given, before=before,
             after=after))
 
-    def unwritten(self, place: Site, source: Origin, bad: Array) -> None:
+    def unwritten(self, place: Site, access: Any, source: Origin, bad: Array) -> None:
         rows = bad.reshape(len(bad), -1)
         first = int(np.argmax(rows.any(1)))
         self._add(("unwritten", place.kernel, place.line, source.name), lambda: Unwritten(
-            kernel=place.kernel, line=place.line, tensor=source.name[:200], given=source.buffer.given,
+            access=access, kernel=place.kernel, line=place.line, tensor=source.name[:200], given=source.buffer.given,
             lanes=int(rows[first].sum()), program=place.program(place.numbers[first])))
 
     def masked(self, place: Site, source: Origin) -> None:

@@ -95,6 +95,7 @@ class Machine(State):
             if op.pure is not None:
                 result = op.pure(*values)
             elif op.run is not None:
+                self.active = active
                 result = op.run(self, op, values, env, active)
             else:
                 return op, values

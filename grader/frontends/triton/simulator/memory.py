@@ -81,7 +81,9 @@ def inside_of(
     return ~bad if live is None else live & ~bad
 
 
-def note_unwritten(machine: Machine, source: Origin, offsets: Array | Ramp, live: Array | None, size: int) -> None:
+def note_unwritten(
+    machine: Machine, access: str, source: Origin, offsets: Array | Ramp, live: Array | None, size: int
+) -> None:
     if source.buffer.written is None or not source.buffer.raw.size:
         return
     marks = source.buffer.marks(size)
@@ -90,7 +92,7 @@ def note_unwritten(machine: Machine, source: Origin, offsets: Array | Ramp, live
         bad = bad & live
     if bad.any():
         machine.findings.unwritten(
-            machine.place(), source, np.broadcast_to(bad, (machine.count, *bad.shape[1:])))
+            machine.place(), access, source, np.broadcast_to(bad, (machine.count, *bad.shape[1:])))
 
 
 def _gathered(
@@ -153,7 +155,7 @@ def _read(
     for source, lanes in by_source(pointer, live):
         data = buffer_read(machine, source).data(element)
         reading = inside_of(machine, "load", source, data.size, offsets, lanes, masked)
-        note_unwritten(machine, source, offsets, reading, size)
+        note_unwritten(machine, "load", source, offsets, reading, size)
         if machine.earlier is not None:
             note_unwaited(machine, machine.earlier, source, offsets, reading, size)
         if machine.meter is not None:

@@ -84,6 +84,8 @@ class State:
         # The programs of the chunk, numbered from 0 and from 1.
         self.numbers = self.owners = np.zeros(0, np.int32)
         self.count = 0
+        # The programs that make the operation; None if all of the chunk do.
+        self.active: Array | None = None
 
     @property
     def masked_is_nan(self) -> bool:
