@@ -107,7 +107,7 @@ ASSIGNMENT = assignment(
     oracle=lambda a, b: a.double() @ b.double(),
     cases=cases(
         "M N K", "1x1x1 5x9x7 16x16x16 1x17x257-large 31x1x130 3x5x1999 33x65x127-tiny 64x64x64-large 130x70x257 "
-        "385x449x19", gpu="17x4099x8191 1031x1031x4096-large 2048x1999x2053 4096x4096x4096"),
+        "1412x1537x7", gpu="17x4099x8191 1031x1031x4096-large 2048x1999x2053 4096x4096x4096"),
     timed=timed(
         "M N K", "4096x4096x4096 2048x2048x2048 1024x1024x1024", "8192x8192x8192 6144x6144x6144 3072x3072x3072",
         "8192x8192x512 4096x4096x512 2048x2048x512"),

@@ -43,7 +43,9 @@ JUDGE_CHANGES = {
         "tree a step later, launch whole warps and begin above -infinity. GELU's two constants are known by their "
         "place. What wgmma reads while a cp.async of it is not waited for is wrong. Programs that come to a store too "
         "few times are told from a mask that ends too early, and parts of a sum that nothing reads are told. Sizes "
-        "that kernels are not given are no condition of what fails.",
+        "that kernels are not given are no condition of what fails. The matrix product has a case of more tiles than a "
+        "GPU has multiprocessors, transpose one of eight rows whose length is odd. What blocks read of each other "
+        "without a __threadfence() is told, and costs nothing.",
 }
 """What each version of the judge changed."""
 

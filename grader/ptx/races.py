@@ -43,7 +43,7 @@ class Races:
         self.numbers = np.zeros(0, np.int64)
         self.checked, self.threads, self.several = False, 1, False
         size = blocks if atomics else 1
-        self.released, self.acquired = np.zeros(size, np.int32), np.zeros(size, np.int32)
+        self.released, self.acquired, self.fenced = (np.zeros(size, np.int32) for _ in range(3))
         self.barrier = self.warp = self.arrived = self.waited = np.zeros((1, 1), np.int32)
         self._owners: Array = np.zeros((1, 1), np.int64)
         self._floor: Array = self._owners
@@ -85,12 +85,11 @@ class Races:
         warps: Array = np.logical_or.reduceat(wide, np.arange(0, wide.shape[1], WARP), axis=1)
         return warps
 
-    def synchronised(self, numbers: Array, clock: int, release: bool, acquire: bool) -> None:
-        """Notes atomics of blocks."""
-        if release:
-            self.released[numbers] = clock
-        if acquire:
-            self.acquired[numbers] = clock
+    def synchronised(self, numbers: Array, clock: int, release: bool, acquire: bool, fence: bool) -> None:
+        """Notes atomics and fences of blocks. An atomic without a fence orders nothing for certain, but mostly does."""
+        for noted, times in ((release, self.released), (acquire, self.acquired), (fence, self.fenced)):
+            if noted:
+                times[numbers] = clock
 
     def _ordered(self, other: Array, when: Array, mine: Array) -> Array:
         """Whether threads know what others did at some time. Threads are numbered from 1."""
@@ -135,22 +134,39 @@ class Races:
     ) -> None:
         """Notes a load of `size` bytes by each thread, of elements of `item` bytes."""
         shared = region.named.shared
-        if self.off or synced or (shared and not self.checked) or region.raw.size >> self.unit > MOST_WORDS or (
-            region.touched is None and not self.checked
-        ):
+        watched = self.checked and not synced
+        if self.off or (synced and not self.atomics) or (shared and not watched) or (
+            region.touched is None and not watched) or region.raw.size >> self.unit > MOST_WORDS:
             return
         touched = self._touched(region)
         words = offsets >> self.unit
         for step in range(max(1, size >> self.unit)):
             here = words + step if step else words
             stamps = touched.writer.take(here, mode="clip")
-            clash = self._clash(m, region, stamps, mask)
+            clash = None if synced else self._clash(m, region, stamps, mask)
             if clash is not None:
                 self._tell(m, region, here, stamps, clash, item)
-            if self.checked:
+            elif self.atomics and not shared:
+                self._look_for_fence(m, region, here, stamps, mask, item)
+            if watched:
                 if touched.reader is None:
                     touched.reader = zeros(touched.writer.size, np.int64)
                 self._stamp(m, touched.reader, here, mask)
+
+    def _look_for_fence(
+        self, m: Threads, region: Region, words: Array, stamps: Array, mask: Array | None, item: int
+    ) -> None:
+        """Looks for a word that another block stored and told of, without a fence between."""
+        near = stamps != 0 if mask is None else (stamps != 0) & mask
+        at = np.flatnonzero(np.broadcast_to(near, m.shape)) if near.any() else np.zeros(0, np.int64)
+        words, stamps, owners = (np.broadcast_to(one, m.shape).reshape(-1)[at] for one in (words, stamps, self._owners))
+        theirs, ours = ((one - 1) // self.threads for one in (stamps & WHO, owners))
+        loose = np.flatnonzero((theirs != ours) & (self.fenced[theirs] <= stamps >> WHEN))
+        if loose.size:
+            first = loose[0]
+            named, element = self.place(region, int(words[first]) << self.unit, item)
+            m.findings.undefined(
+                m.spot(), "relaxed", named, element=element, numbers=[int(theirs[first]), int(ours[first])])
 
     def read_by_warp(self, m: Threads, who: tuple[Array, Array], place: Elements, size: int) -> None:
         """Looks for elements of shared memory, of `size` bytes, that another warp has stored and that a warp reads, for

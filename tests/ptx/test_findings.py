@@ -146,13 +146,14 @@ def test_atomics_order_blocks() -> None:
     __syncthreads();
     if (last && threadIdx.x == 0) {
         float sum = 0;
-        for (int j = 0; j < 512; j++) sum += y[4 + j];
+        for (int j = 0; j < 512; j++) sum += y[4 + j]; // told
         y[1] = sum;
     }
 """
     out = tensor(np.zeros(1024, "f4"), "y")
     assert _run(body, grid=2, out=out).findings == []
     assert out.values("f4")[1] == 512
+    _tells_of_a_fence(body)
 
 
 def test_the_last_block_of_many_overwrites_what_the_others_told_it() -> None:
@@ -165,7 +166,7 @@ def test_the_last_block_of_many_overwrites_what_the_others_told_it() -> None:
     __syncthreads();
     if (last && threadIdx.x == 0) {
         float sum = 0;
-        for (int j = 0; j < gridDim.x; j++) sum += ((volatile float*)y)[1 + j];
+        for (int j = 0; j < gridDim.x; j++) sum += ((volatile float*)y)[1 + j]; // told
         y[1] = sum;
     }
 """
@@ -173,6 +174,20 @@ def test_the_last_block_of_many_overwrites_what_the_others_told_it() -> None:
     # More blocks than run at once.
     assert _run(body, grid=100, out=out).findings == []
     assert out.values("f4")[1] == 100
+    _tells_of_a_fence(body)
+
+
+def _tells_of_a_fence(body: str) -> None:
+    """Where the other blocks' stores are read, whatever fence there is but one before the atomic."""
+    fence = "__threadfence();"
+    assert fence in body
+    for other in ("", "__threadfence_block();"):
+        less = body.replace(fence, other)
+        (found,) = _run(less, grid=2, out=tensor(np.zeros(1024, "f4"), "y")).findings
+        assert isinstance(found, Undefined) and found.what == "relaxed" and found.certain and len(found.programs) == 2
+        _lines(less, [found], "// told")
+    late = body.replace(fence, "").replace("atomicAdd(", "(__threadfence(), 0) + atomicAdd(")
+    assert _run(late, grid=2, out=tensor(np.zeros(1024, "f4"), "y")).findings == []
 
 
 def test_atomics_of_shared_memory_need_barriers_too() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -81,8 +82,7 @@ class Evidence:
         self.expected = comparison.expected.to(torch.float64)
         self.written = ~comparison.unwritten
         self.finite = self.written & self.got.isfinite()
-        self.wrong = comparison.wrong & self.written
-        self.count = int(self.wrong.sum())
+        self._take(comparison.wrong & self.written)
         self.dtype = comparison.got.dtype
         self.exact = comparison.exact
         # Whether the right answers are whole numbers, that nothing rounds.
@@ -105,9 +105,14 @@ class Evidence:
     def of_numbers(self) -> Evidence:
         """The same without the elements that are NaN or infinite."""
         part = copy(self)
-        part.wrong, part.written = self.wrong & self.finite, self.finite
-        part.count = int(part.wrong.sum())
+        part.written = self.finite
+        part._take(self.wrong & self.finite)
         return part
+
+    def _take(self, wrong: Tensor) -> None:
+        self.wrong, self.count = wrong, int(wrong.sum())
+        # A few mostly show that an answer has nothing to do with them.
+        self._few = wrong.nonzero()[:: 1 + self.count // 4096].unbind(1)
 
     def is_explained_by(self, answer: Tensor, agreement: float = AGREEMENT) -> bool:
         """Whether an answer (of the output's shape), stored as a kernel would, accounts for the wrong elements, and for
@@ -121,8 +126,9 @@ class Evidence:
             # A float16 output holds infinity where float64 need not.
             answer = answer.to(self.dtype).to(torch.float64)
             # Zeros have many causes, and infinity equals infinity whatever overflowed: numbers must agree as well.
-            numbers = wrong & self.finite
-            if not bool(answer[wrong].any()) or int(numbers.sum()) < min(ENOUGH, count):
+            few, numbers = self._fits(answer, self._few)[1], wrong & self.finite
+            if 2 * int(few.sum()) < agreement * few.numel() or not bool(answer[wrong].any()) or (
+                int(numbers.sum()) < min(ENOUGH, count)):
                 return False
         elif self.whole:
             # Few numbers are often the same by chance: then all that is written must be.
@@ -135,25 +141,20 @@ class Evidence:
             and int((((self.got - answer).abs() < 1) & wrong).sum()) < agreement * count
         ):
             return False
-        close = self._close(answer)
+        close, nearer = self._fits(answer)
         return (
             count > 0
-            and int((close & self._nearer(answer) & wrong).sum()) >= agreement * count
+            and int((nearer & wrong).sum()) >= agreement * count
             and int((close & numbers).sum()) >= agreement * int(numbers.sum())
             and int((close & written).sum()) >= COVERAGE * int(written.sum())
         )
 
-    def _nearer(self, answer: Tensor) -> Tensor:
-        """Where the output is much nearer to an answer than to the right one: a mistake that is hardly one here must
-        not be claimed."""
-        apart = (self.got - answer).abs()
-        near = (NEARER * apart <= self.comparison.error) | (apart <= self._step)
-        return near | (self.got == answer) | (self.got.isnan() & answer.isnan())
-
-    def _close(self, answer: Tensor) -> Tensor:
-        """Where the output equals an answer within rounding; NaN equals NaN."""
-        slack = 2 * self.comparison.allowed + self._rounding * answer.abs()
-        return ((self.got - answer).abs() <= slack) | (self.got == answer) | (self.got.isnan() & answer.isnan())
+    def _fits(self, answer: Tensor, at: Any = ...) -> tuple[Tensor, Tensor]:
+        """Where the output equals an answer within rounding, and where it is much nearer to that than to the right."""
+        got, answer = self.got[at], answer[at]
+        apart, same = (got - answer).abs(), (got == answer) | (got.isnan() & answer.isnan())
+        close = (apart <= 2 * self.comparison.allowed[at] + self._rounding * answer.abs()) | same
+        return close, close & ((NEARER * apart <= self.comparison.error[at]) | (apart <= self._step) | same)
 
 
 def plural(count: int, unit: str) -> str:

@@ -56,8 +56,7 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
     cases = [c for c in checks if c.stage == "case"]
     verdict, deciding = decisive(checks)
     if verdict is None:
-        idle = sum(c.outcome == "not_run" for c in checks)
-        if idle:
+        if idle := sum(c.outcome == "not_run" for c in checks):
             return Summary(f"{plural(idle, 'check')} of {len(checks)} did not run.")
         return Summary(f"Right in all {plural(len(cases), 'case')}.")
     first = next((c for c in deciding if c.stage == "source"), deciding[0])

@@ -50,6 +50,7 @@ def _atom(decoder: Decoder, one: ThreadInstruction) -> Run:
     # A fence beside a relaxed one makes it order as well, and compilers put fences there.
     plain = "relaxed" in one.modifiers or space == "shared"
     release, acquire = "acquire" not in one.modifiers, "release" not in one.modifiers
+    fence = not release or not acquire or "acq_rel" in one.modifiers
 
     def run(m: ChunkState) -> None:
         begin = address(m)
@@ -60,7 +61,7 @@ def _atom(decoder: Decoder, one: ThreadInstruction) -> Run:
             if puts:
                 puts[number](m, result)
         if not plain:
-            synchronise(m, None, release, acquire)
+            synchronise(m, release=release, acquire=acquire, fence=fence)
 
     return run
 

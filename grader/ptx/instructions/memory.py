@@ -6,7 +6,7 @@ from grader.plan.plan import Malformed
 from grader.ptx.decode import Decoder, Run, vector
 from grader.ptx.program import ThreadInstruction
 from grader.ptx.state import ChunkState
-from grader.ptx.types import DTYPES, Array, Unsupported
+from grader.ptx.types import DTYPES, Unsupported
 
 SPACES = {"global": "global", "shared": "shared", "local": "local", "param": "param", "const": "global"}
 _SYNCED = frozenset({"volatile", "relaxed", "acquire", "release", "mmio"})
@@ -48,7 +48,7 @@ def _ld(decoder: Decoder, one: ThreadInstruction) -> Run:
         def single(m: ChunkState) -> None:
             put(m, m.spaces.load(m, space, address(m), dtype, 1, synced)[0])
             if acquires:
-                synchronise(m, None, False, True)
+                synchronise(m, acquire=True)
 
         return single
 
@@ -56,7 +56,7 @@ def _ld(decoder: Decoder, one: ThreadInstruction) -> Run:
         for put, value in zip(puts, m.spaces.load(m, space, address(m), dtype, len(puts), synced), strict=True):
             put(m, value)
         if acquires:
-            synchronise(m, None, False, True)
+            synchronise(m, acquire=True)
 
     return run
 
@@ -76,22 +76,21 @@ def _st(decoder: Decoder, one: ThreadInstruction) -> Run:
     def run(m: ChunkState) -> None:
         m.spaces.store(m, space, address(m), [get(m) for get in gets], dtype, synced)
         if releases:
-            synchronise(m, None, True, False)
+            synchronise(m, release=True, fence=True)
 
     return run
 
 
-def synchronise(m: ChunkState, mask: Array | None, release: bool, acquire: bool) -> None:
-    """Notes an atomic of the blocks that run, or of those with threads in a mask."""
+def synchronise(m: ChunkState, *, release: bool = False, acquire: bool = False, fence: bool = False) -> None:
+    """Notes an atomic of the blocks that run, or a fence."""
     if not m.spaces.races.atomics:
         return
     numbers = m.numbers_here()
-    mask = m.mask if mask is None else mask
-    if mask is not None and mask.shape[0] > 1:
-        numbers = numbers[mask.any(1)]
+    if m.mask is not None and m.mask.shape[0] > 1:
+        numbers = numbers[m.mask.any(1)]
     # What stands in front of it in the same step is earlier.
     m.clock += 1
-    m.spaces.races.synchronised(numbers, m.clock, release, acquire)
+    m.spaces.races.synchronised(numbers, m.clock, release, acquire, fence)
 
 
 def _from_registers(decoder: Decoder, one: ThreadInstruction, name: str, plus: int) -> Run:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from grader.ptx.decode import Decoder, Run
+from grader.ptx.instructions.memory import synchronise
 from grader.ptx.program import ThreadInstruction
 from grader.ptx.state import ChunkState
 from grader.ptx.types import Unsupported
@@ -43,13 +44,15 @@ def _meet_warp(m: ChunkState) -> None:
 
 
 def _fence(decoder: Decoder, one: ThreadInstruction) -> Run:
+    if {"cta", "proxy"} & {word.partition("::")[0] for word in one.modifiers}:
+        return lambda m: None
+    return lambda m: synchronise(m, fence=True)
+
+
+def _nothing(decoder: Decoder, one: ThreadInstruction) -> Run:
+    """Launches run one after another here, `griddepcontrol` among them."""
     return lambda m: None
 
 
-def _griddepcontrol(decoder: Decoder, one: ThreadInstruction) -> Run:
-    """Launches run one after another here."""
-    return lambda m: None
-
-
-SYNCHRONISING = {"bar": _bar, "barrier": _bar, "membar": _fence, "fence": _fence, "nanosleep": _fence,
-                 "griddepcontrol": _griddepcontrol, "brkpt": _fence, "pmevent": _fence, "setmaxnreg": _fence}
+SYNCHRONISING = {"bar": _bar, "barrier": _bar, "membar": _fence, "fence": _fence, "nanosleep": _nothing,
+                 "griddepcontrol": _nothing, "brkpt": _nothing, "pmevent": _nothing, "setmaxnreg": _nothing}

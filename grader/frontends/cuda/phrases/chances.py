@@ -70,8 +70,9 @@ CHANCES: Chances = {
         "since Volta the threads of a warp need not run in step.",
         "Call __syncwarp() between the store and the load, or exchange values with __shfl_down_sync."),
     "relaxed": Chance(
-        None, "The atomic operation{line} does not order what blocks store before it and load after it.",
-        "Call __threadfence() before the atomic that tells others, and after the one that was told."),
+        None, "The load{line} reads what block {program} stored to {tensor} before the atomic that tells of it, and no "
+        "__threadfence() stands between the two: another block may see the atomic first.",
+        "Call __threadfence() after the store and before the atomic."),
     "tuner": Chance(
         None, "{kernel} adds to what is there, and is launched several times on the same memory{line}.",
         "Set the memory to 0 with cudaMemset before each launch."),
