@@ -80,8 +80,11 @@ class TensorAccess:
 
     @property
     def unsteady(self) -> bool:
-        """Whether it is not known how a loop moves on: of its reach nothing is known then."""
-        return self.access.times > 1 and self.access.step is None
+        """Whether it is not known how a loop moves on, or programs begin among what others take: of its reach nothing
+        is known then."""
+        step, times = self.access.step, self.access.times
+        return times > 1 and (step is None or any(
+            moved and step <= moved <= step * (times - 1) for moved in self.access.programs))
 
     @property
     def launched(self) -> str:
@@ -179,10 +182,9 @@ def _strides(one: TensorAccess) -> Hint | None:
     right = {1, *[layout.columns] * bool(layout.down), *(apart * size for _, apart, size in one.dimensions if apart)}
     wrong = next((apart for _, apart, _ in one.dimensions if apart and apart not in right), None)
     # A thread may have several elements for itself.
-    if wrong is None or one.words.names.threads:
-        return None
-    return one.hint(f"in {one.where} neighbours in the tile lie {one.named(wrong)} elements apart in {layout.name}"
-                    f"{layout.rows_apart}.", layout.text, "stride")
+    return None if wrong is None or one.words.names.threads else one.hint(
+        f"in {one.where} neighbours in the tile lie {one.named(wrong)} elements apart in {layout.name}"
+        f"{layout.rows_apart}.", layout.text, "stride")
 
 
 def _programs(one: TensorAccess) -> Hint | None:
@@ -224,11 +226,9 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
     """
     stores = [one for one in seen if one.layout.is_output and one.access.access == "store"]
     # Too few programs, and a mask that ends too early, leave out ends. A beginning has another cause.
-    if len(stores) != 1 or not stores[0].access.even or stores[0].unsteady or bool(unwritten.flatten()[0]) or any(
-        apart is None for _, apart, _ in stores[0].dimensions
-    ):
+    if len(stores) != 1 or not (one := stores[0]).access.even or one.unsteady or bool(unwritten.flatten()[0]) or any(
+        apart is None for _, apart, _ in one.dimensions):
         return None
-    one = stores[0]
     parts = list(_reach(one))
     short = [part for part in parts if part.covered < part.size]
     first = int(unwritten.flatten().int().argmax())

@@ -80,7 +80,7 @@ def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
                 hint=UNPLANNED, place=where, traceback=failed.traceback)
         case "kernel_too_long" | "too_many_kernels" | "too_large":
             hints = {"kernel_too_long": words.kernel_too_long, "too_many_kernels": words.too_many_kernels}
-            too_large = spoken(TOO_LARGE, phrases_of(assignment))
+            too_large = spoken(TOO_LARGE, phrases_of(assignment)) if ":" not in message else ""
             return Detail(
                 kind="over_limit", message=f"The call asks for more than a plan can hold: {message}",
                 hint=hints.get(failed.failure, too_large), place=where, traceback=failed.traceback)

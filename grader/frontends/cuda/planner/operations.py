@@ -41,7 +41,8 @@ from grader.plan.plan import (
     Structure,
 )  # fmt: skip
 
-_TOO_MANY = "host code gathers more pieces than a plan holds: gather at a fixed distance, or copy larger pieces"
+_TOO_MANY = ("host code gathers more pieces than a plan holds, as they do not all lie one distance apart: is each "
+             "taken from its own row? Gather at a fixed distance, or copy larger pieces")
 
 
 class Phase:
