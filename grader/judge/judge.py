@@ -133,9 +133,11 @@ class _Timeline:
 def _told(plan: Plan, case: Case) -> list[str]:
     """The sizes that kernels are given, as arguments or as numbers of programs. A 1 may be a constant of theirs."""
     launches = [one for one in plan.first if isinstance(one, Launch)]
-    given = {number for one in launches for number in one.grid} | {
-        argument.value for one in launches for argument in one.arguments if isinstance(argument, Integer)}
-    return [name for name, size in case.sizes.items() if size == 1 or size in given]
+    grids = {number for one in launches for number in one.grid if number}
+    given = {argument.value for one in launches for argument in one.arguments if isinstance(argument, Integer)}
+    # A grid may be a product of sizes.
+    return [name for name, size in case.sizes.items()
+            if size == 1 or size in given or any(number % size == 0 for number in grids)]
 
 
 def _blocks(plan: Plan) -> list[int]:

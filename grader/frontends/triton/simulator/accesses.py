@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,9 @@ class Accesses:
         on = list(tile) if live is None else _extents(live[:1], tile)
         key = id(state.op), source.buffer.index
         known = self._seen.get(key)
-        cut = access != "load" and live is not None and _cut(
-            offsets, live, state.active, source.buffer.raw.size // max(1, width))
+        # The first programs alone are seen: those behind them may be the ones that a mask cuts.
+        cut = access != "load" and (math.prod(state.grid) > state.count or (live is not None and _cut(
+            offsets, live, state.active, source.buffer.raw.size // max(1, width))))
         skipped = state.active is not None and not state.active.all()
         if known is not None:
             known["cut"], known["skipped"] = known["cut"] or cut, known["skipped"] or skipped
