@@ -38,12 +38,12 @@ class Accesses:
         on = list(tile) if live is None else _extents(live[:1], tile)
         key = id(state.op), source.buffer.index
         known = self._seen.get(key)
-        # The first programs alone are seen: those behind them may be the ones that a mask cuts.
-        cut = access != "load" and (math.prod(state.grid) > state.count or (live is not None and _cut(
-            offsets, live, state.active, source.buffer.raw.size // max(1, width))))
+        # The first programs alone are seen: those behind them may be the ones that a mask cuts. Once is enough.
+        cut = access != "load" and ((known is not None and known["cut"]) or math.prod(state.grid) > state.count or (
+            live is not None and _cut(offsets, live, state.active, source.buffer.raw.size // max(1, width))))
         skipped = state.active is not None and not state.active.all()
         if known is not None:
-            known["cut"], known["skipped"] = known["cut"] or cut, known["skipped"] or skipped
+            known["cut"], known["skipped"] = cut, known["skipped"] or skipped
             if known["times"] == 1:
                 known["step"] = first - known["first"]
             known["times"] += 1
