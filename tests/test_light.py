@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from grader.home import ROOT
 
 # As pytest is run on a few files, and then: which heavy packages it has imported.
@@ -17,6 +19,7 @@ sys.exit(code)
 """
 
 
+@pytest.mark.full
 def test_files_of_tests_import_what_they_need() -> None:
     files = ("tests/report/test_wording.py", "tests/records/test_standing.py", "tests/intake/test_people.py",
              "tests/model/test_scoring.py")

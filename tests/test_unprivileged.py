@@ -36,9 +36,9 @@ RUNS: dict[str, tuple[tuple[str, ...], int]] = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.timeout(SECONDS + 20)
-@pytest.mark.parametrize("run", [
-    pytest.param(run, marks=[] if run == "the sandbox" else pytest.mark.full) for run in RUNS])
+@pytest.mark.parametrize("run", RUNS)
 def test_it_holds_for_a_user_without_privileges(run: str, record_property: Callable[[str, object], None]) -> None:
     if os.geteuid() != 0:
         pytest.skip("these tests have just been run by a user without privileges")

@@ -90,6 +90,7 @@ def test_a_wheel_holds_every_file_of_the_package(installed: Installed) -> None:
         name for name in PRIVATE if (shipped / name).exists()]
 
 
+@pytest.mark.full
 def test_what_it_lacks_comes_from_a_registry(installed: Installed) -> None:
     told = "from grader import home; print(home.INSTALL, home.with_extra('cuda'), sep='; ')"
     for python, path, expected in (

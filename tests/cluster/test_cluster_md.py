@@ -79,6 +79,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     found.end()
 
 
+@pytest.mark.full
 def test_two_machines(desk: Desk) -> None:
     begin, helps, grade = SECTIONS["Two machines"]
     desk.run(begin)

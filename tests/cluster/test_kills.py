@@ -93,6 +93,7 @@ def test_the_scheduler_is_killed_at_random_moments(cluster: Cluster, tmp_path: P
         killed(last)
 
 
+@pytest.mark.full
 def test_the_page_tells_who_is_on_which_lane_and_that_the_scheduler_was_lost(cluster: Cluster, tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "ada")
     hand_in(tmp_path / "class", "eve", SLOW)
@@ -191,6 +192,7 @@ def test_a_lane_that_fails_twice_is_examined(cluster: Cluster, tmp_path: Path) -
                for line in said), said
 
 
+@pytest.mark.full
 def test_a_scheduler_that_is_lost_before_anyone_is_graded_is_told(cluster: Cluster, tmp_path: Path) -> None:
     grade, log = cluster.grade(class_of(tmp_path / "class", CLASS), tmp_path / "out", "--only", "silu")
     until(log, "waiting for one", grade)

@@ -60,7 +60,7 @@ def term(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made(tmp_path_factory.mktemp("term"), seed=60)
 
 
-@pytest.mark.parametrize("policy", [LATEST, BEST], ids=["latest", "best"])
+@pytest.mark.parametrize("policy", [LATEST, pytest.param(BEST, marks=pytest.mark.full)], ids=["latest", "best"])
 def test_every_cell_of_every_export(term: Path, policy: str) -> None:
     (term / "course.toml").write_text(
         f'assignments = [{", ".join(map(repr, NAMES))}]\n[points]\ncorrectness = 60\nperformance = 40\n'

@@ -24,13 +24,17 @@ from grader.intake.archive import PATH_BYTES, STUDENT, ArchiveLimits, BrokenArch
 from grader.intake.main import IntakeOptions, taken_in
 
 GOOD = b"def silu(): ...\n"
+STORED = zipfile.ZIP_STORED
+"""For what is random, of which a compressor makes nothing, slowly."""
 
 
-def a_zip(path: Path, *entries: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
+def a_zip(
+    path: Path, *entries: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_DEFLATED
+) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in entries:
-            archive.writestr(name, content, zipfile.ZIP_DEFLATED)
+            archive.writestr(name, content, method)
     return path
 
 
@@ -136,7 +140,8 @@ BOMBS: dict[str, Callable[[Path], Path]] = {
     "ratio": lambda path: a_zip(path, ("zeros.py", bytes(15 << 20)), ("ones.py", b"1" * (15 << 20))),
     "tar": lambda path: a_tar(path, *((f"{number}.py", bytes(8 << 20)) for number in range(9))),
     "count": lambda path: a_zip(path, *((f"{number}.py", b"") for number in range(3_001))),
-    "size": lambda path: a_zip(path, *((f"{number}.bin", os.urandom(13 << 20)) for number in range(5))),
+    "size": lambda path: a_zip(path, *((f"{number}.bin", os.urandom(13 << 20)) for number in range(5)),
+                          method=STORED),
     "overlap": _overlapping,
     "header": _claims_gigabytes,
 }
@@ -180,7 +185,8 @@ def test_what_would_take_minutes_is_refused_before_any_of_it(
 
 def test_archives_of_a_hand_in_share_their_room(tmp_path: Path) -> None:
     for number in range(3):
-        a_zip(tmp_path / "all" / "ada" / f"{number}.zip", *((f"{one}.bin", os.urandom(13 << 20)) for one in range(2)))
+        a_zip(tmp_path / "all" / "ada" / f"{number}.zip",
+              *((f"{one}.bin", os.urandom(13 << 20)) for one in range(2)), method=STORED)
     with taken_in(tmp_path / "all", IntakeOptions({"silu": "silu.py"})) as (manifest, _):
         (hand_in,) = manifest.submissions
     assert [problem.partition(":")[0] for problem in hand_in.problems] == ["2.zip"]
@@ -200,9 +206,10 @@ def test_an_archive_in_an_archive_is_opened_and_none_in_that(tmp_path: Path) -> 
 
 
 def test_archives_in_an_archive_share_its_room_and_are_few(tmp_path: Path) -> None:
-    large = a_zip(tmp_path / "large.zip", ("a.bin", os.urandom(13 << 20))).read_bytes()
+    large = a_zip(tmp_path / "large.zip", ("a.bin", os.urandom(13 << 20)), method=STORED).read_bytes()
     many = a_zip(tmp_path / "many.zip", *((f"{one}.txt", b"") for one in range(1_000))).read_bytes()
-    a_zip(tmp_path / "all" / "ada" / "hw.zip", *((f"{number}.zip", large) for number in range(3)))
+    a_zip(tmp_path / "all" / "ada" / "hw.zip", *((f"{number}.zip", large) for number in range(3)),
+          method=STORED)
     a_zip(tmp_path / "all" / "bo" / "hw.zip", *((f"{number}.zip", many) for number in range(4)))
     a_zip(tmp_path / "all" / "cy" / "hw.zip", *(
         (f"{number:02}.zip", a_zip(tmp_path / "one.zip", (f"{number}.txt", b"")).read_bytes()) for number in range(20)))
@@ -224,7 +231,7 @@ def test_what_is_just_below_the_limits_is_taken(tmp_path: Path) -> None:
 
 
 def test_one_file_that_is_too_large_is_left_alone(tmp_path: Path) -> None:
-    made = a_zip(tmp_path / "hw.zip", ("video.mp4", os.urandom(STUDENT.file + 1)), ("silu.py", GOOD))
+    made = a_zip(tmp_path / "hw.zip", ("video.mp4", os.urandom(STUDENT.file + 1)), ("silu.py", GOOD), method=STORED)
     (left,) = unpack(made, tmp_path / "out")
     assert (left.name, left.why) == ("video.mp4", "has more than 16 MiB")
     assert files(tmp_path / "out") == {"silu.py": GOOD}

@@ -81,7 +81,8 @@ def test_stations_prepare_side_by_side_and_stand_still_for_a_clock(monkeypatch: 
 
 
 @pytest.mark.parametrize(("cores", "sharing", "first"), [
-    (2, 1, [False, True]), (2, 2, [True, True]), (1, 1, [True, True])])
+    (2, 1, [False, True]), pytest.param(2, 2, [True, True], marks=pytest.mark.full),
+    pytest.param(1, 1, [True, True], marks=pytest.mark.full)])
 def test_a_core_to_spare_prepares_what_another_simulates(
     monkeypatch: pytest.MonkeyPatch, cores: int, sharing: int, first: list[bool]
 ) -> None:

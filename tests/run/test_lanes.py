@@ -69,6 +69,7 @@ def jobs() -> list[Job]:
     return [read_job(Submission(one.name, one, one.name), Course(), ("silu",)) for one in folders]
 
 
+@pytest.mark.full
 def test_a_lane_that_dies_between_two_gradings_costs_nobody_a_grade() -> None:
     graded = []
     with LocalLanes([{"OF_A_LANE": "7"}]) as lanes:

@@ -227,6 +227,7 @@ def changed_triton(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     close_lane()
 
 
+@pytest.mark.full
 def test_a_triton_that_has_changed_is_told_before_anyone_is_graded(changed_triton: None, tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "alice")
     graded = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu")

@@ -243,6 +243,7 @@ def test_comments_strings_and_macros_stay_as_they_are() -> None:
     assert edits_of(text).edits == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", [
     "void f() {" * 6_000, "a < b;" * 10_000, "}" * LARGEST, "dim3 g(" * 9_000, "float acc[" * 6_000,
     "__global__ void k() { " + "threadIdx.x + threadIdx.y; " * 2_000 + "}",

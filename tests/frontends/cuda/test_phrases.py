@@ -196,6 +196,7 @@ def test_what_a_file_cannot_mean_is_told_by_its_text(source: str, said: str) -> 
     assert (said in found[0] and len(found) == 1) if said else not found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", [
     "float a; " * 100_000, "float acc[" * 100_000, "float a[1]" * 80_000, "= 1 / n; int n;" * 60_000, "1" * (1 << 20),
     "".join(f"float a{number};" for number in range(70_000)), "for (;;) { a[a[1][" * 60_000,

@@ -182,8 +182,11 @@ def near(got: Values, expected: Values) -> None:
 
 
 @pytest.mark.newest
-@pytest.mark.parametrize(("file", "function", "make", "row"), CASES, ids=[
-    "-".join([function, *(str(each).removeprefix("torch.") for each in row)]) for _, function, _, row in CASES])
+# The first row of each kernel every time.
+@pytest.mark.parametrize(("file", "function", "make", "row"), [
+    pytest.param(*each, id="-".join([each[1], *(str(one).removeprefix("torch.") for one in each[3])]),
+                 marks=[pytest.mark.full] * (each[1] in (before[1] for before in CASES[:number])))
+    for number, each in enumerate(CASES)])
 def test_a_kernel(file: str, function: str, make: Callable[..., Made], row: tuple[Any, ...]) -> None:
     if function == "blocks" and not hasattr(tl, "advance"):
         pytest.skip("Triton 3.9 removed block pointers")

@@ -167,7 +167,7 @@ RUNS: tuple[tuple[list[int] | None, list[int] | None], ...] = ((None, None), ([]
     ("ticket", True), ("sum", True), ("lock", True), ("locks", True), ("count", True), ("flag", True),
     ("barrier", True), ("largest", False)])
 @pytest.mark.parametrize("early", [False, True])
-@pytest.mark.parametrize("programs", [2, 16, 128])
+@pytest.mark.parametrize("programs", [2, 16, pytest.param(128, marks=pytest.mark.full)])
 def test_a_load_that_nothing_orders_may_come_early(which: str, wrong: bool, early: bool, programs: int) -> None:
     answers = []
     lines: list[int] = []
