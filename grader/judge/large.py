@@ -131,6 +131,6 @@ def told(looks: Sequence[SampledCase]) -> str:
         if look.unseen:
             reasons.setdefault(look.unseen, []).append(look.what)
     said = [f"Of sizes that only a GPU runs whole, a sample was run here: {', '.join(parts)}."] if parts else []
-    said += [f"All programs were run here of {', '.join(whole)}."] if whole else []
-    said += [f"Not looked at: {', '.join(names)} ({reason})." for reason, names in reasons.items()]
+    said += [f"Run here as a whole: {', '.join(whole)}."] if whole else []
+    said += [f"Left to a GPU: {', '.join(names)} ({reason})." for reason, names in reasons.items()]
     return " ".join(said)

@@ -168,7 +168,7 @@ def margin(assignment: AssignmentResult) -> str:
     worst = max(ratios)
     if worst == 1:
         # As of bytes, which may be one level off.
-        return "Errors go as far as is allowed, and not beyond."
+        return "The worst error is just what is allowed, which is right."
     return f"The worst error is {percent(worst)} of what is allowed." if worst else "Every element is exact."
 
 

@@ -260,14 +260,14 @@ WRONG = [
 WRONG_AT_SIZE = ROWS.replace("tl.max(v))", "tl.where(N > 200, 0.0, tl.max(v)))")
 BY_ROWS = dict.fromkeys(("total", "largest", "place"), Answer(rows=rows_of("x")))
 LARGE = [
-    pytest.param(contract.ROWS, {}, "80x300", ROWS, "", "All programs were run here of 80x300.", id="whole"),
+    pytest.param(contract.ROWS, {}, "80x300", ROWS, "", "Run here as a whole: 80x300.", id="whole"),
     pytest.param(contract.ROWS, {}, "80x300", WRONG_AT_SIZE, "elements are wrong: largest[", "",
                  id="wrong in one output"),
     pytest.param(contract.ROWS, {}, "80x300",
                  ROWS.replace("tl.max(v))", "tl.max(v))\n    tl.store(x + row * N, 0.0, mask=N > 200)"),
                  "x changed during the call", "", id="an input changed"),
     pytest.param(contract.ROWS, {}, "2200000x1", ROWS, "",
-                 "Not looked at: 2200000x1 (nothing says which part of the inputs a part of it takes).",
+                 "Left to a GPU: 2200000x1 (nothing says which part of the inputs a part of it takes).",
                  id="too large as a whole"),
     pytest.param(contract.ROWS, BY_ROWS, "2200000x300", ROWS, "",
                  "Of sizes that only a GPU runs whole, a sample was run here: 4 of 2,200,000 programs of 2200000x300.",
@@ -275,7 +275,7 @@ LARGE = [
     pytest.param(contract.ROWS, BY_ROWS, "80000x300", WRONG_AT_SIZE,
                  "elements that one program stores 1 are wrong: largest[", "", id="rows of one output wrong"),
     pytest.param(contract.ROWS, {name: BY_ROWS[name] for name in ("total", "place")}, "80000x300", ROWS, "",
-                 "programs of 80000x300. Not looked at: largest of 80000x300 (nothing says", id="one without rows"),
+                 "programs of 80000x300. Left to a GPU: largest of 80000x300 (nothing says", id="one without rows"),
     pytest.param(contract.DECAY, dict.fromkeys(("state", "sign"), Answer(tolerance=None, rows=rows_of("x", "state"))),
                  "80000x300", DECAY, "", "4 of 93,750 programs of 80000x300.", id="updated rows"),
     pytest.param(contract.LARGEST, {"out": Answer(rows=rows_of("x"))}, "80000x300", LARGEST, "",

@@ -23,7 +23,7 @@ ACCEPTED = HERE / "accepted"
     (ROOT / "reference", "transpose", "4 of 16,384 programs of 8192x8192"),
     (ROOT / "reference", "rmsnorm_matrix", "4 of 257 programs of 257x30011"),
     (ACCEPTED / "copy_first_column_copy", "copy_first_column",
-     "All programs were run here of 1000003x17-bits, 8192x8192,"),
+     "Run here as a whole: 1000003x17-bits, 8192x8192,"),
     # Rows and columns of a product are taken in blocks.
     (ACCEPTED / "gemm_plain", "gemm", "programs of 2048x1999x2053"),
     (ACCEPTED / "gemm_tuned_split_k", "gemm", "(programs build on what others have stored)"),
