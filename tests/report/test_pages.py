@@ -95,7 +95,8 @@ def test_a_right_kernel_says_by_what_margin_and_what_comes_next() -> None:
     text = " ".join(Elements(student_page(result)).text)
     assert f"The worst error is {100 * worst:.0f} % of what is allowed." in text
     assert "its speed, 40 points, once it is graded on a GPU." in text
-    for ratio, words in ((0.0, "Every element is exact."), (1.0, "The worst error is just what is allowed, which is right.")):
+    for ratio, words in (
+            (0.0, "Every element is exact."), (1.0, "The worst error is just what is allowed, which is right.")):
         for check in result.assignments["silu"].correctness.checks:
             check.worst_ratio = ratio
         assert words in student_page(result)
