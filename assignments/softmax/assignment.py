@@ -144,6 +144,7 @@ ASSIGNMENT = assignment(
           for name, hint, wrong in BY_BLOCKS for block in BLOCKS),
         *sums.wrong_sums(WRONG_SUMS, BLOCKS, _terms, _by_sum),
         *sums.wrong_sums([("sum not rescaled", "The sum so far belongs to an older maximum: multiply it by exp(old − "
-                           "new) when a larger one comes.", sums.not_rescaled)], BLOCKS, lambda x: x.double(), _by_sum),
+                           "new) when a larger one comes, before the new one takes the old one's place.",
+                           sums.not_rescaled)], BLOCKS, lambda x: x.double(), _by_sum),
     ),
 )

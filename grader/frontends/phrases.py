@@ -184,13 +184,14 @@ class Names:
 class Sights:
     """What was seen while kernels ran. {line}, {tensor} and {program} are those of `Chance`.
 
-    `masked_remark` says that lanes which a mask switched off take part in the answer.
-    `granule`, `far_outside` and `unmasked` are for accesses outside their tensor. In `unmasked`, {call} is the load or
-    store, {sizes} is what a mask has to compare (`flat_sizes` if there are no rows), and {other} is `unmasked_load` for
-    a load and nothing for a store; a file with `block_pointer` in it has `block_pointer_look` in its place, as one with
-    `block_library` has `block_library_look` in that of `outside_shared`. `recast` is for a pointer that is taken as one
-    to elements of another size. The others are for languages whose threads address memory themselves: `misaligned` is
-    for an access at no multiple of its bytes, `outside_shared` for one outside an array of a program's shared memory,
+    `masked_remark` says that lanes which a mask switched off take part in the answer. `granule`, `far_outside` and
+    `unmasked` are for accesses outside their tensor. In `unmasked`, {call} is the load or store, {sizes} is what a mask
+    has to compare (`flat_sizes` if there are no rows), and {other} is `unmasked_load` for a load and nothing for a
+    store; a file with `block_pointer` in it has `block_pointer_look` in its place, as one with `block_library` has
+    `block_library_look` in that of `outside_shared`, which `instead` follows for a load. Where a grid is too small, a
+    file with `tuned` in it has `tuned_look`, for {count} elements. `recast` is for a pointer that is taken as one to
+    elements of another size. The others are for languages whose threads address memory themselves: `misaligned` is for
+    an access at no multiple of its bytes, `outside_shared` for one outside an array of a program's shared memory,
     `unwritten_shared` for a load of elements there that nothing has written. `left_early` says that threads ended
     before the barrier{line}, `not_added_yet` that a kernel loads {tensor} in `line` to which its programs add in line
     {adds}; `same_thread` is for an index without the thread's number, `several` for threads that move {count} elements
@@ -212,8 +213,11 @@ class Sights:
     recast: str
     block_pointer: str = ""
     block_pointer_look: str = ""
+    tuned: str = ""
+    tuned_look: str = ""
     misaligned: str = ""
     outside_shared: str = ""
+    instead: str = ""
     unwritten_shared: str = ""
     block_library: str = ""
     block_library_look: str = ""

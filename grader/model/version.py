@@ -45,7 +45,10 @@ JUDGE_CHANGES = {
         "few times are told from a mask that ends too early, and parts of a sum that nothing reads are told. Sizes "
         "that kernels are not given are no condition of what fails. The matrix product has a case of more tiles than a "
         "GPU has multiprocessors, transpose one of eight rows whose length is odd. What blocks read of each other "
-        "without a __threadfence() is told, and costs nothing.",
+        "without a __threadfence() is told, and costs nothing. Copies that an unrolled loop makes of a line are one "
+        "access. Where a change is proved, nothing is said beside it of distances in a wrong answer. A maximum that "
+        "begins at FLT_MIN, groups of elements that reach past the end, and a grid that does not follow an "
+        "autotuner's configuration are told.",
 }
 """What each version of the judge changed."""
 

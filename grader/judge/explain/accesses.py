@@ -135,11 +135,12 @@ class TensorAccess:
         them in a row; and how many each takes."""
         *tile, several = access.tile
         *lanes, apart = access.lanes
-        # How far threads lie apart is not known where one takes part.
-        if not tile or several not in SHARES or apart != 1 or (lanes[-1] != several and access.live[-2] != 1):
+        # How far threads lie apart is not known where one takes part, or some do not.
+        if not tile or several not in SHARES or apart != 1 or (
+            lanes[-1] not in (several, None) and access.live[-2] != 1):
             return access, 1
         return access.model_copy(update={
-            "tile": [*tile[:-1], tile[-1] * several], "lanes": [*lanes[:-1], 1],
+            "tile": [*tile[:-1], tile[-1] * several], "lanes": [*lanes[:-1], None if lanes[-1] is None else 1],
             "live": [*access.live[:-2], access.live[-2] * several],
             "last": [*access.last[:-2], access.last[-2] * several]}), several
 
@@ -303,12 +304,14 @@ def _part(one: TensorAccess, unit: str, name: str, size: int, apart: int, moves:
 
 def _short(one: TensorAccess, part: Part) -> Hint:
     size = f"{part.name} = {part.size:,}" if part.name else f"{part.size:,}"
-    count, names = part.name or one.count, one.words.names
+    count, names, sights = part.name or one.count, one.words.names, one.words.sights
     first = "the first" if part.covered == 1 else f"the first {part.covered:,}"
     each = f", {part.block:,} in each program" if part.programs > 1 else ""
     programs = names.blocks.format(count=count, block=f"{part.block:,}") if part.block > 1 else count
     look = (f"They take {programs} = {part.needed:,} programs, whose offsets contain {names.program_id} times a block, "
             f"or a loop over the {part.unit}s.")
+    if sights.tuned and sights.tuned in one.source and part.block > 1:
+        look = sights.tuned_look.format(count=count)
     if one.access.times > 1:
         look = f"Where does the loop end? {part.name or 'Their number'} is another one in each case."
     elif part.axis is not None and part.programs == part.size // part.block:

@@ -127,7 +127,8 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         return seen
     if kind != "unwritten" and (slip := next(iter(called.words.slips(called.source)), None)) is not None:
         return Hint(slip.seen, slip.look, pattern="slip", line=slip.line)
-    placed = misplaced(called.accesses) or (
+    apart = misplaced(called.accesses)
+    placed = apart or (
         _uncovered(called, comparison) if kind == "unwritten" else None) or explain_copies(called)
     fitting = known_mistakes(called.assignment, evidence) if small else []
     if len(fitting) == 1:
@@ -135,8 +136,8 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         known = placed or seen or Hint("", "")
         return replace(known, look=spoken_mistake(fitting[0].hint, called.words), pattern=f"mistake: {fitting[0].name}")
     if placed is not None:
-        # What the accesses should be is not known: a kernel may take several blocks, or columns first.
-        return replace(placed, guess=placed.look)
+        # What accesses should be is not known, and of distances nothing: a kernel may take blocks, or columns first.
+        return replace(placed, guess=placed.text if placed is apart else placed.look)
     if seen is not None:
         return seen
     if fitting:

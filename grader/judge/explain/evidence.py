@@ -14,31 +14,24 @@ from grader.judge.compare import MOST_EXACT, Comparison, bits_of_bool
 from grader.model.assignment import Assignment
 from grader.model.parameters import Inputs
 
+# Share of the wrong elements that a claim must account for.
 AGREEMENT = 0.98
-"""Share of the wrong elements that a claim must account for."""
-
+# Fewest wrong elements that exclude chance.
 ENOUGH = 4
-"""Fewest wrong elements that exclude chance."""
-
+# A claimed value must lie this many times nearer to the wrong element than the right value does.
 NEARER = 4
-"""A claimed value must lie this many times nearer to the wrong element than the right value does."""
-
+# Share of all written elements that a claim must account for: a few right ones are right by accident.
 COVERAGE = 0.95
-"""Share of all written elements that a claim must account for: a few right ones are right by accident."""
-
+# Relative error that different orders of rounding explain, a few units in the last place; none in whole numbers.
 ROUNDING = {
     torch.float64: 2.0**-40, torch.float32: 2.0**-20, torch.float16: 2.0**-9, torch.bfloat16: 2.0**-6,
     torch.float8_e4m3fn: 2.0**-3, torch.float8_e5m2: 2.0**-2}
-"""Relative error that different orders of rounding explain, a few units in the last place; none in whole numbers."""
-
+# Levels between which bytes tell answers apart.
 LEVELS = 8
-"""Levels between which bytes tell answers apart."""
-
+# The pattern of a wrong output that shows none.
 UNKNOWN = "none known"
-"""The pattern of a wrong output that shows none."""
-
+# Patterns that describe the output without naming a line to blame; a race is what many faults come to.
 WEAK = frozenset({"", UNKNOWN, "zero", "not finite", "race"})
-"""Patterns that describe the output without naming a line to blame; a race is what many faults come to."""
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,8 @@ def _failure(
             name = f"the shared array {quoted(found.tensor)}" if found.tensor else "the shared memory"
             return "out_of_bounds", Hint(
                 spoken(_reaches(found, name), words),
-                words.sights.outside_shared if ours else words.sights.block_library_look, "outside shared memory")
+                (words.sights.outside_shared + words.sights.instead * (found.access == "load")) if ours else
+                words.sights.block_library_look, "outside shared memory")
         case seen.OutOfBounds():
             look = _outside(found, findings, accesses, source, words)
             said = spoken(_reaches(found, tensor_name(found.tensor, found.given, words)), words)
@@ -174,7 +175,7 @@ def _outside(
                     "Allocate it in each call, or anew where it is too small.", "kept tensor")
     if found.access == "granule":
         return Hint("", words.sights.granule, "writes past the end")
-    hint = misplaced(here) or next(filter(None, (_by_itself(one, found.masked) for one in here)), None) or Hint(
+    hint = misplaced(here) or next(filter(None, (_by_itself(one, found) for one in here)), None) or Hint(
         "", _why_outside(found, here, source, words))
     # That a load has no mask is seen; which index it should compare is not.
     return replace(hint, guess=hint.text) if "?" in hint.text else hint
@@ -220,15 +221,19 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: 
     return spoken(f"Does the mask compare {both or flat}?{index}", words)
 
 
-def _by_itself(one: TensorAccess, masked: bool) -> Hint | None:
+def _by_itself(one: TensorAccess, found: seen.OutOfBounds) -> Hint | None:
     """Hint for what the places of an access show without its tensor."""
     access, each = one.access, (one.access.tile or [1])[-1]
     if one.words.names.threads and each in SHARES and access.lanes[-2:] == [each**2, 1]:
         return one.hint("", f"Each thread moves {each} elements at once, and the next one begins {each**2} further on: "
                         f"the index of a vector counts vectors, and is multiplied by {each} before.", "vector")
+    # Where a group reaches outside, the place of its first element is known.
+    (past, before), rest = _sides(found), one.layout.total % one.several
+    if one.words.sights.several and rest and not before and past < one.several:
+        return one.hint("", one.words.sights.several.format(count=one.several, rest=plural(rest, "element")), "groups")
     loop = any(size * (apart or 0) == abs(access.step or 0) and access.last[number] == size
                for number, apart, size in one.dimensions)
-    if not masked or access.times == 1 or not loop:
+    if not found.masked or access.times == 1 or not loop:
         return None
     return one.hint("", f"In the last of {access.times:,} rounds no lane is masked off in the direction in which the "
                     "loop moves on: does the mask move on with the offsets? Compare with what is left there.", "mask")

@@ -15,15 +15,13 @@ from grader.model.parameters import extents
 from grader.model.result import CheckResult, Detail, decisive
 from grader.model.verdicts import UNJUDGED, VERDICT_OF_KIND, VERDICTS, FailureKind
 
+# Share of the failed cases that must show a pattern before it speaks for all: a few cases show one by chance.
 RECOGNISED_SHARE = 1 / 3
-"""Share of the failed cases that must show a pattern before it speaks for all: a few cases show one by chance."""
-
+# Fewer cases than this have something in common by chance.
 FEWEST_CASES = 3
-"""Fewer cases than this have something in common by chance."""
-
+# A claim about a word of the cases' names, such as -extreme, needs so many cases that failed, and so many of more than
+# one element that passed.
 FEWEST = 2
-"""A claim about a word of the cases' names, such as -extreme, needs so many cases that failed, and so many of more than
-one element that passed."""
 # Failures that have nothing to do with the sizes of a case.
 SAID_ONCE = frozenset({"policy", "compile_error", "import_error", "not_attempted"})
 # Failures beside wrong answers that sizes may explain. An exception says all in its message.

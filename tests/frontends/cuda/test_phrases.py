@@ -183,9 +183,12 @@ def test_no_mistake_of_an_assignment_is_told_in_another_language() -> None:
     ("out[i] = 299 / 1000 * r;", "`299 / 1000` is 0"),
     ("float acc[4][2];\nfor (int k = 0; k < n; ++k)\n    acc[k % 4][0] += x[k];", "Line 3 adds to `acc`"),
     ("float sum;\nsum += x[i];", "line 1 declares it without a value"),
+    ("float m = FLT_MIN;\nm = fmaxf(m, x[c]);", "Line 1 begins the maximum `m` at FLT_MIN"),
+    ("double m = DBL_MIN; m = max(m, x[c]);", "begins the maximum `m` at DBL_MIN"),
     # What is meant so, or may be.
     ("int blocks = (n + 255) / 256;", ""), ("float y = x * 1 / 2;", ""), ("float y = 1.0f / 2;", ""),
     ("int n; float n; y = 1 / n;", ""), ("int n; y = 1 / n.x;", ""), ("// 1 / 2\nconst char *s = \"= 1 / 2\";", ""),
+    ("float m = -FLT_MIN; m = fmaxf(m, x);", ""), ("float least = FLT_MIN; y = x / fmaxf(least, x);", ""),
     ("int half = 4 / 2;", ""), ("float sum = 0; sum += x;", ""), ("float sum; sum = 0; sum += x;", ""),
     ("__shared__ float total; total += x;", ""), ("void f(float *sum) { sum += 1; }", ""),
     ("float acc[4", ""), ("1 /", ""), ("", ""), ("int n; y = 1 / n->x;", ""),

@@ -55,7 +55,7 @@ def test_what_cuda_alone_can_do_wrong() -> None:
     shared = OUTSIDE.model_copy(update={"space": "shared", "tensor": "tile", "given": "", "elements": 32})
     cases: list[tuple[Finding, str, str]] = [
         (shared, "of the shared array `tile`, which has 32: 24 of 256 active threads lie outside in block 3.",
-         "as large as the block"),
+         "as large as what counts in it"),
         (Misaligned(
             access="load", kernel="k", line=2, tensor="input", given="x", bytes=16, offset=12, program=(1, 0, 0)),
          "moves 16 bytes at once, and begins 12 bytes into x (`input` in the kernel) in block 1: no multiple of 16.",

@@ -61,8 +61,9 @@ SIGHTS = Sights(
                "for all sizes? Load single floats where it does not: rows of cols floats do if cols is a multiple of "
                "4.",
     outside_shared="A shared array has as many elements as its declaration says, or the bytes of the launch's third "
-                   "value: does the index count threadIdx.x and threadIdx.y with the right width, and is the array as "
-                   "large as the block?",
+                   "value: does the index count threadIdx with the right width, and is the array as large "
+                   "as what counts in it?",
+    instead=" Or should threads beyond its end take 0, and read nothing?",
     block_library="cub::Block",
     block_library_look="cub::BlockReduce<float, 128> and its like are made for blocks of 128 threads, the number in "
                        "their brackets: does the launch start as many, and is the shared array their TempStorage?",
@@ -75,8 +76,8 @@ SIGHTS = Sights(
     not_added_yet_look="Blocks do not wait for each other, and __syncthreads() is for the threads of one block: read "
                        "the sum in a second launch.",
     same_thread="Is threadIdx missing from the index, as in blockIdx.x * blockDim.x + threadIdx.x?",
-    several="Each thread moves {count} elements at once, and the last {rest} are no whole group: copy those one by "
-            "one, by some threads more.",
+    several="Each thread moves {count} elements at once, which leaves a rest of {rest} without a whole group: take "
+            "those one by one, by some threads more.",
     copied_bytes="Sizes, widths and pitches of copies count bytes: elements times sizeof(element).",
 )
 

@@ -16,6 +16,7 @@ _NUMBER = re.compile(r"(\d{1,18})[uUlL]*")
 # Words of the brackets of an array, at most.
 _LONG = 64
 _WHOLE = frozenset({"int", "unsigned", "long", "short", "size_t", "uint", "int32_t", "uint32_t", "int64_t", "uint64_t"})
+_MAXIMUM, _LEAST = frozenset({"fmaxf", "fmax", "max"}), frozenset({"FLT_MIN", "DBL_MIN"})
 _REAL = frozenset({"float", "double", "half", "__half", "__nv_bfloat16"})
 # What is declared behind these is no variable of one thread.
 _ELSEWHERE = ("__shared__", "extern", "static", "__device__")
@@ -27,10 +28,11 @@ _GOES_ON = frozenset({"(", "[", ".", "->", "::", "<", "<<", "<="})
 
 @lru_cache(maxsize=1)
 def slips(source: str) -> tuple[Slip, ...]:
-    """Variables that are added to before they are set, and quotients of whole numbers that are 0."""
+    """Variables that are added to before they are set, quotients of whole numbers that are 0, and maxima that begin
+    above negative numbers."""
     words = code_words(source)
     texts = [word.text for word in words]
-    return (*_unset(words, texts), *_quotients(words, texts))
+    return (*_unset(words, texts), *_quotients(words, texts), *_maxima(words, texts))
 
 
 def _unset(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
@@ -85,6 +87,17 @@ def _quotients(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip
         line = words[at].line
         yield Slip(line, f"Line {line} divides whole numbers: `{above} / {below}` is 0{always}.",
                    f"Write {number[1]}.0f / {below}.")
+
+
+def _maxima(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
+    """`float m = FLT_MIN;` beside `m = fmaxf(m,`."""
+    compared = {name for name, sign, call, first in zip(texts, texts[1:], texts[2:], texts[4:], strict=False)
+                if name == first and sign == "=" and call in _MAXIMUM}
+    for at, (sign, least) in enumerate(pairwise(texts)):
+        if sign == "=" and least in _LEAST and at and (name := texts[at - 1]) in compared:
+            line = words[at].line
+            yield Slip(line, f"Line {line} begins the maximum `{name}` at {least}, the smallest number above 0: it "
+                             "comes out too large where all are negative.", "Begin at -INFINITY or -FLT_MAX.")
 
 
 def _declared(texts: Sequence[str], types: frozenset[str]) -> set[str]:

@@ -14,13 +14,17 @@ from grader.frontends.triton.simulator.types import Array
 from grader.plan.findings import Access
 
 MOST = 24
+Key = tuple[str, int, int, tuple[int, ...]]
 
 
 class Accesses:
-    """The accesses of a launch, by operation and buffer."""
+    """The accesses of a launch, by line, buffer and tile: the copies of a line that an unrolled loop makes are one."""
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[int, int], dict[str, Any]] = {}
+        self._seen: dict[Key, dict[str, Any]] = {}
+        # An operation's access, and the operation and offset that were seen last of each.
+        self._keys: dict[tuple[int, int], Key] = {}
+        self._latest: dict[Key, tuple[int, int]] = {}
 
     def list(self) -> list[Access]:
         return [Access(**each) for each in self._seen.values()]
@@ -36,7 +40,8 @@ class Accesses:
         first = int(base.flat[0])
         tile = np.broadcast_shapes(offsets.shape[1:], () if live is None else live.shape[1:])
         on = list(tile) if live is None else _extents(live[:1], tile)
-        key = id(state.op), source.buffer.index
+        op = id(state.op)
+        key = self._keys.setdefault((op, source.buffer.index), (access, state.line(), source.buffer.index, tile))
         known = self._seen.get(key)
         # The first programs alone are seen: those behind them may be the ones that a mask cuts. Once is enough.
         cut = access != "load" and ((known is not None and known["cut"]) or math.prod(state.grid) > state.count or (
@@ -44,11 +49,16 @@ class Accesses:
         skipped = state.active is not None and not state.active.all()
         if known is not None:
             known["cut"], known["skipped"] = cut, known["skipped"] or skipped
+            before, latest = self._latest[key]
             if known["times"] == 1:
                 known["step"] = first - known["first"]
+            elif op != before and first - latest != known["step"]:
+                known["step"] = None
             known["times"] += 1
             known["last"] = on
+            self._latest[key] = op, first
         elif len(self._seen) < MOST:
+            self._latest[key] = op, first
             x, y, z = state.grid
             starts = np.broadcast_to(base.reshape(len(base), -1)[:, 0], state.count)
             apart = [np.diff(starts[: number * size : number]) for number, size in ((1, x), (x, y), (x * y, z))]
