@@ -152,7 +152,7 @@ NO_TENSOR = "AttributeError: 'NoneType' object has no attribute 'to_tensor'"
     ("compile_error", NO_TENSOR, "y = x * helper(math.pi)", "lack its `return`"),
     ("compile_error", "TypeError: zeros(): argument 'size' must be tuple", "a = torch.zeros(B)", "torch.zeros works"),
     ("compile_error", "NameError: acc is not defined", "acc += tl.sum(x)", "acc has no value before this line"),
-    ("compile_error", "NameError: acc is not defined", "y = acc + 1", "set only in a branch or a loop"),
+    ("compile_error", "NameError: acc is not defined", "y = acc + 1", "set only in a branch or another loop"),
     ("compile_error", "invalid axis 1. Expected -1 <= axis < 1", "s = tl.sum(x, axis=1)", "has axis 0 alone"),
     ("compile_error", "cannot reassign constexpr left in the loop", "while left > 0:", "left changes its type"),
     # What MLIR says.
