@@ -189,7 +189,7 @@ class Sights:
     has to compare (`flat_sizes` if there are no rows), and {other} is `unmasked_load` for a load and nothing for a
     store; a file with `block_pointer` in it has `block_pointer_look` in its place, as one with `block_library` has
     `block_library_look` in that of `outside_shared`, which `instead` follows for a load. Where a grid is too small, a
-    file with `tuned` in it has `tuned_look`, for {count} elements. `recast` is for a pointer that is taken as one to
+    file that fits `tuned` has `tuned_look`, for {count} elements. `recast` is for a pointer that is taken as one to
     elements of another size. The others are for languages whose threads address memory themselves: `misaligned` is for
     an access at no multiple of its bytes, `outside_shared` for one outside an array of a program's shared memory,
     `unwritten_shared` for a load of elements there that nothing has written. `left_early` says that threads ended

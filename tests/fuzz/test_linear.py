@@ -369,10 +369,8 @@ def _control(terms: int) -> float:
     return _seconds(sum, range(terms))
 
 
-# The first text of each reader every time.
-@pytest.mark.parametrize(("name", "shape"), [
-    pytest.param(name, shape, marks=[pytest.mark.full] * (number > 0))
-    for name, row in READERS.items() for number, shape in enumerate(row[2])])
+@pytest.mark.parametrize(("name", "shape"), [pytest.param(name, shape, marks=[pytest.mark.full] * (number > 0))
+                                             for name, row in READERS.items() for number, shape in enumerate(row[2])])
 def test_twice_the_input_takes_twice_the_time(name: str, shape: str) -> None:
     reader, most, texts = READERS[name]
     gc.disable()

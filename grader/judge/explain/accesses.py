@@ -6,6 +6,7 @@ Every sentence says what a kernel does as a simulator saw it: tile and grid are 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
@@ -310,14 +311,13 @@ def _short(one: TensorAccess, part: Part) -> Hint:
     programs = names.blocks.format(count=count, block=f"{part.block:,}") if part.block > 1 else count
     look = (f"They take {programs} = {part.needed:,} programs, whose offsets contain {names.program_id} times a block, "
             f"or a loop over the {part.unit}s.")
-    if sights.tuned and sights.tuned in one.source and part.block > 1:
+    if sights.tuned and re.search(sights.tuned, one.source) and part.block > 1:
         look = sights.tuned_look.format(count=count)
     if one.access.times > 1:
         look = f"Where does the loop end? {part.name or 'Their number'} is another one in each case."
     elif part.axis is not None and part.programs == part.size // part.block:
         look += " Is a size divided with //, which leaves out the last, partial block?"
-    second = names.program_ids[1]
-    if part.axis is None and second in one.source:
+    if part.axis is None and (second := names.program_ids[1]) in one.source:
         look += f" The kernel takes {second}: has the grid a second size for it?"
     return one.hint(
         f"{one.launched}; of the {size} {part.unit}s of {one.layout.name} {one.where} covers {first} alone{each}.",

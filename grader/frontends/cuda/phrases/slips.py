@@ -96,7 +96,7 @@ def _maxima(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
     for at, (sign, least) in enumerate(pairwise(texts)):
         if sign == "=" and least in _LEAST and at and (name := texts[at - 1]) in compared:
             line = words[at].line
-            yield Slip(line, f"Line {line} begins the maximum `{name}` at {least}, the smallest number above 0: it "
+            yield Slip(line, f"Line {line} begins the maximum `{name}` at {least}, which lies just above 0: it "
                              "comes out too large where all are negative.", "Begin at -INFINITY or -FLT_MAX.")
 
 
