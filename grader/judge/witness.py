@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import torch
-
 from grader.judge.answers import Compared
-from grader.judge.compare import index_of
 from grader.judge.simulation import Manner, Ran, Simulation
-from grader.judge.wording import phrases_of, place, program, spoken
+from grader.judge.wording import element, phrases_of, place, program, spoken
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
 from grader.model.parameters import Inputs
@@ -187,19 +185,19 @@ class Witness:
         if not wrong.numel() or not 1 < comparison.total <= MOST_ELEMENTS or not self._left:
             return detail
         self._left -= 1
-        if wrong.numel() > WATCHED:
-            # Even steps would miss one of two stores that take turns.
-            wrong = wrong[torch.randperm(wrong.numel(), generator=torch.Generator().manual_seed(0))[:WATCHED]].sort()[0]
         chosen = wrong.tolist()
+        if len(chosen) > WATCHED:
+            # Even steps would miss one of two stores that take turns. The first is told.
+            chosen = sorted({chosen[0], *random.Random(0).sample(chosen, WATCHED - 1)})
         size = comparison.got.itemsize
         ran = self.seen(case, inputs, Watch(stores=[size * element for element in chosen]), answer.about)
         stored = ran.stored if ran is not None else ()
         found = place(self._assignment, self._source, stored[0].line) if stored else None
         if found is None or len(stored) > 1 or stored[0].elements < len(chosen):
             return detail
-        at = ", ".join(map(str, index_of(stored[0].byte // size, tuple(comparison.got.shape))))
+        first = element(answer.about, stored[0].byte // size, comparison.got.shape)
         found.seen = spoken(
-            f"This line stored the wrong elements; the first of them, {answer.about}[{at}], in program "
+            f"This line stored the wrong elements; the first of them, {first}, in program "
             f"{program(stored[0].program, stored[0].last)}.", phrases_of(self._assignment))
         return detail.model_copy(update={"place": found})
 

@@ -6,8 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from torch import Tensor
+
 from grader import frontends
 from grader.frontends.phrases import Phrases
+from grader.judge.compare import index_of
 from grader.model.assignment import Assignment
 from grader.model.result import Place
 from grader.plan.findings import Program
@@ -24,6 +27,16 @@ def line_text(source: str, line: int) -> str:
     """The text of a line, shortened; "" if the file has no such line."""
     lines = source.splitlines()
     return lines[line - 1].strip()[:200] if 0 < line <= len(lines) else ""
+
+
+def element(name: str, flat: int, shape: Sequence[int]) -> str:
+    """The element of a tensor at a row-major position: "out[1, 2]"."""
+    return f"{name}[{', '.join(map(str, index_of(flat, tuple(shape))))}]"
+
+
+def first_of(name: str, those: Tensor) -> str:
+    """The first of the elements of a tensor that are marked in `those`."""
+    return element(name, int(those.flatten().int().argmax()), those.shape)
 
 
 def place(assignment: Assignment, source: str, line: int) -> Place | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import prod
 from typing import Any
+
+import numpy as np
 
 from grader.plan.findings import EmptyGrid, Finding, OutOfBounds, Program, Unwritten
 
@@ -36,6 +37,7 @@ class Collected:
 
     def __init__(self) -> None:
         self._known: dict[tuple[Any, ...], Finding] = {}
+        self._outside: dict[tuple[Any, ...], Array] = {}
         self.printed = ""
 
     def list(self) -> list[Finding]:
@@ -48,15 +50,18 @@ class Collected:
         if key not in self._known and len(self._known) < MOST:
             self._known[key] = make()
 
-    def _add_outside(self, site: Site, finding: OutOfBounds) -> None:
+    def _add_outside(self, site: Site, finding: OutOfBounds, hit: Array) -> None:
+        """`hit` are the numbers of the programs that reach outside."""
         key = ("bounds", finding.access, site.kernel, site.line, finding.tensor)
         known = self._known.get(key)
         if isinstance(known, OutOfBounds):
-            # A loop meets the same programs again, so cap the count.
+            # A loop meets the same programs again.
+            outside = self._outside[key] = np.union1d(self._outside[key], hit)
             self._known[key] = known.model_copy(update={
                 "lowest": min(known.lowest, finding.lowest), "highest": max(known.highest, finding.highest),
-                "programs": min(known.programs + finding.programs, prod(site.grid))})
+                "programs": len(outside)})
         else:
+            self._outside[key] = hit
             self._add(key, lambda: finding)
 
     def copied(self, line: int, elements: int) -> None:

@@ -47,7 +47,8 @@ class Sightings(Collected):
             access=way, kernel=spot.kernel, line=spot.line, tensor=what.name[:200], given=what.given,
             elements=elements, lowest=int(outside.min()), highest=int(outside.max()), lanes=int(bad[first].sum()),
             active=int(active[first].sum()), programs=int(hit.sum()), program=spot.program(spot.numbers[first]),
-            masked=not bool(active[first].all()), kept=what.kept, space="shared" if what.shared else "global"))
+            masked=not bool(active[first].all()), kept=what.kept, space="shared" if what.shared else "global"),
+            spot.numbers[hit])
 
     def misaligned(self, spot: Site, way: Kind, what: Named, size: int, offset: int, block: int) -> None:
         self._add(("misaligned", way, spot.kernel, spot.line, what.name), lambda: Misaligned(

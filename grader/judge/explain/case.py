@@ -7,14 +7,14 @@ from dataclasses import replace
 import torch
 
 from grader.judge.answers import Compared
-from grader.judge.compare import Comparison, corner, error_map, index_of, same_bits
+from grader.judge.compare import Comparison, corner, error_map, same_bits
 from grader.judge.explain.accesses import misplaced, uncovered
 from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
 from grader.judge.explain.findings import explain_findings, left_early
 from grader.judge.explain.operations import beside, exchanged, explain_copies, explain_unwritten, not_contiguous
 from grader.judge.explain.values import explain_values, known_mistakes
-from grader.judge.wording import extent, listed, spoken, spoken_mistake, started
+from grader.judge.wording import extent, first_of, listed, spoken, spoken_mistake, started
 from grader.model.parameters import Inputs, extents
 from grader.model.result import Detail, OutputFigures
 from grader.model.verdicts import FailureKind
@@ -168,18 +168,17 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         return Hint(seen, called.words.answers.nothing_stored.replace("the output", out), pattern=UNKNOWN)
     if kind == "unwritten":
         return Hint(_launched(called), spoken(
-            "Which program, and which of its elements, should store the first of them? Work it out by hand: from the "
-            "program's number to the offsets of the store and its mask.", called.words), pattern=UNKNOWN)
+            f"Which program, and which of its elements, should store {first_of(called.output, comparison.unwritten)}? "
+            "Work out its number, then the store's offsets and mask, by hand.", called.words), pattern=UNKNOWN)
     like = explain_values(evidence)
     if like is not None and like.pattern == "zero" and not called.launches:
         return replace(like, look=NOT_GATHERED)
     if like is not None:
         return replace(like, seen=spoken(like.seen, called.words), look=spoken(like.look, called.words))
-    first = index_of(int(comparison.wrong.flatten().int().argmax()), tuple(comparison.got.shape))
     return Hint(
         "The wrong elements follow no pattern known to the grader.",
-        f"Compute {called.output}[{', '.join(map(str, first))}], the first of them, by hand, and follow what the "
-        "kernel loads for it.", pattern=UNKNOWN)
+        f"Compute {first_of(called.output, comparison.wrong)}, the first of them, by hand, and follow what the kernel "
+        "loads for it.", pattern=UNKNOWN)
 
 
 def _launched(called: Called) -> str:
@@ -196,9 +195,7 @@ def _launched(called: Called) -> str:
 def _message(name: str, comparison: Comparison, kind: FailureKind, updated: bool) -> str:
     worst, total = comparison.worst, comparison.total
     if kind == "unwritten":
-        missing, shape = comparison.unwritten_count, tuple(comparison.got.shape)
-        first = index_of(int(comparison.unwritten.flatten().int().argmax()), shape)
-        at = f"{name}[{', '.join(map(str, first))}] first"
+        missing, at = comparison.unwritten_count, f"{first_of(name, comparison.unwritten)} first"
         if updated:
             return (f"{name} was left as it was in {comparison.count:,} of {plural(total, 'element')} that have to "
                     f"change, {at}.")

@@ -14,9 +14,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.judge.compare import index_of
 from grader.judge.explain.accesses import DIVIDED
 from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, LEVELS, Evidence, Hint, plural
+from grader.judge.other_rows import rows_of_others
+from grader.judge.wording import element
 from grader.model.assignment import Assignment, Mistake
 
 EXACT_AGREEMENT = 0.9999
@@ -43,6 +44,7 @@ LOWER = "Is something converted to {} on the way? Keep loads, sums and results i
 FOR_ALL = ("What is computed once for {}, such as a sum, a mean or a maximum? Look at which elements it takes, at what "
            "it starts from, and at what it is divided by.")
 PLACE = "Which element does the load's offset give, and which one is meant? Compute both for one lane by hand."
+ANOTHER = "Is an index made in one way where it is computed, and in another where it is stored?"
 UPDATED = "{} is updated: does what it held before the call take part in what is stored there?"
 NAMED = 2.0**-11
 """Relative distance of a factor from one that has a name: what float16 leaves of it."""
@@ -51,8 +53,7 @@ OF_RIGHT: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
     ("the right one without its fraction", WHOLE, torch.trunc),
     ("the right one rounded to float16", LOWER.format("float16"), Tensor.half),
     ("the right one rounded to bfloat16", LOWER.format("bfloat16"), Tensor.bfloat16),
-    ("1 divided by the right one", "Is a division upside down, or a root where its reciprocal is meant?",
-     torch.reciprocal),
+    ("1 divided by the right one", "Is a division, or a root, upside down?", torch.reciprocal),
     ("the square of the right one", "Is a root missing, or a factor there twice?", torch.square),
 )
 
@@ -93,8 +94,7 @@ def explain_values(evidence: Evidence) -> Hint | None:
 def _values(evidence: Evidence) -> Hint | None:
     got, right = evidence.got[evidence.wrong], evidence.expected[evidence.wrong]
     if evidence.dtype == torch.bool:
-        # Each wrong one is the opposite of the right one.
-        return None
+        return None  # Each wrong one is the opposite of the right one.
     if not bool(got.any()):
         every = "Every" if evidence.count == evidence.got.numel() else "Every wrong"
         where, look = ("", BYTES if evidence.dtype == torch.uint8 else ZERO) if bool(right.any()) else (
@@ -136,6 +136,8 @@ def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
     for of_one, step in (("element", 1), ("row", right.shape[-1])) if right.ndim else ():
         for side, shift in (("after", -step), ("before", step)):
             yield f"the right one of the {of_one} {side} it", PLACE, right.flatten().roll(shift).reshape(right.shape)
+    for words, moved in rows_of_others(evidence.got, right) if right.ndim == 2 else ():
+        yield words, ANOTHER, moved
     for name, x in evidence.tensors.items():
         if x.shape == right.shape[right.ndim - x.ndim:]:
             yield f"{name} itself", LOADED, x.expand_as(right)
@@ -215,8 +217,8 @@ def _from_one_on(state: str, name: str, wrong: Tensor) -> Hint | None:
         first = int((share > 0).int().argmax())
         if len(share) < ENOUGH or not first or float(share[first:].mean()) < COVERAGE:
             continue
-        at = ", ".join(map(str, index_of(first, tuple(wrong.shape))))
-        place = f"from {name}[{at}] on" if unit == "element" else f"in {unit}s {first:,} to {len(share) - 1:,}"
+        place = f"in {unit}s {first:,} to {len(share) - 1:,}"
+        place = f"from {element(name, first, wrong.shape)} on" if unit == "element" else place
         if rest := round(float((1 - share[first:]).sum()) * wrong.numel() / len(share)):
             state, place = state.removesuffix(" exactly"), f"{place}, but for {plural(rest, 'element')}"
         return Hint(f"{state} {place}.", DIVIDED if wrong.ndim > 2 else ENDS, pattern=f"last {unit}s")

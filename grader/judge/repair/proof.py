@@ -6,6 +6,7 @@ import hashlib
 import random
 from contextlib import closing
 from dataclasses import replace
+from typing import NamedTuple
 
 from grader.judge.checks import SOURCE, case_check
 from grader.judge.judge import judge
@@ -22,10 +23,16 @@ LONG = 4096
 SMALL = 90
 
 
-def proved(prepared: Prepared, case: Case, text: str) -> int:
-    """How many cases the judge finds right with this text as the file; 0 if one of them fails, or one that only a GPU
-    runs where a simulator looks at it. `case` has failed before. Hidden cases take no part: a proof would tell of them.
-    Raises InfrastructureError."""
+class Proof(NamedTuple):
+    """How many cases the judge finds right, and whether a simulator has looked at all that only a GPU runs."""
+
+    cases: int
+    whole: bool
+
+
+def proved(prepared: Prepared, case: Case, text: str) -> Proof | None:
+    """The proof of this text as the file; None if a case fails, or one that only a GPU runs where a simulator looks at
+    it. `case` has failed before. Hidden cases take no part: a proof would tell of them. Raises InfrastructureError."""
     task = prepared.task
     small = task.assignment.cases_for("cpu")
     public = [one for one in small if not one.hidden]
@@ -41,11 +48,12 @@ def proved(prepared: Prepared, case: Case, text: str) -> int:
             if outcome.error is not None:
                 raise outcome.error
             if outcome.check.outcome != "passed":
-                return 0
+                return None
     plans = {name: plan for name, plan in tried.plan().plans.items() if isinstance(plan, Plan)}
-    if len(plans) < len(cases) + len(large) or any(look.detail for look in look_at_all(tried, plans)):
-        return 0
-    return len(cases)
+    looks = look_at_all(tried, plans)
+    if len(plans) < len(cases) + len(large) or any(look.detail for look in looks):
+        return None
+    return Proof(len(cases), not any(look.unseen for look in looks))
 
 
 def fresh(assignment: Assignment, case: Case, drawn: random.Random) -> list[Case]:

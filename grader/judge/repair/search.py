@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from grader.frontends import by_suffix
 from grader.judge.prepared import Prepared
-from grader.judge.repair.proof import proved
+from grader.judge.repair.proof import Proof, proved
 from grader.judge.repair.trial import Trial
 from grader.judge.repair.words import line_of, told
 from grader.model.cases import Case
@@ -46,6 +46,7 @@ MOST_PROOFS = 8
 MOST_LINES = 16
 # A file that ends planners, or hangs in them, delays the whole class.
 MOST_LOST = 2
+UNTRIED = " Not every size that only a GPU runs was tried."
 # Of changes that weigh nearly the same, none is told as if it were the only one.
 NEARLY = 0.5
 
@@ -53,19 +54,19 @@ NEARLY = 0.5
 @dataclass
 class _Search:
     """A search's state: the lines that evidence names, the edits that were `tried`, how many proofs were begun, and the
-    edits that were proved, each with the number of its cases."""
+    edits that were proved, each with its proof."""
 
     prepared: Prepared
     case: Case
     lines: Sequence[int]
     tried: int = 0
     begun: int = 0
-    found: list[tuple[Edit, int]] = field(default_factory=list)
+    found: list[tuple[Edit, Proof]] = field(default_factory=list)
 
     def prove(self, edit: Edit, text: str) -> None:
         self.begun += 1
-        if cases := proved(self.prepared, self.case, text):
-            self.found.append((edit, cases))
+        if proof := proved(self.prepared, self.case, text):
+            self.found.append((edit, proof))
 
     @property
     def over(self) -> bool:
@@ -88,12 +89,12 @@ def repaired(
     if not search.found:
         return None
     found = sorted(search.found, key=lambda one: _badness(one[0]))
-    best, cases = found[0]
+    best, proof = found[0]
     edits = [edit for edit, _ in found if edit.workaround == best.workaround and edit.weight <= best.weight + NEARLY]
     return Repair(
         level=hints.level, line=line_of(task.text, edits), kind=best.kind,
-        told=told(task.text, edits, hints.level, front_end.edits),
-        diff=difference(task.text, edited(task.text, best)), tried=search.tried, cases=cases)
+        told=told(task.text, edits, hints.level, front_end.edits) + ("" if proof.whole else UNTRIED),
+        diff=difference(task.text, edited(task.text, best)), tried=search.tried, cases=proof.cases)
 
 
 def failed_case(prepared: Prepared, checks: Sequence[CheckResult]) -> Case | None:

@@ -50,6 +50,9 @@ FACTS: list[tuple[str, Assignment, Callable[[Assignment], Answer]]] = [
     ("Every wrong value is 2.5 too small", SILU, _of(lambda given, right: right - 2.5)),
     ("the right one of the element after it", SILU, _of(lambda given, right: right.flatten().roll(-1).view_as(right))),
     ("the right one of the row before it", BLEND, _of(lambda given, right: right.roll(1, 0))),
+    ("row 1 holds what belongs to row 2", BLEND, _of(lambda given, right: right[torch.arange(len(right)) * 2 % 3])),
+    ("column 1 holds what belongs to column 2", BLEND, _of(
+        lambda given, right: right[:, torch.arange(right.shape[1]) * 2 % 3])),
     ("with row and column exchanged", GEMM, _of(lambda given, right: right.mT.reshape(right.shape))),
     ("the right one times x", SILU, _of(lambda given, right: right * given["x"])),
     ("1 divided by the right one", GEMM, _of(lambda given, right: 1 / right)),

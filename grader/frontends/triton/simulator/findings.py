@@ -53,7 +53,7 @@ class Findings(Collected):
             access=access, kernel=place.kernel, line=place.line, tensor=source.name[:200], given=source.buffer.given,
             elements=elements, lowest=int(outside.min()), highest=int(outside.max()), lanes=int(rows[first].sum()),
             active=active, programs=int(hit.sum()), program=place.program(place.numbers[first]),
-            masked=live is not None, kept=source.buffer.kept))
+            masked=live is not None, kept=source.buffer.kept), place.numbers[hit])
 
     def recast(self, place: Site, source: Origin, before: str, after: str) -> None:
         """Notes a pointer that goes on as one to elements of another size."""
