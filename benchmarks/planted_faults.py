@@ -208,6 +208,8 @@ def main() -> None:
     print("# Faults that the tests notice\n\nCommand: `.venv/bin/python -m benchmarks.planted_faults`. Each is planted "
           "alone, and the tests named are run.\n\n| file | what is planted | tests | |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="kernelmark-faults-") as folder:
+        # Some tests read it as another user.
+        os.chmod(folder, 0o755)
         copies: SimpleQueue[Path] = SimpleQueue()
         for number in range(options.jobs):
             copies.put(_copied(Path(folder) / str(number)))
