@@ -209,7 +209,7 @@ def main() -> None:
           "alone, and the tests named are run.\n\n| file | what is planted | tests | |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="kernelmark-faults-") as folder:
         # Some tests read it as another user.
-        os.chmod(folder, 0o755)
+        Path(folder).chmod(0o755)
         copies: SimpleQueue[Path] = SimpleQueue()
         for number in range(options.jobs):
             copies.put(_copied(Path(folder) / str(number)))
