@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -56,11 +57,12 @@ class Collected:
         known = self._known.get(key)
         if isinstance(known, OutOfBounds):
             # A loop meets the same programs again.
-            outside = self._outside[key] = np.union1d(self._outside[key], hit)
+            if known.programs < prod(site.grid):
+                self._outside[key] = np.union1d(self._outside[key], hit)
             self._known[key] = known.model_copy(update={
                 "lowest": min(known.lowest, finding.lowest), "highest": max(known.highest, finding.highest),
-                "programs": len(outside)})
-        else:
+                "programs": len(self._outside[key])})
+        elif len(self._known) < MOST:
             self._outside[key] = hit
             self._add(key, lambda: finding)
 

@@ -129,7 +129,7 @@ def _agree(
         same = (left == seen) | (left.isnan() & seen.isnan())
     else:
         # A wrong element may be another's, or have its terms.
-        bound = 2 * (tolerance.max() if wrong else tolerance)
+        bound = 2 * (tolerance[tolerance.isfinite()].max() if wrong else tolerance)
         bound = bound + RELATIVE[seen.dtype] * seen.double().abs().nan_to_num(0, 0, 0)
         # Infinity agrees with itself alone.
         same = (left.double() - seen.double()).abs() <= bound

@@ -36,4 +36,4 @@ def test_a_file_that_is_wrong_at_sizes_for_a_gpu_alone_is_not_proved(most: int, 
     assert text.count(formula) == 2
     prepared = Prepared(Task(silu, Source(content=b"", file=silu.file), Course(), b"seed", "cpu"))
     proof = proved(prepared, silu.cases[1], text.replace(formula, f"{formula} + (n > {most})"))
-    assert (proof is not None and proof.whole) == right
+    assert (proof is not None) == right and (proof is None or proof.whole)

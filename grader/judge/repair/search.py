@@ -90,10 +90,11 @@ def repaired(
         return None
     found = sorted(search.found, key=lambda one: _badness(one[0]))
     best, proof = found[0]
-    edits = [edit for edit, _ in found if edit.workaround == best.workaround and edit.weight <= best.weight + NEARLY]
+    near = [one for one in found if one[0].workaround == best.workaround and one[0].weight <= best.weight + NEARLY]
+    edits, whole = [edit for edit, _ in near], all(proof.whole for _, proof in near)
     return Repair(
         level=hints.level, line=line_of(task.text, edits), kind=best.kind,
-        told=told(task.text, edits, hints.level, front_end.edits) + ("" if proof.whole else UNTRIED),
+        told=told(task.text, edits, hints.level, front_end.edits) + ("" if whole else UNTRIED),
         diff=difference(task.text, edited(task.text, best)), tried=search.tried, cases=proof.cases)
 
 

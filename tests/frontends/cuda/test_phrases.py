@@ -188,7 +188,8 @@ def test_no_mistake_of_an_assignment_is_told_in_another_language() -> None:
     # What is meant so, or may be.
     ("int blocks = (n + 255) / 256;", ""), ("float y = x * 1 / 2;", ""), ("float y = 1.0f / 2;", ""),
     ("int n; float n; y = 1 / n;", ""), ("int n; y = 1 / n.x;", ""), ("// 1 / 2\nconst char *s = \"= 1 / 2\";", ""),
-    ("float m = -FLT_MIN; m = fmaxf(m, x);", ""), ("float least = FLT_MIN; y = x / fmaxf(least, x);", ""),
+    ("float m = -FLT_MIN; m = fmaxf(m, x);", ""), ("float m = FLT_MIN; m = fmaxf(m, fabsf(x[c]));", ""),
+    ("float least = FLT_MIN; y = x / fmaxf(least, x);", ""),
     ("int half = 4 / 2;", ""), ("float sum = 0; sum += x;", ""), ("float sum; sum = 0; sum += x;", ""),
     ("__shared__ float total; total += x;", ""), ("void f(float *sum) { sum += 1; }", ""),
     ("float acc[4", ""), ("1 /", ""), ("", ""), ("int n; y = 1 / n->x;", ""),

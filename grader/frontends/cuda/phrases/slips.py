@@ -17,6 +17,7 @@ _NUMBER = re.compile(r"(\d{1,18})[uUlL]*")
 _LONG = 64
 _WHOLE = frozenset({"int", "unsigned", "long", "short", "size_t", "uint", "int32_t", "uint32_t", "int64_t", "uint64_t"})
 _MAXIMUM, _LEAST = frozenset({"fmaxf", "fmax", "max"}), frozenset({"FLT_MIN", "DBL_MIN"})
+_NEVER_NEGATIVE = frozenset({"fabsf", "fabs", "abs", "__habs", "expf", "__expf", "exp"})
 _REAL = frozenset({"float", "double", "half", "__half", "__nv_bfloat16"})
 # What is declared behind these is no variable of one thread.
 _ELSEWHERE = ("__shared__", "extern", "static", "__device__")
@@ -90,9 +91,10 @@ def _quotients(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip
 
 
 def _maxima(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
-    """`float m = FLT_MIN;` beside `m = fmaxf(m,`."""
-    compared = {name for name, sign, call, first in zip(texts, texts[1:], texts[2:], texts[4:], strict=False)
-                if name == first and sign == "=" and call in _MAXIMUM}
+    """`float m = FLT_MIN;` beside `m = fmaxf(m,`, but for maxima of numbers that are never negative."""
+    compared = {name for name, sign, call, first, other in zip(
+        texts, texts[1:], texts[2:], texts[4:], texts[6:], strict=False)
+        if name == first and sign == "=" and call in _MAXIMUM and other not in _NEVER_NEGATIVE}
     for at, (sign, least) in enumerate(pairwise(texts)):
         if sign == "=" and least in _LEAST and at and (name := texts[at - 1]) in compared:
             line = words[at].line

@@ -136,8 +136,9 @@ MESSAGES = (
     (r"cannot import name '(?P<name>\w+)'",
      "{name} cannot be imported: each file stands alone, so copy what is needed into it."),
     (r"name '(?P<name>\w+)' is not defined|NameError: (?P<bare>\w+) is not defined|local variable '(?P<local>\w+)'",
-     "Is {name} misspelt, not imported, or set only in a branch or another loop? What a loop sets is not there behind "
-     "it: load or compute it again. A kernel sees its own parameters and global tl.constexpr values only."),
+     "Is {name} misspelt, not imported, or set only in a branch or another loop? A kernel does not have behind a "
+     "loop what that alone has set: load or compute it again. It sees its own parameters and global tl.constexpr "
+     "values only."),
     (r"not enough values to unpack|too many values to unpack",
      "A shape is unpacked into the wrong number of names: (M, N) has two sizes and (N,) has one."),
     (r"Dimension out of range", "The tensor has fewer dimensions than this asks for: look at its shape."),

@@ -10,15 +10,16 @@ import numpy as np
 from grader.frontends.triton.simulator.pointers import Origin
 from grader.frontends.triton.simulator.ramps import Ramp, plain
 from grader.frontends.triton.simulator.state import State
+from grader.frontends.triton.simulator.text import Location
 from grader.frontends.triton.simulator.types import Array
 from grader.plan.findings import Access
 
 MOST = 24
-Key = tuple[str, int, int, tuple[int, ...]]
+Key = tuple[str, Location, int, tuple[int, ...]]
 
 
 class Accesses:
-    """The accesses of a launch, by line, buffer and tile: the copies of a line that an unrolled loop makes are one."""
+    """The accesses of a launch, by place, buffer and tile: the copies that an unrolled loop makes are one."""
 
     def __init__(self) -> None:
         self._seen: dict[Key, dict[str, Any]] = {}
@@ -41,7 +42,8 @@ class Accesses:
         tile = np.broadcast_shapes(offsets.shape[1:], () if live is None else live.shape[1:])
         on = list(tile) if live is None else _extents(live[:1], tile)
         op = id(state.op)
-        key = self._keys.setdefault((op, source.buffer.index), (access, state.line(), source.buffer.index, tile))
+        key = self._keys.setdefault((op, source.buffer.index), (
+            access, state.op.place if state.op else Location(), source.buffer.index, tile))
         known = self._seen.get(key)
         # The first programs alone are seen: those behind them may be the ones that a mask cuts. Once is enough.
         cut = access != "load" and ((known is not None and known["cut"]) or math.prod(state.grid) > state.count or (

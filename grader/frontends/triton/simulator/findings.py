@@ -37,6 +37,7 @@ class Findings(Collected):
 
     def join(self, other: Findings, accesses: Sequence[Access]) -> None:
         self.accesses = [*self.accesses, *accesses][:MOST_ACCESSES]
+        self._outside = {**other._outside, **self._outside}
         for key, finding in other._known.items():
             self._add(key, lambda finding=finding: finding)  # type: ignore[misc]
         self.print(other.printed)

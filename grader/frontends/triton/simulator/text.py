@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.frontends.triton.simulator.types import Type, read_descriptor, read_type
@@ -19,10 +19,12 @@ MOST_LINES = 20_000
 
 @dataclass(frozen=True)
 class Location:
-    """A location's frames (file, line), the innermost first; `name` is the variable's name, if it has one."""
+    """A location's frames (file, line), the innermost first, and its column in that; `name` is the variable's name, if
+    it has one."""
 
     name: str = ""
     frames: tuple[tuple[str, int], ...] = ()
+    column: int = 0
 
 
 @dataclass(eq=False, slots=True)
@@ -160,13 +162,13 @@ class _Places:
     def _read(self, text: str, depth: int) -> Location:
         if text.startswith("#loc"):
             return self.find(self.texts.get(text, "loc(unknown)").strip()[4:-1], depth + 1)
-        if match := re.match(r'^"([^"]*)":(\d{1,7}):\d+$', text):
-            return Location("", ((match[1], int(match[2])),))
+        if match := re.match(r'^"([^"]*)":(\d{1,7}):(\d{1,7})$', text):
+            return Location("", ((match[1], int(match[2])),), int(match[3]))
         if match := re.match(r'^"([^"]*)"\((.*)\)$', text):
-            return Location(match[1], self.find(match[2], depth + 1).frames)
+            return replace(self.find(match[2], depth + 1), name=match[1])
         if match := re.match(r"^callsite\((#loc\d*) at (#loc\d*)\)$", text):
             inner, outer = (self.find(match[part], depth + 1) for part in (1, 2))
-            return Location(inner.name, (inner.frames + outer.frames)[:MOST_DEPTH])
+            return replace(inner, frames=(inner.frames + outer.frames)[:MOST_DEPTH])
         return Location()
 
 

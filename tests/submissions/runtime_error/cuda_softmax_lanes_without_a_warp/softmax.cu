@@ -1,5 +1,5 @@
 // The first warp takes up what each of four warps has left, with all of its 32 lanes.
-// expect: take 0, and read nothing
+// expect: read nothing, and take what changes nothing
 // expect: `found`
 #include <cuda_runtime.h>
 

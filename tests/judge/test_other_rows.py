@@ -1,0 +1,35 @@
+"""Rows and columns that hold others' right answers are named; those that are merely near others are not."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from grader.judge.other_rows import rows_of_others
+
+RIGHT = torch.rand(64, 100, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+
+
+def words(got: Tensor, right: Tensor = RIGHT) -> list[str]:
+    return [said for said, _ in rows_of_others(got, right)]
+
+
+def test_the_first_row_that_holds_anothers_is_named() -> None:
+    moved = RIGHT.clone()
+    moved[3:] = 0
+    moved[2] = RIGHT[7]
+    ((said, answer),) = rows_of_others(moved, RIGHT)
+    assert said == "that of another row, or 0: row 2 holds what belongs to row 7" and bool((answer == moved).all())
+    assert words(RIGHT.roll(1, 1)) == ["that of another column: column 0 holds what belongs to column 99"]
+
+
+def test_rows_that_hold_no_others_are_not_told() -> None:
+    few = RIGHT.clone()
+    few[32:], few[3, 5] = 0, few[3, 5] + 0.2
+    assert words(few) == words(RIGHT) == words(few[:3], RIGHT[:3]) == []
+    # Of two rows that are the same neither is the other's.
+    twice = RIGHT.clone()
+    twice[1] = twice[2]
+    zero = twice.clone()
+    zero[5] = 0
+    assert words(zero, twice) == []
