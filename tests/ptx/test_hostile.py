@@ -19,12 +19,12 @@ ENTRY = ".visible .entry k(.param .u64 k_0, .param .u32 k_1)\n{\n.reg .pred %p<9
 
 
 def _stopped(body: str, before: str = "", **options: Any) -> Exception:
-    started = time.monotonic()
+    started = time.process_time()
     try:
         run(HEAD + before + ENTRY + body + "\n}\n", options.pop("grid", 1), options.pop("block", 32),
             tensor(np.zeros(64, "f4"), "x"), 64, operations=1 << 26, seconds=2.0, **options)
     except LaunchStopped as stopped:
-        assert time.monotonic() - started < 5
+        assert time.process_time() - started < 5
         return stopped.cause
     raise AssertionError("it ran to its end")
 
@@ -134,6 +134,6 @@ def test_branches_everywhere() -> None:
     count = 3000
     body = "mov.u32 %r1, %tid.x;\nL0:\n" + "\n".join(
         f"L{n}: setp.eq.s32 %p1, %r1, {n}; @%p1 bra L{(n * 7919) % count};" for n in range(1, count))
-    started = time.monotonic()
+    started = time.process_time()
     run(HEAD + ENTRY + body + "\nret;\n}\n", 1, 1, empty(1), 1)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
