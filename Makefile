@@ -15,7 +15,7 @@ BUILDER ?= $(firstword $(foreach one,docker podman buildah,$(shell $(one) info >
 ISOLATION ?= $(if $(filter examples/class,$(SUBMISSIONS)),--allow-degraded)
 # Tests wait for processes of theirs a good part of the time: five at a time on two cores keep both busy, three do not.
 SIDE_BY_SIDE := $(shell echo $$(($$(nproc) + 3)))
-# Of modules that tests and hundreds of their processes import Python keeps what it has compiled, whatever is set here.
+# Compiled modules are kept, even where a user's environment says not to: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 # What `make test` needs beyond what `make grade` does.
 TEST_TOOLS := $(VENV)/.test-tools

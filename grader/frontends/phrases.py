@@ -188,14 +188,14 @@ class Sights:
     `unmasked` are for accesses outside their tensor. In `unmasked`, {call} is the load or store, {sizes} is what a mask
     has to compare (`flat_sizes` if there are no rows), and {other} is `unmasked_load` for a load and nothing for a
     store; a file with `block_pointer` in it has `block_pointer_look` in its place, as one with `block_library` has
-    `block_library_look` in that of `outside_shared`, which `instead` follows for a load. Where a grid is too small, a
-    file that fits `tuned` has `tuned_look`, for {count} elements. `recast` is for a pointer that is taken as one to
-    elements of another size. The others are for languages whose threads address memory themselves: `misaligned` is for
-    an access at no multiple of its bytes, `outside_shared` for one outside an array of a program's shared memory,
-    `unwritten_shared` for a load of elements there that nothing has written. `left_early` says that threads ended
-    before the barrier{line}, `not_added_yet` that a kernel loads {tensor} in `line` to which its programs add in line
-    {adds}; `same_thread` is for an index without the thread's number, `several` for threads that move {count} elements
-    at once, and leave out the rest, {rest}; `copied_bytes` for copies of too few bytes."""
+    `block_library_look` in that of `outside_shared`, which `outside_shared_load` follows for a load. Where a grid is
+    too small, a file that fits `tuned` has `tuned_look`, for {count} elements. `recast` is for a pointer that is taken
+    as one to elements of another size. The others are for languages whose threads address memory themselves:
+    `misaligned` is for an access at no multiple of its bytes, `outside_shared` for one outside an array of a program's
+    shared memory, `unwritten_shared` for a load of elements there that nothing has written. `left_early` says that
+    threads ended before the barrier{line}, `not_added_yet` that a kernel loads {tensor} in `line` to which its programs
+    add in line {adds}; `same_thread` is for an index without the thread's number, `several` for threads that move
+    {count} elements at once, and leave out the rest, {rest}; `copied_bytes` for copies of too few bytes."""
 
     masked_remark: str
     assertion: str
@@ -217,7 +217,7 @@ class Sights:
     tuned_look: str = ""
     misaligned: str = ""
     outside_shared: str = ""
-    instead: str = ""
+    outside_shared_load: str = ""
     unwritten_shared: str = ""
     block_library: str = ""
     block_library_look: str = ""

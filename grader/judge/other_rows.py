@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+# Fewest rows, and elements of one, that exclude chance.
 FEW = 4
+# Share of the elements in which a row agrees with the one that it holds.
 MOST = 0.9
 
 

@@ -22,7 +22,7 @@ from grader.judge.compare import Comparison, index_of, plain, poison_, printed, 
 from grader.judge.explain import explain_findings, explain_stop
 from grader.judge.inputs import Draws
 from grader.judge.simulation import Simulation
-from grader.judge.wording import phrases_of, spoken
+from grader.judge.wording import indexed, phrases_of, spoken
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, dtype_of, shape_of, strides_of
 from grader.model.catalogue import answer_and_tolerance
@@ -102,7 +102,7 @@ def wrong_part(
                      for one in (found.got, found.expected))
     return Detail(
         kind="wrong_values", wrong=int(wrong.sum()), total=found.total,
-        message=f"{said}: {assignment.output.name}[{', '.join(map(str, index))}] is {got}, expected {expected}.",
+        message=f"{said}: {indexed(assignment.output.name, index)} is {got}, expected {expected}.",
         hint="All smaller cases came out right: is there a number that is enough for them alone, such as a count of "
              "parts, a block or what 32 bits hold, or does a branch, a stride or the grid depend on the size?")
 

@@ -29,9 +29,14 @@ def line_text(source: str, line: int) -> str:
     return lines[line - 1].strip()[:200] if 0 < line <= len(lines) else ""
 
 
+def indexed(name: str, index: Sequence[int]) -> str:
+    """An element of a tensor: "out[1, 2]"."""
+    return f"{name}[{', '.join(map(str, index))}]"
+
+
 def element(name: str, flat: int, shape: Sequence[int]) -> str:
-    """The element of a tensor at a row-major position: "out[1, 2]"."""
-    return f"{name}[{', '.join(map(str, index_of(flat, tuple(shape))))}]"
+    """The element of a tensor at a row-major position."""
+    return indexed(name, index_of(flat, tuple(shape)))
 
 
 def first_of(name: str, those: Tensor) -> str:

@@ -45,10 +45,11 @@ JUDGE_CHANGES = {
         "few times are told from a mask that ends too early, and parts of a sum that nothing reads are told. Sizes "
         "that kernels are not given are no condition of what fails. The matrix product has a case of more tiles than a "
         "GPU has multiprocessors, transpose one of eight rows whose length is odd. What blocks read of each other "
-        "without a __threadfence() is told, and costs nothing. Copies that an unrolled loop makes of a line are one "
-        "access. Where a change is proved, nothing is said beside it of distances in a wrong answer. A maximum that "
-        "begins at FLT_MIN, groups of elements that reach past the end, and a grid that does not follow an "
-        "autotuner's configuration are told.",
+        "without a __threadfence() is told, and costs nothing.",
+    11: "Copies that an unrolled loop makes of a line are one access. Where a change is proved, nothing is said beside "
+        "it of distances in a wrong answer. A maximum that begins at FLT_MIN, groups of elements that reach past the "
+        "end, a grid that does not follow an autotuner's configuration, and rows that hold others' answers are told. "
+        "Programs that reach outside a tensor are counted once.",
 }
 """What each version of the judge changed."""
 

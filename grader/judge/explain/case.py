@@ -14,7 +14,7 @@ from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
 from grader.judge.explain.findings import explain_findings, left_early
 from grader.judge.explain.operations import beside, exchanged, explain_copies, explain_unwritten, not_contiguous
 from grader.judge.explain.values import explain_values, known_mistakes
-from grader.judge.wording import extent, first_of, listed, spoken, spoken_mistake, started
+from grader.judge.wording import extent, first_of, indexed, listed, spoken, spoken_mistake, started
 from grader.model.parameters import Inputs, extents
 from grader.model.result import Detail, OutputFigures
 from grader.model.verdicts import FailureKind
@@ -210,7 +210,7 @@ def _message(name: str, comparison: Comparison, kind: FailureKind, updated: bool
     text = f"{comparison.count:,} of {plural(total, 'element')} {be} wrong"
     if comparison.count == total:
         text = f"All {total:,} elements are wrong" if total > 1 else "The only element is wrong"
-    value = f"{name}[{', '.join(map(str, worst.index))}] is {worst.got}, expected {worst.expected}"
+    value = f"{indexed(name, worst.index)} is {worst.got}, expected {worst.expected}"
     if kind == "not_finite":
         bad = int((~comparison.finite).sum())
         some = f"{bad:,} of them" if bad < comparison.count else "all of them" if bad > 1 else "it is"

@@ -55,8 +55,8 @@ def _failure(
         case seen.OutOfBounds(space="shared"):
             ours = not words.sights.block_library or words.sights.block_library not in source
             name = f"the shared array {quoted(found.tensor)}" if found.tensor else "the shared memory"
-            instead = words.sights.instead if found.access == "load" and _sides(found)[0] else ""
-            ask = words.sights.outside_shared + instead if ours else words.sights.block_library_look
+            other = words.sights.outside_shared_load if found.access == "load" and _sides(found)[0] else ""
+            ask = words.sights.outside_shared + other if ours else words.sights.block_library_look
             return "out_of_bounds", Hint(spoken(_reaches(found, name), words), ask, "outside shared memory")
         case seen.OutOfBounds():
             look = _outside(found, findings, accesses, source, words)

@@ -85,8 +85,8 @@ def explain_copies(called: Called) -> Hint | None:
     if moved >= room and not same:
         return None
     each = f", {len(parts)} parts of {parts[0]:,}," if whole else ""
-    look = "Each part, the last and partial one, too, goes to a place of its own."
-    look = look if same else called.words.sights.copied_bytes or look
+    look = "" if same else called.words.sights.copied_bytes
+    look = look or "Each part, the last and partial one, too, goes to a place of its own."
     if whole and not same and room - moved < parts[0]:
         look = "The last, partial part is missing: is the number of rounds rounded down, which leaves it out?"
     return Hint(

@@ -94,7 +94,8 @@ def explain_values(evidence: Evidence) -> Hint | None:
 def _values(evidence: Evidence) -> Hint | None:
     got, right = evidence.got[evidence.wrong], evidence.expected[evidence.wrong]
     if evidence.dtype == torch.bool:
-        return None  # Each wrong one is the opposite of the right one.
+        # Each wrong one is the opposite of the right one.
+        return None
     if not bool(got.any()):
         every = "Every" if evidence.count == evidence.got.numel() else "Every wrong"
         where, look = ("", BYTES if evidence.dtype == torch.uint8 else ZERO) if bool(right.any()) else (
@@ -217,8 +218,8 @@ def _from_one_on(state: str, name: str, wrong: Tensor) -> Hint | None:
         first = int((share > 0).int().argmax())
         if len(share) < ENOUGH or not first or float(share[first:].mean()) < COVERAGE:
             continue
-        place = f"in {unit}s {first:,} to {len(share) - 1:,}"
-        place = f"from {element(name, first, wrong.shape)} on" if unit == "element" else place
+        rows = f"in {unit}s {first:,} to {len(share) - 1:,}"
+        place = f"from {element(name, first, wrong.shape)} on" if unit == "element" else rows
         if rest := round(float((1 - share[first:]).sum()) * wrong.numel() / len(share)):
             state, place = state.removesuffix(" exactly"), f"{place}, but for {plural(rest, 'element')}"
         return Hint(f"{state} {place}.", DIVIDED if wrong.ndim > 2 else ENDS, pattern=f"last {unit}s")

@@ -63,8 +63,8 @@ SIGHTS = Sights(
     outside_shared="A shared array has as many elements as its declaration says, or the bytes of the launch's third "
                    "value: does the index count threadIdx with the right width, and is the array as large "
                    "as what counts in it?",
-    instead=" Or should threads beyond its end read nothing, and take what changes nothing: 0 in a sum, -INFINITY in a "
-            "maximum?",
+    outside_shared_load=" Or should threads beyond its end read nothing, and take what changes nothing: 0 in a sum, "
+                        "-INFINITY in a maximum?",
     block_library="cub::Block",
     block_library_look="cub::BlockReduce<float, 128> and its like are made for blocks of 128 threads, the number in "
                        "their brackets: does the launch start as many, and is the shared array their TempStorage?",
