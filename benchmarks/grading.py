@@ -28,7 +28,7 @@ import torch
 
 from grader import home
 from grader.judge import answers, execution, inputs, judge, large, prepared, preparing, simulation
-from grader.judge.lane import close_lane, lane_station
+from grader.judge.lane import close_lane, lane_station, open_lane
 from grader.judge.timing.pool import Pool
 from grader.model.catalogue import assignments
 from grader.model.course import read_course
@@ -75,11 +75,10 @@ def _one_submission(device: str, folder: Path) -> Iterator[tuple[str, float]]:
     (submission,) = find_submissions(folder, [a.file for a in found.values()])
     job = read_job(submission, course, only=course.assignments or (), device=device)
 
-    if device == "cpu":
-        torch.set_num_threads(1)
     started = time.perf_counter()
+    open_lane(gpu=device == "cuda")
     versions = lane_station().zygote.versions
-    yield f"zygote: import torch {versions.torch} and triton {versions.triton}", time.perf_counter() - started
+    yield f"a lane: import torch {versions.torch} and triton {versions.triton}", time.perf_counter() - started
     started = time.perf_counter()
     grade(job)
     first = time.perf_counter() - started

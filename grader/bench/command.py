@@ -60,7 +60,7 @@ def bench(
 
     wrong = False
     try:
-        open_lane()
+        open_lane(gpu=True)
         for name, path in desk.files.items():
             source = read_source_file(path.parent, path.name, rules.source_bytes)
             wrong = _measure(catalogue.assignments()[name], source, rules, out, profile=profile) or wrong

@@ -24,6 +24,7 @@ from grader.engine.forkserver.handle import InfrastructureError, Zygote
 from grader.judge.arena import Allocation, Arena, Piece
 from grader.judge.buffers import memory_file
 from grader.judge.device import turn
+from grader.judge.zygotes import executor_zygote
 from grader.plan import frames, wire
 from grader.plan.compiled import Binary
 from grader.plan.messages import Given
@@ -321,11 +322,6 @@ class Executors:
         executor = Executor(zygote, self._cache)
         executor.open()
         return executor
-
-
-def executor_zygote() -> Zygote:
-    """A zygote for executors: unconfined, since they run only code of ours."""
-    return Zygote(("executor",), layers=wire.Layers())
 
 
 def _arenas(look: Look) -> tuple[Arena, Arena, Arena]:

@@ -27,6 +27,7 @@ from grader.engine.forkserver import isolation
 from grader.engine.forkserver.conversation import Conversation
 from grader.engine.forkserver.handle import Zygote
 from grader.engine.forkserver.isolation import Isolation
+from grader.judge import zygotes
 from grader.plan import wire
 
 if TYPE_CHECKING:
@@ -53,10 +54,10 @@ _busy = _told = False
 _sharing = 1
 
 
-def start_lane(measured: Isolation | None = None, sharing: int = 1) -> None:
-    """Prepares this process for gradings. It ends with its parent, and adopts the processes that a submission leaves
-    behind. `measured` is the isolation, if it has been measured before; `sharing` lanes share the processors where no
-    GPU is used."""
+def start_lane(measured: Isolation | None = None, sharing: int = 1, *, gpu: bool = False) -> None:
+    """Prepares this process for gradings, on a `gpu` if it has one. It ends with its parent, and adopts the processes
+    that a submission leaves behind. `measured` is the isolation, if it has been measured before; `sharing` lanes share
+    the processors where no GPU is used."""
     global _sharing
     _sharing = sharing
     signal.signal(signal.SIGTERM, _end)
@@ -66,16 +67,19 @@ def start_lane(measured: Isolation | None = None, sharing: int = 1) -> None:
     if parent is not None and os.getppid() != parent.pid:
         # The parent had ended before.
         os._exit(_TERMINATED)
-    open_lane(measured)
+    open_lane(measured, gpu=gpu)
 
 
-def open_lane(measured: Isolation | None = None) -> None:
+def open_lane(measured: Isolation | None = None, *, gpu: bool = False) -> None:
     """Prepares this process for gradings, as `start_lane` does in a pool. Raises InfrastructureError."""
     with at_work():
         processes.adopt_orphans()
         if measured is not None:
             _isolations[:] = [measured.of_another_user()]
         _ = lane_station().zygote
+        if gpu:
+            _prepare()
+            zygotes.start_ahead()
         # Objects that an import makes stay: collecting garbage among them takes a fifth of the time.
         gc.disable()
         # Here, so that the fork server starts meanwhile.
@@ -275,6 +279,7 @@ def close_lane() -> None:
         for owners in (_builders, _executors, _baselines):
             while owners:
                 stack.callback(owners.pop().close)
+        stack.callback(zygotes.close_unused)
 
 
 def _cache() -> Path:

@@ -270,7 +270,8 @@ def _start_lane(
     _places, _number = places, number
     os.environ.update(environment)
     home.enter(course)
-    start_lane(measured, sharing)
+    # Only a lane that has a GPU is given its number.
+    start_lane(measured, sharing, gpu=bool(environment.get("CUDA_VISIBLE_DEVICES")))
 
 
 def _tell(job: Job, assignment: str) -> None:

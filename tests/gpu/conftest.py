@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from grader.engine.forkserver.handle import Zygote
-from grader.judge.execution import Executor, executor_zygote
+from grader.judge.execution import Executor
+from grader.judge.zygotes import executor_zygote
 
 
 @pytest.fixture(scope="module")

@@ -13,12 +13,13 @@ import pytest
 import torch
 
 from grader.engine.forkserver.handle import Zygote
-from grader.judge.execution import Executor, executor_zygote
+from grader.judge.execution import Executor
 from grader.judge.planning import Wanted, parameters_of
 from grader.judge.timing.baselines import scalars
 from grader.judge.timing.measure import Bounds, Measured, Measurement, Timed
 from grader.judge.timing.pool import Pool, Wrong
 from grader.judge.timing.replays import Replays
+from grader.judge.zygotes import executor_zygote
 from grader.kit.inputs import Distribution, Spread
 from grader.kit.whole import Bools, Distinct, Fixed, Indices, Offsets, OneOf, Whole
 from grader.model.assignment import Assignment

@@ -7,9 +7,10 @@ from pathlib import Path
 from threading import Thread
 
 from grader.engine.forkserver.handle import InfrastructureError
-from grader.judge.execution import Executor, GpuFailure, executor_zygote
+from grader.judge.execution import Executor, GpuFailure
 from grader.judge.planning import Wanted, parameters_of
 from grader.judge.timing.fitness import Drift
+from grader.judge.zygotes import executor_zygote
 from grader.kit.inputs import middle
 from grader.model.assignment import Assignment
 from grader.model.cases import Case

@@ -1,0 +1,33 @@
+"""Zygotes of the executors on a GPU, which a lane can start with itself: torch takes all of them seconds to import."""
+
+from __future__ import annotations
+
+from grader.engine.forkserver.handle import Zygote
+from grader.plan import wire
+
+AHEAD = 3
+"""Zygotes that a lane needs: two for submissions, one for baselines."""
+
+_started: list[Zygote] = []
+
+
+def start_ahead() -> list[Zygote]:
+    """Starts as many as a lane needs, and returns them."""
+    started = [_start() for _ in range(AHEAD)]
+    _started.extend(started)
+    return started
+
+
+def executor_zygote() -> Zygote:
+    """A zygote for executors: unconfined, since they run only code of ours."""
+    return _started.pop() if _started else _start()
+
+
+def close_unused() -> None:
+    """Ends those that were started and not taken."""
+    while _started:
+        _started.pop().close()
+
+
+def _start() -> Zygote:
+    return Zygote(("executor",), layers=wire.Layers())
