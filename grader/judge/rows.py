@@ -162,6 +162,12 @@ def _unwritten(outputs: Sequence[Tensor]) -> Tensor:
     # One of some 10,000 small whole numbers is the poison: that would have all of them compared in full.
     if outputs[0].dtype in (torch.uint8, torch.int8, torch.int16):
         return torch.zeros(len(outputs), dtype=torch.bool, device=outputs[0].device)
+    if all(output.is_cuda and output.is_contiguous() for output in outputs):
+        # Late: a module of kernels, slow to import.
+        from grader.kit.holds import holds
+
+        as_integer, bits = POISON[outputs[0].dtype]
+        return holds([output.view(as_integer) for output in outputs], bits)
     return torch.stack([poisoned(output).any() for output in outputs])
 
 

@@ -1,7 +1,8 @@
 """The pool: memory for the timed calls of both sides, as slots of distinct inputs with their outputs.
 
-No contents are seen twice: before each replay inputs are drawn anew, and outputs and guard zones are rewritten. Both
-sides use the same memory in turn, so that their ratio does not depend on its place.
+No call of a submission sees contents twice: inputs are drawn anew before each of its replays. Outputs and guard zones
+are rewritten before every replay. Both sides use the same memory in turn, so that their ratio does not depend on its
+place.
 """
 
 from __future__ import annotations
@@ -98,6 +99,8 @@ class Pool:
         # What the judge fills, and what calls have to leave as it is.
         self._filled = [tensor.name for tensor in given if tensor.filled]
         self._kept = [tensor.name for tensor in read]
+        # Whether inputs are as they were after calls and the filling of gaps.
+        self._stay = not self._with_gaps and not any(tensor.filled for tensor in written)
         self.contents: SlotContents | None = None
         if not self._on_host:
             self.contents = SlotContents(
@@ -113,17 +116,21 @@ class Pool:
         """The tensors of each slot's call."""
         return [{name: pieces[slot] for name, pieces in self._pieces.items()} for slot in range(self.count)]
 
-    def draw(self, count: int, scalars: Mapping[str, Value], *, expect: bool = True) -> None:
+    def draw(
+        self, count: int, scalars: Mapping[str, Value], *, expect: bool = True, again: bool = False
+    ) -> None:
         """Draws new contents for the first `count` slots. `scalars` are the numbers of the side whose calls come next.
 
-        With `expect`, `check` can check the answers to them.
+        With `expect`, `check` can check the answers to them. With `again`, inputs that were drawn before stay as they
+        are, if calls leave them whole, and all else is written anew.
         """
         self._scalars = scalars
         for pieces in self._with_gaps:
             for piece in pieces[:count]:
                 fill_gaps(piece.tensor)
         if self.contents is not None:
-            self.contents.renew(count)
+            if not (again and self._stay):
+                self.contents.renew(count)
             if expect:
                 self._checks = Checks(
                     self._assignment, self._case, [self._given(slot) for slot in range(count)],

@@ -70,9 +70,10 @@ class Replays:
         self.forget()
         return None
 
-    def draw(self, *, expect: bool) -> None:
-        """Draws contents that no call has seen before. With `expect` the pool can check the answers."""
-        self.pool.draw(self.count, self.scalars, expect=expect)
+    def draw(self, *, expect: bool, again: bool = False) -> None:
+        """Draws contents that no call has seen before, or with `again` leaves the inputs. With `expect` the pool can
+        check the answers."""
+        self.pool.draw(self.count, self.scalars, expect=expect, again=again)
 
     def replay(self) -> float | GpuFailure:
         """Replays the calls on the current contents. Returns seconds a call."""

@@ -114,6 +114,23 @@ def test_a_case_is_measured_step_by_step(assignment: Assignment, pool: Pool) -> 
     assert (baselines.warm_until > 0) == (name[0] == "gemm")
 
 
+def test_only_a_baseline_finds_contents_again(
+    assignment: Assignment, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn, draw = [], pool.draw
+
+    def noted(count: int, scalars: Any, *, expect: bool = True, again: bool = False) -> None:
+        drawn.append((expect, again))
+        draw(count, scalars, expect=expect, again=again)
+
+    monkeypatch.setattr(pool, "draw", noted)
+    case, _ = measurement(assignment, pool)
+    assert isinstance(case.take(), Measured)
+    # A product's numbers take power, and so time.
+    assert {(True, False)} < {*drawn} and (True, True) not in drawn
+    assert ((False, True) in drawn) == (assignment.name == "silu")
+
+
 def test_a_wrong_answer_in_any_replay_ends_it(assignment: Assignment, pool: Pool) -> None:
     case, _ = measurement(assignment, pool, wrong_at=14)
     found = case.take()

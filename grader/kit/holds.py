@@ -1,0 +1,46 @@
+"""A kernel that looks for a pattern of bits in many tensors at once on a GPU, reading each byte once."""
+
+# Kernels have no strict types.
+# mypy: disable-error-code="untyped-decorator,no-untyped-def"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+BLOCK = 8192
+_TYPES = {torch.uint8: tl.uint8, torch.int16: tl.int16, torch.int32: tl.int32, torch.int64: tl.int64}
+
+
+@triton.jit
+def holds_kernel(pointers_ptr, found_ptr, elements, bits, TYPE: tl.constexpr, BLOCK: tl.constexpr):
+    """Sets `found` of tensor `program_id(1)` if one of BLOCK elements of it has these bits."""
+    tensor = tl.program_id(1)
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    first = tl.multiple_of(tl.load(pointers_ptr + tensor).to(tl.pointer_type(TYPE)), 16)
+    mask = at < elements
+    same = (tl.load(first + at, mask=mask, other=0) == bits) & mask
+    if tl.max(same.to(tl.int32)) > 0:
+        tl.store(found_ptr + tensor, 1)
+
+
+def holds(tensors: Sequence[Tensor], bits: int) -> Tensor:
+    """Which of these tensors hold an element of these bits: bool, of shape (len(tensors),). They are contiguous and
+    start at multiples of 16 bytes, on one device, of one number of elements and one dtype of whole numbers."""
+    one = tensors[0]
+    pointers = _pointers(tuple(tensor.data_ptr() for tensor in tensors), one.device)
+    found = torch.zeros(len(tensors), dtype=torch.int8, device=one.device)
+    holds_kernel[triton.cdiv(one.numel(), BLOCK), len(tensors)](
+        pointers, found, one.numel(), bits, TYPE=_TYPES[one.dtype], BLOCK=BLOCK)
+    return found != 0
+
+
+@lru_cache(maxsize=16)
+def _pointers(addresses: tuple[int, ...], device: torch.device) -> Tensor:
+    # Kept: a copy to the device waits for what it does.
+    return torch.tensor(addresses, device=device)
