@@ -30,9 +30,13 @@ def _whole_matrix(x: Tensor, weight: Tensor, eps: float) -> Tensor | None:
 def _down_the_columns(tile: int) -> Callable[[Tensor, Tensor, float], Tensor | None]:
     """The sum of each column of a tile of so many rows, 0 for all of them, divided by the number of columns."""
     def answer(x: Tensor, weight: Tensor, eps: float) -> Tensor | None:
-        parts = [part.double().square().sum(dim=0, keepdim=True).expand(len(part), -1)
-                 for part in torch.split(x, tile or len(x))]
-        return None if x.numel() == 1 else by_sum(torch.cat(parts), x, weight, eps)
+        rows, cols = x.shape
+        high = tile or rows
+        # The last tile may have fewer rows than the others.
+        whole, squares = rows - rows % high, x.double().square()
+        tiles = squares[:whole].view(whole // high, high, cols).sum(dim=1).repeat_interleave(high, dim=0)
+        rest = squares[whole:].sum(dim=0).expand(rows - whole, cols)
+        return None if x.numel() == 1 else by_sum(torch.cat((tiles, rest)), x, weight, eps)
 
     return answer
 

@@ -20,6 +20,8 @@ SUMMED = 1
 """How many outputs of a replay are checked as a whole."""
 LINES = 64
 """How many rows of a, and columns of b, are kept from before the call."""
+SIDE_BY_SIDE = 2**25
+"""float32 numbers of partial products that are held at a time, where a mistake rounds each of them."""
 PART = {"cpu": 2**22, "cuda": 2**25}
 """float64 numbers that are processed at a time: they fit a processor's cache; on a GPU they take 256 MiB, so that there
 are few launches."""
@@ -41,19 +43,32 @@ def sums_in_fp16(steps: Sequence[int]) -> Iterator[Mistake]:
             def answer(
                 a: Tensor, b: Tensor, _step: int = step, _parts: torch.dtype = parts, _total: torch.dtype = total
             ) -> Tensor | None:
-                k = a.shape[1]
-                if k <= _step:
+                if a.shape[1] <= _step:
                     return None
-                acc = torch.zeros(a.shape[0], b.shape[1], device=a.device)
-                for first in range(0, k, _step):
-                    part = a[:, first : first + _step].float() @ b[first : first + _step].float()
-                    acc = (acc + part.to(_parts).float()).to(_total).float()
+                acc = torch.zeros(a.shape[0], b.shape[1], dtype=_total, device=a.device)
+                for parts in _products(a.float(), b.float(), _step):
+                    # A sum of two fp16 is rounded once, from fp32.
+                    for part in parts.to(_parts):
+                        torch.add(acc, part, out=acc)
                 return acc.double()
 
             yield Mistake(
                 name="sums in fp16", answer=answer,
                 hint="Sums were kept in fp16 on the way: make the accumulator tl.float32, give tl.dot no out_dtype, "
                      "and round to fp16 once, at the store.")
+
+
+def _products(a: Tensor, b: Tensor, step: int) -> Iterator[Tensor]:
+    """The products of blocks of K of length `step`, some at a time: shape (blocks, M, N)."""
+    rows, k, columns = *a.shape, b.shape[1]
+    some = max(1, SIDE_BY_SIDE // (rows * columns))
+    whole = k // step
+    for first in range(0, whole, some):
+        blocks = min(some, whole - first)
+        taken = slice(first * step, (first + blocks) * step)
+        yield torch.bmm(a[:, taken].view(rows, blocks, step).transpose(0, 1), b[taken].view(blocks, step, columns))
+    if k % step:
+        yield (a[:, whole * step :] @ b[whole * step :])[None]
 
 
 def _rounding(answer: Tensor) -> Tensor:
