@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -94,11 +93,10 @@ def _name(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def _functions() -> Iterator[tuple[str, Function]]:
-    for module, tree in _modules().items():
-        for node in ast.walk(tree):
-            if isinstance(node, Function):
-                yield f"{module}.{node.name}", node
+@cache
+def _functions() -> list[tuple[str, Function]]:
+    return [(f"{module}.{node.name}", node) for module, tree in _modules().items() for node in ast.walk(tree)
+            if isinstance(node, Function)]
 
 
 def _decorated(function: Function, name: str) -> bool:

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from packaging.requirements import Requirement
@@ -44,10 +45,39 @@ class Diagnosis:
 
 def diagnoses() -> list[Diagnosis]:
     """Examines everything, and grades a kernel of ours as a trial."""
+    # Late, see _device.
+    from grader.judge.lane import close_lane
+
     python = Diagnosis("python", platform.python_version())
-    broken = _broken()
-    trials = broken or [*_device(), *_gradings()]
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            starting = _starting(pool)
+            trials = _broken() or [*_device(), *_gradings(starting)]
+    finally:
+        close_lane()
     return [python, _course(), *_packages(), *languages(), *trials, *_isolation(), _browser()]
+
+
+def _starting(pool: ThreadPoolExecutor) -> Future[float]:
+    """Starts the lane's fork server, which imports torch while this process looks at it, too: the seconds until it has,
+    or the InfrastructureError of one that does not start."""
+    # Late, see _device.
+    from grader.judge.lane import lane_station
+
+    started: Future[float] = Future()
+    try:
+        # In this thread: the system ends a thread's processes with the thread.
+        zygote = lane_station().zygote
+    except InfrastructureError as error:
+        started.set_exception(error)
+        return started
+
+    def seconds() -> float:
+        began = time.monotonic()
+        _ = zygote.versions
+        return time.monotonic() - began
+
+    return pool.submit(seconds)
 
 
 def _course() -> Diagnosis:
@@ -116,19 +146,18 @@ def _device() -> list[Diagnosis]:
     return lines
 
 
-def _gradings() -> list[Diagnosis]:
+def _gradings(starting: Future[float]) -> list[Diagnosis]:
     # Late, see _device.
     from grader.judge.device import no_gpu
 
-    return [_grading("cpu"), *([] if no_gpu() else [_grading("cuda")])]
+    return [_grading("cpu", starting), *([] if no_gpu() else [_grading("cuda", starting)])]
 
 
-def _grading(device: str) -> Diagnosis:
+def _grading(device: str, starting: Future[float]) -> Diagnosis:
     """Grades one case of a reference kernel, and times that."""
     # Late, see _device.
     from grader.judge.checks import SOURCE, TARGET, case_check, results
     from grader.judge.judge import judge
-    from grader.judge.lane import close_lane, lane_station
     from grader.judge.prepared import Prepared, Task
 
     subject = "grading on the GPU" if device == "cuda" else "grading"
@@ -143,9 +172,7 @@ def _grading(device: str) -> Diagnosis:
         return Diagnosis(subject, f"not tried: {reference} is missing, as in a kit for students; check a kernel of "
                                   "your own", False)
     try:
-        started = time.monotonic()
-        _ = lane_station().zygote.versions
-        imported = time.monotonic() - started
+        imported = starting.result()
         prepared = Prepared(Task(
             assignment, Source(content=reference.read_bytes()), course, secrets.token_bytes(32), device))
         started = time.monotonic()
@@ -154,8 +181,6 @@ def _grading(device: str) -> Diagnosis:
         taken = time.monotonic() - started
     except InfrastructureError as error:
         return Diagnosis(subject, str(error), False, True, home.ANEW)
-    finally:
-        close_lane()
     for check in checks:
         if check.outcome != "passed":
             message = check.detail.message if check.detail else check.outcome

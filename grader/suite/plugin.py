@@ -41,15 +41,15 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = config.getoption("--submission")
     if folder is None:
         return
-    # Late, as below: pytest loads this plugin in every run, also in runs that grade nothing.
-    from grader.suite.adapter import SUITE, Adapter
-
-    config.pluginmanager.register(Adapter(_by_hand(config, Path(folder))))
     # A TA's own tests may be named; testpaths of the project's own tests do not belong to a grading.
     own = config.args if config.args_source is pytest.Config.ArgsSource.ARGS else []
     for path in own:
         if Path(path.partition("::")[0]).resolve().is_relative_to(Path(folder).resolve()):
             raise pytest.UsageError(f"{path} is the submission's own; tests that lie elsewhere expected")
+    # Late, as below: pytest loads this plugin in every run, also in runs that grade nothing.
+    from grader.suite.adapter import SUITE, Adapter
+
+    config.pluginmanager.register(Adapter(_by_hand(config, Path(folder))))
     config.args = [str(SUITE), *own]
 
 

@@ -40,7 +40,8 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "class" / student).mkdir(parents=True)
         for name, text in files.items():
             (folder / "class" / student / name).write_text(text, encoding="utf-8")
-    done = _command("grade", folder / "class", "--out", folder / "out", "--only", "silu", "--seed", 7)
+    done = _command("grade", folder / "class", "--out", folder / "out", "--only", "silu", "--seed", 7,
+                    "--jobs", 1)
     assert done.returncode == 0, done
     return folder / "out"
 
