@@ -71,20 +71,14 @@ def _less(x: Tensor, subtracted: Tensor) -> Tensor | None:
 
 def _zeros_beyond(block: int, x: Tensor) -> Tensor | None:
     """Lanes beyond the end hold 0 and enter the sum as exp(0 − max), where the maximum is not below 0."""
-    missing, terms = -x.shape[1] % block, _terms(x)
-    top = x.double().amax(dim=1, keepdim=True)
+    missing, terms, top = -x.shape[1] % block, _terms(x), x.double().amax(dim=1, keepdim=True)
     total = terms.sum(dim=1, keepdim=True) + missing * torch.exp(-top)
     return None if missing == 0 or bool((top < 0).any()) else terms / total
 
 
-def _whole_matrix(x: Tensor) -> Tensor | None:
-    return None if x.shape[0] == 1 else torch.softmax(x.double().view(-1), dim=0).view(x.shape)
-
-
 def _by_lane(block: int, x: Tensor) -> Tensor | None:
     """Each lane of a loop has the maximum of its own elements."""
-    full = torch.nn.functional.pad(x.double(), (0, -x.shape[1] % block), value=-math.inf)
-    lanes = full.view(len(x), -1, block)
+    lanes = torch.nn.functional.pad(x.double(), (0, -x.shape[1] % block), value=-math.inf).view(len(x), -1, block)
     terms = torch.exp(lanes - lanes.amax(dim=1, keepdim=True)).flatten(1)[:, : x.shape[1]]
     return terms / terms.sum(dim=1, keepdim=True)
 
@@ -104,6 +98,12 @@ WRONG_SUMS = (
      sums.last_block),
     ("first column missing", "The first column is missing from the sum: begin at 0.", sums.all_but_first),
     ("last column missing", "The last column is missing from the sum: compare with < cols.", sums.all_but_last),
+)
+UNSCALED = (
+    ("sum not rescaled", "The sum so far belongs to an older maximum: multiply it by exp(old − new) when a larger one "
+     "comes, before the new one takes the old one's place.", sums.not_rescaled),
+    ("lanes not scaled", "Each lane's sum belongs to the maximum of its own elements: multiply it by exp(that "
+     "maximum − the row's) before the lanes' sums are added.", sums.lanes_not_scaled),
 )
 
 ASSIGNMENT = assignment(
@@ -137,14 +137,14 @@ ASSIGNMENT = assignment(
         ("along columns", "The maximum and the sum went down the columns: they go along each row.",
          lambda x: torch.softmax(x.double(), dim=0) if x.numel() > 1 else None),
         ("whole matrix", "All rows were divided by one sum: each row has a maximum and a sum of its own.",
-         _whole_matrix),
+         lambda x: torch.softmax(x.double().view(-1), dim=0).view(x.shape) if x.shape[0] > 1 else None),
         ("mean for sum", "The mean was used: divide by the sum.",
          lambda x: oracle(x) * x.shape[1] if x.shape[1] > 1 else None),
+        ("divided by their number", "These are exp(x − max) divided by how many they are: divide by their sum.",
+         lambda x: _terms(x) / x.shape[1] if x.shape[1] > 1 else None),
         *((name, hint, lambda x, wrong=wrong, block=block: wrong(block, x))
           for name, hint, wrong in BY_BLOCKS for block in BLOCKS),
         *sums.wrong_sums(WRONG_SUMS, BLOCKS, _terms, _by_sum),
-        *sums.wrong_sums([("sum not rescaled", "The sum so far belongs to an older maximum: multiply it by exp(old − "
-                           "new) when a larger one comes, before the new one takes the old one's place.",
-                           sums.not_rescaled)], BLOCKS, lambda x: x.double(), _by_sum),
+        *sums.wrong_sums(UNSCALED, BLOCKS, lambda x: x.double(), _by_sum),
     ),
 )

@@ -109,3 +109,13 @@ def not_rescaled(x: Tensor, block: int) -> Tensor | None:
     blocks = torch.nn.functional.pad(x, (0, -x.shape[-1] % block), value=-math.inf).view(*x.shape[:-1], -1, block)
     tops = blocks.amax(-1).cummax(-1).values
     return torch.exp(x - tops.repeat_interleave(block, dim=-1)[..., : x.shape[-1]]).sum(-1, keepdim=True)
+
+
+def lanes_not_scaled(x: Tensor, block: int) -> Tensor | None:
+    """Of exp(x − maximum), lane by lane of a loop: each sum is that by the largest x of its lane."""
+    if x.shape[-1] == 1:
+        return None
+    lanes = torch.nn.functional.pad(x, (0, -x.shape[-1] % block), value=-math.inf).view(*x.shape[:-1], -1, block)
+    # A lane without an element adds nothing.
+    tops = lanes.amax(-2, keepdim=True).clamp(min=torch.finfo(x.dtype).min)
+    return torch.exp(lanes - tops).sum((-2, -1))[..., None]
