@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NotRequired, TypedDict
 
 from grader.plan import compiled
-from grader.plan.findings import Undefined
+from grader.plan.findings import OutOfBounds, Undefined
 
 Failing = Literal["exception", "import_error", "compile_error", "syntax_error", "time_out", "out_of_memory"]
 """Kinds of failure whose message comes from the language's own tools, or may."""
@@ -191,11 +191,12 @@ class Sights:
     `block_library_look` in that of `outside_shared`, which `outside_shared_load` follows for a load. Where a grid is
     too small, a file that fits `tuned` has `tuned_look`, for {count} elements. `recast` is for a pointer that is taken
     as one to elements of another size. The others are for languages whose threads address memory themselves:
-    `misaligned` is for an access at no multiple of its bytes, `outside_shared` for one outside an array of a program's
-    shared memory, `unwritten_shared` for a load of elements there that nothing has written. `left_early` says that
-    threads ended before the barrier{line}, `not_added_yet` that a kernel loads {tensor} in `line` to which its programs
-    add in line {adds}; `same_thread` is for an index without the thread's number, `several` for threads that move
-    {count} elements at once, and leave out the rest, {rest}; `copied_bytes` for copies of too few bytes."""
+    `misaligned` is for an access at no multiple of its {bytes}, `outside_shared` for one outside an array of a
+    program's shared memory, `no_shared` where that has no bytes, `unwritten_shared` for a load of elements there that
+    nothing has written. `left_early` says that threads ended before the barrier{line}, `not_added_yet` that a kernel
+    loads {tensor} in `line` to which its programs add in line {adds}; `same_thread` is for an index without the
+    thread's number, `several` for threads that move {count} elements at once, and leave out the rest, {rest};
+    `copied_bytes` for copies of too few bytes."""
 
     masked_remark: str
     assertion: str
@@ -216,6 +217,7 @@ class Sights:
     tuned: str = ""
     tuned_look: str = ""
     misaligned: str = ""
+    no_shared: str = ""
     outside_shared: str = ""
     outside_shared_load: str = ""
     unwritten_shared: str = ""
@@ -275,7 +277,8 @@ class Slip:
 @dataclass(frozen=True)
 class Phrases:
     """All words of a language. `slips` finds in a file's text what explains a wrong answer by itself; `closer` gives
-    what is said of a finding where its file's text allows to say more."""
+    what is said of a finding where its file's text allows to say more, `outside` what it tells of an access outside
+    its tensor: one of a later round, where a language's simulator tells rounds apart."""
 
     failures: Failures
     refusals: Refusals
@@ -287,3 +290,4 @@ class Phrases:
     calls: Calls
     slips: Callable[[str], Iterable[Slip]] = lambda source: ()
     closer: Callable[[Chance, Undefined, str], Chance] = lambda chance, found, source: chance
+    outside: Callable[[str, OutOfBounds], Slip | None] = lambda source, found: None

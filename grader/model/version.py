@@ -50,6 +50,10 @@ JUDGE_CHANGES = {
         "it of distances in a wrong answer. A maximum that begins at FLT_MIN, groups of elements that reach past the "
         "end, a grid that does not follow an autotuner's configuration, and rows that hold others' answers are told. "
         "Programs that reach outside a tensor are counted once.",
+    12: "Programs that begin among what others store in a loop, a rest that begins at the number of groups, a mask "
+        "that is computed before its loop, a condition on the first of several rows, sums of lanes that are not scaled "
+        "and a launch without shared memory are told. Of a right number of programs it is said that it is right. From "
+        "where on rows or columns are wrong is no longer told, nor that x and out change places.",
 }
 """What each version of the judge changed."""
 

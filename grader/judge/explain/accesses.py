@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
 from typing import NamedTuple
 
 from torch import Tensor
@@ -247,11 +247,43 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
                 f"{across.needed:,}, and along the columns {down.needed:,}.",
                 "Which of a program's numbers counts blocks of rows? Grid, loads and store must agree: exchange the "
                 "sizes of the grid, or the two offsets of the tile that is stored.", "grid axes exchanged")
-    hint = _short(one, short[0])
     # As many programs as there are tiles, and offsets that depend on theirs: numbers are taken apart in a wrong way.
-    enough = one.access.times == 1 and any(part.axis is not None for part in parts) and (
-        math.prod(part.needed for part in parts) <= math.prod(one.access.grid))
-    return replace(hint, look=spoken(DIVIDED, one.words)) if enough else hint
+    more = math.prod(one.access.grid) - math.prod(part.needed for part in parts)
+    if one.access.times > 1 or all(part.axis is None for part in parts) or more < 0:
+        return _short(one, short[0])
+    return one.hint(
+        f"{one.launched}, {'more than' if more else 'as many as'} {one.layout.name} has tiles of "
+        f"{' x '.join(f'{part.block:,}' for part in parts)}, yet {_covers(one, short[0])}: some of them store no tile, "
+        "or that of another one.", DIVIDED, "grid")
+
+
+def overlapping(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
+    """Hint for a store in a loop of which each program begins among what the one before stores, so that the end is
+    left out."""
+    if len(seen) != 1 or not (one := seen[0]).flat:
+        return None
+    access, step, further, end = one.access, one.access.step or 0, one.access.times - 1, one.access.end or 0
+    axis, moved = next(((axis, moved) for axis, moved in enumerate(access.programs) if moved), (0, 0))
+    if not 0 < step <= moved <= step * further or not 0 < end <= int(unwritten.flatten().int().argmax()):
+        return None
+    return one.hint(
+        f"{one.where} goes over {step * further + one.along(1):,} elements of {one.layout.name} in {further + 1:,} "
+        f"rounds of each program, and the next program begins {moved:,} further on: they store the same elements, and "
+        f"none stores those from element {end:,} on.", f"What is {one.words.names.program_ids[axis]} multiplied by? It "
+        "is the number of elements that a program takes in all its rounds.", "program ids")
+
+
+def rest_by_groups(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
+    """Hint for the store of a rest that begins at the number of whole groups, not of the elements in them."""
+    first = int(unwritten.flatten().int().argmax())
+    for rest, groups in product(seen, seen):
+        start = rest.access.first
+        if rest.several == 1 < groups.several and 0 < start < first == start * groups.several:
+            return rest.hint(
+                f"{rest.where} begins at element {start:,}, which {groups.where} stores too, and nothing stores those "
+                f"from {first:,} on: {start:,} is the number of whole groups of {groups.several}.",
+                f"The rest begins at that number times {groups.several}: an index counts elements.", "rest")
+    return None
 
 
 class Part(NamedTuple):
@@ -304,9 +336,7 @@ def _part(one: TensorAccess, unit: str, name: str, size: int, apart: int, moves:
 
 
 def _short(one: TensorAccess, part: Part) -> Hint:
-    size = f"{part.name} = {part.size:,}" if part.name else f"{part.size:,}"
     count, names, sights = part.name or one.count, one.words.names, one.words.sights
-    first = "the first" if part.covered == 1 else f"the first {part.covered:,}"
     each = f", {part.block:,} in each program" if part.programs > 1 else ""
     programs = names.blocks.format(count=count, block=f"{part.block:,}") if part.block > 1 else count
     look = (f"They take {programs} = {part.needed:,} programs, whose offsets contain {names.program_id} times a block, "
@@ -319,9 +349,13 @@ def _short(one: TensorAccess, part: Part) -> Hint:
         look += " Is a size divided with //, which leaves out the last, partial block?"
     if part.axis is None and (second := names.program_ids[1]) in one.source:
         look += f" The kernel takes {second}: has the grid a second size for it?"
-    return one.hint(
-        f"{one.launched}; of the {size} {part.unit}s of {one.layout.name} {one.where} covers {first} alone{each}.",
-        look, "grid")
+    return one.hint(f"{one.launched}; {_covers(one, part)}{each}.", look, "grid")
+
+
+def _covers(one: TensorAccess, part: Part) -> str:
+    size = f"{part.name} = {part.size:,}" if part.name else f"{part.size:,}"
+    first = "the first" if part.covered == 1 else f"the first {part.covered:,}"
+    return f"of the {size} {part.unit}s of {one.layout.name} {one.where} covers {first} alone"
 
 
 def _masked(one: TensorAccess, missing: int, first: int) -> Hint | None:

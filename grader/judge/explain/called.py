@@ -54,14 +54,19 @@ class Called:
 
     @cached_property
     def accesses(self) -> list[TensorAccess]:
+        """The loads and stores of tensors whose layout is known, but for those that threads make in a loop."""
+        # A thread's rounds need not be those of the file: a compiler makes several of them at once.
+        return [one for one in self.every_access if one.access.times == 1 or not self.words.names.threads]
+
+    @cached_property
+    def every_access(self) -> list[TensorAccess]:
         """The loads and stores of tensors whose layout is known."""
         launches = {(self.plan.kernels[one.kernel].name, one.grid): one for operations in self.plan.calls()
                     for one in operations if isinstance(one, Launch)}
         numbers = any(isinstance(p, Input) and p.dtype in ("int64", "int32", "int16")
                       for p in self.assignment.parameters)
         known = self._layouts()
-        # A thread's rounds need not be those of the file: a compiler makes several of them at once.
-        accesses = [TensorAccess.of_threads(one) for one in self.ran.accesses if one.times == 1 and one.line] if (
+        accesses = [TensorAccess.of_threads(one) for one in self.ran.accesses if one.line] if (
             self.words.names.threads) else [(one, 1) for one in self.ran.accesses]
         return [TensorAccess(one, known[one.buffer], self.case.sizes, launches[one.kernel, one.grid].line,
                              self.source, self.words, several, numbers and not one.even)

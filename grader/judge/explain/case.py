@@ -8,11 +8,11 @@ import torch
 
 from grader.judge.answers import Compared
 from grader.judge.compare import Comparison, corner, error_map, same_bits
-from grader.judge.explain.accesses import misplaced, uncovered
+from grader.judge.explain.accesses import misplaced, overlapping, rest_by_groups, uncovered
 from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
 from grader.judge.explain.findings import explain_findings, left_early
-from grader.judge.explain.operations import beside, exchanged, explain_copies, explain_unwritten, not_contiguous
+from grader.judge.explain.operations import beside, explain_copies, explain_unwritten, not_contiguous
 from grader.judge.explain.values import explain_values, known_mistakes
 from grader.judge.wording import extent, first_of, indexed, listed, spoken, spoken_mistake, started
 from grader.model.parameters import Inputs, extents
@@ -122,7 +122,7 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     """The best explanation of an answer: what a kernel was seen to do, else a mistake that is known to give this
     answer, else what the answer looks like."""
     comparison, small = evidence.comparison, evidence.comparison.total <= MOST_EXPLAINED
-    seen = beside(called) or exchanged(called)
+    seen = beside(called)
     if seen is not None and seen.sure:
         return seen
     if kind != "unwritten" and (slip := next(iter(called.words.slips(called.source)), None)) is not None:
@@ -151,8 +151,10 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
 
 
 def _uncovered(called: Called, comparison: Comparison) -> Hint | None:
-    found = uncovered([one for one in called.accesses if one.layout.name == called.output or not one.layout.is_output],
-                      comparison.unwritten)
+    stores = [one for one in called.every_access if one.layout.name == called.output and one.access.access != "load"]
+    missing = comparison.unwritten
+    found = overlapping(stores, missing) or rest_by_groups(stores, missing) or uncovered(
+        [one for one in stores if one in called.accesses], missing)
     # Lanes that are not there store nothing, whatever the mask says.
     left = left_early(called.ran.findings, called.words)
     return left if left is not None and (found is None or found.pattern == "mask") else found

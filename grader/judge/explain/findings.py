@@ -56,7 +56,8 @@ def _failure(
             ours = not words.sights.block_library or words.sights.block_library not in source
             name = f"the shared array {quoted(found.tensor)}" if found.tensor else "the shared memory"
             other = words.sights.outside_shared_load if found.access == "load" and _sides(found)[0] else ""
-            ask = words.sights.outside_shared + other if ours else words.sights.block_library_look
+            ask = words.sights.block_library_look if not ours else (
+                words.sights.outside_shared + other if found.elements else words.sights.no_shared)
             return "out_of_bounds", Hint(spoken(_reaches(found, name), words), ask, "outside shared memory")
         case seen.OutOfBounds():
             look = _outside(found, findings, accesses, source, words)
@@ -67,7 +68,7 @@ def _failure(
                 spoken(f"The {ACCESS[found.access]}{in_line(found.line)} moves {found.bytes} bytes at once, and begins "
                        f"{found.offset:,} bytes into {tensor_name(found.tensor, found.given, words)} in program "
                        f"{program(found.program)}: no multiple of {found.bytes}.", words),
-                words.sights.misaligned, "misaligned")
+                words.sights.misaligned.format(bytes=found.bytes), "misaligned")
         case seen.Race(certain=True):
             return "race", _race(found, words)
         case seen.Undefined(certain=True) if (kind := words.chances[found.what].kind) is not None:
@@ -174,8 +175,9 @@ def _outside(
                     "Allocate it in each call, or anew where it is too small.", "kept tensor")
     if found.access == "granule":
         return Hint("", words.sights.granule, "writes past the end")
-    hint = misplaced(here) or next(filter(None, (_by_itself(one, found) for one in here)), None) or Hint(
-        "", _why_outside(found, here, source, words))
+    told_by = words.outside(source, found) if words.names.threads or any(_later(one, found) for one in here) else None
+    hint = misplaced(here) or next(filter(None, (_by_itself(one, found) for one in here)), None) or (
+        Hint(told_by.seen, told_by.look, "guard") if told_by else Hint("", _why_outside(found, here, source, words)))
     # That a load has no mask is seen; which index it should compare is not.
     return replace(hint, guess=hint.text) if "?" in hint.text else hint
 
@@ -212,8 +214,8 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: 
         return f"{vector.name} has one element for each of {vector.across}: does the index count these, or others?"
     # What is known of tensors of three dimensions is no layout.
     flat = f"the offsets with {here[0].count}" if here else "the offsets with the right size, in each dimension"
-    index = "" if here else (" And is each index multiplied by the number of elements that it passes over: of a tensor "
-                             "(C, H, W) H * W, W and 1?")
+    index = "" if here else (" And is each index multiplied by the number of elements that it passes over: W and 1 "
+                             "of a tensor (H, W), H * W, W and 1 of one (C, H, W)?")
     if matrix:
         index = (" And element (i, j) of a matrix with C columns lies at i * C + j: is C the number of columns of this "
                  "very tensor?")
@@ -230,9 +232,13 @@ def _by_itself(one: TensorAccess, found: seen.OutOfBounds) -> Hint | None:
     (past, before), rest = _sides(found), one.layout.total % one.several
     if one.words.sights.several and rest and not before and past < one.several:
         return one.hint("", one.words.sights.several.format(count=one.several, rest=plural(rest, "element")), "groups")
-    loop = any(size * (apart or 0) == abs(access.step or 0) and access.last[number] == size
-               for number, apart, size in one.dimensions)
-    if not found.masked or access.times == 1 or not loop:
-        return None
-    return one.hint("", f"In the last of {access.times:,} rounds no lane is masked off in the direction in which the "
-                    "loop moves on: does the mask move on with the offsets? Compare with what is left there.", "mask")
+    return None
+
+
+def _later(one: TensorAccess, found: seen.OutOfBounds) -> bool:
+    """Whether an access reaches outside by what its loop adds: no first round does, or no lane is masked off in the
+    direction in which it moves on."""
+    access, first = one.access, one.access.model_copy(update={"times": 1}).end
+    return access.times > 1 and ((first is not None and first <= found.elements) or any(
+        size * (apart or 0) == abs(access.step or 0) and access.last[number] == size
+        for number, apart, size in one.dimensions))

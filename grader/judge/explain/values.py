@@ -14,10 +14,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.judge.explain.accesses import DIVIDED
-from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, LEVELS, Evidence, Hint, plural
+from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, LEVELS, Evidence, Hint
 from grader.judge.other_rows import rows_of_others
-from grader.judge.wording import element
 from grader.model.assignment import Assignment, Mistake
 
 EXACT_AGREEMENT = 0.9999
@@ -36,7 +34,6 @@ NAN = ("NaN comes from 0 / 0, from infinity less infinity (such as lanes of -inf
 OVER = ("exp overflows float32 beyond 88 and is 0 below -104, and inf / inf, inf * 0 and 0 / 0 are NaN: which "
         "is it there? A maximum that is subtracted first, or exp of -|x|, stays within bounds.")
 WITHIN = "Which statement treats these in another way than the others?"
-ENDS = "What ends there: a block, a loop, another size?"
 LOADED = "Does the kernel store the value that it loaded, in place of the one that it computed?"
 MINUS = "Is a minus missing, or one too many, or an absolute value taken?"
 WHOLE = "Is something converted to an integer on the way, or divided with //?"
@@ -45,16 +42,13 @@ FOR_ALL = ("What is computed once for {}, such as a sum, a mean or a maximum? Lo
            "it starts from, and at what it is divided by.")
 PLACE = "Which element does the load's offset give, and which one is meant? Compute both for one lane by hand."
 ANOTHER = "Is an index made in one way where it is computed, and in another where it is stored?"
-UPDATED = "{} is updated: does what it held before the call take part in what is stored there?"
 NAMED = 2.0**-11
 """Relative distance of a factor from one that has a name: what float16 leaves of it."""
 OF_RIGHT: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
     ("the right one with the other sign", MINUS, torch.neg),
     ("the right one without its fraction", WHOLE, torch.trunc),
     ("the right one rounded to float16", LOWER.format("float16"), Tensor.half),
-    ("the right one rounded to bfloat16", LOWER.format("bfloat16"), Tensor.bfloat16),
     ("1 divided by the right one", "Is a division, or a root, upside down?", torch.reciprocal),
-    ("the square of the right one", "Is a root missing, or a factor there twice?", torch.square),
 )
 
 
@@ -124,16 +118,11 @@ def _values(evidence: Evidence) -> Hint | None:
 
 def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
     """What every value may be, where that may come from, and the answer that it would be."""
-    right, x = evidence.expected, evidence.inputs.get(evidence.output)
-    if x is not None:
-        yield (f"the right answer to zeros in place of {evidence.output}", UPDATED.format(evidence.output),
-               evidence.right(**{**evidence.inputs, evidence.output: torch.zeros_like(x)}))
+    right = evidence.expected
     if evidence.large:
         return
     for words, look, answer in OF_RIGHT:
         yield words, look, answer(right)
-    if right.ndim > 1:
-        yield "the right one with row and column exchanged", PLACE, right.mT.reshape(right.shape)
     for of_one, step in (("element", 1), ("row", right.shape[-1])) if right.ndim else ():
         for side, shift in (("after", -step), ("before", step)):
             yield f"the right one of the {of_one} {side} it", PLACE, right.flatten().roll(shift).reshape(right.shape)
@@ -200,27 +189,9 @@ def _where(evidence: Evidence) -> Hint | None:
                 continue
             # What is multiplied after exp overflows before 88.
             if evidence.broken and evidence.exponential and least >= 84:
-                beyond = f"above {least:.3g}" if side == "positive" else f"below {-least:.3g}"
-                return Hint(f"{state} where {name} is {beyond}.", OVER, pattern="not finite")
+                beyond = "above" if side == "positive" else "below"
+                return Hint(f"{state} where {name} is far {beyond} 0.", OVER, pattern="not finite")
             # An answer near 0 may be right by tolerance.
             if len(rest) >= enough and least > 0 and int((rest > 0).sum()) <= most:
                 return Hint(f"{state} where {name} is {side}.", WITHIN, pattern=f"where {name}")
-    # A few right ones among very many wrong ones are so by chance.
-    return _from_one_on(state, evidence.output, wrong) if int(right.sum()) >= enough else None
-
-
-def _from_one_on(state: str, name: str, wrong: Tensor) -> Hint | None:
-    """Hint for rows, columns or elements that are wrong from one to the end."""
-    lines = [("element", wrong.flatten().double())]
-    if wrong.ndim == 2:
-        lines = [("row", wrong.double().mean(1)), ("column", wrong.double().mean(0)), *lines]
-    for unit, share in lines:
-        first = int((share > 0).int().argmax())
-        if len(share) < ENOUGH or not first or float(share[first:].mean()) < COVERAGE:
-            continue
-        rows = f"in {unit}s {first:,} to {len(share) - 1:,}"
-        place = f"from {element(name, first, wrong.shape)} on" if unit == "element" else rows
-        if rest := round(float((1 - share[first:]).sum()) * wrong.numel() / len(share)):
-            state, place = state.removesuffix(" exactly"), f"{place}, but for {plural(rest, 'element')}"
-        return Hint(f"{state} {place}.", DIVIDED if wrong.ndim > 2 else ENDS, pattern=f"last {unit}s")
     return None

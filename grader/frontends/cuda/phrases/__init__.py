@@ -2,6 +2,7 @@
 
 from grader.frontends.cuda.phrases.chances import CHANCES
 from grader.frontends.cuda.phrases.failures import FAILURES
+from grader.frontends.cuda.phrases.guards import outside
 from grader.frontends.cuda.phrases.races import closer
 from grader.frontends.cuda.phrases.refusals import REFUSALS, SKIPS
 from grader.frontends.cuda.phrases.sights import ANSWERS, CALLS, NAMES, SIGHTS
@@ -10,4 +11,4 @@ from grader.frontends.phrases import Phrases
 
 PHRASES = Phrases(
     failures=FAILURES, refusals=REFUSALS, skips=SKIPS, chances=CHANCES, names=NAMES, sights=SIGHTS, answers=ANSWERS,
-    calls=CALLS, slips=slips, closer=closer)
+    calls=CALLS, slips=slips, closer=closer, outside=outside)

@@ -36,7 +36,8 @@ MESSAGES = (
      "Launch no more threads in a block than __launch_bounds__ says, or write a larger number there."),
     (r"at most 64 threads along z", "Let x count what z counts: it may have 1024 threads."),
     (r"a grid has at least one block",
-     "A size divided with / rounds down, to 0 where it is smaller than the block: use (n + threads - 1) / threads. A "
+     "A size divided with / rounds down, to 0 where it is smaller than what it is divided by, here or in a line "
+     "before: (n + d - 1) / d rounds n / d up. A "
      "launch of no blocks fails, and cudaGetLastError() tells so."),
     (r"blocks along x and 65535 along y",
      "Let x count the larger size, or let each block do several rows in a loop."),

@@ -46,10 +46,10 @@ SIGHTS = Sights(
     unwritten_shared="__shared__ does not clear memory. Either no thread stores to these elements, as where a "
                      "condition leaves some out, or another index is read than the one that is stored: do both have "
                      "the same parts in the same order, and rows of the same length?",
-    no_program="A size divided with / rounds down, to 0 where it is smaller than the block: use (n + threads - 1) / "
-               "threads.",
+    no_program="A size divided with / rounds down, to 0 where it is smaller than what it is divided by, here or in a "
+               "line before: (n + d - 1) / d rounds n / d up.",
     overflow="An int holds up to 2147483647: convert a factor of the product first, as in (size_t)row * cols.",
-    overflow_of_bytes="Sums and products of bytes wrap around when they are stored as bytes: compute in int or float, "
+    overflow_of_bytes="Sums and products wrap around when they are stored in so few bits: compute in int or float, "
                       "and convert at the end.",
     race="Each element belongs to one thread: is blockIdx.x * blockDim.x + threadIdx.x the index, does the condition "
          "end where the next block begins, and is the width of the row that of this very matrix? A sum over blocks "
@@ -57,11 +57,13 @@ SIGHTS = Sights(
     unordered="Blocks of a launch run in any order, and none waits for another: others can rely on what a block stores "
               "in the next launch only. A sum over blocks takes atomicAdd, or a second launch.",
     recast="Leave the pointer's type as it is: convert what was loaded, as in (float)x[i].",
-    misaligned="A float4 is loaded from addresses that are multiples of 16, a float2 of 8: does each row begin at one, "
-               "for all sizes? Load single floats where it does not: rows of cols floats do if cols is a multiple of "
-               "4.",
-    outside_shared="A shared array has as many elements as its declaration says, or the bytes of the launch's third "
-                   "value: does the index count threadIdx with the right width, and is the array as large "
+    misaligned="What moves {bytes} bytes at once takes addresses that are multiples of {bytes}: where a row, a plane "
+               "or a part begins at another one, move its elements one by one. Whether one does follows from the sizes "
+               "of the call.",
+    no_shared="The launch gives no bytes for it: an `extern __shared__` array has as many as the third value between "
+              "<<< and >>> says, as in <<<blocks, threads, threads * sizeof(float)>>>.",
+    outside_shared="A shared array is as large as its declaration says, an `extern` one as the bytes in the launch's "
+                   "third value: does the index count threadIdx with the right width, and is the array as large "
                    "as what counts in it?",
     outside_shared_load=" Or should threads beyond its end read nothing, and take what changes nothing: 0 in a sum, "
                         "-INFINITY in a maximum?",

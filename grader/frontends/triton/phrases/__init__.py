@@ -3,9 +3,10 @@
 from grader.frontends.phrases import Phrases
 from grader.frontends.triton.phrases.chances import CHANCES
 from grader.frontends.triton.phrases.failures import FAILURES
+from grader.frontends.triton.phrases.masks import outside
 from grader.frontends.triton.phrases.refusals import REFUSALS, SKIPS
 from grader.frontends.triton.phrases.sights import ANSWERS, CALLS, NAMES, SIGHTS
 
 PHRASES = Phrases(
     failures=FAILURES, refusals=REFUSALS, skips=SKIPS, chances=CHANCES, names=NAMES, sights=SIGHTS, answers=ANSWERS,
-    calls=CALLS)
+    calls=CALLS, outside=outside)

@@ -28,8 +28,8 @@ SIGHTS = Sights(
                "BLOCK).",
     overflow="Numbers in a kernel are int32 unless they pass 2**31 - 1: convert a factor of the product first, as in "
              "row.to(tl.int64) * stride.",
-    overflow_of_bytes="Sums and products of bytes are bytes again: convert with .to(tl.int32) or .to(tl.float32) right "
-                      "after tl.load.",
+    overflow_of_bytes="Sums and products of numbers of so few bits have as few: convert with .to(tl.int32) or "
+                      ".to(tl.float32) right after tl.load.",
     race="Each element belongs to one program: do the offsets contain tl.program_id times the block size, are the "
          "strides those of this very tensor, and does the mask end where the next program begins? A sum over programs "
          "takes tl.atomic_add, or a second launch.",

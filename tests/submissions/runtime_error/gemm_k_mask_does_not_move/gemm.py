@@ -1,7 +1,7 @@
 # The mask along K compares the first block's indices with K in every step.
 # expect: the load in line
-# expect: does the mask move on with the offsets
-# expect: compare with what is left there
+# expect: compares nothing that the loop changes, and `a_ptrs` moves on
+# expect: with what is left in this round
 # never: stride
 # never: no mask
 # shared: triton
