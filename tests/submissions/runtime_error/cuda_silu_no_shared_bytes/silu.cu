@@ -1,5 +1,5 @@
 // Dynamic shared memory is used, and the launch asks for none.
-// expect: in line 11
+// expect: in line 12
 // expect: The launch gives no bytes for it
 // expect: past the end of the shared memory
 // never: tl.

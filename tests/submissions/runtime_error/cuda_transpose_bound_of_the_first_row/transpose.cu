@@ -1,5 +1,5 @@
 // Each thread stores four rows, and the condition is that of the first one.
-// expect: compares `r`, and the index in line 20 holds `r + k`, in which a loop counts `k`
+// expect: compares `r`, and the index in line 19 holds `r + k`, in which a loop counts `k`
 // expect: Compare `r + k` with the size
 // never: (C, H, W)
 #include <cuda_runtime.h>
