@@ -193,7 +193,8 @@ class Sights:
     as one to elements of another size. The others are for languages whose threads address memory themselves:
     `misaligned` is for an access at no multiple of its {bytes}, `outside_shared` for one outside an array of a
     program's shared memory, `no_shared` where that has no bytes, `unwritten_shared` for a load of elements there that
-    nothing has written. `left_early` says that threads ended before the barrier{line}, `not_added_yet` that a kernel
+    nothing has written, `unwritten_between` where they lie between rows of {0} bytes that begin {1} bytes
+    apart. `left_early` says that threads ended before the barrier{line}, `not_added_yet` that a kernel
     loads {tensor} in `line` to which its programs add in line {adds}; `same_thread` is for an index without the
     thread's number, `several` for threads that move {count} elements at once, and leave out the rest, {rest};
     `copied_bytes` for copies of too few bytes."""
@@ -221,6 +222,7 @@ class Sights:
     outside_shared: str = ""
     outside_shared_load: str = ""
     unwritten_shared: str = ""
+    unwritten_between: str = ""
     block_library: str = ""
     block_library_look: str = ""
     left_early: str = ""

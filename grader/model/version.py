@@ -53,7 +53,9 @@ JUDGE_CHANGES = {
     12: "Programs that begin among what others store in a loop, a rest that begins at the number of groups, a mask "
         "that is computed before its loop, a condition on the first of several rows, sums of lanes that are not scaled "
         "and a launch without shared memory are told. Of a right number of programs it is said that it is right. From "
-        "where on rows or columns are wrong is no longer told, nor that x and out change places.",
+        "where on rows or columns are wrong is no longer told, nor that x and out change places. Of a race in shared "
+        "memory both lines are told, of elements that nothing has stored the rows between which they lie, of a grid "
+        "that it is counted for another configuration. A change says whether a statement belongs elsewhere.",
 }
 """What each version of the judge changed."""
 

@@ -13,19 +13,21 @@ MOST_EDITS = 4096
 MOST_SPANS = 32
 
 EditKind = Literal[
-    "comparison", "operator", "operands", "brackets", "constant", "name", "exchanged", "order", "mask", "index",
-    "axis", "missing", "extra", "rounding", "start", "bound", "type", "function", "grid", "block", "barrier", "place",
+    "comparison", "operator", "operands", "brackets", "constant", "name", "exchanged", "order", "moved", "mask",
+    "other", "index", "axis", "missing", "extra", "rounding", "start", "bound", "type", "function", "grid", "block",
+    "barrier", "place",
 ]  # fmt: skip
 """What an edit changes:
 
 `comparison`, `operator`: another one; `operands`: the two of an operator exchanged; `brackets`: what they enclose;
 `constant`: a number; `name`: another variable; `exchanged`: two names exchanged throughout an expression, a statement
-or a function; `order`: arguments of a call, or sizes that are unpacked; `mask`: what switches lanes off; `index`: how
-an index is spread over rows and columns, or which stage of an array it is; `axis`: of a reduction or a program's
-number; `missing`: a factor, term or step that is added; `extra`: one that is taken away; `rounding`: a division rounded
-up instead of down, or not rounded; `start`: what an accumulator or a loop starts from; `bound`: what a loop ends at, or
-its step; `type`: of a number or a tensor; `function`: another function; `grid`, `block`: of a launch; `barrier`: where
-threads wait for each other; `place`: the memory in which a tensor lies.
+or a function; `order`: arguments of a call, or sizes that are unpacked; `moved`: a statement, into a loop or out of it;
+`mask`: what switches lanes off; `other`: what those hold; `index`: how an index is spread over rows and columns, or
+which stage of an array it is; `axis`: of a reduction or a program's number; `missing`: a factor, term or step that is
+added; `extra`: one that is taken away; `rounding`: a division rounded up instead of down, or not rounded; `start`: what
+an accumulator or a loop starts from; `bound`: what a loop ends at, or its step; `type`: of a number or a tensor;
+`function`: another function; `grid`, `block`: of a launch; `barrier`: where threads wait for each other; `place`: the
+memory in which a tensor lies.
 """
 
 

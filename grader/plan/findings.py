@@ -79,7 +79,9 @@ class Recast(Shaped):
 
 class Unwritten(Shaped):
     """A load of elements that nothing had written, or an atomic on them: of `out` (poison), or of an uninitialised
-    temporary. If `kernel` is "", host code copied them. `space` as in `OutOfBounds`."""
+    temporary. If `kernel` is "", host code copied them. `space` as in `OutOfBounds`; of an array that each program has
+    for itself, `stored` are the bytes of the rows that were written, and how far apart they begin, where all have gaps
+    of one length between them."""
 
     kind: Literal["unwritten"] = "unwritten"
     kernel: Name
@@ -90,6 +92,7 @@ class Unwritten(Shaped):
     program: Program
     access: Literal["load", "atomic"] = "load"
     space: Literal["global", "shared"] = "global"
+    stored: tuple[Count, Count] | None = None
 
 
 class MaskedUsed(Shaped):

@@ -56,11 +56,12 @@ class Sightings(Collected):
             offset=offset, program=spot.program(spot.numbers[block])))
 
     def unwritten(
-        self, spot: Site, what: Named, lanes: int, block: int, access: Literal["load", "atomic"] = "load"
+        self, spot: Site, what: Named, lanes: int, block: int, access: Literal["load", "atomic"] = "load",
+        stored: tuple[int, int] | None = None,
     ) -> None:
         self._add(("unwritten", spot.kernel, spot.line, what.name), lambda: Unwritten(
             kernel=spot.kernel, line=spot.line, tensor=what.name[:200], given=what.given, lanes=lanes,
-            program=spot.program(spot.numbers[block]), access=access,
+            program=spot.program(spot.numbers[block]), access=access, stored=stored,
             space="shared" if what.shared else "global"))
 
     def race(self, spot: Site, what: Named, element: int, numbers: tuple[int, int], certain: bool) -> None:

@@ -258,8 +258,7 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
 
 
 def overlapping(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
-    """Hint for a store in a loop of which each program begins among what the one before stores, so that the end is
-    left out."""
+    """Hint for a store in a loop of which each program begins among what the one before it stores."""
     if len(seen) != 1 or not (one := seen[0]).flat:
         return None
     access, step, further, end = one.access, one.access.step or 0, one.access.times - 1, one.access.end or 0
@@ -341,8 +340,9 @@ def _short(one: TensorAccess, part: Part) -> Hint:
     programs = names.blocks.format(count=count, block=f"{part.block:,}") if part.block > 1 else count
     look = (f"They take {programs} = {part.needed:,} programs, whose offsets contain {names.program_id} times a block, "
             f"or a loop over the {part.unit}s.")
-    if sights.tuned and re.search(sights.tuned, one.source) and part.block > 1:
+    if sights.tuned and re.search(sights.tuned, one.source) and part.block > 1 == one.access.times:
         look = sights.tuned_look.format(count=count)
+        each += f", and the grid is counted for larger blocks than the {part.block:,} of the configuration"
     if one.access.times > 1:
         look = f"Where does the loop end? {part.name or 'Their number'} is another one in each case."
     elif part.axis is not None and part.programs == part.size // part.block:
@@ -363,8 +363,7 @@ def _masked(one: TensorAccess, missing: int, first: int) -> Hint | None:
     if access.skipped and not (access.cut and one.flat):
         return one.hint(
             f"{one.launched}, enough for all of {one.layout.name}, and some of them come to {one.where} fewer times "
-            "than the first one, or never.", f"{LEFT_OUT}{' Or is it the mask? ' + one.compared if access.cut else ''}",
-            "left out")
+            "than the first one, or never.", LEFT_OUT, "left out")
     if not access.cut:
         return None
     at = f", all from element {one.named(first)} on" if one.flat else ""

@@ -93,10 +93,13 @@ def told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
                 f"{output.name} arrives full of {full}, and the kernel reads it{line} before anything is stored there.",
                 look, "reads the output", guess=look)
         case seen.Unwritten():
-            return Hint(
-                f"The {ACCESS[found.access] if found.kernel else 'copy'}{line} reads {plural(found.lanes, 'element')} "
-                f"of {tensor_name(found.tensor, found.given, words)} that nothing has written.",
-                sights.unwritten_shared if found.space == "shared" else sights.unwritten, "reads unwritten memory")
+            # Of a shared tile that several steps load the lanes are those of one step.
+            count = "elements" if found.space == "shared" else plural(found.lanes, "element")
+            look = sights.unwritten_between.format(*found.stored) if found.stored else (
+                sights.unwritten_shared if found.space == "shared" else sights.unwritten)
+            return Hint(f"The {ACCESS[found.access] if found.kernel else 'copy'}{line} reads {count} of "
+                        f"{tensor_name(found.tensor, found.given, words)} that nothing has written.",
+                        look, "reads unwritten memory")
         case seen.Overflow():
             # Of these the width alone is known: they may be unsigned.
             narrow = found.type in ("int8", "int16")
@@ -236,8 +239,7 @@ def _by_itself(one: TensorAccess, found: seen.OutOfBounds) -> Hint | None:
 
 
 def _later(one: TensorAccess, found: seen.OutOfBounds) -> bool:
-    """Whether an access reaches outside by what its loop adds: no first round does, or no lane is masked off in the
-    direction in which it moves on."""
+    """Whether an access reaches outside by what its loop adds: no first round does, or no lane is off where it goes."""
     access, first = one.access, one.access.model_copy(update={"times": 1}).end
     return access.times > 1 and ((first is not None and first <= found.elements) or any(
         size * (apart or 0) == abs(access.step or 0) and access.last[number] == size

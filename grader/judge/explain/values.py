@@ -7,7 +7,6 @@ elements, or one that many answers show, is none.
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -155,9 +154,9 @@ def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
 
 
 def _name_of(factor: float, sizes: Mapping[str, int]) -> str:
-    """ " (1 / √N)", where a factor is that of a size, of its root, or of ln 2, or one divided by it."""
+    """ " (1 / √N)", where a factor is that of a size or of its root, or one divided by it."""
     large = {str(name): size for name, size in sizes.items() if size > LEVELS}
-    for name, value in {"ln 2": math.log(2), **large, **{f"√{one}": size**0.5 for one, size in large.items()}}.items():
+    for name, value in {**large, **{f"√{one}": size**0.5 for one, size in large.items()}}.items():
         for made, words in ((value, name), (1 / value, f"1 / {name}")):
             if abs(factor / made - 1) < NAMED:
                 return f" ({words})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -45,7 +44,6 @@ FACTS: list[tuple[str, Assignment, Callable[[Assignment], Answer]]] = [
     ("Every wrong value is 0.5 times the right one", SILU, _of(lambda given, right: right / 2)),
     ("Every wrong value is 3", GEMM, _of(lambda given, right: 3 * right)),
     ("Every wrong value is the right one with the other sign", TURN, _of(lambda given, right: -right)),
-    ("0.693147 (ln 2) times the right one", SILU, _of(lambda given, right: right * math.log(2))),
     ("(√N) times the right one", NORM, _of(lambda given, right: right * right.shape[1] ** 0.5)),
     ("Every wrong value is 2.5 too small", SILU, _of(lambda given, right: right - 2.5)),
     ("the right one of the element after it", SILU, _of(lambda given, right: right.flatten().roll(-1).view_as(right))),

@@ -20,6 +20,9 @@ _STAGE = (
     "of the array. Is another one meant in one of the two lines? If not, a __syncthreads() is missing between them."
 )
 _AGAIN = " Call it once more before the array is written again."
+_BETWEEN = "Call __syncthreads() behind line {first}, where all threads come by, and before line {then}{rounds}."
+_ROUNDS = " of the next round"
+_BARRIERS = frozenset({"__syncthreads", "__syncwarp", "sync", "arrive_and_wait", "bar"})
 
 
 def closer(chance: Chance, found: Undefined, source: str) -> Chance:
@@ -34,6 +37,10 @@ def closer(chance: Chance, found: Undefined, source: str) -> Chance:
         store, load = same
         chance = replace(chance, look=_STAGE.format(
             array=load.array, stage=load.stage, store=store.first.line, load=load.first.line))
+    elif (other := _other_use(words, found)) is not None:
+        chance = replace(
+            chance, seen=chance.seen.replace("{line} at", f" in line {other} and{{line}} at"),
+            look=_BETWEEN.format(first=other, then=found.line, rounds=_ROUNDS * (other > found.line)))
     elif _written_again(words, found):
         chance = replace(chance, look=chance.look + _AGAIN)
     if shared_arrays(words).get(found.tensor, True):
@@ -52,6 +59,33 @@ def _same_stage(uses: Sequence[StageUse], found: Undefined) -> tuple[StageUse, S
             if other.stage == here.stage and other.stores != here.stores:
                 return (other, here) if other.stores else (here, other)
     return None
+
+
+def _other_use(words: Sequence[CodeWord], found: Undefined) -> int | None:
+    """The one other line that uses an array of which one of the two stores, with no barrier between it and the line
+    of the race: before it, or at the end of a loop around it. None if there are several, or none."""
+    texts = [word.text for word in words]
+    here = [at for at, word in enumerate(words) if word.line == found.line and word.text == found.tensor]
+    if not here:
+        return None
+    stores = any(stored(texts, at + 1) for at in here)
+
+    declared = {word.line for word in words if word.text == "__shared__"} | {found.line}
+
+    def used(begin: int, end: int) -> set[int]:
+        return {words[at].line for at in range(begin, end) if texts[at] == found.tensor and texts[at + 1] == "[" and (
+            stored(texts, at + 1) != stores) and words[at].line not in declared}
+
+    def behind_barrier(begin: int, end: int) -> int:
+        return next((at for at in range(end - 1, begin - 1, -1) if texts[at] in _BARRIERS), begin - 1) + 1
+
+    opened = max((at for at in range(here[0]) if texts[at] in ("__global__", "__device__")), default=0)
+    lines = used(behind_barrier(opened, here[0]), here[0])
+    around = [(first, last) for first, last in _loops(words) if first <= found.line <= last]
+    if not lines and around:
+        end = max(at for at, word in enumerate(words) if word.line <= max(around)[1])
+        lines = used(behind_barrier(here[-1] + 1, end), end)
+    return lines.pop() if len(lines) == 1 else None
 
 
 def _written_again(words: Sequence[CodeWord], found: Undefined) -> bool:

@@ -43,6 +43,9 @@ SIGHTS = Sights(
     flat_sizes="such as if (i < n), with the names of this line",
     unwritten="cudaMalloc does not clear memory, which may hold anything: store every element before it is read (or "
               "use cudaMemset), and compare the index that is read with the one that is stored.",
+    unwritten_between="They lie between rows that threads stored, of {0} bytes each, which begin {1} bytes "
+                      "apart: take rows at the same distance, in elements, where they are stored and where they are "
+                      "read.",
     unwritten_shared="__shared__ does not clear memory. Either no thread stores to these elements, as where a "
                      "condition leaves some out, or another index is read than the one that is stored: do both have "
                      "the same parts in the same order, and rows of the same length?",

@@ -159,16 +159,16 @@ def _at_a_loop(
         # Behind a loop a line belongs to it by its indentation alone.
         begin = source.line_at(source.start(statement))
         if source.number_of(begin) == statement.lineno and _indent(source, statement) is not None:
-            yield Draft("order", 1.3 if moved and isinstance(statement, ast.AugAssign) else 1.8, (Change(
+            yield Draft("moved", 1.3 if moved and isinstance(statement, ast.AugAssign) else 1.8, (Change(
                 start=begin, end=source.start(statement), text=inner if moved else outer),))
     if several and not hasattr(first, "body"):
         at = source.line_at(source.start(loop))
-        yield Draft("order", 2.0, (
+        yield Draft("moved", 2.0, (
             Change(start=at, end=at, text=f"{outer}{source.of(first)}{source.newline}"),
             _removed(source, first, True)))
     if before is not None and not hasattr(before, "body"):
         at = source.line_at(source.start(first))
-        yield Draft("order", 2.2, (
+        yield Draft("moved", 2.2, (
             _removed(source, before, True),
             Change(start=at, end=at, text=f"{inner}{source.of(before)}{source.newline}")))
     end = source.line_after(source.end(last))

@@ -137,9 +137,9 @@ def _others(unit: Unit) -> list[tuple[str, float]]:
 def _other(source: SourceTree, unit: Unit, one: _Access) -> Iterator[Draft]:
     for text, weight in _others(unit):
         if one.other is None:
-            yield Draft("mask", weight, (keyword(source, one.call, f"other={text}"),))
+            yield Draft("other", weight, (keyword(source, one.call, f"other={text}"),))
         elif source.short(one.other) != text:
-            yield instead(source, "mask", weight, one.other, text)
+            yield instead(source, "other", weight, one.other, text)
 
 
 def _together(source: SourceTree, unit: Unit, accesses: Sequence[_Access], masks: Sequence[str]) -> Iterator[Draft]:
@@ -154,7 +154,7 @@ def _together(source: SourceTree, unit: Unit, accesses: Sequence[_Access], masks
             changes = [keyword(source, one.call, f"other={text}") if one.other is None else source.put(one.other, text)
                      for one in loads if one.other is None or source.short(one.other) != text]
             if len(changes) > 1:
-                yield Draft("mask", weight, changes)
+                yield Draft("other", weight, changes)
     # Each index by itself, in every access that uses it.
     for index in dict.fromkeys(_stem(text) for one in accesses for text in one.indices):
         for size in unit.names("size"):

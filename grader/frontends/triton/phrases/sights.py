@@ -37,7 +37,7 @@ SIGHTS = Sights(
               "stores in the next launch only. A sum over programs takes tl.atomic_add, or a second launch.",
     recast="Leave the pointer as it is: convert what tl.load gives, with .to(tl.float32) after it. tl.store converts "
            "by itself.",
-    tuned=r"(?s)\A(?!.*\blambda\b)(?!.*\bdef \w+\((?:META|meta)\b).*@triton\.autotune",
+    tuned=r"(?s)\A(?!.*?\blambda (\w{1,40}+):.{0,300}?\b\1\[)(?!.*\bdef \w+\((?:META|meta)\b).*@triton\.autotune",
     tuned_look="The grid has to follow the configuration that is taken: as a function, lambda META: "
                "(triton.cdiv({count}, META[\"BLOCK\"]),), with the name of your block's size.",
     block_pointer="make_block_ptr",
