@@ -1,7 +1,7 @@
 // The sums are written over the maximum, which other threads may not have read yet.
-// expect: in line 25 and in line 29 at the same time
-// expect: Call __syncthreads() behind line 25
-// expect: before line 29
+// expect: in line 24 and in line 28 at the same time
+// expect: Call __syncthreads() behind line 24
+// expect: before line 28
 // never: next round
 #include <cuda_runtime.h>
 
