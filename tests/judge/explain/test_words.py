@@ -89,6 +89,13 @@ ONCE = """__global__ void once(const float *x, float *y) {
     y[t] = tile[255 - t] + sum; }
 }
 """
+ROUNDS = """__shared__ float sum[256];
+for (int k = 0; k < n; ++k) {
+    sum[t] = x[k];
+    __syncthreads();
+    z[k] = sum[0];
+}
+"""
 PREFETCHED = IN_TURN.replace("    tile[use][t] = x[k];\n", "    tile[use][t] = x[k]; tile[next][t] = 0;\n")
 
 
@@ -98,7 +105,11 @@ PREFETCHED = IN_TURN.replace("    tile[use][t] = x[k];\n", "    tile[use][t] = x
     (PREFETCHED, "tile", 3, "in line 3", "Line 3 stores to `tile[use]`, and line 5 loads"),
     # It is filled and used in turn.
     (IN_TURN, "tile", 5, "in line 5", "where all threads of the block come by. Call it once more"),
-    (IN_TURN, "tile", 9, "in line 9", "where all threads of the block come by. Call it once more"),
+    (IN_TURN, "tile", 9, "`tile` in line 5 and in line 9 at", "Call __syncthreads() behind line 5"),
+    (ROUNDS, "sum", 3, "`sum` in line 5 and in line 3 at", "behind line 5, where all threads come by, and before "
+                                                           "line 3 of the next round."),
+    # Two lines load what line 3 stores: either may be meant.
+    (ROUNDS.replace("z[k]", "y[k] = sum[t];\n    z[k]"), "sum", 3, "`sum` in line 3 at", "Call it once more"),
     (ONCE, "tile", 3, "in line 3", "where all threads of the block come by."),
     (ONCE.replace("__global__", "__device__"), "tile", 3, "in line 3", "come by. Call it once more"),
     (IN_TURN, "sum", 8, "use the shared variable `sum` in line 8", "where all threads of the block come by."),

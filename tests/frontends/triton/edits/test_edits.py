@@ -277,7 +277,7 @@ MISTAKES = [
     ("moving", "        b_ptrs += BK * stride_bk\n", "", "missing"),
     ("moving", "a_ptrs += BK * stride_ak", "a_ptrs += BK * stride_am", "name"),
     ("moving", "a_ptrs += BK * stride_ak", "a_ptrs += BK", "missing"),
-    ("moving", "        b_ptrs += BK", "    b_ptrs += BK", "order"),
+    ("moving", "        b_ptrs += BK", "    b_ptrs += BK", "moved"),
     ("moving", "tl.cdiv(K, BK)", "K // BK", "rounding"),
     ("moving", "rm[:, None] * stride_am + rk[None, :] * stride_ak", "rm[:, None] * stride_ak + rk[None, :] * stride_am",
      "exchanged"),
