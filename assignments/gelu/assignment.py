@@ -113,7 +113,7 @@ ASSIGNMENT = assignment(
          lambda x: _with(x, 2 / math.pi, CUBIC)),
         ("root of 2 alone", "The factor before the sum is √2/π: the root goes over all of it, √(2/π) = 0.79788.",
          lambda x: _with(x, math.sqrt(2) / math.pi, CUBIC)),
-        ("cube outside", "The factor √(2/π) multiplies x alone: it stands before the whole sum x + 0.044715 x³.",
+        ("cube outside", "The factor √(2/π) multiplies x alone: it belongs before the whole sum x + 0.044715 x³.",
          lambda x: _with(x, FACTOR, CUBIC / FACTOR)),
         ("no factor", "The factor √(2/π) before the sum is missing.", lambda x: _with(x, 1.0, CUBIC)),
         ("sigmoid for tanh", "This is x/2 · (1 + σ(…)): the formula has tanh, which is 2 · σ(2 u) − 1.",

@@ -200,7 +200,7 @@ def test_the_failure_that_decides_the_verdict_speaks() -> None:
     assert said(SILU, [*wrong, target]) == ("70,000 programs along y", "Larger blocks.")
     crashed = _checks(SILU, {SILU.cases[0].name}, Detail(kind="exception", message="IndexError: 1", hint="Look."))
     message, hint = said(SILU, [*crashed, target])
-    assert message == "Fails in 1 of 2 cases; first 64x100: IndexError: 1" and hint == "Look."
+    assert message == "Fails in 1 of 2 cases; in 64x100: IndexError: 1" and hint == "Look."
 
     assignment = _with_cases(SILU, *_squares((5, 9), (1, 1), (64, 64)))
     mixed = _checks(assignment, {case.name for case in assignment.cases})
@@ -217,7 +217,7 @@ def test_what_has_nothing_to_do_with_sizes_is_said_once() -> None:
     everywhere = {case.name for case in SILU.cases}
     assert said(SILU, _checks(SILU, everywhere, policy)) == (policy.message, policy.hint)
     message, _ = said(SILU, _checks(SILU, {SILU.cases[1].name}, policy))
-    assert message == "Fails in 1 of 2 cases; first 37x129: Line 3 copies a tensor."
+    assert message == "Fails in 1 of 2 cases; in 37x129: Line 3 copies a tensor."
 
 
 def test_cases_that_only_a_gpu_can_judge_are_counted() -> None:

@@ -80,7 +80,7 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
     matters = (_is_answer(kind) and kind != "undefined") or kind in OUTSIDE
     if matters and (where := in_common(assignment, failed, passed, blocks=not sure)):
         common += f", {where}"
-    place = f"first {shown.case}" if shown is failed[0] else f"in {shown.case}"
+    place = f"{'first' if shown is failed[0] is not failed[-1] else 'in'} {shown.case}"
     return Summary(f"{common}; {place}: {_detail(shown).message}", telling.hint, telling.guess, common, shown)
 
 

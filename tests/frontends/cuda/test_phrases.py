@@ -15,7 +15,7 @@ from grader.judge.explain.refusals import explain_refusal
 from grader.judge.wording import spoken_mistake
 from grader.model import catalogue
 from grader.model.verdicts import FailureKind
-from grader.plan.findings import Undefined
+from grader.plan.findings import OutOfBounds, Undefined
 from grader.plan.messages import Refused
 
 SILU = catalogue.assignments()["silu"].model_copy(update={"suffix": ".cu"})
@@ -210,3 +210,33 @@ def test_a_file_made_to_be_slow_is_read_as_fast(text: str) -> None:
     PHRASES.slips(text)
     PHRASES.closer(PHRASES.chances["shared"], Undefined(what="shared", kernel="k", line=1, tensor="a"), text)
     assert time.process_time() - began < 10
+
+
+GUARDED = """__global__ void k(float *x, int n) {
+    int i = threadIdx.x, j = 0;
+    for (int k = 0; k < 4; k++)
+        if (i < n) {
+            x[HERE] = 0.f;
+        }
+}
+"""
+
+
+@pytest.mark.parametrize(("before", "after", "said"), [
+    ("HERE", "i + k * 32", "line 4 compares `i`, and the index in line 5 holds `i + k * 32`, in which a loop counts "
+                           "`k`"),
+    ("HERE", "(i + k) * n + j", "line 4 compares `i`, and the index in line 5 holds `i + k`"),
+    # A row further down, which another condition may bound, and what no loop counts.
+    ("HERE", "i + k * n", ""),
+    ("HERE", "i + j", ""),
+    ("i < n)", "i < n && i + k * 32 < n)", ""),
+    ("if (i < n) {", "if (j < n) {} {", ""),
+    ("if (i < n) {", "while (i < n) {", ""),
+    ("x[HERE] = 0.f;\n        }\n}", "x[i + k *", ""),
+])
+def test_a_condition_is_held_against_the_index(before: str, after: str, said: str) -> None:
+    source = GUARDED.replace(before, after).replace("HERE", "i + k * 32")
+    found = OutOfBounds(access="store", kernel="k", line=5, tensor="x", given="out", elements=4, lowest=4, highest=4,
+                        lanes=1, active=1, programs=1, program=(0, 0, 0), masked=True)
+    slip = PHRASES.outside(source, found)
+    assert said in slip.seen if said and slip else slip is None, slip

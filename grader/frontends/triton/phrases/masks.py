@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from grader.frontends.phrases import Slip
 from grader.plan.findings import OutOfBounds
@@ -12,8 +12,8 @@ _NAME = re.compile(r"[A-Za-z_]\w*+")
 _SET = re.compile(r"\s*+([A-Za-z_]\w*+)\s*+(?:[-+*]|//?)?=(?!=)")
 _COUNTED = re.compile(r"\s*+for\s++([A-Za-z_]\w*+)\s++in\b")
 _CALLS = {access: re.compile(rf"\btl\.{access}\(") for access in ("load", "store")}
-# So many lines of a call, at most.
-_LINES = 8
+# So many lines and characters of a call, at most.
+_LINES, _CHARACTERS = 8, 2_000
 
 
 def outside(source: str, found: OutOfBounds) -> Slip | None:
@@ -25,14 +25,13 @@ def outside(source: str, found: OutOfBounds) -> Slip | None:
     if begin is None or (arguments := _arguments(lines, at, found.access)) is None:
         return None
     pointer, mask = arguments
-    changed = {name[1]: number for number, text in enumerate(_body(lines, begin), begin)
-               if (name := _COUNTED.match(text) if number == begin else _SET.match(text))}
+    set_at, end = _set_at(lines), _end(lines, begin)
+    changed = {set_at[number]: number for number in range(begin, end) if set_at[number]}
     moved = next((name for name in _NAME.findall(pointer) if name in changed), "")
     if not mask or not moved:
         return None
     if mask not in changed and _NAME.fullmatch(mask):
-        before = next((number for number in range(begin - 1, -1, -1)
-                       if (name := _SET.match(lines[number])) and name[1] == mask), None)
+        before = next((number for number in range(begin - 1, -1, -1) if set_at[number] == mask), None)
         return None if before is None else Slip(
             before + 1, f"Line {before + 1} computes `{mask}` once, before the loop, and `{moved}` moves on in each "
             "round.", f"Compute `{mask}` anew in each round, before line {found.line}.")
@@ -48,17 +47,17 @@ def _arguments(lines: Sequence[str], at: int, access: str) -> tuple[str, str] | 
     calls = list(_CALLS[access].finditer(lines[at])) if access in _CALLS else []
     if len(calls) != 1:
         return None
-    text = "\n".join([lines[at][calls[0].end():], *lines[at + 1:at + _LINES]])
-    parts, depth = [""], 1
-    for sign in text:
+    text = "\n".join([lines[at][calls[0].end():], *lines[at + 1:at + _LINES]])[:_CHARACTERS]
+    depth, begin, parts = 1, 0, list[str]()
+    for end, sign in enumerate(text):
         depth += (sign in "([{") - (sign in ")]}")
+        if not depth or (sign == "," and depth == 1):
+            parts.append(text[begin:end].strip())
+            begin = end + 1
         if not depth:
             break
-        if sign == "," and depth == 1:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    parts = [part.strip() for part in parts]
+    if depth:
+        return None
     named = next((part.partition("=")[2].strip() for part in parts if re.match(r"mask\s*+=(?!=)", part)), "")
     at = 1 if access == "load" else 2
     return parts[0], named or next((part for part in parts[at:at + 1] if not re.match(r"\w++\s*+=(?!=)", part)), "")
@@ -78,13 +77,21 @@ def _loop(lines: Sequence[str], at: int) -> int | None:
     return None
 
 
-def _body(lines: Sequence[str], begin: int) -> Iterator[str]:
-    """A loop's first line, and those in it."""
-    yield lines[begin]
-    for text in lines[begin + 1:]:
-        if text.strip() and _indent(text) <= _indent(lines[begin]):
-            return
-        yield text
+def _set_at(lines: Sequence[str]) -> list[str]:
+    """The name that each line sets or counts, "" for none: what stands in brackets is an argument."""
+    depth, found = 0, list[str]()
+    for line in lines:
+        text = line.partition("#")[0]
+        name = None if depth else _COUNTED.match(text) or _SET.match(text)
+        found.append(name[1] if name else "")
+        depth = max(0, depth + sum(map(text.count, "([{")) - sum(map(text.count, ")]}")))
+    return found
+
+
+def _end(lines: Sequence[str], begin: int) -> int:
+    """The line behind a loop."""
+    return next((number for number in range(begin + 1, len(lines)) if lines[number].strip() and _indent(
+        lines[number]) <= _indent(lines[begin])), len(lines))
 
 
 def _indent(text: str) -> int:
