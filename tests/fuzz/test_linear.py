@@ -20,12 +20,10 @@ from typing import Any
 
 import pytest
 
-from grader.frontends.cuda.phrases import PHRASES as cuda
 from grader.frontends.cuda.source import kernel_declarations
 from grader.frontends.cuda.text import canonical
 from grader.frontends.triton.compiler.machine_code import without_lines
 from grader.frontends.triton.compiler.main import explained
-from grader.frontends.triton.phrases import PHRASES as triton
 from grader.frontends.triton.simulator import preparing
 from grader.frontends.triton.simulator.main import run
 from grader.frontends.triton.simulator.text import read_module
@@ -42,7 +40,6 @@ from grader.model.submission import printable
 from grader.model.text import FIELD_BYTES, clean
 from grader.plan.compiled import PTX_CHARACTERS, Problem
 from grader.plan.device import TARGETS
-from grader.plan.findings import OutOfBounds
 from grader.plan.limits import Unsupported
 from grader.plan.plan import (
     MOST_OPERATIONS,
@@ -65,6 +62,7 @@ from grader.plan.plan import (
 from grader.ptx.facts import read_facts
 from grader.report.ptx import instructions
 from grader.report.text import prose
+from tests.frontends.outside import HOSTILE, read_all
 from tests.intake.made import notebook
 
 MOST = 3.0
@@ -324,17 +322,6 @@ def _unpacked(packed: bytes) -> None:
         unpack(Path(folder, "packed"), Path(folder, "out"))
 
 
-def _explain(text: str) -> None:
-    explain_failure(SILU, "compile_error", text, line=1, text=line_text(text, 1))
-
-
-def _outside(source: str) -> None:
-    for phrases in (cuda, triton):
-        phrases.outside(source, OutOfBounds(
-            access="load", kernel="k", line=source.count("\n") + 1, tensor="x", elements=1, lowest=1, highest=1,
-            lanes=1, active=1, programs=1, program=(0, 0, 0), masked=True))
-
-
 # A reader, the most that it is given, and texts for it.
 READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "frontends.triton.text": (_read_text, TEXT_CHARACTERS, TTIR),
@@ -347,11 +334,8 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "ptx.facts, of code": (lambda text: read_facts(text, "", 0), LONG, PTX),
     "ptx.facts, of words": (lambda text: read_facts("", text, 0), LONG, SAID),
     "frontends.cuda.text": (_read_code, TEXT_CHARACTERS, {**PTX, **CODE}),
-    "frontends.phrases": (_outside, SOURCE_BYTES, {
-        **SOURCES, **CPP, "uses": _many("x[i + k] "), "guards": _many("if (i < n) x[i + k] = 1; "),
-        "loops": _many("for (int k = 0; k < n; k++) ", "", "x[i + k]"),
-        "loads": _many("tl.load(x, ", "for k in y:\n    "),
-        "loops of Python": _many("for k in y:\n", "", "    tl.load(k, k)")}),
+    "frontends.phrases": (read_all, SOURCE_BYTES, {**SOURCES, **CPP, **{
+        name: _many(text, begin, end) for name, (begin, text, end) in HOSTILE.items()}}),
     "frontends.cuda.source": (kernel_declarations, SOURCE_BYTES, {**SOURCES, **CPP}),
     "compiler.machine_code": (without_lines, LONG, PTX),
     "compiler.main": (lambda text: explained(LOST, text), LONG, SAID),
@@ -367,7 +351,8 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "model.submission": (printable, LONG, {name: of for name, of in FIELDS.items() if name != "surrogates"}),
     "intake.people": (names, FIELD_BYTES, FIELDS),
     "intake.archive": (_unpacked, 3_000 << 10, PACKED),
-    "judge.explain": (_explain, 8_000, FIELDS),
+    "judge.explain": (
+        lambda text: explain_failure(SILU, "compile_error", text, line=1, text=line_text(text, 1)), 8_000, FIELDS),
     "judge.explain.lines": (lambda text: line_text(text, 1), SOURCE_BYTES, SOURCES),
 }
 

@@ -15,8 +15,9 @@ from grader.judge.explain.refusals import explain_refusal
 from grader.judge.wording import spoken_mistake
 from grader.model import catalogue
 from grader.model.verdicts import FailureKind
-from grader.plan.findings import OutOfBounds, Undefined
+from grader.plan.findings import Undefined
 from grader.plan.messages import Refused
+from tests.frontends.outside import outside
 
 SILU = catalogue.assignments()["silu"].model_copy(update={"suffix": ".cu"})
 
@@ -236,7 +237,5 @@ GUARDED = """__global__ void k(float *x, int n) {
 ])
 def test_a_condition_is_held_against_the_index(before: str, after: str, said: str) -> None:
     source = GUARDED.replace(before, after).replace("HERE", "i + k * 32")
-    found = OutOfBounds(access="store", kernel="k", line=5, tensor="x", given="out", elements=4, lowest=4, highest=4,
-                        lanes=1, active=1, programs=1, program=(0, 0, 0), masked=True)
-    slip = PHRASES.outside(source, found)
+    slip = PHRASES.outside(source, outside(5))
     assert said in slip.seen if said and slip else slip is None, slip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.frontends.triton.phrases import PHRASES
-from grader.plan.findings import OutOfBounds
+from tests.frontends.outside import outside
 
 KERNEL = """@triton.jit
 def k(x, n, BLOCK: tl.constexpr):
@@ -34,7 +34,5 @@ def k(x, n, BLOCK: tl.constexpr):
 def test_a_mask_that_stays_while_its_loop_moves_on(before: str, after: str, said: str) -> None:
     source = KERNEL.replace(before, after)
     line = next(number for number, text in enumerate(source.splitlines(), 1) if "tl.store" in text)
-    slip = PHRASES.outside(source, OutOfBounds(
-        access="store", kernel="k", line=line, tensor="x", given="out", elements=4, lowest=4, highest=4, lanes=1,
-        active=1, programs=1, program=(0, 0, 0), masked=True))
+    slip = PHRASES.outside(source, outside(line))
     assert said in slip.seen if said and slip else slip is None and not said, slip

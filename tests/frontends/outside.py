@@ -1,0 +1,26 @@
+"""What the text of a file tells of an access outside its tensor, in every language: for tests of what reads it."""
+
+from __future__ import annotations
+
+from grader.frontends.cuda.phrases import PHRASES as CUDA
+from grader.frontends.triton.phrases import PHRASES as TRITON
+from grader.plan.findings import OutOfBounds
+
+HOSTILE = {
+    "uses": ("", "x[i + k] ", ""), "guards": ("", "if (i < n) x[i + k] = 1; ", ""),
+    "loops": ("", "for (int k = 0; k < n; k++) ", "x[i + k]"), "loads": ("for k in y:\n    ", "tl.load(x, ", ""),
+    "loops of Python": ("", "for k in y:\n", "    tl.load(k, k)"),
+}
+"""Texts as what they begin with, what they repeat, and what they end with."""
+
+
+def outside(line: int) -> OutOfBounds:
+    """A store to `x` in a line."""
+    return OutOfBounds(access="store", kernel="k", line=line, tensor="x", given="out", elements=4, lowest=4, highest=4,
+                       lanes=1, active=1, programs=1, program=(0, 0, 0), masked=True)
+
+
+def read_all(source: str) -> None:
+    """Has all languages read a file, of which the last line reaches outside."""
+    for phrases in (CUDA, TRITON):
+        phrases.outside(source, outside(source.count("\n") + 1).model_copy(update={"access": "load"}))
