@@ -104,7 +104,7 @@ def _cell_of(index: list[int], tall: int, wide: int, columns: int) -> tuple[int,
 
 def _pixels(rows: list[str], size: int) -> list[bytes]:
     """One byte for each pixel. Cells have a margin, so that neighbours can be counted."""
-    tiles = {kind: _tile(kind, size) for row in rows for kind in row}
+    tiles = {kind: _tile(kind, size) for kind in set().union(*rows)}
     return [b"".join(tiles[kind][y] for kind in row) for row in rows for y in range(size)]
 
 

@@ -15,9 +15,12 @@ from grader.author import handout, new
 from grader.author.verify import verify
 from grader.model import catalogue
 from grader.model.course import read_course
-from tests.author.written import write_handout
+from tests.author.written import with_small_cases, write_handout
 
 FILE = re.compile(r"^`([\w/]+\.py)`:\n\n```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+SPEC, REFERENCE, BASELINE = (
+    "assignments/row_powers/assignment.py", "reference/row_powers.py", "assignments/row_powers/baseline.py")
+SMALLER = "419x13"
 DOCUMENT = Path(__file__).parents[2] / "docs/authoring.md"
 
 
@@ -29,14 +32,27 @@ def root(tmp_path: Path) -> Iterator[Path]:
     for path, text in FILE.findall(DOCUMENT.read_text(encoding="utf-8")):
         assert (tmp_path / path).is_file()
         (tmp_path / path).write_text(text, encoding="utf-8")
-    course = read_course(home.file(), frozenset(catalogue.files()))
-    made = catalogue.read(tmp_path / "assignments/row_powers/assignment.py")
-    write_handout(tmp_path, made)
-    handout.draw(handout.handout("row_powers", tmp_path), handout.parts(made, course))
+    write_handout(tmp_path, catalogue.read(tmp_path / SPEC))
+    _drawn(tmp_path)
     yield tmp_path
     for module in set(sys.modules) - before:
         if module.startswith(("assignments.", "reference.")):
             del sys.modules[module]
+
+
+@pytest.fixture
+def small(root: Path) -> Path:
+    """The same with smaller cases."""
+    with_small_cases(root / SPEC, SMALLER)
+    _drawn(root)
+    return root
+
+
+def _drawn(root: Path) -> None:
+    """Writes what the handout says of the assignment as it is written now."""
+    course = read_course(home.file(), frozenset(catalogue.files()))
+    made = catalogue.read(root / SPEC)
+    handout.draw(handout.handout("row_powers", root), handout.parts(made, course))
 
 
 def told(root: Path) -> str:
@@ -51,8 +67,6 @@ def test_the_example_lacks_nothing(root: Path) -> None:
     assert "* `places`: Every bit must match." in text and "* `powers`: Each element may differ" in text
 
 
-SPEC, REFERENCE, BASELINE = (
-    "assignments/row_powers/assignment.py", "reference/row_powers.py", "assignments/row_powers/baseline.py")
 # What is changed in which file, and words of what is said of it.
 CHANGES = {
     "an int that is drawn for timed cases": (
@@ -87,10 +101,10 @@ CHANGES = {
         "places: mistake 'last of equal ones' is right on every case"),
     "other rows of one": (
         SPEC, '    rows="x",\n', '    rows={"powers": "x", "places": lambda inputs, index: inputs},\n',
-        "419x503: places: rows: its inputs must give these rows of the whole answer"),
+        f"{SMALLER}: places: rows: its inputs must give these rows of the whole answer"),
     "columns where there are none": (
         SPEC, '    rows="x",\n', '    rows="x", columns={"places": lambda inputs, index: inputs},\n',
-        "419x503: places: columns: the output has none; leave columns out"),
+        f"{SMALLER}: places: columns: the output has none; leave columns out"),
     "a scalar of one value": (
         SPEC, "else Whole(2, 5)", "else Fixed(3)", "k: 3 in every case, so a kernel that ignores it passes"),
     "a sign that is left to luck": (
@@ -119,10 +133,10 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_one_of_several_outputs_lacks_is_said(root: Path, change: str) -> None:
+def test_what_one_of_several_outputs_lacks_is_said(small: Path, change: str) -> None:
     path, before, after, words = CHANGES[change]
-    text = (root / path).read_text()
+    text = (small / path).read_text()
     assert before in text
-    (root / path).write_text(text.replace(before, after))
-    said = told(root)
+    (small / path).write_text(text.replace(before, after))
+    said = told(small)
     assert words in said and "Traceback" not in said, said

@@ -15,9 +15,10 @@ from grader.home import ROOT
 from grader.model import catalogue
 from grader.model.catalogue import assignments
 from grader.model.course import read_course
-from tests.author.written import write_handout
+from tests.author.written import with_small_cases, write_handout
 from tests.command import kernelmark
 
+COURSE = read_course(ROOT / "course.toml", frozenset(assignments()))
 EVERY_TIME = ("silu", "rmsnorm_vector", "copy_first_column")
 
 @pytest.mark.parametrize("name", [
@@ -32,7 +33,10 @@ def root(tmp_path: Path) -> Iterator[Path]:
     """A course of one new assignment. What is loaded from it leaves again."""
     before = set(sys.modules)
     new.write("shifted", tmp_path)
-    write_handout(tmp_path, catalogue.read(tmp_path / "assignments/shifted/assignment.py"))
+    with_small_cases(tmp_path / "assignments/shifted/assignment.py", "67x131")
+    made = catalogue.read(tmp_path / "assignments/shifted/assignment.py")
+    write_handout(tmp_path, made)
+    handout.draw(handout.handout("shifted", tmp_path), handout.parts(made, COURSE))
     yield tmp_path
     for module in set(sys.modules) - before:
         if module.startswith(("assignments.", "reference.")):
@@ -99,7 +103,7 @@ CHANGES = {
     "another parameter": ("student_template/shifted.py", "out: torch", "y: torch", "no function shifted(x, out)"),
     "no compiled baseline": ("assignments/shifted/baseline.py", "def compiled(", "def fused(", "no function compiled("),
     "one size": (
-        "assignments/shifted/assignment.py", "1x1 5x9 1x1009 64x64 419x503", "5x9", "M in the first case must be 1"),
+        "assignments/shifted/assignment.py", "1x1 5x9 1x1009 64x64 67x131", "5x9", "M in the first case must be 1"),
     "nothing for a GPU": ("assignments/shifted/assignment.py", ', gpu="8192x8192"', "", "none is for a GPU alone"),
     "an oracle that raises": (
         "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * y.double() + 1\n",
@@ -198,9 +202,8 @@ def test_an_assignment_of_bytes_works_and_a_byte_that_is_never_written_is_told(r
             assert before in text
             text = text.replace(before, after)
         (root / path).write_text(text)
-    course = read_course(ROOT / "course.toml", frozenset(assignments()))
     made = catalogue.read(root / "assignments" / "shifted" / "assignment.py")
-    handout.draw(handout.handout("shifted", root), handout.parts(made, course))
+    handout.draw(handout.handout("shifted", root), handout.parts(made, COURSE))
     assert told(root) == ""
     reference = root / "reference" / "shifted.py"
     text = reference.read_text()
@@ -208,10 +211,10 @@ def test_an_assignment_of_bytes_works_and_a_byte_that_is_never_written_is_told(r
     said = told(root)
     assert "case-1x1: out was never written" in said
     # Some of them hold the very byte that marks what was never written, and were written.
-    assert "case-419x503: 1 of 210,757 elements was never written, out[418, 502] first; the others are right." in said
+    assert "case-67x131: 1 of 8,777 elements was never written, out[66, 130] first; the others are right." in said
     reference.write_text(text.replace("255 - x, mask=", "254 - x, mask="))
     said = told(root)
-    assert "case-419x503: All 210,757 elements are wrong" in said and "never written" not in said
+    assert "case-67x131: All 8,777 elements are wrong" in said and "never written" not in said
 
 
 def test_a_file_that_is_missing_is_named(root: Path) -> None:

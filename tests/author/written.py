@@ -7,6 +7,15 @@ from pathlib import Path
 from grader.author import handout, new
 from grader.model.assignment import Assignment
 
+LARGEST = "419x503"
+
+
+def with_small_cases(spec: Path, smaller: str) -> None:
+    """Every check says the same of it, in a fifth of the time."""
+    text = spec.read_text()
+    assert text.count(LARGEST) == 1
+    spec.write_text(text.replace(LARGEST, smaller))
+
 
 def write_handout(root: Path, made: Assignment) -> None:
     """The heading and the sentences of an assignment of `root`, and its first line."""

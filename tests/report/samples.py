@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 
 from grader.model.launched import AccessFacts, Figures, Inspection, LaunchFacts
 from grader.model.result import (
@@ -109,6 +110,7 @@ def passed(sizes: tuple[int, int] = (5, 9)) -> CheckResult:
                        seconds=0.004 + m * n * 2e-6, worst_ratio=0.21 + (m * 7 + n) % 50 / 100)
 
 
+@cache
 def transpose_map(m: int, n: int) -> ErrorMap:
     """The output of a transpose that stores with the input's row length, one element a cell."""
     return ErrorMap(output_shape=[n, m], cell_shape=[1, 1], cells=[
@@ -116,6 +118,7 @@ def transpose_map(m: int, n: int) -> ErrorMap:
                 for j in range(m)) for i in range(n)])
 
 
+@cache
 def block_map(seed: int = 1) -> ErrorMap:
     """A large output with a block never written and noise that grows to the right."""
     dice = random.Random(seed)
@@ -138,7 +141,8 @@ def failed(name: str, sizes: tuple[int, int] = (5, 9)) -> CheckResult:
                         seen="This line stored the wrong elements; the first of them, out[1, 0], in program 0."),
             corner=Corner(index=[0, 0], got=[["0.31", "0.4"], ["1.5", "unwritten"]], expected=[["", ""], ["-2", "7"]]),
             wrong=m * n - 3, total=m * n, unwritten=4,
-            worst=Worst(index=index, got="0.31", expected="-1.27", error="1.58", allowed="4.2e-06"), error_map=cells))
+            worst=Worst(index=index, got="0.31", expected="-1.27", error="1.58", allowed="4.2e-06"),
+            error_map=cells.model_copy(deep=True)))
 
 
 def assignment(name: str, verdict: Verdict = "accepted", *, score: float | None = None,
