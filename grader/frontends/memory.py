@@ -141,6 +141,9 @@ def run_on_host(
         changed, marks = operation.buffer, None
     else:
         (source, known), (target, marks) = (_view(each, buffers) for each in (operation.source, operation.target))
+        if operation.backwards:
+            source = np.flip(source, operation.backwards)
+            known = None if known is None else np.flip(known, operation.backwards)
         of, to = operation.source.dtype, operation.target.dtype
         target[...] = source if of == to else _converted(source, of, to)
         size = target.size

@@ -236,6 +236,8 @@ class _Check:
         self._dense(target, copy.line)
         if any(size > 1 and not stride for size, stride in zip(target.shape, target.strides, strict=True)):
             raise Malformed("a copy to one element from many")
+        if copy.backwards:
+            self._backwards(copy)
         if self.copies and source.dtype == target.dtype:
             return
         # A copy of many pieces, or into another order, would be work that no kernel does.
@@ -249,6 +251,13 @@ class _Check:
             raise Malformed(f"a copy of {source.dtype} as {target.dtype}")
         if source.buffer not in self.settled:
             self._note(NothingToCopy(copy.line))
+
+    def _backwards(self, copy: Copy) -> None:
+        if sorted({*copy.backwards}) != copy.backwards or copy.backwards[-1] >= len(copy.source.shape):
+            raise Malformed("a copy backwards along dimensions that it has not")
+        on_host = all(self.plan.buffers[view.buffer].place != "device" for view in (copy.source, copy.target))
+        if not self.copies or not on_host or copy.source.dtype != copy.target.dtype:
+            raise Malformed("a copy backwards that is no host's")
 
     def _launch(self, launch: Launch) -> None:
         if launch.kernel >= len(self.plan.kernels):

@@ -55,7 +55,8 @@ JUDGE_CHANGES = {
         "and a launch without shared memory are told. Of a right number of programs it is said that it is right. From "
         "where on rows or columns are wrong is no longer told, nor that x and out change places. Of a race in shared "
         "memory both lines are told, of elements that nothing has stored the rows between which they lie, of a grid "
-        "that it is counted for another configuration. A change says whether a statement belongs elsewhere.",
+        "that it is counted for another configuration. A change says whether a statement belongs elsewhere. Host code "
+        "in C++ may read a host input in any order, and gather backwards.",
 }
 """What each version of the judge changed."""
 

@@ -109,12 +109,14 @@ class Copy(Shaped):
     """Copies a view onto another view of the same shape.
 
     If the assignment allows no copies, or if the dtypes differ (see `CAST`), the source has to be a whole temporary
-    that a launch has written, and the target a whole tensor.
+    that a launch has written, and the target a whole tensor. `backwards` are dimensions of the source that are gone
+    through from their last index to the first: a host's loop may, between memory of its own.
     """
 
     op: Literal["copy"] = "copy"
     source: View
     target: View
+    backwards: Shape = []
     line: Line = 0
 
 

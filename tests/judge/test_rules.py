@@ -116,6 +116,9 @@ FORGED: dict[str, dict[str, Any]] = {
     "a copy of another shape": changed(*SOURCE, "shape", to=[32, 64]),
     "a copy to one element from many": changed(
         *COPY, "target", "strides", to=[0, 1]),
+    "a copy backwards on the device": changed(*COPY, "backwards", to=[0]),
+    "a copy backwards twice": changed(*COPY, "backwards", to=[0, 0]),
+    "a copy backwards along a third dimension": changed(*COPY, "backwards", to=[2]),
     "a copy of another dtype": changed(*SOURCE, "dtype", to="bfloat16"),
     "a buffer that is not there": changed(*TARGET, "buffer", to=4),
     "an argument's buffer that is not there": changed(*LAUNCH, "arguments", 0, "buffer", to=4),

@@ -103,6 +103,8 @@ def _memory_step(operation: Fill | Data | Copy, flat: Sequence[torch.Tensor]) ->
         return lambda: target.fill_(value)
     if isinstance(operation, Copy):
         source, target = strided(operation.source, flat), strided(operation.target, flat)
+        if backwards := operation.backwards:
+            return lambda: target.copy_(source.flip(backwards))
         return lambda: target.copy_(source, non_blocking=True)
     buffer = flat[operation.buffer]
     constant = numpy.frombuffer(base64.b64decode(operation.contents), dtype=numpy.uint8)

@@ -98,7 +98,7 @@ class Called:
             known |= {number: layout for number, buffer in enumerate(self.plan.buffers)
                       if buffer.given == parameter.name}
         for one in self.operations:
-            if isinstance(one, Copy) and (copied := known.get(one.source.buffer)) is not None:
+            if isinstance(one, Copy) and not one.backwards and (copied := known.get(one.source.buffer)) is not None:
                 whole = copied.total * ITEM_BYTES[one.source.dtype]
                 ends = (self.plan.buffers[end.buffer].bytes for end in (one.source, one.target))
                 if set(ends) == {whole}:

@@ -44,6 +44,14 @@ def test_a_fill_writes_every_type(dtype: Any, value: bool | int | float) -> None
     assert memory.tolist() == [value, value, 0]
 
 
+def test_a_copy_backwards_turns_its_source() -> None:
+    matrix, turned = torch.arange(12.0).view(4, 3), torch.zeros(4, 3)
+    made([Copy(source=whole(0, 4, 3), target=whole(1, 4, 3), backwards=[0])], matrix, turned)
+    assert torch.equal(turned, matrix.flip(0))
+    made([Copy(source=whole(0, 4, 3), target=whole(1, 4, 3), backwards=[0, 1])], matrix, turned)
+    assert torch.equal(turned, matrix.flip(0, 1))
+
+
 def test_a_copy_converts() -> None:
     given, half = torch.tensor([1.0001, 1e6, float("nan")]), torch.zeros(3, dtype=torch.float16)
     made([Copy(source=whole(0, 3), target=whole(1, 3, dtype="float16"))], given, half)

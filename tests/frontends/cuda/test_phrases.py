@@ -143,6 +143,8 @@ RUN: list[tuple[FailureKind, str, str]] = [
     ("time_out", "Compiling the file takes more than 50 seconds.", "Include less"),
     ("time_out", "No answer within 20 s", "Look for a loop"),
     ("out_of_memory", "The compiler runs out of memory, or crashes: the file is too much for it.", "smaller"),
+    ("out_of_memory", "host code has taken so much memory that none is left to read `h_A` in", "is given back"),
+    ("out_of_memory", "the process took more than 8,192 MiB of memory and was ended", "no more than the sizes"),
     ("missing_function", "There is no silu.", "void silu(float *input, float *output, int n)"),
     ("wrong_signature", "The function is defined as void silu(float *).", "void silu(float *input, float *output, int "
                                                                           "n)"),

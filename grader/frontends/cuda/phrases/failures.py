@@ -111,9 +111,13 @@ _BUILDING = (
     Clue("Make the file smaller: fewer values of templates, shorter tables, and no macros or templates that repeat "
          "themselves.", message="^The compiler runs out of memory", kinds=frozenset({"out_of_memory"})),
 )
+# Of the host's memory and of the GPU's.
+_MEMORY = Clue(
+    "What is taken counts until it is given back (new, malloc, std::vector, cudaMallocHost, cudaMalloc): take no more "
+    "than the sizes of the inputs need, and free it in the same call.", kinds=frozenset({"out_of_memory"}))
 
 FAILURES = Failures(
-    clues=(*_BUILDING, *(Clue(hint, message=f"(?i:{message})") for message, hint in MESSAGES), *CLUES),
+    clues=(*_BUILDING, _MEMORY, *(Clue(hint, message=f"(?i:{message})") for message, hint in MESSAGES), *CLUES),
     absent=(),
     gave_up=GAVE_UP,
     unwrap=unwrap,

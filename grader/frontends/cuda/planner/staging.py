@@ -16,13 +16,15 @@ from grader.frontends.cuda.planner.tokens import WORD, Places, TokenSource, Word
 from grader.plan.plan import Malformed
 
 MOST_PIECES = 1 << 15
+# Words, or rows, that are one piece though each lies before the last one.
+FEWEST_BACKWARDS = 3
 _NUMBERS = struct.Struct("<4Q")
 
 
 @dataclass(frozen=True)
 class GatheredPiece:
-    """Words of a host input: `shape` and `strides` in words, from word `first` on. They lie one after the other, from
-    byte `at` on."""
+    """Words of a host input: `shape` and `strides` in words, from word `first` on; a stride backwards is negative. They
+    lie one after the other, from byte `at` on."""
 
     at: int
     source: TokenSource
@@ -196,10 +198,12 @@ def _rows(runs: Sequence[_TokenRun]) -> list[Piece]:
     index = 0
     while index < len(runs):
         one, last = runs[index], index + 1
-        step = runs[last].first - one.first if last < len(runs) else -1
-        while step >= 0 and last < len(runs) and runs[last] == replace(
+        step = runs[last].first - one.first if last < len(runs) else 0
+        while last < len(runs) and runs[last] == replace(
                 one, at=one.at + (last - index) * WORD * one.count, first=one.first + (last - index) * step):
             last += 1
+        if step < 0 and last - index < FEWEST_BACKWARDS:
+            last = index + 1
         rows = last - index
         shape, strides = ((one.count,), (one.stride,)) if rows == 1 else ((rows, one.count), (step, one.stride))
         found.append(GatheredPiece(one.at, one.source, one.first, shape, strides))
@@ -208,7 +212,7 @@ def _rows(runs: Sequence[_TokenRun]) -> list[Piece]:
 
 
 def _runs(place: Places, most: int) -> list[tuple[int, int, int]]:
-    """(first, stride, count) of runs; a stride is not negative, and 0 for a single word."""
+    """(first, stride, count) of runs; a stride is 0 for a single word."""
     steps = numpy.diff(place)
     # Where the step after a word is another than the one before it.
     turns = numpy.append(numpy.flatnonzero(steps[1:] != steps[:-1]) + 1, len(place) - 1)
@@ -216,8 +220,10 @@ def _runs(place: Places, most: int) -> list[tuple[int, int, int]]:
     begin = 0
     while begin < len(place):
         end, stride = begin, 0
-        if begin < len(steps) and steps[begin] >= 0:
-            end, stride = int(turns[numpy.searchsorted(turns, begin + 1)]), int(steps[begin])
+        if begin < len(steps):
+            turn = int(turns[numpy.searchsorted(turns, begin + 1)])
+            if steps[begin] >= 0 or turn - begin + 1 >= FEWEST_BACKWARDS:
+                end, stride = turn, int(steps[begin])
         found.append((int(place[begin]), stride, end - begin + 1))
         if len(found) > most:
             raise TooManyPieces

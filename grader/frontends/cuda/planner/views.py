@@ -87,9 +87,11 @@ def gather(source: TakenMemory, piece: GatheredPiece, target: TakenMemory, at: i
     for size in reversed(piece.shape[1:]):
         strides.insert(0, strides[0] * size)
     shape = list(piece.shape)
+    backwards = [axis for axis, stride in enumerate(piece.strides) if stride < 0]
+    lowest = piece.first + sum((shape[axis] - 1) * piece.strides[axis] for axis in backwards)
     return Copy(
-        source=View(buffer=source.number, offset=WORD * piece.first, shape=shape, strides=list(piece.strides),
-                    dtype="float32"),
+        source=View(buffer=source.number, offset=WORD * lowest, shape=shape, strides=[*map(abs, piece.strides)],
+                    dtype="float32"), backwards=backwards,
         target=View(buffer=target.number, offset=at, shape=shape, strides=strides, dtype="float32"), line=line)
 
 

@@ -84,6 +84,18 @@ def test_fills_data_and_copies() -> None:
     assert (out[: SIZE // 2] == x[: SIZE // 2] + np.float32(0.5)).all() and (out[SIZE // 2 :] == contents[::2]).all()
 
 
+def test_a_copy_backwards_turns_its_source_and_what_is_known_of_it() -> None:
+    memory = _memory()
+    half = SIZE // 2
+    result = run(_plan([
+        Copy(source=_view(0, half), target=_view(2, half)), Copy(source=_view(2), target=_view(1), backwards=[0]),
+    ]), memory, outputs=["out"])
+    assert isinstance(result, Simulated)
+    (found,) = result.findings
+    assert isinstance(found, Unwritten) and found.lanes == SIZE - half
+    assert (memory[1].view("f4")[half:] == memory[0].view("f4")[:half][::-1]).all()
+
+
 def test_what_nothing_has_written_is_found() -> None:
     result = run(_plan([_launch(0, 2, 1)]), _memory(), outputs=["out"])
     assert isinstance(result, Simulated)

@@ -32,7 +32,7 @@ static void host_access(Buffer *buffer, u64 address, int writes) {
     if (buffer->key && writes)
         rec_refuse(INPUT_WRITTEN, name, "host code writes to the input `%s`: take memory of its own", name);
     if (!buffer->key) rec_refuse(OTHER, name, "host code %s `%s`, which only copies may: use cudaMemcpy", what, name);
-    rec_fail(OUT_OF_MEMORY, "host code reads more of `%s` than there is memory for", name);
+    rec_fail(OUT_OF_MEMORY, "host code has taken so much memory that none is left to read `%s` in", name);
 }
 
 static void past_the_end(const Buffer *buffer, int writes) {

@@ -72,6 +72,12 @@ typedef struct {
     Device device;
 } Settings;
 
+// The last page that was filled of a walk through memory, how far it was from the one before, and how many are filled at
+// once.
+typedef struct {
+    u64 last, step, ahead;
+} PageWalk;
+
 typedef struct {
     u64 base, bytes;
     enum place place;
@@ -80,6 +86,8 @@ typedef struct {
     int freed, registered;
     int dirty;             // pinned: host code may have written it since it was last put down
     u64 key;               // of the tokens in a host input; 0 otherwise
+    u64 faults;            // of a host input: pages that were touched before they were filled
+    PageWalk walks[2];
     unsigned char *shadow; // pinned: what was put down
 } Buffer;
 

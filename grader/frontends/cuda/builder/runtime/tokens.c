@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { WORDS = PAGE / 4, MOST_PAGES = 64, MOST_FAULTS = 1 << 14, NEAR = 4 };
-static u64 faults, last_page, distance;
-static unsigned pages = 1;
+enum { WORDS = PAGE / 4, MOST_PAGES = 64, MOST_FAULTS = 1 << 14, FEW_FAULTS = 64, SMALL = 128 << 20, NEAR = 4 };
 
 static u64 mixed(u64 x) { // splitmix64, Steele, Lea and Flood 2014
     x += 0x9E3779B97F4A7C15ull;
@@ -42,51 +40,107 @@ INLINED uint32_t token(uint32_t x, u64 key, unsigned bits) {
 // that does so in vain at most so often.
 enum { GUARD_INSTALL = 102, MOST_GUARDED = 1 << 10, MOST_ROOM = 64 << 20 }; // <linux/mman.h>, since Linux 6.13
 
-static char *room_for(u64 count, u64 *apart) {
+static char *room_for(u64 count, u64 *apart, u64 faults) {
     static int unknown;
-    u64 bytes = (count - 1) * *apart + PAGE;
-    if (*apart != PAGE && count > 1 && !unknown && faults < MOST_GUARDED && bytes <= MOST_ROOM) {
+    if (*apart != PAGE && count > 1 && !unknown && faults < MOST_GUARDED && *apart <= MOST_ROOM / count) {
+        u64 bytes = (count - 1) * *apart + PAGE, done = 0;
         char *made = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (made == MAP_FAILED) return made;
-        u64 done = 0;
-        while (++done < count && !madvise(made + done * *apart - *apart + PAGE, *apart - PAGE, GUARD_INSTALL)) continue;
-        if (done == count) return made;
-        unknown = 1;
-        munmap(made, bytes);
+        if (made != MAP_FAILED) {
+            while (++done < count && !madvise(made + done * *apart - *apart + PAGE, *apart - PAGE, GUARD_INSTALL))
+                continue;
+            if (done == count) return made;
+            unknown = 1;
+            munmap(made, bytes);
+        }
     }
     *apart = PAGE;
     return mmap(0, count * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 }
 
-// Fills the page that host code has touched, and the next ones of a walk: at one distance, as rows of a matrix are whose
-// first column is read, or side by side where it is short or very many have been touched. A fault, or a move, takes
-// longer than filling a page. Another thread never sees half a page: filled ones are moved into their place. Returns 0
-// if the buffer has no such page.
-int rec_fill_page(Buffer *buffer, u64 address) {
-    u64 page = address & -(u64)PAGE, end = buffer->base + ((buffer->bytes + PAGE - 1) & -(u64)PAGE);
-    if (!buffer->key || page < buffer->base || page >= end) return 0;
-    u64 step = page - last_page;
-    int near = step <= NEAR * PAGE, many = faults > MOST_FAULTS;
-    pages = !near && step != distance ? (many ? MOST_PAGES : 1) : pages < MOST_PAGES ? 2 * pages : pages;
-    distance = near || many ? PAGE : step;
-    u64 count = 1;
-    while (count < pages && page + count * distance - buffer->base < end - buffer->base) count++;
+// Each piece that is moved may be a mapping of its own, beside what is left of the one that it came into: Linux gives a
+// process 65,530, of which host code needs some. Where there may be no more of them, all that is filled is taken away;
+// what is read again faults again, and is the same.
+enum { MOST_MOVED = 1 << 14 };
+static u64 moved;
+
+static void take_away(void) {
+    for (int i = 0; i < rec_buffer_count; i++) {
+        Buffer *one = &rec_buffers[i];
+        if (one->key && !one->freed)
+            mmap((void *)one->base, (one->bytes + PAGE - 1) & -(u64)PAGE, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    }
+    moved = 0;
+}
+
+// Fills pages `distance` apart, from `low` on. Another thread never sees half a page: filled ones are moved into their
+// place. Returns 0 if there is no memory, or there are no mappings.
+FAST static int fill_pages(const Buffer *buffer, u64 low, u64 distance, u64 count) {
     u64 apart = distance;
-    char *made = room_for(count, &apart);
+    char *made = room_for(count, &apart, buffer->faults);
     if (made == MAP_FAILED) return 0;
     unsigned bits = exponent_bits(buffer->bytes);
     for (u64 i = 0; i < count; i++) {
-        uint32_t *words = (uint32_t *)(made + i * apart), first = (page + i * distance - buffer->base) / 4;
+        uint32_t *words = (uint32_t *)(made + i * apart), first = (low + i * distance - buffer->base) / 4;
         for (unsigned word = 0; word < WORDS; word++) words[word] = token(first + word, buffer->key, bits);
     }
-    u64 bytes = (count - 1) * apart + PAGE, piece = apart == distance ? bytes : PAGE;
-    mprotect(made, bytes, PROT_READ);
-    for (u64 i = 0; i * piece < bytes; i++)
-        if (mremap(made + i * piece, piece, piece, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(page + i * distance)) ==
-            MAP_FAILED)
-            return 0;
-    faults++;
-    last_page = page + (count - 1) * distance;
+    u64 bytes = (count - 1) * apart + PAGE, piece = apart == distance ? bytes : PAGE, done = 0;
+    if (!mprotect(made, bytes, PROT_READ))
+        for (; done < bytes; done += piece, moved++)
+            if (mremap(made + done, piece, piece, MREMAP_MAYMOVE | MREMAP_FIXED,
+                       (void *)(low + done / PAGE * distance)) == MAP_FAILED)
+                break;
+    if (done < bytes) munmap(made + done, bytes - done);
+    return done >= bytes;
+}
+
+// Whether so many pages have been touched that all are filled, a block at a time: filling a buffer that is not large
+// takes no more faults than there have been.
+static int is_filled_in_blocks(const Buffer *buffer) {
+    u64 blocks = buffer->bytes / (MOST_PAGES * PAGE);
+    return buffer->faults > (buffer->bytes <= SMALL ? FEW_FAULTS + blocks : MOST_FAULTS);
+}
+
+// Host code may walk from both ends.
+static PageWalk *nearest_walk(Buffer *buffer, u64 page) {
+    PageWalk *one = &buffer->walks[0], *other = &buffer->walks[1];
+    if (!one->last || !other->last) return one->last ? other : one;
+    u64 far = page > one->last ? page - one->last : one->last - page;
+    return far <= (page > other->last ? page - other->last : other->last - page) ? one : other;
+}
+
+// Fills the page that host code has touched, and the next ones of its walk through the buffer, up or down: at one
+// distance, as rows of a matrix are whose first column is read, or side by side where it is short. Where walks cross,
+// or there is no order, the block that the page is in. A fault, or a move, takes longer than filling a page. Returns 0
+// if the buffer has no such page, or no memory is left.
+int rec_fill_page(Buffer *buffer, u64 address) {
+    u64 page = address & -(u64)PAGE, end = buffer->base + ((buffer->bytes + PAGE - 1) & -(u64)PAGE);
+    if (!buffer->key || page < buffer->base || page >= end) return 0;
+    PageWalk *walk = nearest_walk(buffer, page);
+    u64 step = page - walk->last, low = page, count, length;
+    int down = walk->last > page, near = (down ? -step : step) <= NEAR * PAGE;
+    if (!near && step != walk->step) walk->ahead = 1;
+    else if (walk->ahead < MOST_PAGES) walk->ahead *= 2;
+    if (is_filled_in_blocks(buffer)) {
+        low -= (page - buffer->base) % (MOST_PAGES * PAGE);
+        length = PAGE;
+        count = (end - low) / PAGE < MOST_PAGES ? (end - low) / PAGE : MOST_PAGES;
+    } else {
+        length = near ? PAGE : down ? -step : step;
+        u64 room = (down ? page - buffer->base : end - PAGE - page) / length;
+        count = walk->ahead <= room ? walk->ahead : room + 1;
+        if (down) low -= (count - 1) * length;
+        page = down ? low : low + (count - 1) * length;
+    }
+    if (moved > MOST_MOVED) take_away();
+    if (!fill_pages(buffer, low, length, count)) {
+        take_away();
+        page = address & -(u64)PAGE;
+        if (!fill_pages(buffer, page, PAGE, 1)) return 0;
+    }
+    buffer->faults++;
+    walk->last = page;
+    walk->step = down ? -length : length;
     return 1;
 }
 
