@@ -22,7 +22,7 @@ from grader.plan.plan import Launch, Plan
 # Elements of an output that is run whole, because each takes all of the input.
 MOST_WHOLE = 1 << 21
 
-SLOW_AS_A_WHOLE = "run whole, it takes too long"
+SLOW_AS_A_WHOLE = "run whole, it takes the simulator too long, whatever its speed on a GPU"
 
 
 def look_at_all(prepared: Prepared, plans: Mapping[str, Plan]) -> list[SampledCase]:
@@ -132,5 +132,6 @@ def told(looks: Sequence[SampledCase]) -> str:
             reasons.setdefault(look.unseen, []).append(look.what)
     said = [f"Of sizes that only a GPU runs whole, a sample was run here: {', '.join(parts)}."] if parts else []
     said += [f"Run here as a whole: {', '.join(whole)}."] if whole else []
-    said += [f"Left to a GPU: {', '.join(names)} ({reason})." for reason, names in reasons.items()]
+    left = [f"{', '.join(names)} ({reason})" for reason, names in reasons.items()]
+    said += [f"Left to a GPU: {'; '.join(left)}."] if left else []
     return " ".join(said)

@@ -51,7 +51,7 @@ LATE = f"looking took longer than {SECONDS:g} s"
 APART = "programs build on what others have stored"
 TAKES_ALL = "each element of the answer takes all of the input"
 UNDIVIDED = "nothing says which part of the inputs a part of it takes"
-SLOW = "a part of it takes too long to simulate"
+SLOW = "a part of it takes the simulator too long, whatever its speed on a GPU"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from grader.home import ROOT
+from grader.judge.large import told as said_of_all
+from grader.judge.sampling import LATE, SLOW, SampledCase
 from grader.model.catalogue import assignments
 from grader.model.course import LimitsTable
 from tests.graded import results, told
@@ -34,6 +36,14 @@ def test_the_result_says_what_was_looked_at(tmp_path: Path, folder: Path, name: 
     (found,) = results(tmp_path, LimitsTable()).values()
     (note,) = [check.note for check in found.correctness.checks if check.stage == "target"]
     assert found.verdict == "accepted" and said in note, (note, told(found))
+
+
+def test_what_is_left_to_a_gpu_is_said_once() -> None:
+    first, second, third, *_ = assignments()["silu"].cases
+    looks = [SampledCase(first, unseen=LATE), SampledCase(second, unseen=SLOW), SampledCase(third, unseen=LATE)]
+    assert said_of_all(looks) == (
+        f"Left to a GPU: {first.name}, {third.name} (looking took longer than 20 s); {second.name} (a part of it takes "
+        "the simulator too long, whatever its speed on a GPU).")
 
 
 ONE_PROGRAM = """
