@@ -32,8 +32,8 @@ def kernel_code(text: str, symbol: str, suffix: str = "") -> KernelCode:
 class KernelCode:
     """`shared` are the arrays in shared memory as (begin, end, name), `dynamic` those whose size the launch gives,
     which begin at `static`. `tables` are variables in global memory. `parameters` have their offsets in `places`.
-    `spins`: a loop may wait for other threads; `locks`: threads may take turns by atomics. `unit` is the shift of the
-    smallest access, `largest` the most registers of an operand."""
+    `spins`: a loop may wait for other threads, `flags`: for a flag that one of them stores; `locks`: threads may take
+    turns by atomics. `unit` is the shift of the smallest access, `largest` the most registers of an operand."""
 
     def __init__(self, module: PtxModule, entry: str) -> None:
         self.module, self.entry, self.functions = module, entry, module.functions
@@ -53,7 +53,8 @@ class KernelCode:
         every = [one for name in self._reached for one in module.functions[name].code]
         self.atomics = any(_orders(one) for one in every)
         self.locks = any(one.name == "atom" and {"cas", "exch"} & set(one.modifiers) for one in every)
-        self.spins = any(_spins(module.functions[name]) for name in self._reached)
+        self.spins = any(_spins(module.functions[name], WAITING) for name in self._reached)
+        self.flags = any(_spins(module.functions[name], FLAGS) for name in self._reached)
         self.largest = max((len(vector(operand)) for one in every for operand in one.operands), default=1)
         sizes = [TYPE_BYTES.get(one.modifiers[-1], 4) for one in every
                  if one.name in _ACCESSES and "param" not in one.modifiers and one.modifiers]
@@ -178,19 +179,22 @@ def _guarded(run: Run, decoder: Decoder, guard: tuple[str, bool]) -> Run:
     return guarded
 
 
+FLAGS = frozenset({"volatile", "relaxed"})
+WAITING = FLAGS | {"acquire", "atom"}
+"""Ways to wait in a loop: by atomics, and by loads with these modifiers. Flags order what is not seen to be ordered."""
+
+
 def _orders(one: ThreadInstruction) -> bool:
     return one.name in ("atom", "red", "mbarrier") or (one.name in ("ld", "st") and bool(
         {"acquire", "release", "relaxed", "volatile"} & set(one.modifiers)))
 
 
-def _spins(function: ThreadFunction) -> bool:
-    """Whether a loop has an instruction by which threads may wait for others."""
+def _spins(function: ThreadFunction, ways: frozenset[str]) -> bool:
+    """Whether a loop has an instruction by which threads may wait for others, in one of these ways."""
     waits = np.zeros(len(function.code) + 1, np.int64)
     for at, one in enumerate(function.code):
-        waits[at + 1] = waits[at] + (
-            (one.name == "atom" and "shared" not in one.modifiers) or one.name == "nanosleep"
-            or (one.name == "ld" and bool({"acquire", "volatile", "relaxed"} & set(one.modifiers))
-                and "shared" not in one.modifiers))
+        waits[at + 1] = waits[at] + (one.name == "nanosleep" or ("shared" not in one.modifiers and (
+            (one.name == "atom" and "atom" in ways) or (one.name == "ld" and bool(ways & set(one.modifiers))))))
     return any(
         one.name == "bra" and one.operands and (begin := function.labels.get(one.operands[0], at + 1)) <= at
         and waits[at + 1] > waits[begin]

@@ -44,6 +44,8 @@ MOST_HELD = 1 << 28
 WAITING_LANES = 1 << 20
 """The same for blocks that may wait for each other, which have to be in the same chunk."""
 MOST_BLOCKS = 1 << 26
+MOST_KEPT = 1 << 26
+"""Bytes of a buffer that are kept from before a launch."""
 WORKSPACE = TABLES - 1
 """The number of the region for barriers of the whole grid."""
 _PARAMETER = re.compile(r"^param_\d+_(\w*)$")
@@ -58,12 +60,13 @@ class Watching(Observer, Protocol):
 @dataclass(frozen=True)
 class Setting:
     """How to run launches: `suffix` is that of the student's file, `title` reads the name of a variable. `device` is
-    simulated."""
+    simulated. With `early` what a block loads and another one stores, without an order between, is loaded first."""
 
     suffix: str = ""
     title: Callable[[str], str] = str
     device: Device | None = None
     observer: Watching | None = None
+    early: bool = False
 
 
 def run_launch(
@@ -104,6 +107,8 @@ class _Run:
         for number, buffer in enumerate(buffers):
             named = Named(names.get(number) or buffer.given, buffer.given, buffer.kept)
             regions[number] = Region(buffer.raw, (number + 1) << APART, named, buffer.written, number)
+            if setting.early and not code.flags and buffer.raw.size <= MOST_KEPT:
+                regions[number].before = buffer.raw.copy()
         for number, table in enumerate(code.tables, TABLES):
             raw = np.zeros(table.size, np.uint8)
             raw[: len(table.initial)] = np.frombuffer(table.initial, np.uint8)

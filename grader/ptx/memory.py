@@ -245,7 +245,9 @@ class Spaces:
                 if self.copies.flights and piece.region is self.shared.region:
                     self._check_landed(m, piece, size * count)
             if piece.region is not self.local.region and piece.region is not self.parameters:
-                self.races.loaded(m, piece.region, piece.offsets, piece.mask, size * count, size, synced)
+                loose = self.races.loaded(m, piece.region, piece.offsets, piece.mask, size * count, size, synced)
+                if loose is not None and loose.size:
+                    found = [_as_before(piece.region, index + k, one, loose, m.shape) for k, one in enumerate(found)]
                 if m.observer is not None:
                     m.observer.access(m, "load", piece.region, piece.offsets, piece.mask, size, count)
             if piece.partial:
@@ -382,3 +384,12 @@ def _taking_part(m: Threads, mask: Array | None, value: Array) -> Array:
 
 def _misaligned(offsets: Array, size: int) -> bool:
     return size > 1 and bool(int(np.bitwise_or.reduce(offsets, axis=None)) & (size - 1))
+
+
+def _as_before(region: Region, index: Array, found: Array, places: Array, shape: tuple[int, ...]) -> Array:
+    """What a load of elements has `found`, with what stood there before the launch in some places of the shape."""
+    assert region.before is not None
+    values = np.broadcast_to(found, shape).copy()
+    before = region.before[: region.before.size // found.dtype.itemsize * found.dtype.itemsize].view(found.dtype)
+    values.reshape(-1)[places] = before[np.broadcast_to(index, shape).reshape(-1)[places]]
+    return values

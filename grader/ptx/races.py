@@ -131,27 +131,35 @@ class Races:
 
     def loaded(
         self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int, item: int, synced: bool
-    ) -> None:
-        """Notes a load of `size` bytes by each thread, of elements of `item` bytes."""
+    ) -> Array | None:
+        """Notes a load of `size` bytes by each thread, of elements of `item` bytes. Returns the places, in the
+        flattened shape of what runs, that may find the bytes before the launch: one other block has stored there, and
+        nothing orders the two. None where those are not kept, or there are none."""
         shared = region.named.shared
         watched = self.checked and not synced
         if self.off or (synced and not self.atomics) or (shared and not watched) or (
             region.touched is None and not watched) or region.raw.size >> self.unit > MOST_WORDS:
-            return
+            return None
         touched = self._touched(region)
         words = offsets >> self.unit
+        loose: Array | None = None
         for step in range(max(1, size >> self.unit)):
             here = words + step if step else words
             stamps = touched.writer.take(here, mode="clip")
             clash = None if synced else self._clash(m, region, stamps, mask)
             if clash is not None:
                 self._tell(m, region, here, stamps, clash, item)
+                if touched.alone is not None:
+                    by = touched.alone[np.broadcast_to(here, m.shape).reshape(-1)[clash]]
+                    mine = np.broadcast_to(self._owners, m.shape).reshape(-1)[clash]
+                    loose = clash[(by > 0) & (by != (mine - 1) // self.threads + 1)]
             elif self.atomics and not shared:
                 self._look_for_fence(m, region, here, stamps, mask, item)
             if watched:
                 if touched.reader is None:
                     touched.reader = zeros(touched.writer.size, np.int64)
                 self._stamp(m, touched.reader, here, mask)
+        return loose
 
     def _look_for_fence(
         self, m: Threads, region: Region, words: Array, stamps: Array, mask: Array | None, item: int
@@ -236,6 +244,19 @@ class Races:
                 if clash is not None:
                     self._tell(m, region, here, stamps, clash, size)
             self._stamp(m, touched.writer, here, mask)
+            if touched.alone is not None:
+                self._claim(m, touched.alone, here, mask)
+
+    def _claim(self, m: Threads, alone: Array, words: Array, mask: Array | None) -> None:
+        """Notes which block, counted from 1, has stored to words alone: −1 for several."""
+        words, blocks = (spread(one, m.shape) for one in (words, (self._owners - 1) // self.threads + 1))
+        if mask is not None:
+            mask = spread(mask, m.shape)
+            words, blocks = words[mask], blocks[mask]
+        before = alone[words]
+        alone[words] = np.where((before == 0) | (before == blocks), blocks, -1)
+        # Of several blocks that store at once the last stands there.
+        alone[words[alone[words] != blocks]] = -1
 
     def landed(self, m: Threads, region: Region, words: Array, threads: Array) -> None:
         """Notes words that arrive now, and the threads of the chunk that have copied them."""
@@ -268,7 +289,7 @@ class Races:
 
     def _touched(self, region: Region) -> LastTouch:
         if region.touched is None:
-            region.touched = LastTouch((region.raw.size >> self.unit) + 1)
+            region.touched = LastTouch((region.raw.size >> self.unit) + 1, several=region.before is not None)
         return region.touched
 
     def _tell(

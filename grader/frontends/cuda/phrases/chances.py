@@ -5,8 +5,9 @@ from __future__ import annotations
 from grader.frontends.phrases import Chance, Chances
 
 _ORDER = (
-    "Blocks of a launch run in any order, and none waits for another: others can rely on what a block stores in the "
-    "next launch only. A sum over blocks takes atomicAdd, or a second launch."
+    "Blocks of a launch run in any order, and __syncthreads() is for the threads of one block: others can rely on what "
+    "a block stores in the next launch, or behind the grid.sync() of a cooperative one. A sum over blocks takes "
+    "atomicAdd, or a second launch."
 )
 _SYNC = "Call __syncthreads() between the store and the load, where all threads of the block come by."
 
