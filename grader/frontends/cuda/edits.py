@@ -154,6 +154,9 @@ def _signs(body: Sequence[CodeWord]) -> Iterator[Draft]:
         # A sign behind an operand has two: `*input` and `-x` have one.
         elif word.text in _OPERATORS and between and body[at - 1].text not in _BEFORE_ONE:
             for other, weight in _OPERATORS[word.text]:
+                if other == "%" and body[at + 1].text == "sizeof":
+                    # Of two sizes it is 0, and what is divided by that may come out as anything.
+                    continue
                 yield _instead("operator", weight, word, other)
 
 
