@@ -117,6 +117,8 @@ ASSIGNMENT = assignment(
            lambda x, plane=plane: x[plane].double()) for plane, colour in enumerate(COLOURS)),
         ("pixel by pixel", "x was read as if the three channels of a pixel stood side by side, (H, W, 3): x is "
          "(3, H, W), and channel c of pixel (i, j) lies at c * H * W + i * W + j.", _pixel_by_pixel),
+        ("signed bytes", "Levels from 128 up were read as negative numbers: bytes are unsigned, `uint8_t` or "
+         "`unsigned char` in C++.", lambda x: _mixed(x.view(torch.int8), WEIGHTS).clamp(min=0)),
         ("row by row", "x was read as if the three channels of a row followed each other, (H, 3, W): a plane is as far "
          "from the next as it has elements, H * W and not W.", _row_by_row),
     ),

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, LEVELS, Evidence, Hint
-from grader.judge.other_rows import rows_of_others
+from grader.judge.other_rows import answers_of_others
 from grader.model.assignment import Assignment, Mistake
 
 EXACT_AGREEMENT = 0.9999
@@ -125,7 +125,7 @@ def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
     for of_one, step in (("element", 1), ("row", right.shape[-1])) if right.ndim else ():
         for side, shift in (("after", -step), ("before", step)):
             yield f"the right one of the {of_one} {side} it", PLACE, right.flatten().roll(shift).reshape(right.shape)
-    for words, moved in rows_of_others(evidence.got, right) if right.ndim == 2 else ():
+    for words, moved in answers_of_others(evidence.got, right):
         yield words, ANOTHER, moved
     for name, x in evidence.tensors.items():
         if x.shape == right.shape[right.ndim - x.ndim:]:
