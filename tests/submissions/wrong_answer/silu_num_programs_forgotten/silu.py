@@ -1,6 +1,6 @@
 # A loop over blocks whose step forgets the other programs' share: fine with one block a program, a gap otherwise.
 # expect: 1,024 elements of out in 4 rounds of each program
-# expect: from element 2,304 on
+# expect: from element 3,072 on
 # never: exchanged
 # never: the mask of
 # shared: triton
