@@ -6,7 +6,8 @@ from grader.engine.forkserver.handle import Zygote
 from grader.plan import wire
 
 AHEAD = 3
-"""Zygotes that a lane needs: two for submissions, one for baselines."""
+"""Zygotes that a lane needs: two for submissions, one for baselines. No more are taken at first, so whoever takes one
+finds it."""
 
 _started: list[Zygote] = []
 

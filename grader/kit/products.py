@@ -46,10 +46,10 @@ def sums_in_fp16(steps: Sequence[int]) -> Iterator[Mistake]:
                 if a.shape[1] <= _step:
                     return None
                 acc = torch.zeros(a.shape[0], b.shape[1], dtype=_total, device=a.device)
-                for parts in _products(a.float(), b.float(), _step):
+                for products in _products(a.float(), b.float(), _step):
                     # A sum of two fp16 is rounded once, from fp32.
-                    for part in parts.to(_parts):
-                        torch.add(acc, part, out=acc)
+                    for product in products.to(_parts):
+                        torch.add(acc, product, out=acc)
                 return acc.double()
 
             yield Mistake(
@@ -61,7 +61,7 @@ def sums_in_fp16(steps: Sequence[int]) -> Iterator[Mistake]:
 def _products(a: Tensor, b: Tensor, step: int) -> Iterator[Tensor]:
     """The products of blocks of K of length `step`, some at a time: shape (blocks, M, N)."""
     rows, k, columns = *a.shape, b.shape[1]
-    some = max(1, SIDE_BY_SIDE // (rows * columns))
+    some = max(1, SIDE_BY_SIDE // max(1, rows * columns))
     whole = k // step
     for first in range(0, whole, some):
         blocks = min(some, whole - first)

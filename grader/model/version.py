@@ -58,7 +58,7 @@ JUDGE_CHANGES = {
         "that it is counted for another configuration. A change says whether a statement belongs elsewhere. Host code "
         "in C++ may read a host input in any order, and gather backwards. A right answer of a .cu file is wrong that "
         "rests on what another block stores in the same launch. Elements that hold others' answers are told, and bytes "
-        "that are read with a sign. A proof tries some blocks in every direction.",
+        "that are read with a sign. A proof tries some blocks in two directions.",
 }
 """What each version of the judge changed."""
 

@@ -181,7 +181,8 @@ def _guarded(run: Run, decoder: Decoder, guard: tuple[str, bool]) -> Run:
 
 FLAGS = frozenset({"volatile", "relaxed"})
 WAITING = FLAGS | {"acquire", "atom"}
-"""Ways to wait in a loop: by atomics, and by loads with these modifiers. Flags order what is not seen to be ordered."""
+"""Ways to wait in a loop: by atomics, and by loads with these modifiers. Who waits by a load of a flag is ordered in a
+way that is not seen here."""
 
 
 def _orders(one: ThreadInstruction) -> bool:

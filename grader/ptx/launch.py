@@ -60,13 +60,13 @@ class Watching(Observer, Protocol):
 @dataclass(frozen=True)
 class Setting:
     """How to run launches: `suffix` is that of the student's file, `title` reads the name of a variable. `device` is
-    simulated. With `early` what a block loads and another one stores, without an order between, is loaded first."""
+    simulated. `loads_first`: what a block loads and another one stores, without an order between, is loaded first."""
 
     suffix: str = ""
     title: Callable[[str], str] = str
     device: Device | None = None
     observer: Watching | None = None
-    early: bool = False
+    loads_first: bool = False
 
 
 def run_launch(
@@ -107,8 +107,7 @@ class _Run:
         for number, buffer in enumerate(buffers):
             named = Named(names.get(number) or buffer.given, buffer.given, buffer.kept)
             regions[number] = Region(buffer.raw, (number + 1) << APART, named, buffer.written, number)
-            if setting.early and not code.flags and buffer.raw.size <= MOST_KEPT:
-                regions[number].before = buffer.raw.copy()
+            regions[number].keeps = setting.loads_first and not code.flags and buffer.raw.size <= MOST_KEPT
         for number, table in enumerate(code.tables, TABLES):
             raw = np.zeros(table.size, np.uint8)
             raw[: len(table.initial)] = np.frombuffer(table.initial, np.uint8)

@@ -54,6 +54,8 @@ class ThreadMachine(Scheduling):
         self.barriers, self.calls = Barriers(self), Calling(self)
         self.loops: dict[Path, Loop] = {}
         self.held: Array | None = None
+        # Counted apart from the clock, which atomics move as well: a loop of an even number would never be fair.
+        self.steps = 0
 
     def arrive(self, number: int, mask: Array) -> None:
         self.barriers.arrive(number, mask)
@@ -81,6 +83,7 @@ class ThreadMachine(Scheduling):
 
     def _step(self) -> None:
         self.clock += 1
+        self.steps += 1
         path = self._choose()
         if path is None:
             return
@@ -100,11 +103,11 @@ class ThreadMachine(Scheduling):
     def _choose(self) -> Path | None:
         """The path whose threads go on; those that cannot are left waiting. None if a barrier let threads go on."""
         waiting = self.waiting
-        if len(waiting) == 1 and self.clock % FAIR:
+        if len(waiting) == 1 and self.steps % FAIR:
             path, entry = next(iter(waiting.items()))
             if not entry.activation.code.blocks[entry.number].waits:
                 return path
-        order = sorted(waiting) if self.clock % FAIR else sorted(waiting, key=lambda one: waiting[one].last)
+        order = sorted(waiting) if self.steps % FAIR else sorted(waiting, key=lambda one: waiting[one].last)
         if self.version == self.vain:
             # Last those that would look again at what is as it was.
             order.sort(key=self._looks_again)

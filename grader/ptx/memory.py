@@ -246,8 +246,9 @@ class Spaces:
                     self._check_landed(m, piece, size * count)
             if piece.region is not self.local.region and piece.region is not self.parameters:
                 loose = self.races.loaded(m, piece.region, piece.offsets, piece.mask, size * count, size, synced)
-                if loose is not None and loose.size:
-                    found = [_as_before(piece.region, index + k, one, loose, m.shape) for k, one in enumerate(found)]
+                for word, places in loose.items():
+                    k = (word << self.races.unit) // size
+                    found[k] = _as_before(piece.region, index + k, found[k], places, m.shape)
                 if m.observer is not None:
                     m.observer.access(m, "load", piece.region, piece.offsets, piece.mask, size, count)
             if piece.partial:

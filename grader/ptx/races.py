@@ -131,18 +131,18 @@ class Races:
 
     def loaded(
         self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int, item: int, synced: bool
-    ) -> Array | None:
+    ) -> dict[int, Array]:
         """Notes a load of `size` bytes by each thread, of elements of `item` bytes. Returns the places, in the
-        flattened shape of what runs, that may find the bytes before the launch: one other block has stored there, and
-        nothing orders the two. None where those are not kept, or there are none."""
+        flattened shape of what runs, that may find the bytes before the launch, by the number of the word: one other
+        block has stored it, and nothing orders the two. It is empty where those bytes are not kept."""
         shared = region.named.shared
         watched = self.checked and not synced
         if self.off or (synced and not self.atomics) or (shared and not watched) or (
             region.touched is None and not watched) or region.raw.size >> self.unit > MOST_WORDS:
-            return None
+            return {}
         touched = self._touched(region)
         words = offsets >> self.unit
-        loose: Array | None = None
+        loose: dict[int, Array] = {}
         for step in range(max(1, size >> self.unit)):
             here = words + step if step else words
             stamps = touched.writer.take(here, mode="clip")
@@ -152,7 +152,7 @@ class Races:
                 if touched.alone is not None:
                     by = touched.alone[np.broadcast_to(here, m.shape).reshape(-1)[clash]]
                     mine = np.broadcast_to(self._owners, m.shape).reshape(-1)[clash]
-                    loose = clash[(by > 0) & (by != (mine - 1) // self.threads + 1)]
+                    loose[step] = clash[(by > 0) & (by != (mine - 1) // self.threads + 1)]
             elif self.atomics and not shared:
                 self._look_for_fence(m, region, here, stamps, mask, item)
             if watched:
@@ -244,7 +244,9 @@ class Races:
                 if clash is not None:
                     self._tell(m, region, here, stamps, clash, size)
             self._stamp(m, touched.writer, here, mask)
-            if touched.alone is not None:
+            if region.keeps:
+                if touched.alone is None:
+                    region.before, touched.alone = region.raw.copy(), zeros(touched.writer.size, np.int32)
                 self._claim(m, touched.alone, here, mask)
 
     def _claim(self, m: Threads, alone: Array, words: Array, mask: Array | None) -> None:
@@ -289,7 +291,7 @@ class Races:
 
     def _touched(self, region: Region) -> LastTouch:
         if region.touched is None:
-            region.touched = LastTouch((region.raw.size >> self.unit) + 1, several=region.before is not None)
+            region.touched = LastTouch((region.raw.size >> self.unit) + 1)
         return region.touched
 
     def _tell(

@@ -29,13 +29,13 @@ class Mapped(Protocol):
 
 
 class LastTouch:
-    """Who wrote and who read each word last, as stamps: see `grader.ptx.races`. Nobody is 0. With `several`, which
-    block has written it `alone`, too."""
+    """Who wrote and who read each word last, as stamps: see `grader.ptx.races`. Nobody is 0. `alone`: which block has
+    written it, counted from 1, or −1 for several."""
 
-    def __init__(self, words: int, *, several: bool = False) -> None:
+    def __init__(self, words: int) -> None:
         self.writer = zeros(words, np.int64)
         self.reader: Array | None = None
-        self.alone = zeros(words, np.int32) if several else None
+        self.alone: Array | None = None
 
 
 class Region:
@@ -44,7 +44,8 @@ class Region:
     def __init__(self, raw: Array, base: int, named: Named, written: Array | None = None, number: int = 0) -> None:
         self.raw, self.base, self.named, self.written, self.number = raw, base, named, written, number
         self.touched: LastTouch | None = None
-        # The bytes before the launch, where loads that nothing orders find them.
+        # Whether the bytes before the launch are kept, for loads that nothing orders; these, from the first store on.
+        self.keeps = False
         self.before: Array | None = None
         self._views: dict[Any, Array] = {}
 

@@ -21,7 +21,8 @@ from grader.plan.plan import Plan
 # A loop that takes one tile, or a block that covers a row, is right up to some size.
 LONG = 4096
 SMALL = 90
-# Some blocks in every direction: what is split by one size may be wrong where another one is long, too.
+FEW = (1, 5)
+# Some blocks in two directions: what is split by one size may be wrong where another one is long, too.
 BLOCKS = (130, 190)
 
 
@@ -62,9 +63,10 @@ def fresh(assignment: Assignment, case: Case, drawn: random.Random) -> list[Case
     """Cases of other sizes: small ones, one of some blocks, and for each size one in which it is long. A size that has
     choices keeps to them, sizes fit each other, and no tensor is empty."""
     names = list(case.sizes)
-    sizes = [{name: drawn.randint(*ends) for name in names} for ends in ((2, SMALL), (2, SMALL), BLOCKS)]
+    sizes = [{name: drawn.randint(2, SMALL) for name in names} for _ in range(2)]
+    sizes.append({name: drawn.randint(*(BLOCKS if name in names[-2:] else FEW)) for name in names})
     for long in names:
-        sizes.append({name: drawn.randint(LONG + 1, LONG + 300) if name == long else drawn.randint(1, 5)
+        sizes.append({name: drawn.randint(LONG + 1, LONG + 300) if name == long else drawn.randint(*FEW)
                       for name in names})
     for one in sizes:
         one.update({name: drawn.choice(allowed) for name, allowed in assignment.choices.items()})

@@ -218,8 +218,8 @@ class Measurement:
         return stopped if isinstance(stopped, GpuFailure | Wrong) else None
 
     def draw(self, side: Replays) -> None:
-        """Draws new contents for a side's next replay. A baseline that is bound by memory takes those of the student's:
-        what numbers they are does not change its time, and drawing them takes longer than its calls."""
+        """Draws new contents for a side's next replay. A baseline that is bound by memory takes those of the student's,
+        if they are floats: which they are does not change its time, and drawing them takes longer than its calls."""
         theirs = self._limited or side is self._student
         side.draw(expect=theirs, again=not theirs)
 

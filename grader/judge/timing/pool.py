@@ -1,8 +1,8 @@
 """The pool: memory for the timed calls of both sides, as slots of distinct inputs with their outputs.
 
-No call of a submission sees contents twice: inputs are drawn anew before each of its replays. Outputs and guard zones
-are rewritten before every replay. Both sides use the same memory in turn, so that their ratio does not depend on its
-place.
+No call of a submission that counts sees contents twice: inputs are drawn anew before each of its replays. Outputs and
+guard zones are rewritten before every replay. Both sides use the same memory in turn, so that their ratio does not
+depend on its place.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy
 import torch
 from torch import Tensor
 
+from grader.engine.executor.guards import torch_dtype
 from grader.judge.arena import Arena, Piece, guard_of
 from grader.judge.compare import POISON, Comparison, compare, fill_gaps, gaps_written, poison_, same_bits
 from grader.judge.execution import Look, Slot
@@ -99,8 +100,10 @@ class Pool:
         # What the judge fills, and what calls have to leave as it is.
         self._filled = [tensor.name for tensor in given if tensor.filled]
         self._kept = [tensor.name for tensor in read]
-        # Whether inputs are as they were after calls and the filling of gaps.
-        self._stay = not self._with_gaps and not any(tensor.filled for tensor in written)
+        # Whether a baseline may find inputs as calls and the filling of gaps left them. An index says where it reads:
+        # that is the judge's to say.
+        self._stay = not self._with_gaps and not any(tensor.filled for tensor in written) and all(
+            torch_dtype(tensor.dtype).is_floating_point for tensor in read)
         self.contents: SlotContents | None = None
         if not self._on_host:
             self.contents = SlotContents(

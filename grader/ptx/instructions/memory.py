@@ -75,8 +75,9 @@ def _st(decoder: Decoder, one: ThreadInstruction) -> Run:
 
     def run(m: ChunkState) -> None:
         m.spaces.store(m, space, address(m), [get(m) for get in gets], dtype, synced)
-        if releases:
-            synchronise(m, release=True, fence=True)
+        if synced:
+            # A flag behind a fence tells of what came before, as a relaxed atomic does.
+            synchronise(m, release=True, fence=releases)
 
     return run
 
