@@ -50,18 +50,21 @@ def prepare() -> None:
 
 def run(
     plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), budget: Budget | None = None,
-    device: Device | None = None, twice: Collection[int] = (), watch: Watch | None = None, byte: int = UNWRITTEN,
-    loads_first: bool = False,
+    device: Device | None = None, twice: Collection[int] = (), watch: Watch | None = None,
+    order: Sequence[int] | None = None,
 ) -> Result:
     """Runs the first call of a plan and, with two `memories`, the steady call after it.
 
     Each call has its own memory of the given buffers: writable arrays of bytes, in the order of their indices.
-    Launches of the kernels `twice` are made twice. `outputs` names parameters that hold nothing yet, `byte` is what
-    temporaries hold. `loads_first`: see `Setting`. A `watch` concerns the last call.
+    Launches of the kernels `twice` are made twice. `outputs` names parameters that hold nothing yet. An `order`
+    is another one of what is left to chance, as in `Simulate`: all if it is empty, else that of blocks (0), or of what
+    temporaries hold. A `watch` concerns the last call.
     """
     budget, findings = budget or Budget(1 << 40), Sightings()
     observer = ThreadObserver(watch or Watch(), (watch and watch.output) or next(iter(outputs), ""))
-    setting = Setting(SUFFIX, variable_name, device, observer, loads_first=loads_first)
+    byte = 0 if order is not None and (not order or any(order)) else UNWRITTEN
+    loads_first = order is not None and (not order or 0 in order)
+    setting = Setting(SUFFIX, variable_name, device, observer, loads_first)
     try:
         if (stopped := stop_at_once(plan, memories)) is not None:
             return stopped
@@ -129,13 +132,10 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
     gc.freeze()
     try:
         plan = read_plan(serving.contents(descriptors[0], request.bytes))
-        memories, order = mapped(plan, request.call, descriptors[1:]), request.order
+        memories = mapped(plan, request.call, descriptors[1:])
         result = run(
             plan, *memories, outputs=request.outputs, budget=Budget(request.operations, request.seconds or inf),
-            device=request.device, twice=request.twice, watch=request.watch,
-            # In another order, unwritten memory holds other contents, too. Lines are tried alone; 0 means programs.
-            byte=0 if order is not None and (not order or any(order)) else UNWRITTEN,
-            loads_first=order is not None and (not order or 0 in order))
+            device=request.device, twice=request.twice, watch=request.watch, order=request.order)
     except (Malformed, ValueError, IndexError, OSError) as error:
         result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])
     return fitting(result).model_copy(update={"seq": request.seq})
