@@ -10,6 +10,11 @@ HOSTILE = {
     "uses": ("", "x[i + k] ", ""), "guards": ("", "if (i < n) x[i + k] = 1; ", ""),
     "loops": ("", "for (int k = 0; k < n; k++) ", "x[i + k]"), "loads": ("for k in y:\n    ", "tl.load(x, ", ""),
     "loops of Python": ("", "for k in y:\n", "    tl.load(k, k)"),
+    "conditions": ("for (int k = 0; k < 4; k++) { ", "i + k + ", "; if (i < n) x[i + k] = 1; }"),
+    "constants": ("const int A = B; for (int k = 0; k < A; k++) { ", "A = ", "; if (i < n) x[i + k] = 1; }"),
+    "macros": ("", "#define A 1 1 1 1 f\n", "for (int k = 0; k < A; k++) if (i < n) x[i + k] = 1;"),
+    "masks": ("for k in y:\n", "    m |= y\n", "    tl.load(k, m)"),
+    "masks before": ("m = y\n", "a, = m_\n", "for k in y:\n    tl.load(k, m)"),
 }
 """Texts as what they begin with, what they repeat, and what they end with."""
 

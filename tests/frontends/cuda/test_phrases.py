@@ -236,8 +236,37 @@ GUARDED = """__global__ void k(float *x, int n) {
     ("if (i < n) {", "if (j < n) {} {", ""),
     ("if (i < n) {", "while (i < n) {", ""),
     ("x[HERE] = 0.f;\n        }\n}", "x[i + k *", ""),
+    # What is compared elsewhere, of the same variable in the same kernel.
+    ("k < 4;", "k < 4 && i + k * 32 < n;", ""),
+    ("        if (i < n) {", "        if (i + k * 32 >= n) break; else if (i < n) {", ""),
+    ("        if (i < n) {", "        if (n <= (i + k * 32)) break; else if (i < n) {", ""),
+    ("        if (i < n) {", "        if ((k * 32 + i) > n) break; else if (i < n) {", ""),
+    ("        if (i < n) {", "        if (int last = i + k * 32; last > n) break; else if (i < n) {", ""),
+    ("        if (i < n) {", "        if (i < j) break; else if (i < n) {", "line 4 compares `i`"),
+    ("        if (i < n) {", "        if (k >= left) break; else if (i < n) {", ""),
+    ("i < n)", "i < n && left > k)", ""),
+    (", j = 0;", ", j = i + k * 32 < n; i = 2;", "line 4 compares `i`"),
+    ("__global__", "__global__ void other() { i + k * 32 < n; } __global__", "line 4 compares `i`"),
+    # A loop may stop where its bound says, and one that does not hold the access counts something else.
+    ("k < 4;", "k < min(4, left);", ""),
+    ("k < 4;", "k < n;", ""),
+    ("k < 4;", "k < FOUR;", ""),
+    ("__global__", "const int left = n - 1; __global__", "line 4 compares `i`"),
+    ("for (int k = 0; k < 4; k++)", "for (int k = 0; k < 4; k++) {}", ""),
+    ("for (int k = 0; k < 4; k++)", "for (int k = 0; k < 4; k++) f(k);", ""),
+    ("for (int k = 0; k < 4; k++)", "for (int k = 0; k < 4; k++) if (j) { f(k); } else", "line 4 compares `i`"),
 ])
 def test_a_condition_is_held_against_the_index(before: str, after: str, said: str) -> None:
     source = GUARDED.replace(before, after).replace("HERE", "i + k * 32")
     slip = PHRASES.outside(source, outside(5))
-    assert said in slip.seen if said and slip else slip is None, slip
+    assert said in slip.seen if said and slip else slip is None and not said, slip
+
+
+@pytest.mark.parametrize(("defined", "constant"), [
+    ("#define FOUR 4\n", True), ("#define FOUR (2 * 2) // rows\n", True), ("const int FOUR = 4;\n", True),
+    ("constexpr int FOUR = TWO * TWO;\n", True), ("#define FOUR min(4, left)\n", False),
+    ("const int FOUR = left;\n", False), ("int FOUR = 4;\n", False), ("#define FOURTH 4\n", False),
+])
+def test_a_loop_that_counts_to_a_constant(defined: str, constant: bool) -> None:
+    source = defined + GUARDED.replace("HERE", "i + k").replace("k < 4", "k < FOUR")
+    assert (PHRASES.outside(source, outside(6)) is not None) == constant

@@ -30,9 +30,46 @@ def k(x, n, BLOCK: tl.constexpr):
     ("tl.store(x + at, 0.0, mask=mask)", "tl.store(x + at, 0.0, mask=mask); tl.store(x + at, 0.0, mask=mask)", ""),
     ("mask=mask)", "mask=mask", ""),
     ("for number in range(4):", "if n:", ""),
+    # What is not read whole: several lines, several targets, several statements.
+    ("        tl.store", "        mask = (\n            at < n\n        )\n        tl.store", ""),
+    ("        tl.store", "        mask = n > \\\n            at\n        tl.store", ""),
+    ("        tl.store", "        mask &= at < n\n        tl.store", ""),
+    ("        tl.store", "        mask %= at\n        tl.store", ""),
+    ("        tl.store", "        mask |= at < n\n        tl.store", ""),
+    ("        tl.store", "        mask <<= at\n        tl.store", ""),
+    ("        tl.store", "        mask >>= at\n        tl.store", ""),
+    ("        tl.store", "        mask = at < n\n        mask = mask & (n > 2)\n        tl.store", ""),
+    ("        tl.store", "        left, right = n - at, n\n        mask = left > 0\n        tl.store", ""),
+    ("        tl.store", "        (left, right) = n - at, n\n        mask = left > 0\n        tl.store", ""),
+    ("        tl.store", "        left: tl.tensor = n - at\n        mask = left > 0\n        tl.store", ""),
+    ("        tl.store", "        last = mask = at < n\n        tl.store", ""),
+    ("        tl.store", "        if n: mask = at < n\n        tl.store", ""),
+    ("at += BLOCK", "at += BLOCK; mask = at < n", ""),
+    ("    mask = at < n", "    mask = (\n        at < n)", ""),
+    ("    mask = at < n", "    mask, last = at < n, 0", ""),
+    ("    mask = at < n", "    if n:\n        mask = at < n", ""),
+    # A parameter, and another function's mask.
+    ("    mask = at < n\n", "", ""),
+    ("@triton.jit", "def other(at, n):\n    mask = at < n\n\n\n@triton.jit",
+     "Line 8 computes `mask` once, before the loop"),
 ])
 def test_a_mask_that_stays_while_its_loop_moves_on(before: str, after: str, said: str) -> None:
     source = KERNEL.replace(before, after)
     line = next(number for number, text in enumerate(source.splitlines(), 1) if "tl.store" in text)
     slip = PHRASES.outside(source, outside(line))
     assert said in slip.seen if said and slip else slip is None and not said, slip
+
+
+def test_a_mask_of_another_function_is_not_this_one() -> None:
+    source = "def other(at, n):\n    mask = at < n\n\n\n" + KERNEL.replace("    mask = at < n\n", "")
+    assert PHRASES.outside(source, outside(9)) is None
+    assert PHRASES.outside(source.replace("x, n", "x, n, mask"), outside(9)) is None
+
+
+@pytest.mark.parametrize(("compared", "look"), [
+    ("at < n", "Compute `mask` anew in each round, before line 6."),
+    ("tl.arange(0, BLOCK)[:, None] < n", "Compare what moves on, too: `at`."),
+])
+def test_a_mask_of_what_stays_is_not_computed_anew(compared: str, look: str) -> None:
+    slip = PHRASES.outside(KERNEL.replace("mask = at < n", f"mask = {compared}"), outside(6))
+    assert slip and slip.look == look, slip

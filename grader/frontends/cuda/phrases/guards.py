@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from grader.frontends.cuda.source import code_words
@@ -10,6 +11,7 @@ from grader.plan.findings import OutOfBounds
 
 _LONG = 256
 """Words of a condition, an index or a loop's head, at most."""
+_SIGNS = ("<", "<=", ">", ">=")
 _FEW = 8
 """Uses of a tensor in a line, at most."""
 
@@ -29,11 +31,59 @@ def outside(source: str, found: OutOfBounds) -> Slip | None:
                     whole = " ".join([name, "+", *other])
                     if counter is not None and bound not in other and whole not in " ".join(
                             texts[guard:_closed(texts, guard + 1)]):
-                        return Slip(
+                        # Nothing else is tried: a file is read as a whole only once.
+                        return None if _bounded(source, texts, at, whole.split(), counter) else Slip(
                             words[guard].line, f"The condition in line {words[guard].line} compares `{name}`, and the "
                             f"index in line {found.line} holds `{whole}`, in which a loop counts `{counter}`.",
                             f"Compare `{whole}` with the size.")
     return None
+
+
+def _bounded(source: str, texts: Sequence[str], at: int, whole: list[str], counter: str) -> bool:
+    """Whether something else may bound an index at a place, as far as is plain: its kernel compares it elsewhere, or no
+    loop right around it counts to a constant."""
+    kernel = next((one for one in range(at, -1, -1) if texts[one] == "__global__"), 0)
+    loop = next((one for one in range(at, kernel, -1) if texts[one] == "for" and _counter(texts, one) == counter), None)
+    if loop is None or not _holds(texts, loop, at):
+        return True
+    condition = " ".join(texts[loop:_closed(texts, loop + 1)]).split(" ; ")[1:2]
+    bound = condition[0].split() if condition else []
+    if len(bound) != 3 or bound[0] != counter or bound[1] not in _SIGNS or not _constant(source, texts, bound[2]):
+        return True
+    # What is compared before its variable gets another value is something else.
+    begin = next((one for one in range(loop, kernel, -1) if texts[one:one + 2] == [whole[0], "="]), kernel)
+    turned, length = [*whole[2:], "+", whole[0]], len(whole)
+    for one in range(begin + 1, at):
+        if texts[one] in (whole[0], turned[0]) and texts[one:one + length] in (whole, turned):
+            end = one + length + (texts[one + length] == ")")
+            before = one - 1 - (texts[one - 1] == "(")
+            if texts[end] in _SIGNS or texts[before] in (*_SIGNS, "="):
+                return True
+    return any(texts[one] == counter and (texts[one - 1] in _SIGNS or texts[one + 1] in _SIGNS)
+               for one in range(_closed(texts, loop + 1), at))
+
+
+def _holds(texts: Sequence[str], loop: int, at: int) -> bool:
+    """Whether a place lies in the body of a loop in front of it."""
+    braces = brackets = 0
+    for one in range(_closed(texts, loop + 1) + 1, at):
+        braces += (texts[one] == "{") - (texts[one] == "}")
+        brackets += (texts[one] == "(") - (texts[one] == ")")
+        if texts[one] in (";", "}") and texts[one + 1] != "else" and braces <= 0 and not brackets:
+            return False
+    return True
+
+
+def _constant(source: str, texts: Sequence[str], word: str) -> bool:
+    """Whether a word is a number, or the name of one."""
+    if not word.isidentifier():
+        return word[0].isdigit()
+    if re.search(rf"^[ \t]*+#[ \t]*+define[ \t]++{word}[ \t]++[\d \t()*+-]++(?=$|/)", source, re.MULTILINE):
+        return True
+    return any(text == word and texts[at + 1] == "=" and (
+        "constexpr" in texts[max(0, at - 3):at] or ("const" in texts[max(0, at - 3):at] and texts[at + 2][:1].isdigit()
+                                                    and texts[at + 3] in (";", ",")))
+               for at, text in enumerate(texts))
 
 
 def _counter(texts: Sequence[str], at: int) -> str:

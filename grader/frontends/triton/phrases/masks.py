@@ -9,8 +9,11 @@ from grader.frontends.phrases import Slip
 from grader.plan.findings import OutOfBounds
 
 _NAME = re.compile(r"[A-Za-z_]\w*+")
-_SET = re.compile(r"\s*+([A-Za-z_]\w*+)\s*+(?:[-+*]|//?)?=(?!=)")
+_SET = re.compile(r"\s*+([A-Za-z_]\w*+)\s*+(?:[-+%&|^@]|\*\*?|//?|<<|>>)?=(?!=)")
 _COUNTED = re.compile(r"\s*+for\s++([A-Za-z_]\w*+)\s++in\b")
+# Several targets, or one with its type; a statement behind the colon of another one.
+_SEVERAL = re.compile(r"\s*+(?:for\s++)?+(?:[(\[*]|[A-Za-z_]\w*+\s*+(?:,|:\s*+\S))")
+_HEAD = re.compile(r"\s*+(?:if|elif|for|while|with)\b")
 _CALLS = {access: re.compile(rf"\btl\.{access}\(") for access in ("load", "store")}
 # So many lines and characters of a call, at most.
 _LINES, _CHARACTERS = 8, 2_000
@@ -25,21 +28,42 @@ def outside(source: str, found: OutOfBounds) -> Slip | None:
     if begin is None or (arguments := _arguments(lines, at, found.access)) is None:
         return None
     pointer, mask = arguments
-    set_at, end = _set_at(lines), _end(lines, begin)
-    changed = {set_at[number]: number for number in range(begin, end) if set_at[number]}
+    set_at, loop = _set_at(lines), range(begin, _end(lines, begin))
+    changed = {name for number in loop if (name := set_at[number])}
     moved = next((name for name in _NAME.findall(pointer) if name in changed), "")
-    if not mask or not moved:
+    if not mask or not moved or any(set_at[number] is None for number in loop):
         return None
     if mask not in changed and _NAME.fullmatch(mask):
-        before = next((number for number in range(begin - 1, -1, -1) if set_at[number] == mask), None)
-        return None if before is None else Slip(
+        before = _before(lines, set_at, begin, mask)
+        if before is None or (compared := _right(lines[before])) is None:
+            return None
+        return Slip(
             before + 1, f"Line {before + 1} computes `{mask}` once, before the loop, and `{moved}` moves on in each "
-            "round.", f"Compute `{mask}` anew in each round, before line {found.line}.")
-    compared = lines[changed[mask]].partition("=")[2] if mask in changed else mask
-    if any(name in changed and name != mask for name in _NAME.findall(compared)):
+            "round.", f"Compute `{mask}` anew in each round, before line {found.line}."
+            if changed.intersection(_NAME.findall(compared)) else f"Compare what moves on, too: `{moved}`.")
+    sides = [_right(lines[number]) for number in loop if set_at[number] == mask] if mask in changed else [mask]
+    if any(side is None or changed.intersection(_NAME.findall(side)) - {mask} for side in sides):
         return None
     return Slip(found.line, f"The mask in line {found.line} compares nothing that the loop changes, and `{moved}` "
                 "moves on in each round.", "Compare what moves on with it, or with what is left in this round.")
+
+
+def _before(lines: Sequence[str], set_at: Sequence[str | None], begin: int, mask: str) -> int | None:
+    """The line in front of a loop that sets its mask, whatever happens in between; None if it is not plain."""
+    for number in range(begin - 1, -1, -1):
+        text = lines[number].strip()
+        if text.startswith("def ") or (set_at[number] is None and mask in _NAME.findall(text)):
+            return None
+        if set_at[number] == mask:
+            # What another loop or a branch sets is not set once.
+            return number if _indent(lines[number]) <= _indent(lines[begin]) else None
+    return None
+
+
+def _right(line: str) -> str | None:
+    """The right side of a line that sets a name; None if it goes on in the next one."""
+    side = line.partition("=")[2].partition("#")[0].rstrip()
+    return None if side.endswith("\\") or _opened(side) else side
 
 
 def _arguments(lines: Sequence[str], at: int, access: str) -> tuple[str, str] | None:
@@ -77,15 +101,32 @@ def _loop(lines: Sequence[str], at: int) -> int | None:
     return None
 
 
-def _set_at(lines: Sequence[str]) -> list[str]:
-    """The name that each line sets or counts, "" for none: what stands in brackets is an argument."""
-    depth, found = 0, list[str]()
+def _set_at(lines: Sequence[str]) -> list[str | None]:
+    """The name that each line sets or counts, "" for none, None where that is not plain: what stands in brackets is an
+    argument."""
+    depth, found = 0, list[str | None]()
     for line in lines:
-        text = line.partition("#")[0]
-        name = None if depth else _COUNTED.match(text) or _SET.match(text)
-        found.append(name[1] if name else "")
-        depth = max(0, depth + sum(map(text.count, "([{")) - sum(map(text.count, ")]}")))
+        text = line.partition("#")[0].rstrip()
+        after = max(0, depth + _opened(text))
+        plain = ";" not in text and ":=" not in text
+        found.append(("" if depth else _set(text, ended=not after)) if plain else None)
+        depth = after
     return found
+
+
+def _set(text: str, *, ended: bool) -> str | None:
+    """The name that a statement sets or counts, as in `_set_at`; `ended`: no bracket is open behind it."""
+    if _SEVERAL.match(text) or (ended and _HEAD.match(text) and not text.endswith(":")):
+        return None
+    match = _COUNTED.match(text) or _SET.match(text)
+    if not match:
+        return ""
+    return None if _SET.match(text, match.end()) else match[1]
+
+
+def _opened(text: str) -> int:
+    """The brackets that a text opens, less those that it closes."""
+    return sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
 
 
 def _end(lines: Sequence[str], begin: int) -> int:
