@@ -34,6 +34,7 @@ FREE = ("author", "kit")
 VERSION = "its version is told where the environment is"
 EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "cluster/own.py": (1, VERSION),
+    "frontends/cuda/phrases/guards.py": (1, "a word of C++ as well"),
     "frontends/cuda/phrases/compiling.py": (6, "a file in the wrong language"),
     "frontends/cuda/reading.py": (1, "a directive of the same name"),
     "engine/forkserver/handle.py": (4, f"which of its versions are known, and {VERSION}"),
@@ -124,7 +125,8 @@ def test_a_front_end_has_a_phrase_for_everything(front_end: FrontEnd) -> None:
 PLACES = {
     "failures": {"file", "signature", "name"}, "refusals": {"operator", "out"}, "skips": set(),
     "chances": {"line", "element", "tensor", "kernel", "program", "other"}, "names": {"count", "block", "tensor"},
-    "sights": {"tensor", "line", "program", "call", "sizes", "other", "adds", "count", "rest"}, "answers": {"out"},
+    "sights": {"tensor", "line", "program", "call", "sizes", "other", "adds", "count", "rest",
+               "bytes", "0", "1"}, "answers": {"out"},
     "calls": {"out", "copy_into", "lines", "texts"},
 }
 
@@ -137,7 +139,7 @@ def test_a_phrase_has_places_that_the_judge_fills(front_end: FrontEnd, theme: st
 
 
 def _texts(phrase: Any) -> Iterator[str]:
-    """The sentences in a phrase of any shape; clues, whose places are their own groups, left out."""
+    """The sentences in a phrase of any shape; patterns, whose places are their own groups, left out."""
     if isinstance(phrase, str):
         yield phrase
     elif isinstance(phrase, dict):
@@ -145,7 +147,7 @@ def _texts(phrase: Any) -> Iterator[str]:
             yield from _texts(one)
     elif is_dataclass(phrase):
         for field in fields(phrase):
-            if field.name not in ("clues", "absent", "kind"):
+            if field.name not in ("clues", "absent", "kind", "tuned"):
                 yield from _texts(getattr(phrase, field.name))
 
 

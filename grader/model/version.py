@@ -56,7 +56,7 @@ JUDGE_CHANGES = {
         "where on rows or columns are wrong is no longer told, nor that x and out change places. Of a race in shared "
         "memory both lines are told, of elements that nothing has stored the rows between which they lie, of a grid "
         "that it is counted for another configuration. A change says whether a statement belongs elsewhere. Host code "
-        "in C++ may read a host input in any order, and gather backwards. A right answer of a .cu file is wrong that "
+        "in C++ may read a host input in any order, and gather backwards. A right answer in C++ is wrong that "
         "rests on what another block stores in the same launch. Elements that hold others' answers are told, and bytes "
         "that are read with a sign. A proof tries some blocks in two directions.",
 }

@@ -12,7 +12,7 @@ from grader.judge.explain.accesses import misplaced, overlapping, rest_by_groups
 from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
 from grader.judge.explain.findings import explain_findings, left_early
-from grader.judge.explain.operations import beside, explain_copies, explain_unwritten, not_contiguous
+from grader.judge.explain.operations import beside, exchanged, explain_copies, explain_unwritten, not_contiguous
 from grader.judge.explain.values import explain_values, known_mistakes
 from grader.judge.wording import extent, first_of, indexed, listed, spoken, spoken_mistake, started
 from grader.model.parameters import Inputs, extents
@@ -122,7 +122,7 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     """The best explanation of an answer: what a kernel was seen to do, else a mistake that is known to give this
     answer, else what the answer looks like."""
     comparison, small = evidence.comparison, evidence.comparison.total <= MOST_EXPLAINED
-    seen = beside(called)
+    seen = beside(called) or exchanged(called)
     if seen is not None and seen.sure:
         return seen
     if kind != "unwritten" and (slip := next(iter(called.words.slips(called.source)), None)) is not None:

@@ -4,6 +4,7 @@ tensor."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from grader import frontends
@@ -15,7 +16,7 @@ from grader.model.cases import Case, strides_of
 from grader.model.parameters import Scalar, Tensor, Update
 from grader.model.result import Detail
 from grader.plan.findings import MOST_ACCESSES, Overflow, Race, Recast, Undefined, Unwritten
-from grader.plan.plan import ITEM_BYTES, Copy, Launch, named
+from grader.plan.plan import ITEM_BYTES, Copy, Launch, Pointer, named
 
 # Findings that explain a wrong answer. A race may be what an offset that wrapped around comes to.
 BESIDE = (Recast, Unwritten, Overflow, Race)
@@ -144,6 +145,23 @@ def read_while_added(called: Called) -> Hint | None:
         if load.access == "load" and load.times <= 1 and 0 < adds < load.line:
             return Hint(words.not_added_yet.format(line=load.line, tensor=quoted(load.tensor), adds=adds),
                         words.not_added_yet_look, "not added yet", load.line, sure=False)
+    return None
+
+
+def exchanged(called: Called) -> Hint | None:
+    """Hint for two tensors that a launch passes in each other's place, by the kernel's names for them."""
+    tensors = {one.name for one in called.assignment.parameters if not isinstance(one, Scalar)}
+    for launch in called.launches:
+        kernel, given = called.plan.kernels[launch.kernel], {}
+        for name, argument in zip(frontends.of(kernel).argument_names(kernel), launch.arguments, strict=True):
+            if isinstance(argument, Pointer) and (meant := re.sub("_(ptr|pointer|desc)$", "", name)) in tensors:
+                given[meant] = name, called.plan.buffers[argument.buffer].given
+        for meant, (name, tensor) in given.items():
+            if meant != tensor and tensor in given and given[tensor][1] == meant:
+                return Hint(f"The launch in line {launch.line} gives {tensor} for the kernel's {quoted(name)}, and "
+                            f"{meant} for its {quoted(given[tensor][0])}: the two are exchanged.",
+                            "Compare the arguments of the launch with the kernel's parameters, one by one.",
+                            "exchanged", launch.line)
     return None
 
 

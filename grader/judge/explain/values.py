@@ -40,6 +40,7 @@ LOWER = "Is something converted to {} on the way? Keep loads, sums and results i
 FOR_ALL = ("What is computed once for {}, such as a sum, a mean or a maximum? Look at which elements it takes, at what "
            "it starts from, and at what it is divided by.")
 PLACE = "Which element does the load's offset give, and which one is meant? Compute both for one lane by hand."
+UPDATED = "{} is updated: does what it held before the call take part in what is stored there?"
 ANOTHER = "Is an index made in one way where it is computed, and in another where it is stored?"
 NAMED = 2.0**-11
 """Relative distance of a factor from one that has a name: what float16 leaves of it."""
@@ -117,7 +118,10 @@ def _values(evidence: Evidence) -> Hint | None:
 
 def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
     """What every value may be, where that may come from, and the answer that it would be."""
-    right = evidence.expected
+    right, x = evidence.expected, evidence.inputs.get(evidence.output)
+    if x is not None:
+        yield (f"the right answer to zeros in place of {evidence.output}", UPDATED.format(evidence.output),
+               evidence.right(**{**evidence.inputs, evidence.output: torch.zeros_like(x)}))
     if evidence.large:
         return
     for words, look, answer in OF_RIGHT:

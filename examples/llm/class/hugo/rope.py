@@ -1,5 +1,4 @@
 # verdict: wrong_answer
-# expect: from k[1, 0, 
 # expect: where H and G differ
 # never: a block, a loop
 import torch
