@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.frontends.phrases import Chance, Chances
 
-_ORDER = (
+ORDER = (
     "Blocks of a launch run in any order, and __syncthreads() is for the threads of one block: others can rely on what "
     "a block stores in the next launch, or behind the grid.sync() of a cooperative one. A sum over blocks takes "
     "atomicAdd, or a second launch."
@@ -44,7 +44,7 @@ CHANCES: Chances = {
         "Let the threads of a block reduce in a fixed order, in shared memory or with __shfl_down_sync."),
     "programs": _failure(
         "Blocks {program} and {other} of one launch both use element {element:,} of {tensor}{line}, at least one of "
-        "them stores to it, and run in another order they give another answer.", _ORDER),
+        "them stores to it, and run in another order they give another answer.", ORDER),
     "unordered": _failure(
         "The load{line} of element {element:,} of {tensor} in block {other} may come before what block {program} "
         "writes there: nothing orders the two.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from grader.frontends.cuda.phrases.chances import ORDER
 from grader.frontends.cuda.phrases.mistakes import MISTAKES
 from grader.frontends.phrases import AnswerPhrases, Calls, Names, Sights
 
@@ -57,8 +58,7 @@ SIGHTS = Sights(
     race="Each element belongs to one thread: is blockIdx.x * blockDim.x + threadIdx.x the index, does the condition "
          "end where the next block begins, and is the width of the row that of this very matrix? A sum over blocks "
          "takes atomicAdd, or a second launch.",
-    unordered="Blocks of a launch run in any order, and none waits for another: others can rely on what a block stores "
-              "in the next launch only. A sum over blocks takes atomicAdd, or a second launch.",
+    unordered=ORDER,
     recast="Leave the pointer's type as it is: convert what was loaded, as in (float)x[i].",
     misaligned="What moves {bytes} bytes at once takes addresses that are multiples of {bytes}: where a row, a plane "
                "or a part begins at another one, move its elements one by one. Whether one does follows from the sizes "
