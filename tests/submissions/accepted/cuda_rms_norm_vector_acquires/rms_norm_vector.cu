@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 
 constexpr int BLOCKS = 6;
-constexpr int THREADS = 32;
+constexpr int THREADS = 512;
 
 __global__ void rms_norm(const float *x, const float *w, float *scale, int *ready, float *y, int n, float epsilon)
 {
@@ -12,16 +12,22 @@ __global__ void rms_norm(const float *x, const float *w, float *scale, int *read
         while (flag.load(cuda::memory_order_acquire) == 0) {
         }
     } else {
+        __shared__ float sums[THREADS];
         float sum = 0.0f;
         for (int i = threadIdx.x; i < n; i += THREADS)
             sum = fmaf(x[i], x[i], sum);
-        for (int lane = 16; lane > 0; lane /= 2)
-            sum += __shfl_xor_sync(0xffffffff, sum, lane);
+        sums[threadIdx.x] = sum;
+        __syncthreads();
+        for (int half = THREADS / 2; half > 0; half /= 2) {
+            if (threadIdx.x < half)
+                sums[threadIdx.x] += sums[threadIdx.x + half];
+            __syncthreads();
+        }
         if (threadIdx.x == 0) {
-            *scale = rsqrtf(sum / n + epsilon);
+            *scale = rsqrtf(sums[0] / n + epsilon);
             flag.store(1, cuda::memory_order_release);
         }
-        __syncwarp();
+        __syncthreads();
     }
     for (int i = blockIdx.x * THREADS + threadIdx.x; i < n; i += BLOCKS * THREADS)
         y[i] = x[i] * *scale * w[i];
