@@ -28,6 +28,9 @@ def told(text: str, edits: Sequence[Edit], level: Level, words: Mapping[EditKind
     where = " or ".join(place for _, place in sorted(kinds)).replace(" or in ", " or ")
     if len(kinds) > MOST_PLACES:
         return "Changes in several lines make every case right, so none of them alone tells where the mistake is."
+    if best.workaround and best.kind == "extra":
+        return (f"The failure disappears without {where.removeprefix('in ')}, which may only keep it from showing: "
+                "what is it for?")
     if best.workaround:
         return (f"The failure disappears with one change {where}, which may only keep it from showing: look at what "
                 "is decided there.")

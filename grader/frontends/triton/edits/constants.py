@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from grader.frontends.drafts import Draft
 from grader.frontends.triton.edits.draft import exchanged, instead
+from grader.frontends.triton.edits.names import of_itself
 from grader.frontends.triton.edits.source import SourceTree
 from grader.frontends.triton.edits.units import File, Unit, called
 
@@ -38,10 +39,9 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
                and isinstance(node.value, int | float) and not isinstance(node.value, bool)
                and not _elsewhere(source, node)]
     for number in numbers:
-        blocks = _of_blocks(source, unit, number.node)
-        for text, weight in _others(source, unit, number):
-            draft = instead(source, "block" if blocks else "constant", weight + 0.5 * blocks, number.node, text)
-            yield draft._replace(workaround=True) if blocks else draft
+        # A larger block, or a smaller one, only hides what a loop or a grid leaves out.
+        for text, weight in _others(source, unit, number) if not _of_blocks(source, unit, number.node) else ():
+            yield instead(source, "constant", weight, number.node, text)
     for one in unit.expressions:
         if isinstance(one, ast.Constant) and isinstance(one.value, bool):
             yield instead(source, "constant", 2.6, one, str(not one.value))
@@ -53,14 +53,10 @@ def of_module(file: File) -> Iterator[Draft]:
     """The module's constants."""
     source = file.source
     for statement in file.constants:
+        # Integers are blocks, mostly.
         value = statement.value.value if isinstance(statement.value, ast.Constant) else None
-        others = _like(value) if isinstance(value, float) else map(str, _POWERS) if isinstance(value, int) else ()
-        for other in others:
-            if isinstance(value, float):
-                yield instead(source, "constant", 1.4, statement.value, other)
-            else:
-                # Most are blocks: a larger one may cover what a loop or a grid leaves out.
-                yield instead(source, "block", 2.5, statement.value, other)._replace(workaround=True)
+        for other in _like(value) if isinstance(value, float) else ():
+            yield instead(source, "constant", 1.4, statement.value, other)
 
 
 def _elsewhere(source: SourceTree, node: ast.expr) -> bool:
@@ -78,9 +74,13 @@ def _of_blocks(source: SourceTree, unit: Unit, node: ast.expr) -> bool:
     """Whether a number of the host's is a block: a kernel's compile-time constant by its name, or what a size is
     divided by for the grid."""
     statement, parent = source.statement(node), source.place[node].parent
-    if not unit.kernel and isinstance(parent, ast.Call) and called(parent) == "cdiv":
+    if unit.kernel:
+        return False
+    if isinstance(parent, ast.keyword):
+        return (parent.arg or "").isupper()
+    if isinstance(parent, ast.Call) and called(parent) == "cdiv":
         return True
-    if unit.kernel or not isinstance(statement, ast.Assign):
+    if not isinstance(statement, ast.Assign):
         return False
     names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
     return any(isinstance(key.value, ast.Name) and key.value.id in names for call in unit.launches
@@ -168,8 +168,10 @@ def _named(source: SourceTree, unit: Unit, numbers: Sequence[Numeral]) -> Iterat
         first = nodes[0].lineno
         for name in unit.names("size", "stride", "block", before=first):
             for node in nodes:
-                option = isinstance(source.place[node].parent, ast.keyword)
-                yield instead(source, "constant", 2.6 if option else 1.8, node, name)
+                parent = source.place[node].parent
+                if not of_itself(parent, node, name):
+                    option = isinstance(parent, ast.keyword)
+                    yield instead(source, "constant", 2.6 if option else 1.8, node, name)
             if 1 < len(nodes) <= 16 and unit.kernel:
                 yield Draft("constant", 1.7, [source.put(node, name) for node in nodes])
     for number in numbers:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from grader.frontends.drafts import Change, Draft
 from grader.frontends.triton.edits.draft import instead, keyword
 from grader.frontends.triton.edits.source import SourceTree
-from grader.frontends.triton.edits.units import File, Unit, called, within
+from grader.frontends.triton.edits.units import File, Unit, called, names_bound, within
 from grader.plan.messages import GivenTensor
 
 _OPTIONS = ("num_warps", "num_stages", "num_ctas")
@@ -122,11 +122,10 @@ def _made(file: File, unit: Unit, call: ast.Call) -> Iterator[Draft]:
     source, name = file.source, called(call)
     if not isinstance(call.func, ast.Attribute) or source.of(call.func.value) != "torch":
         return
-    if name in ("empty", "empty_like"):
-        # Memory that kernels only store to may be zero in vain; what they add to has to be.
-        added = any(called(one).startswith("atomic_") for kernel in file.kernels.values() for one in kernel.calls)
-        yield Draft(
-            "function", 1.4, (source.put(call.func, f"torch.{name.replace('empty', 'zeros')}"),), not added)
+    added = any(called(one).startswith("atomic_") for kernel in file.kernels.values() for one in kernel.calls)
+    # What kernels only store to may be zero in vain.
+    if added and name in ("empty", "empty_like"):
+        yield Draft("function", 1.4, (source.put(call.func, f"torch.{name.replace('empty', 'zeros')}"),))
     tensors = unit.names("tensor", before=1)
     device = next((key.value for key in call.keywords if key.arg == "device"), None)
     if name in _MAKERS and tensors:
@@ -135,14 +134,23 @@ def _made(file: File, unit: Unit, call: ast.Call) -> Iterator[Draft]:
             yield Draft("place", 0.6, (keyword(source, call, f"device={text}"),))
         elif source.of(device) != text:
             yield instead(source, "place", 0.9, device, text)
-    if name in _MAKERS and not any(key.arg == "dtype" for key in call.keywords):
-        yield Draft("type", 2.2, (keyword(source, call, "dtype=torch.float32"),))
+    dtype = next((key.value for key in call.keywords if key.arg == "dtype"), None)
+    # Sums of many programs lose in a narrow type what those of one keep in registers.
+    weight = 0.9 if added else 2.2
+    if dtype is None and (name in _MAKERS or (added and name.endswith("_like"))):
+        yield Draft("type", weight, (keyword(source, call, "dtype=torch.float32"),))
+    elif dtype is not None and source.of(dtype) != "torch.float32":
+        yield instead(source, "type", weight, dtype, "torch.float32")
 
 
 def _launch(source: SourceTree, unit: Unit, call: ast.Call, sizes: Sequence[str]) -> Iterator[Draft]:
-    own = unit.names("size", before=call.lineno)
+    own, rests = unit.names("size", before=call.lineno), _rests(unit)
     for argument in call.args:
-        if not isinstance(argument, ast.Name) and not isinstance(argument, ast.Starred):
+        if isinstance(argument, ast.Name):
+            # What is left begins as far from the end as it is long.
+            for text in (*own, *sizes) if argument.id in rests else ():
+                yield instead(source, "missing", 1.3, argument, f"{text} - {argument.id}")
+        elif not isinstance(argument, ast.Starred):
             for text in (*own, *sizes):
                 if text != source.short(argument):
                     yield instead(source, "name", 2.4, argument, text)
@@ -157,6 +165,13 @@ def _launch(source: SourceTree, unit: Unit, call: ast.Call, sizes: Sequence[str]
     if grid is not None:
         yield from _grid(source, unit, grid, blocks, (*own, *sizes))
         yield from _agreeing(source, unit, call, grid)
+
+
+def _rests(unit: Unit) -> set[str]:
+    """The names of what divisions leave."""
+    return {name for one in unit.statements if isinstance(one, ast.Assign)
+            and any(called(node) == "divmod" or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod))
+                    for node in within(one.value)) for name in names_bound(one)}
 
 
 def _grid_of(unit: Unit, call: ast.Call) -> ast.expr | None:
@@ -175,11 +190,6 @@ def _block(source: SourceTree, value: ast.expr, own: Sequence[str], sizes: Seque
         if power != number:
             yield instead(source, "block", 0.7, value, str(power))
             yield instead(source, "block", 0.8, value, str(power // 2))
-        for other, weight in ((power * 2, 2.4), (power // 2, 2.4), (1, 2.8), (power * 16, 2.8)):
-            if other and other != number:
-                yield instead(source, "block", weight, value, str(other))._replace(workaround=True)
-        for text in (*own, *sizes):
-            yield instead(source, "block", 2.4, value, f"triton.next_power_of_2({text})")._replace(workaround=True)
     elif called(value) != "next_power_of_2":
         yield instead(source, "block", 0.7, value, f"triton.next_power_of_2({source.of(value)})")
     if isinstance(value, ast.Call) and value.args:
@@ -201,10 +211,9 @@ def _grid(
             yield Draft("grid", 0.9, (source.put(one, source.of(other)), source.put(other, source.of(one))))
     for axis in grid.elts:
         for text, weight in (*((size, 1.9) for size in sizes), *((text, 1.8) for text in divided)):
-            if "".join(text.split()) != source.short(axis):
-                # A program for each element, where each takes many, covers what others leave out.
-                more = text in sizes and called(axis) == "cdiv"
-                yield instead(source, "grid", weight + more, axis, text)._replace(workaround=more)
+            # A program for each element, where each takes many, only hides what others leave out.
+            if "".join(text.split()) != source.short(axis) and not (text in sizes and called(axis) == "cdiv"):
+                yield instead(source, "grid", weight, axis, text)
     if len(grid.elts) == 1:
         for text in (*divided, *sizes):
             yield instead(source, "grid", 2.3, grid, f"({source.of(grid.elts[0])}, {text})")
@@ -216,8 +225,8 @@ def _agreeing(source: SourceTree, unit: Unit, call: ast.Call, grid: ast.expr) ->
     given = [key.value for key in call.keywords if key.arg not in _OPTIONS and _is_block(key.value)]
     for node in inside:
         for value in dict.fromkeys(source.of(one) for one in given):
-            if value != source.of(node):
-                yield instead(source, "grid", 0.9, node, value)._replace(workaround=node in paired)
+            if value != source.of(node) and node not in paired:
+                yield instead(source, "grid", 0.9, node, value)
     for number in dict.fromkeys(source.of(one) for one in inside):
         same = [one for one in inside if source.of(one) == number]
         for value in dict.fromkeys(source.of(one) for one in given) if len(same) > 1 else ():
@@ -225,8 +234,8 @@ def _agreeing(source: SourceTree, unit: Unit, call: ast.Call, grid: ast.expr) ->
                 yield Draft("grid", 0.9, [source.put(one, value) for one in same])
     for node in given:
         for text in dict.fromkeys(source.of(one) for one in inside):
-            if text != source.of(node):
-                yield instead(source, "block", 1.0, node, text)._replace(workaround=node in paired)
+            if text != source.of(node) and node not in paired:
+                yield instead(source, "block", 1.0, node, text)
 
 
 def agreed(source: SourceTree, unit: Unit) -> set[ast.expr]:

@@ -30,8 +30,9 @@ _TOGETHER: tuple[tuple[Role, ...], ...] = (
 
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
     source = file.source
+    # What is passed under its own name is meant.
     loads = [node for node in unit.expressions if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-             and node.id in unit.roles]
+             and node.id in unit.roles and getattr(source.place[node].parent, "arg", "") != node.id]
     table, paired = (_KERNEL, set()) if unit.kernel else (_HOST, agreed(source, unit))
     chosen = _chosen(unit)
     for node in loads:
@@ -41,18 +42,18 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
         divides = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Div) and unit.roles[node.id] == "block"
         for role, weight in table.get(unit.roles[node.id], ()):
             for name in unit.names(role, before=node.lineno):
-                if _of_itself(parent, node, name):
+                if of_itself(parent, node, name):
                     continue
                 likeness = 0.15 if _nearly(name, node.id) else -0.15
                 likeness += 0.4 * any({name, node.id} <= names for names in chosen)
-                if name != node.id:
-                    draft = instead(source, "name", weight - 0.4 * compared - 0.8 * divides - likeness, node, name)
-                    yield draft._replace(workaround=node in paired)
+                likeness += 0.7 * (role == "block" and called(parent) == "cdiv")
+                if name != node.id and node not in paired:
+                    yield instead(source, "name", weight - 0.4 * compared - 0.8 * divides - likeness, node, name)
     yield from _everywhere(file, unit, loads)
     yield from _exchanged(file, unit)
 
 
-def _of_itself(parent: ast.AST, node: ast.Name, name: str) -> bool:
+def of_itself(parent: ast.AST, node: ast.expr, name: str) -> bool:
     """Whether something would be compared with itself, or divided by itself, or the like."""
     operands: list[ast.expr] = []
     if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Sub | ast.Div | ast.FloorDiv | ast.Mod):
@@ -81,7 +82,8 @@ def _everywhere(file: File, unit: Unit, loads: Sequence[ast.Name]) -> Iterator[D
         uses[node.id].append(node)
     for name, nodes in uses.items():
         role = unit.roles[name]
-        if role in ("size", "stride", "block") and 1 < len(nodes) <= MOST_SPANS:
+        # Not a block's: blocks of one size hide where the two are confused.
+        if role in ("size", "stride") and 1 < len(nodes) <= MOST_SPANS:
             for other in unit.names(role, before=nodes[0].lineno):
                 if other != name:
                     yield Draft("name", 1.9, [source.put(node, other) for node in nodes])
