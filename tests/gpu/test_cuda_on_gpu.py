@@ -54,10 +54,10 @@ BLOCKS = (8, 1, 1)
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, Binary]]:
+def compiled() -> dict[str, tuple[Any, Binary]]:
     target = properties().target
     found = {}
-    for name, kernel in kernels_of(SOURCE, tmp_path_factory.mktemp("kernels")).items():
+    for name, kernel in kernels_of(SOURCE).items():
         binary = compile_kernel(kernel, target, 60, time.monotonic() + 60)
         assert isinstance(binary, Binary), binary
         found[name] = kernel, binary

@@ -2,41 +2,26 @@
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
-from grader.frontends.cuda.toolkit import problem, toolkit
 from grader.plan.findings import Finding
 from grader.plan.limits import Budget
 from grader.plan.plan import Argument, Float, Integer, Kernel, Launch, Pointer
 from grader.ptx.findings import Sightings
 from grader.ptx.launch import Setting, run_launch
 from grader.ptx.types import Array
+from tests.frontends.cuda.compiling import ptx
 
-needs_nvcc = pytest.mark.skipif(bool(problem()), reason="no nvcc")
 HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n"
 
 
-@cache
 def compiled(source: str) -> str:
     """A source as PTX for sm_90a. Its lines count from 1."""
-    tools = toolkit()
-    assert tools is not None
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "kernel.cu")
-        path.write_text(source, encoding="utf-8")
-        made = path.with_suffix(".ptx")
-        subprocess.run([tools.nvcc, "-arch=sm_90a", "-lineinfo", "-O2", "-std=c++17", "-ptx", path, "-o", made],
-                       check=True, capture_output=True, timeout=100)
-        return made.read_text(encoding="utf-8")
+    return ptx(source, "-arch=sm_90a")
 
 
 @dataclass(eq=False)

@@ -11,7 +11,8 @@ from grader.home import ROOT
 from grader.plan.findings import Misaligned, OutOfBounds, Undefined, Unwritten
 from grader.plan.limits import LaunchStopped
 from grader.ptx.types import Array
-from tests.ptx.launching import Outcome, Tensor, compiled, empty, entries, needs_nvcc, run, tensor
+from tests.frontends.cuda.compiling import needs_nvcc
+from tests.ptx.launching import Outcome, Tensor, compiled, empty, entries, run, tensor
 
 pytestmark = needs_nvcc
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from grader.plan.findings import Assertion, Misaligned, OutOfBounds, Race, Undefined, Unwritten
-from tests.ptx.launching import Outcome, compiled, empty, needs_nvcc, run, tensor
+from tests.frontends.cuda.compiling import needs_nvcc
+from tests.ptx.launching import Outcome, compiled, empty, run, tensor
 
 pytestmark = needs_nvcc
 

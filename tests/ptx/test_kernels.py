@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from grader.ptx.types import Array
-from tests.ptx.launching import compiled, needs_nvcc, run, tensor
+from tests.frontends.cuda.compiling import needs_nvcc
+from tests.ptx.launching import compiled, run, tensor
 
 pytestmark = needs_nvcc
 

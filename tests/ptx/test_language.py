@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.frontends.cuda.compiling import needs_nvcc
 from tests.ptx.exact import rounded
 from tests.ptx.language.running import COUNT, quiet
-from tests.ptx.launching import needs_nvcc
 
 pytestmark = needs_nvcc
 Oracle = Callable[..., Any]

@@ -11,8 +11,8 @@ import pytest
 from grader.plan.findings import Assertion, Undefined
 from grader.plan.limits import LaunchStopped
 from grader.ptx.types import Unsupported
+from tests.frontends.cuda.compiling import needs_nvcc
 from tests.ptx.language.running import COUNT, launch, quiet
-from tests.ptx.launching import needs_nvcc
 
 pytestmark = needs_nvcc
 T = np.arange(COUNT)

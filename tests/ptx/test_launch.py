@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from grader.plan.findings import OutOfBounds
-from tests.ptx.launching import compiled, empty, needs_nvcc, run, tensor
+from tests.frontends.cuda.compiling import needs_nvcc
+from tests.ptx.launching import compiled, empty, run, tensor
 
 pytestmark = needs_nvcc
 

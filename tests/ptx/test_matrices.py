@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.ptx.launching import compiled, needs_nvcc, run, tensor
+from tests.frontends.cuda.compiling import needs_nvcc
+from tests.ptx.launching import compiled, run, tensor
 
 pytestmark = needs_nvcc
 

@@ -3,27 +3,44 @@
 from __future__ import annotations
 
 import subprocess
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from grader.frontends.cuda.text import EntryText, split
 from grader.frontends.cuda.toolkit import problem, toolkit
+from grader.home import ROOT
+from grader.judge.kept_builds import KeptBuilds
 from grader.plan.plan import Kernel
 
 needs_nvcc = pytest.mark.skipif(problem() != "", reason=f"no nvcc: {problem()}")
 HOST = "-fPIC,-fno-optimize-sibling-calls"
+KEPT = KeptBuilds(ROOT / ".pytest_cache" / "ptx")
+"""What nvcc has made for these tests, in any run and for any worker: it took a tenth of all their time."""
 
 
-def ptx_of(source: str, folder: Path) -> str:
-    """What nvcc makes of a file."""
+@cache
+def ptx(source: str, *options: str) -> str:
+    """What nvcc makes of a file, optimized, with its lines."""
     found = toolkit()
     assert found is not None
-    (folder / "silu.cu").write_text(source, encoding="utf-8")
-    subprocess.run(
-        [found.nvcc, "-arch=sm_90", "-lineinfo", "-g", "-O2", "-std=c++17", "-w", "-Xcompiler", HOST, "-ptx", "silu.cu",
-         "-o", "silu.ptx"], cwd=folder, check=True)
-    return (folder / "silu.ptx").read_text(encoding="utf-8")
+    parts = [word.encode() for word in (source, *options, str(found))]
+    if (kept := KEPT.get(*parts)) is not None:
+        return kept.decode()
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "silu.cu").write_text(source, encoding="utf-8")
+        subprocess.run([found.nvcc, "-lineinfo", "-O2", "-std=c++17", *options, "-ptx", "silu.cu", "-o", "silu.ptx"],
+                       cwd=folder, check=True, capture_output=True, timeout=100)
+        made = Path(folder, "silu.ptx").read_bytes()
+    KEPT.keep(made, *parts)
+    return made.decode()
+
+
+def ptx_of(source: str) -> str:
+    """What nvcc makes of a file of a submission."""
+    return ptx(source, "-arch=sm_90", "-g", "-w", "-Xcompiler", HOST)
 
 
 def kernel_of(entry: EntryText) -> Kernel:
@@ -31,6 +48,6 @@ def kernel_of(entry: EntryText) -> Kernel:
                   signature=list(entry.signature))
 
 
-def kernels_of(source: str, folder: Path) -> dict[str, Kernel]:
+def kernels_of(source: str) -> dict[str, Kernel]:
     """The kernels of a file, by what they are called there."""
-    return {entry.name: kernel_of(entry) for entry in split(ptx_of(source, folder), source)}
+    return {entry.name: kernel_of(entry) for entry in split(ptx_of(source), source)}

@@ -62,8 +62,8 @@ __global__ void much(float *output) {
 
 
 @pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Kernel]:
-    return kernels_of(SOURCE, tmp_path_factory.mktemp("compiler"))
+def kernels() -> dict[str, Kernel]:
+    return kernels_of(SOURCE)
 
 
 def _compiled(kernel: Kernel, *, seconds: int = 40, left: float = 60.0, text: bool = False) -> Binary | Problem:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from pathlib import Path
 
 import pytest
 
@@ -46,8 +45,8 @@ void silu(float *a, float *b, double *c) {
 
 
 @pytest.fixture(scope="module")
-def entries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, EntryText]:
-    return {entry.name: entry for entry in split(ptx_of(SOURCE, tmp_path_factory.mktemp("split")), SOURCE)}
+def entries() -> dict[str, EntryText]:
+    return {entry.name: entry for entry in split(ptx_of(SOURCE), SOURCE)}
 
 
 @needs_nvcc
@@ -92,9 +91,9 @@ def test_every_text_is_read_again_as_it_is(entries: dict[str, EntryText]) -> Non
     ("__global__ void __cluster_dims__(2, 1, 1) k(int *x) {\n  x[0] = 1; }", "k has __cluster_dims__", 1),
     ("__global__ void k(int **x) {\n  x[0] = (int *)malloc(4); }", "This kernel calls malloc", 2),
 ])
-def test_what_no_plan_can_have_is_told(source: str, said: str, line: int, tmp_path: Path) -> None:
+def test_what_no_plan_can_have_is_told(source: str, said: str, line: int) -> None:
     with pytest.raises(Unplannable, match=said) as raised:
-        split(ptx_of(source, tmp_path), source)
+        split(ptx_of(source), source)
     assert raised.value.line == line
 
 

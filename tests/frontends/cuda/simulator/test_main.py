@@ -28,7 +28,8 @@ from grader.plan.plan import (
     View,
 )
 from grader.plan.traffic import Watch
-from tests.ptx.launching import compiled, entries, needs_nvcc
+from tests.frontends.cuda.compiling import needs_nvcc
+from tests.ptx.launching import compiled, entries
 
 pytestmark = needs_nvcc
 
