@@ -24,6 +24,7 @@ STUDENTS = 13
 LEAST_CONTRAST = 4.5
 # What A4 has between margins of 1.5 cm, in CSS pixels.
 PAPER_WIDTH, PAPER_HEIGHT = 680, 1009
+WIDTHS = (400, 1160, 1280)
 PAPER = "getComputedStyle(document.body).backgroundColor"
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 PAGES = {"typical": "typical/report.html", "several": "several/report.html",
@@ -101,37 +102,48 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+class Tab:
+    """A page that visits one file after another: each new one takes the browser two seconds."""
+
+    def __init__(self, browser: Browser, scripts: bool) -> None:
+        self.page = browser.new_context(java_script_enabled=scripts, accept_downloads=False).new_page()
+        self.address, self.trouble = "", list[str]()
+        self.page.on("console", lambda message: self.trouble.append(message.text))
+        self.page.on("pageerror", lambda error: self.trouble.append(str(error)))
+        self.page.on("dialog", self._dismiss)
+        self.page.on("request", self._note)
+
+    def _dismiss(self, dialog: Dialog) -> None:
+        self.trouble.append(dialog.message)
+        dialog.dismiss()
+
+    def _note(self, request: Request) -> None:
+        if request.url != self.address and not request.url.startswith("data:"):
+            self.trouble.append(request.url)
+
+
+@pytest.fixture(scope="module")
+def tabs(browser: Browser) -> dict[bool, Tab]:
+    """With scripts and without."""
+    return {scripts: Tab(browser, scripts) for scripts in (True, False)}
+
+
 @pytest.fixture
-def visit(browser: Browser, out: Path) -> Iterator[Callable[..., Page]]:
+def visit(tabs: dict[bool, Tab], out: Path) -> Iterator[Callable[..., Page]]:
     """Opens a page by name; at the end, no page may have complained, asked for anything else or shown a dialogue."""
-    trouble: list[str] = []
-    contexts = []
 
     def go(name: str, scheme: Literal["light", "dark"] = "light", scripts: bool = True, width: int = 1280) -> Page:
-        context = browser.new_context(color_scheme=scheme, java_script_enabled=scripts, accept_downloads=False,
-                                      viewport={"width": width, "height": 800})
-        contexts.append(context)
-        page = context.new_page()
-        address = (out / PAGES[name]).as_uri()
-
-        def dismiss(dialog: Dialog) -> None:
-            trouble.append(dialog.message)
-            dialog.dismiss()
-
-        def note(request: Request) -> None:
-            if request.url != address and not request.url.startswith("data:"):
-                trouble.append(request.url)
-
-        page.on("console", lambda message: trouble.append(message.text))
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("dialog", dismiss)
-        page.on("request", note)
-        page.goto(address)
-        return page
+        tab = tabs[scripts]
+        tab.page.set_viewport_size({"width": width, "height": 800})
+        tab.page.emulate_media(media="screen", color_scheme=scheme)
+        tab.address = (out / PAGES[name]).as_uri()
+        tab.page.goto(tab.address)
+        return tab.page
 
     yield go
-    for context in contexts:
-        context.close()
+    trouble = [said for tab in tabs.values() for said in tab.trouble]
+    for tab in tabs.values():
+        tab.trouble.clear()
     assert trouble == []
 
 
@@ -144,46 +156,20 @@ def totals(page: Page) -> list[float]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_scrolls_sideways_and_nothing_is_cut(visit: Callable[..., Page], name: str) -> None:
-    page = visit(name)
-    for unfolded in (False, True):
-        if unfolded:
-            page.evaluate(UNFOLD)
-        for width in (400, 1160, 1280):
-            page.set_viewport_size({"width": width, "height": 800})
-            assert page.evaluate("document.documentElement.scrollWidth") == width
-            if unfolded:
-                assert page.evaluate(CUT, width) == []
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_a_narrow_page_has_one_column_and_a_wide_one_uses_its_right_third(
-    visit: Callable[..., Page], name: str
-) -> None:
-    page = visit(name, width=400)
-    widths = page.locator("h1, h2:visible, article.card p:visible").evaluate_all(
-        "(all) => all.map((one) => one.parentElement.getBoundingClientRect().width)")
-    assert widths and min(widths) > 250
-    page.set_viewport_size({"width": 1280, "height": 800})
-    # Of every card something stands there, beside what is above or below.
-    cards = page.locator("article.card")
-    assert (cards.count() > 0) == (name != "class")
-    for number in range(cards.count()):
-        rights = cards.nth(number).locator("p, li, td, th, svg, img, .code").evaluate_all(
-            "(all) => all.map((one) => one.getBoundingClientRect().right)")
-        assert max(rights) > 1280 * 2 / 3
-
-
-def test_what_is_cut_is_really_found(visit: Callable[..., Page]) -> None:
-    page = visit("typical", width=400)
-    page.add_style_tag(content="h3 { white-space: nowrap; width: 3rem; overflow: hidden; }")
-    assert page.evaluate(CUT, 400) != []
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_contrast(visit: Callable[..., Page], name: str) -> None:
-    page = visit(name, width=400)
+def test_a_page_at_every_width_on_paper_and_in_both_schemes(visit: Callable[..., Page], name: str) -> None:
+    page = visit(name, "dark", width=400)
+    _one_column_and_then_the_right_third(page, cards=name != "class")
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+    _print_is_white_with_passed_checks_folded(page, scripts=True)
+    page.emulate_media(media="screen")
     page.evaluate(UNFOLD)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.evaluate(CUT, width) == []
+    page.set_viewport_size({"width": 400, "height": 800})
     papers = set()
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
@@ -192,6 +178,56 @@ def test_contrast(visit: Callable[..., Page], name: str) -> None:
         assert len(measured) > 50
         assert [item for item in measured if item[0] < LEAST_CONTRAST] == []
     assert len(papers) == len(SCHEMES)
+
+
+def _one_column_and_then_the_right_third(page: Page, cards: bool) -> None:
+    widths = page.locator("h1, h2:visible, article.card p:visible").evaluate_all(
+        "(all) => all.map((one) => one.parentElement.getBoundingClientRect().width)")
+    assert widths and min(widths) > 250
+    page.set_viewport_size({"width": 1280, "height": 800})
+    # Of every card something stands there, beside what is above or below.
+    found = page.locator("article.card")
+    assert (found.count() > 0) == cards
+    for number in range(found.count()):
+        rights = found.nth(number).locator("p, li, td, th, svg, img, .code").evaluate_all(
+            "(all) => all.map((one) => one.getBoundingClientRect().right)")
+        assert max(rights) > 1280 * 2 / 3
+
+
+def _print_is_white_with_passed_checks_folded(page: Page, scripts: bool) -> None:
+    page.set_viewport_size({"width": PAPER_WIDTH, "height": 800})
+    page.emulate_media(media="print", color_scheme="dark")
+    if scripts:
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("document.documentElement.scrollWidth") == PAPER_WIDTH
+    assert page.evaluate(CUT, PAPER_WIDTH) == []
+    assert page.evaluate(PAPER) == "rgb(255, 255, 255)"
+    assert [item for item in page.evaluate(CONTRAST) if item[0] < LEAST_CONTRAST] == []
+    for summary in page.locator("summary", has_text="passed").all():
+        assert not summary.locator("xpath=../*[2]").is_visible()
+    for evidence in page.locator("details.evidence").all():
+        assert evidence.locator("xpath=./*[2]").is_visible()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_readable_without_scripts_and_on_paper(visit: Callable[..., Page], name: str) -> None:
+    page = visit(name, "dark", scripts=False)
+    assert page.locator("button:visible, input:visible").count() == 0
+    assert page.locator("h1").is_visible()
+    _print_is_white_with_passed_checks_folded(page, scripts=False)
+    page.emulate_media(media="screen")
+    if name == "class":
+        assert len(names(page)) == STUDENTS
+    else:
+        assert page.locator("[id^=kernel-]").count() in (len(samples.KERNELS), 3)
+        page.locator("summary", has_text="passed").first.click()
+        assert page.locator("details[open] table").first.is_visible()
+
+
+def test_what_is_cut_is_really_found(visit: Callable[..., Page]) -> None:
+    page = visit("typical", width=400)
+    page.add_style_tag(content="h3 { white-space: nowrap; width: 3rem; overflow: hidden; }")
+    assert page.evaluate(CUT, 400) != []
 
 
 def test_contrast_is_really_measured(visit: Callable[..., Page]) -> None:
@@ -289,36 +325,7 @@ def test_theme_is_remembered(visit: Callable[..., Page], scheme: Literal["light"
     assert page.evaluate(PAPER) == second
     page.locator("#theme").click()
     assert page.evaluate(PAPER) == first
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_readable_without_scripts(visit: Callable[..., Page], name: str) -> None:
-    page = visit(name, scripts=False)
-    assert page.locator("button:visible, input:visible").count() == 0
-    assert page.locator("h1").is_visible()
-    if name == "class":
-        assert len(names(page)) == STUDENTS
-    else:
-        assert page.locator("[id^=kernel-]").count() in (len(samples.KERNELS), 3)
-        page.locator("summary", has_text="passed").first.click()
-        assert page.locator("details[open] table").first.is_visible()
-
-
-@pytest.mark.parametrize("scripts", [True, False])
-@pytest.mark.parametrize("name", PAGES)
-def test_print_is_white_with_passed_checks_folded(visit: Callable[..., Page], name: str, scripts: bool) -> None:
-    page = visit(name, "dark", scripts=scripts, width=PAPER_WIDTH)
-    page.emulate_media(media="print", color_scheme="dark")
-    if scripts:
-        page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.evaluate("document.documentElement.scrollWidth") == PAPER_WIDTH
-    assert page.evaluate(CUT, PAPER_WIDTH) == []
-    assert page.evaluate(PAPER) == "rgb(255, 255, 255)"
-    assert [item for item in page.evaluate(CONTRAST) if item[0] < LEAST_CONTRAST] == []
-    for summary in page.locator("summary", has_text="passed").all():
-        assert not summary.locator("xpath=../*[2]").is_visible()
-    for evidence in page.locator("details.evidence").all():
-        assert evidence.locator("xpath=./*[2]").is_visible()
+    page.evaluate("localStorage.clear()")
 
 
 @pytest.mark.parametrize("name", ["typical", "carol"])
