@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -145,13 +145,30 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Page:
+    """One for all files: each new one takes the browser two seconds."""
+    return browser.new_context(accept_downloads=False).new_page()
+
+
 @pytest.fixture
-def page(browser: Browser, folder: Path) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=False)
-    found = context.new_page()
-    found.goto((folder / "index.html").as_uri())
-    yield found
-    context.close()
+def visit(tab: Page) -> Iterator[Callable[[Path], Page]]:
+    """Shows a file as if nobody had been there before."""
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    tab.emulate_media(media="screen")
+
+    def go(file: Path) -> Page:
+        tab.goto(file.as_uri())
+        return tab
+
+    yield go
+    tab.evaluate("localStorage.clear(); sessionStorage.clear()")
+    tab.goto("about:blank")
+
+
+@pytest.fixture
+def page(visit: Callable[[Path], Page], folder: Path) -> Page:
+    return visit(folder / "index.html")
 
 
 def shown(page: Page) -> list[str]:
@@ -177,13 +194,9 @@ def test_words_find_what_is_shown(page: Page) -> None:
 
 
 @pytest.fixture
-def named(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+def named(visit: Callable[[Path], Page], tmp_path: Path) -> Page:
     write_class(desk.named(desk.entries(len(desk.PEOPLE))), tmp_path)
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=False)
-    found = context.new_page()
-    found.goto((tmp_path / "index.html").as_uri())
-    yield found
-    context.close()
+    return visit(tmp_path / "index.html")
 
 
 def test_a_name_is_found_without_its_accents_and_so_is_a_section(named: Page) -> None:
