@@ -38,6 +38,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
     for node in loads:
         parent = source.place[node].parent
         compared = isinstance(parent, ast.Compare)
+        divided = isinstance(parent, ast.Call) and called(parent) == "cdiv"
         # Values are divided by sizes, not by blocks.
         divides = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Div) and unit.roles[node.id] == "block"
         for role, weight in table.get(unit.roles[node.id], ()):
@@ -46,7 +47,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
                     continue
                 likeness = 0.15 if _nearly(name, node.id) else -0.15
                 likeness += 0.4 * any({name, node.id} <= names for names in chosen)
-                likeness += 0.7 * (role == "block" and called(parent) == "cdiv")
+                likeness += 0.7 * (role == "block" and divided)
                 if name != node.id and node not in paired:
                     yield instead(source, "name", weight - 0.4 * compared - 0.8 * divides - likeness, node, name)
     yield from _everywhere(file, unit, loads)
