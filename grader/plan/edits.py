@@ -15,7 +15,7 @@ MOST_SPANS = 32
 EditKind = Literal[
     "comparison", "operator", "operands", "brackets", "constant", "name", "exchanged", "order", "moved", "mask",
     "other", "index", "axis", "missing", "extra", "rounding", "start", "bound", "type", "function", "grid", "block",
-    "barrier", "place",
+    "barrier", "place", "member", "factor", "end",
 ]  # fmt: skip
 """What an edit changes:
 
@@ -27,7 +27,8 @@ which stage of an array it is; `axis`: of a reduction or a program's number; `mi
 added; `extra`: one that is taken away; `rounding`: a division rounded up instead of down, or not rounded; `start`: what
 an accumulator or a loop starts from; `bound`: what a loop ends at, or its step; `type`: of a number or a tensor;
 `function`: another function; `grid`, `block`: of a launch; `barrier`: where threads wait for each other; `place`: the
-memory in which a tensor lies.
+memory in which a tensor lies; `member`: of a vector; `factor`: something that is multiplied or divided by; `end`: of a
+share or group, which is cut to what is left.
 """
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 
 from grader.frontends.cuda.ranges import counts, ends, sizes_of, tails, vectors, widths
-from grader.frontends.cuda.resets import resets
+from grader.frontends.cuda.resets import again, resets
 from grader.frontends.cuda.shared import indices, shared_arrays, stage_uses
 from grader.frontends.cuda.source import CodeWord, code_words, insert, put
 from grader.frontends.cuda.warps import halving, powers_of_two, reducing, warps, whole_warps
@@ -22,6 +23,8 @@ from grader.plan.edits import MOST_EDITS, EditKind, Edits
 _INTEGER = re.compile(r"\d{1,6}[uUlL]*")
 _AXES = ("x", "y")
 _PLACES = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
+_MEMBERS = ("x", "y", "z", "w")
+_FLOATS = frozenset({"float", "double", "half", "__half", "auto"})
 _NARROW = {"short": "int", "char": "int", "half": "float", "__half": "float"}
 _COMPARISONS: Mapping[str, Sequence[tuple[str, float]]] = {
     "<": (("<=", 2.0),), "<=": (("<", 0.6),), ">": ((">=", 2.2), ("<", 1.8)), ">=": ((">", 1.4), ("<", 1.6)),
@@ -89,7 +92,10 @@ def _nearness(words: Sequence[CodeWord], lines: Sequence[int]) -> dict[int, floa
             sets = word.text in used and after.text in ("=", "+=", "[", ";")
             found[word.line] = max(found.get(word.line, 0), _BINDS if sets else 0)
         found |= dict.fromkeys(here, _NAMED)
-    return found
+    # Whatever calls it, a device function may be what is wrong.
+    helpers = [body for body in (words[first:last + 1] for first, last in _bodies(words))
+               if found and any(word.text == "__device__" for word in body[:8])]
+    return {word.line: -_ELSEWHERE / 2 for body in helpers for word in body} | found
 
 
 def _bodies(words: Sequence[CodeWord]) -> Iterator[tuple[int, int]]:
@@ -125,7 +131,10 @@ def _drafts(words: Sequence[CodeWord], text: str) -> Iterator[Draft]:
         yield from vectors(body, wide, kernel=kernel)
         yield from ends(body, text)
         if kernel:
+            yield from _members(body)
+            yield from _factors(body, text)
             yield from resets(body, text)
+            yield from again(body)
             yield from warps(body, reduce)
             yield from indices(body, staged)
             continue
@@ -193,6 +202,48 @@ def _axes(body: Sequence[CodeWord]) -> Iterator[Draft]:
     for group in groups.values():
         if len(group) > 1:
             yield Draft("axis", 1.2, tuple(put(body[at], swapped[at]) for at in group))
+
+
+def _members(body: Sequence[CodeWord]) -> Iterator[Draft]:
+    """Another member of a vector in a statement: the one that stands alone among equal ones becomes as they are, and of
+    those that stand there most often one becomes the one that stands there least often."""
+    found: list[CodeWord] = []
+    for before, dot, word in zip(body, body[1:], body[2:], strict=False):
+        if word.text in (";", "{", "}"):
+            yield from _odd(found)
+            found = []
+        elif word.text in _MEMBERS and dot.text in (".", "->") and before.text not in (*_PLACES, ")"):
+            found.append(word)
+
+
+def _odd(found: Sequence[CodeWord]) -> Iterator[Draft]:
+    count = Counter(word.text for word in found)
+    if len(count) < 2 or len(found) > _LONGEST:
+        return
+    # Behind three of four the fourth is missing.
+    of = _MEMBERS[:4 if {"z", "w"} & {*count} else 2]
+    least, most = min(count[one] for one in of), max(count.values())
+    for word in found:
+        others = [one for one in of if one != word.text]
+        if len(count) == 2 and count[word.text] == 1:
+            yield from (_instead("member", 0.7, word, one) for one in others if count[one])
+        elif count[word.text] == most > least and (len(count) > 2 or len(of) == 2):
+            yield from (_instead("member", 1.0, word, one) for one in others if count[one] == least)
+
+
+def _factors(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
+    """What a device function returns multiplied, or divided, by a number that it has given a name."""
+    names = [name.text for before, name, sign in zip(body, body[1:], body[2:], strict=False)
+             if before.text in _FLOATS and sign.text == "="][-_FEW // 2:]
+    ends = [at for at, word in enumerate(body) if word.text == ";"]
+    for at, word in enumerate(body):
+        if word.text == "return" and (end := next((one for one in ends if one > at + 1), 0)):
+            value = text[body[at + 1].start:body[end - 1].end]
+            value = value if end == at + 2 else f"({value})"
+            for name in names:
+                for sign, weight in (("*", 1.0), ("/", 1.2)):
+                    yield Draft("factor", weight, (
+                        Change(body[at + 1].start, body[end - 1].end, f"{value} {sign} {name}"),))
 
 
 def _names(body: Sequence[CodeWord]) -> Iterator[Draft]:

@@ -25,7 +25,7 @@ def sizes_of(body: Sequence[CodeWord]) -> list[str]:
     """The parameters of a function that are whole numbers."""
     head = [word.text for word in body[:next((at for at, word in enumerate(body) if word.text == "{"), 0)]]
     return [name for type_, name in pairwise(head)
-            if type_ in WHOLE and name.isidentifier() and name not in WHOLE]
+            if type_ in WHOLE and name.isidentifier() and name not in (*WHOLE, "char", "short")]
 
 
 def widths(words: Sequence[CodeWord]) -> list[int]:
@@ -57,7 +57,7 @@ def tails(body: Sequence[CodeWord], counted: Mapping[str, int]) -> Iterator[Draf
         word, before, after = body[at], body[at - 1].text, body[at + 1].text
         if word.text in counted and before in ("=", "+", "(", ",", "[") and after in ("+", ";", ",", ")", "]"):
             place = "+" in (before, after) or before == "="
-            yield Draft("missing", 0.6 if place else 1.2, (
+            yield Draft("factor", 0.6 if place else 1.2, (
                 insert(word.start, f"{counted[word.text]} * "),))
 
 
@@ -72,7 +72,7 @@ def vectors(body: Sequence[CodeWord], wide: Sequence[int], *, kernel: bool) -> I
         bound = before == "<" and body[at - 3].text in ("(", ";", "&&") and after in (")", ";", "&&")
         if word.text in sizes and (bound if kernel else launched and before in (",", "(") and after in (",", ")")):
             for width in wide:
-                yield Draft("missing", 0.9, (insert(word.end, f" / {width}"),))
+                yield Draft("factor", 0.9, (insert(word.end, f" / {width}"),))
 
 
 def ends(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
@@ -96,7 +96,7 @@ def ends(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
         wide = _WIDE & {*_statement(texts, first)}
         for size in own or other[::-1]:
             limited = f"({written} < {size} ? {written} : {size})" if wide else f"min({size}, {written})"
-            yield Draft("missing", 0.7 if own or len(other) == 1 else 0.9, (
+            yield Draft("end", 0.7 if own or len(other) == 1 else 0.9, (
                 Change(body[first].start, body[end - 1].end, limited),))
 
 

@@ -1,13 +1,15 @@
-"""Sums of a kernel in CUDA C++ that are set once before a loop, where each round of it needs them set."""
+"""What a kernel in CUDA C++ sets too rarely or too often: sums that are set once before a loop, where each round of it
+needs them set, and what is set anew before its old value has been used."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from grader.frontends.cuda.source import CodeWord, insert
-from grader.frontends.drafts import Draft
+from grader.frontends.drafts import Change, Draft
 
 _NUMBERS = frozenset({"float", "double", "int", "unsigned", "long", "half", "__half"})
 _CONSTANTS = frozenset({"INFINITY", "FLT_MAX", "FLT_MIN", "HUGE_VALF"})
@@ -73,6 +75,26 @@ def resets(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
                  if name not in head and loop.needs(name)]
         for one in dict.fromkeys([*again, "".join(again)] if again else []):
             yield Draft("missing", 0.8, (insert(body[first].end, one),))
+
+
+def again(body: Sequence[CodeWord]) -> Iterator[Draft]:
+    """A statement left out that sets what another one of its block sets after it, where it is used in between."""
+    blocks, used, begin = [dict[str, tuple[list[str], int, Change]]()], Counter[str](), 0
+    for at, word in enumerate(body):
+        used[word.text] += 1
+        if word.text not in (";", "{", "}"):
+            continue
+        texts, start, begin = [one.text for one in body[begin:at]], begin, at + 1
+        if word.text == "{":
+            blocks.append({})
+        elif word.text == "}":
+            blocks = blocks[:-1] or [{}]
+        target = texts[:texts.index("=")] if "=" in texts else []
+        if word.text == ";" and target and target[0].isidentifier() and target[1:2] in ([], ["."]):
+            before, count, left_out = blocks[-1].get(target[0], ([], 0, None))
+            if left_out and before[:len(target)] == target and used[target[0]] > count + 1:
+                yield Draft("extra", 0.9, (left_out,))
+            blocks[-1][target[0]] = target, used[target[0]], Change(body[start].start, word.end, "")
 
 
 def _partners(body: Sequence[CodeWord]) -> dict[int, int]:

@@ -132,7 +132,7 @@ def _steps(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
         if last and (texts[last + 1], texts[last + 2]) in _OF_A_WARP:
             yield Draft("extra", 0.7, (Change(body[last].end, body[last + 2].end, ""),))
         elif last and by_warp and texts[last + 1] in _ENDS:
-            yield Draft("missing", 0.6, (insert(body[last].end, " / 32"),))
+            yield Draft("factor", 0.6, (insert(body[last].end, " / 32"),))
         elif texts[at - 1] == "+=" and texts[at + 3] in _ENDS:
             for factor in list(of_blocks)[:2]:
                 more = " * blockDim.x" if factor == "blockDim" else f" * {factor}"

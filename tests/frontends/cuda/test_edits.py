@@ -160,6 +160,30 @@ __global__ void shares(const float *x, float *y, int n, int m)
         y[i] = x[i];
 }
 """
+VECTORS = """__device__ float gate(float z)
+{
+    const float tail = expf(-fabsf(z));
+    if (z < 0.0f)
+        return (1.0f / (1.0f + tail)) * tail;
+    return 1.0f / (1.0f + tail);
+}
+__global__ void vectors(const float4 *x, const float2 *y, float4 *out, int n)
+{
+    float most = 0.0f, sum = 0.0f;
+    for (int i = threadIdx.x; i < n; ++i) {
+        const float now = fmaxf(most, x[i].x);
+        sum = sum * expf(most - now) + expf(x[i].x - now);
+        most = now;
+        const float4 a = x[i];
+        float4 b;
+        b.x = gate(a.x);
+        b.z = a.z * gate(a.z);
+        sum += a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w;
+        sum += y->x * y->x + y->y * y->y;
+        out[i] = b;
+    }
+}
+"""
 
 
 @pytest.mark.parametrize(("text", "right", "wrong", "line"), [
@@ -184,6 +208,10 @@ __global__ void shares(const float *x, float *y, int n, int m)
     (STAGES, "* LINE, LINE)", "* LINE, TILE)", 15), (STAGES, "-3.402823466e38f", "-INFINITY", 16),
     (STAGES, "(min(n, 1024) + 31) / 32 * 32", "min(n, 1024)", 16),
     (WALK, "{ sum = 0.0f;", "{", 12), (PIECES, "{ wmma::fill_fragment(c, 0.0f);", "{", 9),
+    (VECTORS, "b.x = gate(a.x)", "b.x = gate(a.y)", 21), (VECTORS, "a.z * gate(a.z)", "a.y * gate(a.z)", 21),
+    (VECTORS, "a.z * a.z + a.w", "a.z * a.y + a.w", 21), (VECTORS, "y->y * y->y", "y->x * y->y", 21),
+    (VECTORS, "(1.0f / (1.0f + tail)) * tail;", "1.0f / (1.0f + tail);", 21),
+    (VECTORS, "    const float now", "    most = fmaxf(most, x[i].x); const float now", 21),
     (PIECES, " wmma::row_major", " wmma::col_major", 9), (PIECES, "mem_row_major", "mem_col_major", 9),
 ])
 def test_a_mistake_is_mended_by_one_of_the_first_edits(text: str, right: str, wrong: str, line: int) -> None:

@@ -12,7 +12,7 @@ EDITS: dict[EditKind, str] = {
     "index": "another index",
     "axis": "x in place of y, or y in place of x",
     "missing": "something that is missing there",
-    "extra": "something that should not be there",
+    "extra": "a statement that should not be there",
     "rounding": "a division that is rounded in another way",
     "start": "a value to start from",
     "type": "another type",
@@ -20,4 +20,7 @@ EDITS: dict[EditKind, str] = {
     "grid": "another grid",
     "block": "another number of threads",
     "barrier": "a barrier",
+    "member": "another of the members .x, .y, .z and .w",
+    "factor": "a factor or divisor that is missing there",
+    "end": "an end that a size limits",
 }
