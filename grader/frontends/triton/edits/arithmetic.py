@@ -95,7 +95,9 @@ def _operator(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft
         unlikely = 0.6 if role in ("pointer", "size") else likely
         yield Draft("operator", weight + unlikely, (source.instead(*at, SIGNS[other]),))
     if not isinstance(node.op, _EVEN):
-        yield exchanged(source, "operands", 2.0 if role == "value" else 2.6, node.left, node.right)
+        # Which of two is subtracted is easily mistaken.
+        names = isinstance(node.op, ast.Sub) and isinstance(node.left, ast.Name) and isinstance(node.right, ast.Name)
+        yield exchanged(source, "operands", (1.4 if names else 2.0) if role == "value" else 2.6, node.left, node.right)
 
 
 def _of_assignment(source: SourceTree, statement: ast.AugAssign) -> Iterator[Draft]:
@@ -156,7 +158,8 @@ def _left_out(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft
         if unit.role(kept) == role or role != "pointer":
             # A number is more easily one too many than a name.
             number = isinstance(dropped, ast.Constant) and not isinstance(kept, ast.Constant)
-            yield instead(source, "extra", 1.7 if number else weight + more, node, source.of(kept))
+            twice = source.of(kept) == source.of(dropped)
+            yield instead(source, "extra", 1.5 if twice else 1.7 if number else weight + more, node, source.of(kept))
 
 
 def _into_a_call(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Draft]:

@@ -31,7 +31,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
             if len(places) <= MOST_SPANS and bound:
                 for rows in _rows(source, unit, product):
                     here = source.operation(rows, ast.Sub(), first)
-                    yield Draft("missing", 0.7, [source.put(one, f"min({here}, {group.id})") for one in places])
+                    yield Draft("end", 0.7, [source.put(one, f"min({here}, {group.id})") for one in places])
 
 
 def _height(unit: Unit, divisor: ast.expr, group: str) -> ast.expr | None:

@@ -102,8 +102,9 @@ def _statements(source: SourceTree, unit: Unit, parent: ast.AST, block: list[ast
             continue
         yield from _accumulated(source, unit, statement)
         if not hasattr(statement, "body"):
-            yield Draft("extra", 2.4 if unit.kernel else 2.8, (_removed(source, statement, len(block) > 1),),
-                        workaround=True)
+            again = unit.kernel and _set_in_vain(statement, block[number + 1:])
+            yield Draft("extra", 1.4 if again else 2.4 if unit.kernel else 2.8, (
+                _removed(source, statement, len(block) > 1),), workaround=not again)
         if after is not None and not isinstance(after, Function | ast.Return):
             first, second = source.of(statement), source.of(after)
             launches = all(isinstance(one, ast.Expr) and one.value in unit.launches for one in (statement, after))
@@ -114,6 +115,15 @@ def _statements(source: SourceTree, unit: Unit, parent: ast.AST, block: list[ast
             yield from _at_a_loop(source, unit, statement, block[number - 1] if number else None, after)
             yield from _set_again(source, unit, statement)
             yield from _set_back(source, unit, statement, block[:number])
+
+
+def _set_in_vain(statement: ast.stmt, after: Sequence[ast.stmt]) -> bool:
+    """Whether a name that a statement sets anew is set once more after it: what it held may be what is meant."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return False
+    target = statement.targets[0]
+    return isinstance(target, ast.Name) and any(
+        isinstance(one, ast.Assign) and target.id in names_bound(one) for one in after)
 
 
 def _accumulated(source: SourceTree, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from grader.frontends.drafts import Draft
-from grader.frontends.triton.edits.draft import instead
+from grader.frontends.triton.edits.draft import exchanged, instead
 from grader.frontends.triton.edits.source import ATOM, SourceTree
 from grader.frontends.triton.edits.units import MEMORY, File, Unit, called, names_read
 
@@ -39,15 +39,15 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
             others = _names_of_other_advances(unit, parent)
             for name in unit.names("stride", "size", "block", before=node.lineno):
                 if name in others or unit.roles[name] != "block":
-                    yield instead(source, "missing", 1.3, node, source.operation(node, ast.Mult(), name))
+                    yield instead(source, "factor", 1.3, node, source.operation(node, ast.Mult(), name))
         if called(node) == "sum":
             for name in unit.names("size", before=node.lineno):
-                yield instead(source, "missing", 1.4, node, source.operation(node, ast.Div(), name))
+                yield instead(source, "factor", 1.4, node, source.operation(node, ast.Div(), name))
         yield from _part_of_an_operator(source, unit, node, parent, field, rounds)
         if isinstance(node, ast.Name) and node.id in apart and isinstance(parent, ast.BinOp):
             product = _product(source, node)
             for name in sorted(apart[node.id] - names_read(product)):
-                yield instead(source, "missing", 0.9, product, source.operation(product, ast.Mult(), name))
+                yield instead(source, "factor", 0.9, product, source.operation(product, ast.Mult(), name))
 
 
 def _counts(unit: Unit, node: ast.expr) -> bool:
@@ -110,13 +110,13 @@ def _around(source: SourceTree, unit: Unit, node: ast.expr, more: float) -> Iter
     for name in _values(unit, node.lineno):
         if name == source.of(node):
             continue
-        yield instead(source, "missing", 1.6 + more, node, source.operation(node, ast.Mult(), name))
-        yield instead(source, "missing", 1.7 + more, node, source.operation(node, ast.Div(), name))
+        yield instead(source, "factor", 1.6 + more, node, source.operation(node, ast.Mult(), name))
+        yield instead(source, "factor", 1.7 + more, node, source.operation(node, ast.Div(), name))
         yield instead(source, "missing", 2.2 + more, node, source.operation(node, ast.Add(), name))
         yield instead(source, "missing", 2.4 + more, node, source.operation(node, ast.Sub(), name))
     for name in unit.names("size", before=node.lineno):
-        yield instead(source, "missing", 1.8 + more, node, source.operation(node, ast.Div(), name))
-        yield instead(source, "missing", 2.6 + more, node, source.operation(node, ast.Mult(), name))
+        yield instead(source, "factor", 1.8 + more, node, source.operation(node, ast.Div(), name))
+        yield instead(source, "factor", 2.6 + more, node, source.operation(node, ast.Mult(), name))
     steps = {called(one) for one in unit.calls}
     rooted = "sum" in steps and not steps & {"sqrt", "rsqrt"}
     for form, weight in (*_AROUND, ("tl.sqrt({})", 0.9 if rooted else 1.8)):
@@ -131,24 +131,27 @@ def _formed(source: SourceTree, node: ast.expr, form: str) -> str:
 def _in_a_function(source: SourceTree, unit: Unit, node: ast.expr, name: str) -> Iterator[Draft]:
     """A step in the argument of a function."""
     if name in ("exp", "exp2", "sigmoid"):
-        yield instead(source, "operator", 1.1, node, f"-{source.operand(node, 13)}")
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            yield exchanged(source, "operands", 1.1, node.left, node.right)
+        else:
+            yield instead(source, "operator", 1.1, node, f"-{source.operand(node, 13)}")
         for largest in _values(unit, node.lineno):
             yield instead(source, "missing", 1.8, node, source.operation(node, ast.Sub(), largest))
         for axis in ("0", "1"):
             yield instead(source, "missing", 1.8, node, source.operation(
                 node, ast.Sub(), f"tl.max({source.of(node)}, axis={axis})"))
         for factor in ("2.0", "1.4426950408889634", "0.5"):
-            yield instead(source, "missing", 1.9, node, source.operation(factor, ast.Mult(), node))
+            yield instead(source, "factor", 1.9, node, source.operation(factor, ast.Mult(), node))
     if name == "sum":
         text = source.operand(node, 13)
         yield instead(source, "missing", 1.3, node, f"{text} * {text}")
         yield instead(source, "missing", 2.0, node, f"tl.exp({source.of(node)})")
     if name in ("sqrt", "rsqrt"):
         for size in unit.names("size", before=node.lineno):
-            yield instead(source, "missing", 1.7, node, source.operation(node, ast.Div(), size))
+            yield instead(source, "factor", 1.7, node, source.operation(node, ast.Div(), size))
     for value in _values(unit, node.lineno):
         yield instead(source, "missing", 2.0, node, source.operation(node, ast.Add(), value))
-        yield instead(source, "missing", 2.4, node, source.operation(node, ast.Mult(), value))
+        yield instead(source, "factor", 2.4, node, source.operation(node, ast.Mult(), value))
 
 
 def _offset(source: SourceTree, unit: Unit, node: ast.expr) -> Iterator[Draft]:
@@ -187,7 +190,7 @@ def _part_of_an_operator(
             weight += 0.8 * (isinstance(node, ast.Name) and node.id in unit.stepped)
             if role == "program" and size in rounds:
                 weight = 0.8 if part else 2.2
-            yield instead(source, "missing", weight, node, source.operation(node, ast.Mult(), size))
+            yield instead(source, "factor", weight, node, source.operation(node, ast.Mult(), size))
     if called(node) == "arange":
         for program in unit.names("program", before=node.lineno) or ["tl.program_id(0)"]:
             for block in unit.names("block"):
@@ -201,6 +204,6 @@ def _part_of_an_operator(
         yield instead(source, "missing", 2.1, node, f"tl.sqrt({source.of(node)})")
     if isinstance(parent.op, ast.Add) and role in ("size", "block") and isinstance(node, ast.Name):
         for factor in ("2", "3"):
-            yield instead(source, "missing", 1.9, node, f"{factor} * {source.of(node)}")
+            yield instead(source, "factor", 1.9, node, f"{factor} * {source.of(node)}")
     if role == "value" and isinstance(node, ast.Name) and isinstance(parent.op, ast.Mult | ast.Add):
-        yield instead(source, "missing", 1.9, node, f"{source.of(node)} * {source.of(node)}")
+        yield instead(source, "factor", 1.9, node, f"{source.of(node)} * {source.of(node)}")

@@ -27,4 +27,6 @@ EDITS: dict[EditKind, str] = {
     "block": "another block size",
     "barrier": "a barrier",
     "place": "memory on the GPU",
+    "factor": "a factor or divisor that is missing there",
+    "end": "a last group of tiles that is cut to the rows that are left",
 }

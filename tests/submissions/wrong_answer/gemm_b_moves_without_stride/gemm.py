@@ -1,7 +1,7 @@
 # The tile of b moves on by BLOCK_K elements, where rows of b are stride_bk apart.
 # proved: line 31
-# proved: something that is missing there
-# proved: line 31 makes every case right: something that is missing there
+# proved: a factor or divisor that is missing there
+# proved: line 31 makes every case right: a factor or divisor that is missing there
 # never: 65,504
 # never: overflow
 # never: fp16
