@@ -79,8 +79,7 @@ def _with_terms(text: str, terms: Mapping[str, str]) -> str:
     def term(found: re.Match[str]) -> str:
         if found[0] in terms:
             return terms[found[0]]
-        own = terms[found[0][:1].lower() + found[0][1:]]
-        return own[:1].upper() + own[1:]
+        return capital(terms[found[0][:1].lower() + found[0][1:]])
 
     pattern = _pattern(tuple(terms))
     parts = text.split("`")
@@ -119,6 +118,11 @@ def started(line: int, grid: Sequence[int]) -> str:
 
 def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def capital(text: str) -> str:
+    """A text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
 
 
 def in_line(line: int) -> str:

@@ -58,7 +58,10 @@ JUDGE_CHANGES = {
         "that it is counted for another configuration. A change says whether a statement belongs elsewhere. Host code "
         "in C++ may read a host input in any order, and gather backwards. A right answer in C++ is wrong that "
         "rests on what another block stores in the same launch. Elements that hold others' answers are told, and bytes "
-        "that are read with a sign. A proof tries some blocks in two directions.",
+        "that are read with a sign. A proof tries some blocks in two directions. A change exchanges members of vectors "
+        "and the sides of a difference, adds a factor that a branch lacks, or leaves out a statement whose result is "
+        "set anew, and says so; one that cuts the last group says that. One wrong element in each group of 2, 4 or 8 "
+        "is told; the root of a size in a factor, and a right answer upside down, are not.",
 }
 """What each version of the judge changed."""
 

@@ -16,12 +16,13 @@ from torch import Tensor
 
 from grader.frontends.phrases import Phrases
 from grader.judge.explain.evidence import Hint, plural
-from grader.judge.wording import spoken, started
+from grader.judge.wording import capital, spoken, started
 from grader.plan.findings import Access
 
 DIVIDED = "How does the kernel come from the number of a program to each index, and by what does it divide?"
 LEFT_OUT = ("Where does the loop around it end, or which programs does an `if` leave out? A size that is rounded down "
             "leaves out the last, partial block.")
+ACCESS = {"load": "load", "store": "store", "atomic": "atomic operation", "granule": "descriptor's store"}
 # So many elements a thread takes at once.
 SHARES = (2, 4, 8)
 
@@ -76,8 +77,7 @@ class TensorAccess:
 
     @property
     def where(self) -> str:
-        return f"the {'atomic operation' if self.access.access == 'atomic' else self.access.access} in line " \
-               f"{self.access.line}"
+        return f"the {ACCESS[self.access.access]} in line {self.access.line}"
 
     @property
     def unsteady(self) -> bool:
@@ -97,14 +97,6 @@ class TensorAccess:
         return " * ".join(filter(None, (self.layout.down, self.layout.across)))
 
     @property
-    def compared(self) -> str:
-        """What a mask should compare."""
-        down, across = self.layout.down, self.layout.across
-        if not down or self.flat:
-            return f"Compare the offsets with the number of elements, {self.count}."
-        return f"Compare the index of the row with {down}, and that of the column with {across}."
-
-    @property
     def dimensions(self) -> Iterator[tuple[int, int | None, int]]:
         """The tile's dimensions along which several lanes take part: number, distance of neighbours, size."""
         for number, (size, apart) in enumerate(zip(self.access.tile, self.access.lanes, strict=True)):
@@ -117,9 +109,6 @@ class TensorAccess:
             f"{a} * {b}" for a, b in combinations_with_replacement(self.sizes, 2)
             if self.sizes[a] * self.sizes[b] == number]
         return f"{names[0]} = {number:,}" if len(names) == 1 and number > 1 else f"{number:,}"
-
-    def distance(self, elements: int) -> str:
-        return f"{self.named(elements)} element{'s' * (elements != 1)} of {self.layout.name}"
 
     def along(self, apart: int) -> int:
         """The number of the tile's lanes that lie this far apart, those of further dimensions that go on behind them
@@ -163,8 +152,7 @@ class TensorAccess:
         return not moves or moves[0] % columns != 0 or (moves[0] % access.tile[0] == 0 and moves[0] != columns)
 
     def hint(self, seen: str, look: str, pattern: str) -> Hint:
-        seen = spoken(seen[:1].upper() + seen[1:], self.words)
-        return Hint(seen, spoken(look, self.words), pattern=pattern, line=self.access.line)
+        return Hint(spoken(capital(seen), self.words), spoken(look, self.words), pattern=pattern, line=self.access.line)
 
 
 def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
@@ -214,8 +202,8 @@ def _programs(one: TensorAccess) -> Hint | None:
                             one.words.sights.same_thread, "same thread")
         covered = " x ".join(f"{size:,}" for size in tile.values()) or "one"
         return one.hint(
-            f"from program 0 to the next one along axis {axis} {one.where} moves on by {one.distance(moved)}"
-            f"{layout.rows_apart}, where a tile covers {covered}.",
+            f"from program 0 to the next one along axis {axis} {one.where} moves on by {one.named(moved)} "
+            f"element{'s' * (moved != 1)} of {layout.name}{layout.rows_apart}, where a tile covers {covered}.",
             f"What is {one.words.names.program_ids[axis]} multiplied by? It is the size of a block in the direction "
             "that it counts.", "program ids")
     return None
@@ -367,7 +355,8 @@ def _masked(one: TensorAccess, missing: int, first: int) -> Hint | None:
     if not access.cut:
         return None
     at = f", all from element {one.named(first)} on" if one.flat else ""
-    look = one.compared
+    look = f"Compare the offsets with the number of elements, {one.count}." if one.flat else (
+        f"Compare the index of the row with {one.layout.down}, and that of the column with {one.layout.across}.")
     if one.words.sights.several and one.flat and missing == one.layout.total % one.several:
         look = one.words.sights.several.format(count=one.several, rest=plural(missing, "element"))
     return one.hint(f"the programs of the launch reach further in {one.layout.name}: it is the mask of {one.where} "

@@ -14,7 +14,7 @@ from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
 from grader.judge.explain.findings import explain_findings, left_early
 from grader.judge.explain.operations import beside, exchanged, explain_copies, explain_unwritten, not_contiguous
 from grader.judge.explain.values import explain_values, known_mistakes
-from grader.judge.wording import extent, first_of, indexed, listed, spoken, spoken_mistake, started
+from grader.judge.wording import capital, extent, first_of, indexed, listed, spoken, spoken_mistake, started
 from grader.model.parameters import Inputs, extents
 from grader.model.result import Detail, OutputFigures
 from grader.model.verdicts import FailureKind
@@ -66,7 +66,7 @@ def _explain(called: Called, inputs: Inputs, answer: Compared, comparison: Compa
     if nothing and not changed and (unreached := explain_unwritten(called)) is not None:
         return _with_figures(unreached.model_copy(update={"message": unreached.message + others}), comparison)
     kind = _kind(comparison)
-    told = _explained(called, kind, Evidence(comparison, inputs, called.assignment, called.case.sizes))
+    told = _explained(called, kind, Evidence(comparison, inputs, called.assignment))
     hint = told.text
     if changed and nothing:
         told = replace(told, pattern="input changed")
@@ -165,7 +165,7 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     comparison = evidence.comparison
     if kind == "unwritten" and comparison.unwritten_count == comparison.total:
         out = "the output" if len(called.assignment.outputs) == 1 else called.output
-        seen = f"{out[:1].upper()}{out[1:]} is as it was before the call." if comparison.kept else (
+        seen = f"{capital(out)} is as it was before the call." if comparison.kept else (
             f"Nothing was written to {out}.")
         return Hint(seen, called.words.answers.nothing_stored.replace("the output", out), pattern=UNKNOWN)
     if kind == "unwritten":

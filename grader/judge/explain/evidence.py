@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -61,14 +60,11 @@ class Evidence:
     """One wrong output of an assignment, with the tests that answers are held against. `inputs` are the judge's own, as
     they were before the call."""
 
-    def __init__(
-        self, comparison: Comparison, inputs: Inputs, assignment: Assignment, sizes: Mapping[str, int]
-    ) -> None:
+    def __init__(self, comparison: Comparison, inputs: Inputs, assignment: Assignment) -> None:
         self.comparison = comparison
         self.inputs = inputs
         self.right = assignment.oracle
         self.output = assignment.output.name
-        self.sizes = sizes
         # Whether the assignment asks for an exp, of which much is said.
         self.exponential = any(one in assignment.formula for one in ("exp", "tanh", "σ"))
         self.got = bits_of_bool(comparison.got).to(torch.float64)

@@ -18,7 +18,7 @@ from grader.model.verdicts import FailureKind
 
 MESSAGE_CHARACTERS = 500
 
-CRASHES = {
+CRASHES: Mapping[int | None, str] = {
     signals.SIGKILL: "The system ended the process, as it does when memory runs out: does a list or a cache grow "
     "without end?",
     signals.SIGXCPU: "The process computed for longer than allowed: is there a loop that does not end?",
@@ -131,11 +131,8 @@ def _here(constants: Mapping[str, str]) -> str:
 def _crash(words: Failures, signal: int | None, exited: bool) -> str:
     if signal in (signals.SIGSEGV, signals.SIGBUS):
         return words.wrong_memory
-    if signal == signals.SIGABRT:
-        return words.aborts
-    if signal in set(signals.Signals) and (hint := CRASHES.get(signals.Signals(signal))):
-        return hint
-    return words.exits if exited else words.ends
+    own = words.aborts if signal == signals.SIGABRT else CRASHES.get(signal)
+    return own or (words.exits if exited else words.ends)
 
 
 def _unwrapped(message: str, words: Failures) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.frontends.phrases import Phrases
-from grader.judge.explain.accesses import SHARES, TensorAccess, misplaced
+from grader.judge.explain.accesses import ACCESS, SHARES, TensorAccess, misplaced
 from grader.judge.explain.evidence import Hint, plural
 from grader.judge.wording import in_line, phrases_of, place, program, quoted, spoken, tensor_name
 from grader.model.assignment import Assignment
@@ -17,8 +17,6 @@ from grader.plan import findings as seen
 
 # More than a block can hold: no partial block reaches so far past the end.
 LARGEST_BLOCK = 1 << 20
-
-ACCESS = {"load": "load", "store": "store", "atomic": "atomic operation", "granule": "descriptor's store"}
 
 
 def explain_findings(

@@ -9,7 +9,7 @@ from grader.judge import execution, rules
 from grader.judge.explain.failures import HINTS, explain_failure
 from grader.judge.explain.refusals import explain_absent, explain_refusal
 from grader.judge.timing.pool import Wrong
-from grader.judge.wording import in_line, line_text, phrases_of, place, quoted, spoken, written_name
+from grader.judge.wording import capital, in_line, line_text, phrases_of, place, quoted, spoken, written_name
 from grader.model.assignment import Assignment
 from grader.model.result import Detail, OutputFigures
 from grader.model.verdicts import FailureKind
@@ -53,21 +53,16 @@ def explain_stop(assignment: Assignment, source: str, stop: Stop) -> Detail:
             return _exhausted(assignment, source, stop)
         case Lost():
             return explain_failure(
-                assignment, stop.kind, _capital(stop.message), signal=stop.signal, exited=stop.exited)
+                assignment, stop.kind, capital(stop.message), signal=stop.signal, exited=stop.exited)
         case compiled.Problem(why=why, message=message, line=line):
             told = explain_failure(assignment, "compile_error", message, line=line, text=line_text(source, line))
             hint = phrases_of(assignment).failures.gave_up.get(why, told.hint)
             return told.model_copy(update={"hint": hint})
         case execution.GpuFailure(kind=kind, message=message, line=line):
             return explain_failure(
-                assignment, FAULTS[kind], _capital(message), line=line, text=line_text(source, line))
+                assignment, FAULTS[kind], capital(message), line=line, text=line_text(source, line))
         case _:
             return _problem(assignment, source, stop)
-
-
-def _capital(message: str) -> str:
-    """A message of the judge or of a driver, as the beginning of a sentence."""
-    return message[:1].upper() + message[1:]
 
 
 def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:

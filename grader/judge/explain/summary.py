@@ -112,8 +112,8 @@ def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> 
         other = _detail(telling[0])
         return shown, other.model_copy(update={"hint": f"In {telling[0].case}: {other.hint}"}), pattern not in WEAK
     # A case of one element shows least about how far a load or store reaches.
-    first = next((c for c in deciding if c in voters and not _patterns(c)), None) or next(
-        (c for c in deciding if c in voters), deciding[0])
+    among = [c for c in deciding if c in voters] or deciding
+    first = next((c for c in among if not _patterns(c)), among[0])
     return first, _detail(first), False
 
 

@@ -7,12 +7,13 @@ elements, or one that many answers show, is none.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
+from grader.judge.explain.accesses import SHARES
 from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, LEVELS, Evidence, Hint
 from grader.judge.other_rows import answers_of_others
 from grader.model.assignment import Assignment, Mistake
@@ -32,7 +33,9 @@ NAN = ("NaN comes from 0 / 0, from infinity less infinity (such as lanes of -inf
        "element are followed by hand?")
 OVER = ("exp overflows float32 beyond 88 and is 0 below -104, and inf / inf, inf * 0 and 0 / 0 are NaN: which "
         "is it there? A maximum that is subtracted first, or exp of -|x|, stays within bounds.")
-WITHIN = "Which statement treats these in another way than the others?"
+WITHIN = "Which statement gives these their values? Follow one of them by hand."
+APART = "Which statement gives this one its value, and how does it differ from those of the others?"
+PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 LOADED = "Does the kernel store the value that it loaded, in place of the one that it computed?"
 MINUS = "Is a minus missing, or one too many, or an absolute value taken?"
 WHOLE = "Is something converted to an integer on the way, or divided with //?"
@@ -42,13 +45,10 @@ FOR_ALL = ("What is computed once for {}, such as a sum, a mean or a maximum? Lo
 PLACE = "Which element does the load's offset give, and which one is meant? Compute both for one lane by hand."
 UPDATED = "{} is updated: does what it held before the call take part in what is stored there?"
 ANOTHER = "Is an index made in one way where it is computed, and in another where it is stored?"
-NAMED = 2.0**-11
-"""Relative distance of a factor from one that has a name: what float16 leaves of it."""
 OF_RIGHT: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
     ("the right one with the other sign", MINUS, torch.neg),
     ("the right one without its fraction", WHOLE, torch.trunc),
     ("the right one rounded to float16", LOWER.format("float16"), Tensor.half),
-    ("1 divided by the right one", "Is a division, or a root, upside down?", torch.reciprocal),
 )
 
 
@@ -57,10 +57,9 @@ def known_mistakes(assignment: Assignment, evidence: Evidence) -> list[Mistake]:
 
     The list is empty for an output of one element, which equals anything.
     """
-    if evidence.count == 0 or evidence.got.numel() == 1:
-        return []
-    if evidence.dtype == torch.uint8 and not bool(evidence.got[evidence.wrong].any()):
-        # Bytes are 0 for many reasons.
+    # Bytes are 0 for many reasons.
+    if evidence.count == 0 or evidence.got.numel() == 1 or (
+            evidence.dtype == torch.uint8 and not bool(evidence.got[evidence.wrong].any())):
         return []
     agreement = EXACT_AGREEMENT if evidence.dtype == torch.float32 and not evidence.exact else AGREEMENT
     fitting: dict[str, Mistake] = {}
@@ -135,7 +134,6 @@ def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
         if x.shape == right.shape[right.ndim - x.ndim:]:
             yield f"{name} itself", LOADED, x.expand_as(right)
             yield f"the right one times {name}", f"Is {name} multiplied once too often?", right * x
-            yield f"the right one divided by {name}", f"Does {name} take part as a factor?", right / x
     # One difference or factor for all elements, or a factor for those of each row. Bytes that are nearly right fit any.
     known = evidence.finite & (evidence.comparison.wrong | (right != 0))
     got, among = (torch.where(known, one, 0.0) for one in (evidence.got, right))
@@ -145,8 +143,7 @@ def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
         if of == "all elements":
             more = float((got - among).sum() / known.sum())
             yield f"{abs(more):.6g} too {'large' if more > 0 else 'small'}", FOR_ALL.format(of), right + more
-            yield (f"{float(factor):.6g}{_name_of(float(factor), evidence.sizes)} times the right one",
-                   FOR_ALL.format(of), factor * right)
+            yield f"{float(factor):.6g} times the right one", FOR_ALL.format(of), factor * right
         elif right.ndim == 2 and right.shape[1] >= ENOUGH and right.shape[0] > 1:
             yield "the right one times a factor of its row's own", FOR_ALL.format(of), factor * right
     for name, x in evidence.tensors.items():
@@ -155,16 +152,6 @@ def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
             for sign, changed in (("without its", x.abs()), ("with the other", -x)):
                 yield (f"the right answer to {name} {sign} sign", MINUS,
                        evidence.right(**{**evidence.inputs, name: changed}))
-
-
-def _name_of(factor: float, sizes: Mapping[str, int]) -> str:
-    """ " (1 / √N)", where a factor is that of a size or of its root, or one divided by it."""
-    large = {str(name): size for name, size in sizes.items() if size > LEVELS}
-    for name, value in {**large, **{f"√{one}": size**0.5 for one, size in large.items()}}.items():
-        for made, words in ((value, name), (1 / value, f"1 / {name}")):
-            if abs(factor / made - 1) < NAMED:
-                return f" ({words})"
-    return ""
 
 
 def _where(evidence: Evidence) -> Hint | None:
@@ -197,4 +184,14 @@ def _where(evidence: Evidence) -> Hint | None:
             # An answer near 0 may be right by tolerance.
             if len(rest) >= enough and least > 0 and int((rest > 0).sum()) <= most:
                 return Hint(f"{state} where {name} is {side}.", WITHIN, pattern=f"where {name}")
+    return _of_groups(wrong, right)
+
+
+def _of_groups(wrong: Tensor, right: Tensor) -> Hint | None:
+    """Hint for elements that are wrong at one place of each group that a thread takes at once."""
+    at = wrong.flatten().nonzero().flatten()
+    for each in SHARES:
+        place, alike = int(at[0]) % each, (wrong | right).flatten()[int(at[0]) % each::each]
+        if bool((at % each == place).all()) and len(at) >= max(ENOUGH, COVERAGE * int(alike.sum())):
+            return Hint(f"Every wrong element is the {PLACES[place]} of a group of {each}.", APART, pattern="of groups")
     return None

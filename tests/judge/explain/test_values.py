@@ -34,6 +34,10 @@ def _where(mask: Callable[[Mapping[str, Any], Tensor], Tensor], answer: float) -
     return _of(lambda given, right: torch.where(mask(given, right), answer, right))
 
 
+def _every(each: int, at: int) -> Callable[[Assignment], Answer]:
+    return _where(lambda given, right: (torch.arange(right.numel()) % each == at).view(right.shape), 5.5)
+
+
 def _index(right: Tensor, dim: int) -> Tensor:
     shape = [1] * right.ndim
     shape[dim] = -1
@@ -44,7 +48,6 @@ FACTS: list[tuple[str, Assignment, Callable[[Assignment], Answer]]] = [
     ("Every wrong value is 0.5 times the right one", SILU, _of(lambda given, right: right / 2)),
     ("Every wrong value is 3", GEMM, _of(lambda given, right: 3 * right)),
     ("Every wrong value is the right one with the other sign", TURN, _of(lambda given, right: -right)),
-    ("(√N) times the right one", NORM, _of(lambda given, right: right * right.shape[1] ** 0.5)),
     ("Every wrong value is 2.5 too small", SILU, _of(lambda given, right: right - 2.5)),
     ("the right one of the element after it", SILU, _of(lambda given, right: right.flatten().roll(-1).view_as(right))),
     ("the right one of the row before it", BLEND, _of(lambda given, right: right.roll(1, 0))),
@@ -52,12 +55,14 @@ FACTS: list[tuple[str, Assignment, Callable[[Assignment], Answer]]] = [
     ("column 1 holds what belongs to column 2", BLEND, _of(
         lambda given, right: right[:, torch.arange(right.shape[1]) * 2 % 3])),
     ("the right one times x", SILU, _of(lambda given, right: right * given["x"])),
-    ("1 divided by the right one", GEMM, _of(lambda given, right: 1 / right)),
     ("the right one times a factor of its row's own", NORM, _of(lambda given, right: right * (2 + _index(right, 0)))),
     ("without its fraction. Is something converted to an integer", TURN, _of(lambda given, right: right.trunc())),
     ("Every wrong value is x itself", SILU, _of(lambda given, right: given["x"])),
     ("the right answer to x without its sign", SILU, _to(x=torch.abs)),
     ("the right one rounded to float16", NORM, _of(lambda given, right: right.half())),
+    ("Every wrong element is the second of a group of 2", SILU, _every(2, 1)),
+    ("Every wrong element is the third of a group of 4", SILU, _every(4, 2)),
+    ("Every wrong element is the first of a group of 8", SILU, _every(8, 0)),
     ("Wrong exactly where x is negative", SILU, _where(lambda given, right: given["x"] < 0, 5.5)),
     ("Wrong exactly where x is positive", LINE, _where(lambda given, right: given["x"] > 0, -1.5)),
     ("Wrong exactly where the right answer is negative. Every wrong element is 0", GEMM,
