@@ -357,12 +357,15 @@ def _kernel(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def _host(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
-    """Grids rounded up, and arguments of `dim3` exchanged."""
-    for at in range(1, len(body) - 2):
+    """Grids rounded up, arguments of `dim3` exchanged, and what chooses a path."""
+    for at in range(1, len(body) - 3):
         above, sign, below = body[at : at + 3]
         if sign.text == "/" and _OPERAND.match(below.text) and above.text.isidentifier():
             yield Draft("rounding", 0.9, (
                 insert(above.start, "("), insert(above.end, f" + {below.text} - 1)")))
+        # A path of whole vectors that is taken from one on, where the size has to be a multiple.
+        if sign.text in (">", ">=") and body[at - 1].text in ("(", "&&") and body[at + 3].text in (")", "&&"):
+            yield Draft("comparison", 1.0, (put(sign, "%"), insert(below.end, " == 0")))
     for at, word in enumerate(body):
         # `dim3 grid(a, b)` and `dim3(a, b)`.
         if word.text == "dim3" and (start := next((n for n in range(at, min(at + 3, len(body)))

@@ -25,22 +25,23 @@ MENDED = ("wrong_answer", "runtime_error")
 @dataclass(frozen=True)
 class Pace:
     """How many edits are tried: `first` together, then ever more, up to `most`; `after` the first that was proved; and
-    `share` of those that a course allows. `seconds` bound hostile files alone: honest ones end by the number of edits,
-    so that the same file gets the same hint."""
+    `share` of those that a course allows."""
 
     first: int
     most: int
     after: int
     share: float
-    seconds: float
 
 
 # A process takes as long to start as two files to be planned, and most searches end early. A better change may follow
 # the first that is proved: one that is likelier comes earlier, so not many more are tried.
-PLANNED = Pace(first=15, most=MOST_EDITED, after=15, share=1, seconds=60)
+PLANNED = Pace(first=15, most=MOST_EDITED, after=15, share=1)
 # A file takes a second to be built.
-BUILT = Pace(first=4, most=4, after=4, share=1 / 15, seconds=180)
+BUILT = Pace(first=4, most=4, after=4, share=1 / 15)
 
+# Bounds hostile files alone: honest ones end by the number of edits, after some seconds, so that the same file gets the
+# same hint, on a busy machine as well.
+MOST_SECONDS = 180
 # A file may be made so that many edits pass a case, and each proof takes as long as ten trials.
 MOST_PROOFS = 8
 MOST_LINES = 16
@@ -116,7 +117,7 @@ def _lines(checks: Sequence[CheckResult]) -> list[int]:
 
 def _search(search: _Search, tries: int, progress: Callable[[int, int], object]) -> None:
     pace = BUILT if search.prepared.preparing.builds else PLANNED
-    text, until = search.prepared.task.text, time.monotonic() + pace.seconds
+    text, until = search.prepared.task.text, time.monotonic() + MOST_SECONDS
     trial = Trial(search.prepared, search.case)
     try:
         # A failure that does not show without a GPU cannot be mended here: every edit would pass.

@@ -13,7 +13,7 @@ from grader.frontends.drafts import Draft
 from grader.frontends.triton.edits.draft import exchanged, instead
 from grader.frontends.triton.edits.names import of_itself
 from grader.frontends.triton.edits.source import SourceTree
-from grader.frontends.triton.edits.units import File, Unit, called
+from grader.frontends.triton.edits.units import File, Unit, called, within
 
 
 class Numeral(NamedTuple):
@@ -53,10 +53,10 @@ def of_module(file: File) -> Iterator[Draft]:
     """The module's constants."""
     source = file.source
     for statement in file.constants:
-        # Integers are blocks, mostly.
-        value = statement.value.value if isinstance(statement.value, ast.Constant) else None
-        for other in _like(value) if isinstance(value, float) else ():
-            yield instead(source, "constant", 1.4, statement.value, other)
+        # As it stands, or in tl.constexpr(...). Integers are blocks, mostly.
+        for one in within(statement.value):
+            for other in _like(one.value) if isinstance(one, ast.Constant) and isinstance(one.value, float) else ():
+                yield instead(source, "constant", 1.4, one, other)
 
 
 def _elsewhere(source: SourceTree, node: ast.expr) -> bool:
@@ -83,8 +83,9 @@ def _of_blocks(source: SourceTree, unit: Unit, node: ast.expr) -> bool:
     if not isinstance(statement, ast.Assign):
         return False
     names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
-    return any(isinstance(key.value, ast.Name) and key.value.id in names for call in unit.launches
-               for key in call.keywords if key.arg and key.arg.isupper())
+    used = [key.value for call in unit.launches for key in call.keywords if key.arg and key.arg.isupper()]
+    used += [one for call in unit.calls if called(call) == "cdiv" for one in call.args[1:]]
+    return any(isinstance(one, ast.Name) and one.id in names for one in used)
 
 
 def _like(value: float) -> list[str]:
@@ -169,7 +170,7 @@ def _named(source: SourceTree, unit: Unit, numbers: Sequence[Numeral]) -> Iterat
         for name in unit.names("size", "stride", "block", before=first):
             for node in nodes:
                 parent = source.place[node].parent
-                if not of_itself(parent, node, name):
+                if not of_itself(parent, node, name) and not _of_blocks(source, unit, node):
                     option = isinstance(parent, ast.keyword)
                     yield instead(source, "constant", 2.6 if option else 1.8, node, name)
             if 1 < len(nodes) <= 16 and unit.kernel:

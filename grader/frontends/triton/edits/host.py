@@ -47,6 +47,16 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
                     yield Draft("place", 0.7, (source.put(one, f"{one.id}.cuda()"),))
     for call in unit.launches:
         yield from _launch(source, unit, call, sizes)
+    yield from _whole(file, unit)
+
+
+def _whole(file: File, unit: Unit) -> Iterator[Draft]:
+    """A path of whole blocks that is taken from one on, where the size has to be a multiple."""
+    chosen = [one for kernel in file.kernels.values() for mark in kernel.node.decorator_list for one in within(mark)]
+    for node in (*unit.expressions, *chosen):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Gt | ast.GtE):
+            text = file.source.operation(node.left, ast.Mod(), node.comparators[0])
+            yield instead(file.source, "comparison", 0.5, node, f"{text} == 0")
 
 
 def _sizes(file: File, unit: Unit) -> list[str]:
