@@ -61,7 +61,8 @@ JUDGE_CHANGES = {
         "that are read with a sign. A proof tries some blocks in two directions. A change exchanges members of vectors "
         "and the sides of a difference, adds a factor that a branch lacks, or leaves out a statement whose result is "
         "set anew, and says so; one that cuts the last group says that. One wrong element in each group of 2, 4 or 8 "
-        "is told; the root of a size in a factor, and a right answer upside down, are not.",
+        "is told; the root of a size in a factor, and a right answer upside down, are not. In C++ a change takes "
+        "another constant of the file, gives a loop's variable a block's width, takes 1 off a count, and counts bytes.",
 }
 """What each version of the judge changed."""
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 
+from grader.frontends.cuda.counting import constants_of, counting
 from grader.frontends.cuda.ranges import counts, ends, sizes_of, tails, vectors, widths
 from grader.frontends.cuda.resets import again, resets
 from grader.frontends.cuda.shared import indices, shared_arrays, stage_uses
@@ -115,7 +116,7 @@ def _bodies(words: Sequence[CodeWord]) -> Iterator[tuple[int, int]]:
 
 def _drafts(words: Sequence[CodeWord], text: str) -> Iterator[Draft]:
     wide, trees = widths(words), halving(words)
-    counted, staged = counts(words, wide), stage_uses(words)
+    counted, staged, constants = counts(words, wide), stage_uses(words), constants_of(words, text)
     bodies = [words[first : last + 1] for first, last in _bodies(words)]
     reduce = frozenset(_name(body) for body in bodies if reducing(body))
     for body in bodies:
@@ -130,6 +131,7 @@ def _drafts(words: Sequence[CodeWord], text: str) -> Iterator[Draft]:
         yield from tails(body, counted)
         yield from vectors(body, wide, kernel=kernel)
         yield from ends(body, text)
+        yield from counting(body, text, constants, kernel=kernel)
         if kernel:
             yield from _members(body)
             yield from _factors(body, text)
@@ -237,7 +239,7 @@ def _factors(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
              if before.text in _FLOATS and sign.text == "="][-_FEW // 2:]
     ends = [at for at, word in enumerate(body) if word.text == ";"]
     for at, word in enumerate(body):
-        if word.text == "return" and (end := next((one for one in ends if one > at + 1), 0)):
+        if word.text == "return" and (end := next((one for one in ends if one > at), 0)) > at + 1:
             value = text[body[at + 1].start:body[end - 1].end]
             value = value if end == at + 2 else f"({value})"
             for name in names:

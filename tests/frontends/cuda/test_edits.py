@@ -184,9 +184,37 @@ __global__ void vectors(const float4 *x, const float2 *y, float4 *out, int n)
     }
 }
 """
+COUNTS = """#define WARP 32
+#define HALF 0.5f
+#define WARPS 8  // 1.0
+__global__ void counts(const float *x, float *y, unsigned *drawn, int n)
+{
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const int first = blockIdx.x * WARPS * blockDim.x * 4 + threadIdx.x;
+    for (int k = 0; k < 4; ++k)
+        y[first + k * blockDim.x] = HALF * x[first];
+    y[n - 1 - lane] = x[warp];
+    atomicInc(drawn + 1, (unsigned)WARPS - 1);
+    const unsigned ticket = atomicAdd(drawn, 1u);
+    if (ticket == gridDim.x - 1)
+        y[0] = 0.0f;
+}
+void counted(const float *x, float *y, int n)
+{
+    float *own;
+    const size_t bytes = n * sizeof(float);
+    cudaMalloc((void **)&own, (n + 1) * sizeof(*own));
+    cudaMemset(own + 1, 0, n * sizeof(*(own + 1)));
+    cudaMemcpy(own, x, bytes, cudaMemcpyDefault);
+}
+"""
 
 
 @pytest.mark.parametrize(("text", "right", "wrong", "line"), [
+    (COUNTS, "x % WARP,", "x % WARPS,", 9), (COUNTS, "WARPS * blockDim", "WARP * blockDim", 7),
+    (COUNTS, "k * blockDim.x", "k", 9), (COUNTS, "n - 1 - lane", "n - lane", 10),
+    (COUNTS, "gridDim.x - 1", "gridDim.x", 10), (COUNTS, "(unsigned)WARPS - 1", "(unsigned)WARPS", 10),
+    (COUNTS, "(n + 1) * sizeof(*own)", "n + 1", 10), (COUNTS, "n * sizeof(*(own + 1))", "n", 10),
     (SUM, "i < cols", "i <= cols", 7), (SUM, "s = 64", "s = 32", 11), (SUM, "sum = 0.0f", "sum", 8),
     (SUM, "sqrtf", "rsqrtf", 17), (SUM, "parts[0] / cols", "parts[0] * cols", 17),
     (SUM, "= sum;\n    __syncthreads();", "= sum;\n", 9), (SUM, "blockIdx.x * cols", "blockIdx.x * rows", 8),
@@ -234,6 +262,12 @@ def test_warps_and_blocks_may_stand_in_each_others_place(text: str, wrong: str, 
     assert text.count(wrong) == 1
     found = [edited(text, edit) for edit in edits_of(text, lines=[14]).edits[:TRIED]]
     assert text.replace(wrong, right) in found
+
+
+def test_bytes_and_last_numbers_stay_as_they_are() -> None:
+    # What stands there counts bytes, and places are compared from the end.
+    text = COUNTS.replace("if (ticket", "if (n - lane < 4 && min(n - lane, 4) && ticket")
+    assert [edit for edit in edits_of(text).edits if edit.weight < 0.6 and edit.line > 7] == []
 
 
 def test_what_each_round_of_a_loop_begins_with_is_set_again_there() -> None:
@@ -286,6 +320,10 @@ def test_comments_strings_and_macros_stay_as_they_are() -> None:
     "__global__ void k() { int b = threadIdx.x, c = threadIdx.y; __shared__ int a[2][2]; " + "a[b][c" * 8_000,
     "void f() { __shfl_sync(); } void g(int n) { " + "k<<<1, n " * 6_000 + "load_matrix_sync(a * b" * 200,
     "__global__ void k(int n) { " + "gridDim.x * blockDim.x / 32; " * 2_000 + "}",
+    "".join(f"#define A{number} 1\n" for number in range(2_000)) + "__global__ void k(int n) { " + "".join(
+        f"A{number} / n % A{number}; a = n - b + blockIdx.x * " for number in range(900)),
+    "__global__ void k() { for (int k = 0; k < 4; k++) " + "a == atomicInc((k + b, " * 2_500,
+    "void f() { " + "cudaMemset(a[(" * 4_000, "void f() { " + "a = cudaMalloc(a, a) == " * 2_500,
 ], ids=lambda text: text[:24])
 def test_a_file_made_to_be_slow_is_not(text: str) -> None:
     began = time.process_time()
