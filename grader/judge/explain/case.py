@@ -14,7 +14,7 @@ from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
 from grader.judge.explain.findings import explain_findings, left_early
 from grader.judge.explain.operations import beside, exchanged, explain_copies, explain_unwritten, not_contiguous
 from grader.judge.explain.values import explain_values, known_mistakes
-from grader.judge.wording import capital, extent, first_of, indexed, listed, spoken, spoken_mistake, started
+from grader.judge.wording import capital, extent, first_of, indexed, listed, part, spoken, spoken_mistake, started
 from grader.model.parameters import Inputs, extents
 from grader.model.result import Detail, OutputFigures
 from grader.model.verdicts import FailureKind
@@ -177,8 +177,9 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         return replace(like, look=NOT_GATHERED)
     if like is not None:
         return replace(like, seen=spoken(like.seen, called.words), look=spoken(like.look, called.words))
+    where = part(called.output, comparison.wrong)
     return Hint(
-        "The wrong elements follow no pattern known to the grader.",
+        f"Wrong exactly {where}." if where else "The wrong elements follow no pattern known to the grader.",
         f"Compute {first_of(called.output, comparison.wrong)}, the first of them, by hand, and follow what the kernel "
         "loads for it.", pattern=UNKNOWN)
 
