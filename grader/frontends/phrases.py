@@ -197,7 +197,7 @@ class Sights:
     apart. `left_early` says that threads ended before the barrier{line}, `not_added_yet` that a kernel
     loads {tensor} in `line` to which its programs add in line {adds}; `same_thread` is for an index without the
     thread's number, `several` for threads that move {count} elements at once, and leave out the rest, {rest};
-    `copied_bytes` for copies of too few bytes."""
+    `copied_bytes` for copies of too few bytes, `set_in_part` for memory of which host code sets some bytes alone."""
 
     masked_remark: str
     assertion: str
@@ -232,6 +232,7 @@ class Sights:
     same_thread: str = ""
     several: str = ""
     copied_bytes: str = ""
+    set_in_part: str = ""
 
 
 @dataclass(frozen=True)

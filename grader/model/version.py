@@ -62,7 +62,8 @@ JUDGE_CHANGES = {
         "and the sides of a difference, adds a factor that a branch lacks, or leaves out a statement whose result is "
         "set anew, and says so; one that cuts the last group says that. One wrong element in each group of 2, 4 or 8 "
         "is told; the root of a size in a factor, and a right answer upside down, are not. In C++ a change takes "
-        "another constant of the file, gives a loop's variable a block's width, takes 1 off a count, and counts bytes.",
+        "another constant of the file, gives a loop's variable a block's width, takes 1 off a count, and counts bytes; "
+        "memory of which a cudaMemset sets a part is told.",
 }
 """What each version of the judge changed."""
 

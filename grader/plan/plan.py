@@ -285,6 +285,12 @@ def named(operation: Operation) -> set[int]:
     return {number for argument in operation.arguments for number, _ in pointed(argument)}
 
 
+def filled(operations: Sequence[Operation], buffer: int) -> tuple[int, int]:
+    """The bytes of a buffer that fills set, and the line of the last of these; 0 and 0 where there are none."""
+    fills = [one for one in operations if isinstance(one, Fill) and one.target.buffer == buffer]
+    return sum(prod(one.target.shape) * ITEM_BYTES[one.target.dtype] for one in fills), fills[-1].line if fills else 0
+
+
 def pointed(argument: Argument) -> list[tuple[int, int]]:
     """The buffers that an argument points to, each with the distance of the address from its start in bytes."""
     match argument:

@@ -77,8 +77,7 @@ def _explain(called: Called, inputs: Inputs, answer: Compared, comparison: Compa
         hint = replace(told, seen=wrong).text
     return _with_figures(
         Detail(kind=kind, message=_named(out, _message(out, comparison, kind, updated), several) + others, hint=hint,
-               guess=told.guess, pattern=told.pattern, fits=list(told.fits), place=called.place(told.line)),
-        comparison)
+               guess=told.guess, pattern=told.pattern, fits=list(told.fits), place=called.place(told.line)), comparison)
 
 
 def _named(name: str, message: str, several: bool) -> str:
@@ -100,8 +99,7 @@ def _input_changed(called: Called, total: int, several: bool) -> Detail:
     return Detail(
         kind="input_changed", pattern="input changed", wrong=0, total=total, unwritten=0,
         message=f"{'Each output' if several else called.output} is right, but {listed(changed)} changed during the "
-                f"call{into}.",
-        hint=called.words.answers.keep_inputs.format(out=called.output),
+                f"call{into}.", hint=called.words.answers.keep_inputs.format(out=called.output),
         place=called.place(stored.access.line) if stored else None)
 
 
@@ -128,8 +126,7 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     if kind != "unwritten" and (slip := next(iter(called.words.slips(called.source)), None)) is not None:
         return Hint(slip.seen, slip.look, pattern="slip", line=slip.line)
     apart = misplaced(called.accesses)
-    placed = apart or (
-        _uncovered(called, comparison) if kind == "unwritten" else None) or explain_copies(called)
+    placed = apart or (_uncovered(called, comparison) if kind == "unwritten" else None) or explain_copies(called)
     fitting = known_mistakes(called.assignment, evidence) if small else []
     if len(fitting) == 1:
         # What was seen is certain, and the mistake says what comes of it.

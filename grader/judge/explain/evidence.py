@@ -78,9 +78,8 @@ class Evidence:
         self.whole = not comparison.expected.dtype.is_floating_point
         # Whether they are so large that float64 does not tell neighbours apart.
         self.large = self.whole and bool((self.expected.abs() >= MOST_EXACT).any())
-        self.tensors = {
-            name: value.detach().to(self.got.device, torch.float64)
-            for name, value in inputs.items() if isinstance(value, Tensor)}
+        self.tensors = {name: value.detach().to(self.got.device, torch.float64)
+                        for name, value in inputs.items() if isinstance(value, Tensor)}
         # How far a number comes to lie from where it was when it is stored, rounded or cut off.
         self._step = 0.0 if self.dtype.is_floating_point or self.whole else 1.0
         # Numbers that a mistake adds up are rounded, also where the right answer is copied.

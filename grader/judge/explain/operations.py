@@ -16,7 +16,7 @@ from grader.model.cases import Case, strides_of
 from grader.model.parameters import Scalar, Tensor, Update
 from grader.model.result import Detail
 from grader.plan.findings import MOST_ACCESSES, Overflow, Race, Recast, Undefined, Unwritten
-from grader.plan.plan import ITEM_BYTES, Copy, Launch, Pointer, named
+from grader.plan.plan import ITEM_BYTES, Copy, Launch, Pointer, filled, named
 
 # Findings that explain a wrong answer. A race may be what an offset that wrapped around comes to.
 BESIDE = (Recast, Unwritten, Overflow, Race)
@@ -57,10 +57,16 @@ def explain_unwritten(called: Called) -> Detail | None:
 
 
 def read_too_early(called: Called, found: Unwritten) -> Hint | None:
-    """Hint for a launch that reads a temporary to which only a later launch of the same call stores."""
+    """Hint for a launch that reads a temporary which a fill sets in part, or to which only a later launch stores."""
     seen, names = called.ran.accesses, [called.plan.kernels[one.kernel].name for one in called.launches]
     read = {one.buffer for one in seen if (one.kernel, one.tensor) == (found.kernel, found.tensor)}
-    stores = {one.kernel for one in seen if one.buffer in read and one.access != "load"}
+    stores = {one.kernel: one.access for one in seen if one.buffer in read and one.access != "load"}
+    for number in read if "store" not in stores.values() else ():
+        (size, line), room = filled(called.operations, number), called.plan.buffers[number].bytes
+        if 0 < size < room and (look := called.words.sights.set_in_part):
+            return Hint(
+                f"Line {line} sets {size:,} of the {plural(room, 'byte')} of {quoted(found.tensor)}, of which line "
+                f"{found.line} reads others.", look, "set in part", line)
     storing = next((at for at, name in enumerate(names) if name in stores), 0)
     if found.kernel not in names[:storing]:
         return None

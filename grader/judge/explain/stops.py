@@ -81,9 +81,8 @@ def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
                 hint=hints.get(failed.failure, too_large), place=where, traceback=failed.traceback)
         case "wrong_signature":
             message = f"The function is defined as {message}."
-    detail = explain_failure(
-        assignment, failed.failure, message, line=failed.line, text=line_text(source, failed.line),
-        constants=failed.constants)
+    detail = explain_failure(assignment, failed.failure, message, line=failed.line, text=line_text(source, failed.line),
+                             constants=failed.constants)
     return detail.model_copy(update={"traceback": failed.traceback})
 
 
@@ -198,8 +197,7 @@ def explain_timed(wrong: Wrong) -> Detail:
                                  worst=wrong.worst)] if named else []
         return Detail(
             kind="wrong_values", hint=AGAIN, wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten,
-            worst=wrong.worst, outputs=figures,
-            message=f"In a timed call {wrong.count:,} of {wrong.total:,} elements"
+            worst=wrong.worst, outputs=figures, message=f"In a timed call {wrong.count:,} of {wrong.total:,} elements"
                     f"{f' of {wrong.name}' if named else ''} are wrong, while the cases before came out right.")
     said: dict[str, tuple[FailureKind, str, str]] = {
         "statistic": ("wrong_values", f": {wrong.said}", AGAIN),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
-from grader.judge.explain.operations import explain_unwritten
+from grader.judge.explain.operations import explain_unwritten, read_too_early
 from grader.model.result import Detail
+from grader.plan.findings import Access, Unwritten
 from grader.plan.plan import Argument, Buffer, Copy, Descriptor, Fill, Kernel, Launch, Operation, Plan, Pointer, View
 from tests.judge import faults
 from tests.judge.toys import LINE, called, explain
@@ -88,3 +90,24 @@ def test_the_reason_is_told_with_the_figures_of_the_output() -> None:
     assert "Nothing was written" in explain(LINE, case, nothing, plan=plan(launch(X, OUT))).hint
     # Another tensor that was stored to explains more.
     assert "wrong pointer" in explain(LINE, case, nothing, plan=plan(launch(X, X)), changed=["x"]).hint
+
+
+@pytest.mark.parametrize(("size", "access", "suffix", "said"), [
+    (45, "atomic", ".cu", "Line 9 sets 45 of the 180 bytes of `target`, of which line 11 reads others. cudaMemset"),
+    (1, "load", ".cu", "Line 9 sets 1 of the 180 bytes"),
+    (180, "load", ".cu", ""), (0, "load", ".cu", ""),
+    # What a launch stores to need not be set, and a tensor of PyTorch is filled whole.
+    (45, "store", ".cu", ""), (45, "load", ".py", ""),
+])
+def test_memory_of_which_a_fill_sets_a_part_is_told_with_both_lines(
+    size: int, access: Any, suffix: str, said: str
+) -> None:
+    one = Access(
+        access=access, kernel="k", line=11, tensor="target", buffer=OWN, grid=(1, 1, 1), tile=[], first=0, lanes=[],
+        programs=(None, None, None), even=True, step=None, times=1, live=[], last=[])
+    fill = Fill(target=View(buffer=OWN, shape=[size], strides=[1], dtype="uint8"), value=0, line=9)
+    made = called(LINE.model_copy(update={"suffix": suffix}), LINE.cases[0], torch.empty(5000),
+                  plan=plan(fill, launch(X, OWN)))
+    made = replace(made, ran=replace(made.ran, accesses=(one,)))
+    hint = read_too_early(made, Unwritten(kernel="k", line=11, tensor="target", lanes=1, program=(0, 0, 0)))
+    assert (hint.text if hint else "").startswith(said) and (hint is None) == (not said)

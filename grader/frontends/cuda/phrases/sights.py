@@ -85,6 +85,7 @@ SIGHTS = Sights(
     several="Each thread moves {count} elements at once, which leaves a rest of {rest} without a whole group: take "
             "those one by one, by some threads more.",
     copied_bytes="Sizes, widths and pitches of copies count bytes: elements times sizeof(element).",
+    set_in_part="cudaMemset counts bytes: elements times sizeof(element).",
 )
 
 ANSWERS = AnswerPhrases(
