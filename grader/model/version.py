@@ -53,7 +53,7 @@ JUDGE_CHANGES = {
     12: "Programs that begin among what others store in a loop, a rest that begins at the number of groups, a mask "
         "that is computed before its loop, a condition on the first of several rows, sums of lanes that are not scaled "
         "and a launch without shared memory are told. Of a right number of programs it is said that it is right. From "
-        "where on rows or columns are wrong is no longer told, nor that x and out change places. Of a race in shared "
+        "where on rows or columns are wrong is told where nothing else is known. Of a race in shared "
         "memory both lines are told, of elements that nothing has stored the rows between which they lie, of a grid "
         "that it is counted for another configuration. A change says whether a statement belongs elsewhere. Host code "
         "in C++ may read a host input in any order, and gather backwards. A right answer in C++ is wrong that "
@@ -63,7 +63,10 @@ JUDGE_CHANGES = {
         "set anew, and says so; one that cuts the last group says that. One wrong element in each group of 2, 4 or 8 "
         "is told; the root of a size in a factor, and a right answer upside down, are not. In C++ a change takes "
         "another constant of the file, gives a loop's variable a block's width, takes 1 off a count, and counts bytes; "
-        "memory of which a cudaMemset sets a part is told.",
+        "memory of which a cudaMemset sets a part is told. No change of a block's size or a grid is tried that only "
+        "covers more. A path of whole blocks that is taken from one block on, a mask that ends behind its part of a "
+        "sum, a rest that begins at its own length, a buffer of too narrow a type and a maximum that is set before its "
+        "sum is scaled are mended.",
 }
 """What each version of the judge changed."""
 

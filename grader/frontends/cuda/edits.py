@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 
 from grader.frontends.cuda.counting import constants_of, counting
 from grader.frontends.cuda.ranges import counts, ends, sizes_of, tails, vectors, widths
-from grader.frontends.cuda.resets import again, resets
+from grader.frontends.cuda.resets import again, resets, updated_early
 from grader.frontends.cuda.shared import indices, shared_arrays, stage_uses
 from grader.frontends.cuda.source import CodeWord, code_words, insert, put
 from grader.frontends.cuda.warps import halving, powers_of_two, reducing, warps, whole_warps
@@ -137,6 +137,7 @@ def _drafts(words: Sequence[CodeWord], text: str) -> Iterator[Draft]:
             yield from _factors(body, text)
             yield from resets(body, text)
             yield from again(body)
+            yield from updated_early(body, text)
             yield from warps(body, reduce)
             yield from indices(body, staged)
             continue
@@ -387,6 +388,6 @@ def _first_two(body: Sequence[CodeWord], start: int, text: str) -> Iterator[Draf
             if len(ends) == len(_AXES) and ends[0] > start + 1 and ends[1] > ends[0] + 1:
                 first = slice(body[start + 1].start, body[ends[0] - 1].end)
                 second = slice(body[ends[0] + 1].start, body[ends[1] - 1].end)
-                yield Draft("grid", 1.0, (
+                yield Draft("grid", 0.4, (
                     Change(first.start, first.stop, text[second]), Change(second.start, second.stop, text[first])))
             return

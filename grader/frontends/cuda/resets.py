@@ -97,6 +97,22 @@ def again(body: Sequence[CodeWord]) -> Iterator[Draft]:
             blocks[-1][target[0]] = target, used[target[0]], Change(body[start].start, word.end, "")
 
 
+def updated_early(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
+    """`m = new;` behind the next statement, which uses both: the old value was meant there."""
+    before, begin = list[CodeWord](), 0
+    for at, word in enumerate(body):
+        if word.text not in (";", "{", "}"):
+            continue
+        here, begin = body[begin:at + 1] if word.text == ";" else [], at + 1
+        texts, earlier = [one.text for one in here], [one.text for one in before]
+        if earlier[1:2] == ["="] and len(earlier) == 4 and "=" in texts[1:2] and (
+                texts[0] not in earlier and {earlier[0], earlier[2]} <= set(texts[2:])):
+            one, other = (slice(words[0].start, words[-1].end) for words in (before, here))
+            yield Draft("order", 0.9, (
+                Change(one.start, one.stop, text[other]), Change(other.start, other.stop, text[one])))
+        before = list(here)
+
+
 def _partners(body: Sequence[CodeWord]) -> dict[int, int]:
     """By the places of opening brackets, those that close them."""
     waiting, found = list[int](), dict[int, int]()

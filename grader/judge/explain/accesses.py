@@ -187,8 +187,8 @@ def _programs(one: TensorAccess) -> Hint | None:
         step * (access.times - 1) * more + apart * live[number] for number, apart, _ in one.dimensions if apart
         for more, live in ((0, access.live), (1, access.last))} | ({step * access.times} if not tile else set())
     for axis, moved in enumerate(access.programs):
-        # If a matrix has one row, programs for further rows have nothing to do.
-        if moved is None or not 0 < moved < layout.total:
+        # If a matrix has one row, programs for further rows have nothing to do. A third axis is of parts of a sum.
+        if moved is None or not 0 < moved < layout.total or (axis == 2 and layout.is_matrix):
             continue
         rows = layout.is_matrix and moved % layout.columns == 0
         if rows if one.one_row else (

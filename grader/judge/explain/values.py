@@ -25,7 +25,8 @@ and kernels round bytes or cut them off."""
 
 BYTES = ("What is kept in a byte loses what lies beyond 255, and its fraction: are sums and products in a larger type, "
          "and numbers between 0 and 1 multiplied by 255?")
-CUT_OFF = "Is each part cut to a whole number before they are added? Add them with their fractions, and round once."
+CUT_OFF = ("Is a weight too small, or is each part cut to a whole number before they are added? Add them with their "
+           "fractions, and round once.")
 ZERO = ("Does the kernel store the result that it computed? A load whose mask is false gives 0, and so do an "
         "accumulator that nothing is added to, and a division by infinity.")
 NAN = ("NaN comes from 0 / 0, from infinity less infinity (such as lanes of -inf less a maximum of -inf), and from the "

@@ -281,6 +281,17 @@ def test_what_each_round_of_a_loop_begins_with_is_set_again_there() -> None:
             if edit.kind == "missing" and edit.line != 9] == []
 
 
+def test_a_name_is_set_behind_the_statement_that_uses_its_old_value() -> None:
+    body = "d = d * expf(m - new_m) + e; m = new_m;"
+    text = "__global__ void f(float *x) {{ float m = 0.0f, d = 0.0f, e = x[0], new_m = fmaxf(m, e); {} x[0] = d; }}"
+    wrong = text.format("m = new_m; d = d * expf(m - new_m) + e;")
+    right = [edit for edit in edits_of(wrong).edits if _plain(edited(wrong, edit)) == _plain(text.format(body))]
+    assert [edit.kind for edit in right] == ["order"]
+    # What the next statement does not use, or sets, may stay.
+    for other in (body, "m = new_m; d = d * expf(e - new_m);", "m = new_m; m = m + new_m;", "m = 2.0f * e; d = m - e;"):
+        assert [edit for edit in edits_of(text.format(other)).edits if "m = " in edit.spans[-1].text] == []
+
+
 def _plain(text: str) -> str:
     return "".join(text.replace(" = 0;", " = 0.0f;").split())
 

@@ -25,7 +25,7 @@ MISTAKES: Mapping[str, str] = {
     "Convert each with .to(tl.int32) or .to(tl.float32) first": "Add them in an int or a float",
     "tl.exp2 is not tl.exp": "exp2f is not expf", "multiply by tl.rsqrt": "multiply by rsqrtf",
     "make the accumulator tl.float32, give tl.dot no out_dtype, and round to fp16 once, at the store":
-        "make the accumulator a float, and convert it with __float2half once, at the store",
+        "multiply floats, make the accumulator a float, and convert it with __float2half once, at the store",
     ": tl.dot takes fp16 as it is": "",
     "tl.trans turns a tile, and so do offsets with exchanged strides: exactly one of them is needed, not both":
         "The indices of the tile are exchanged once, where it is read or where it is written, not twice",

@@ -65,5 +65,5 @@ def _drafts(file: File, near: Mapping[int, float]) -> Iterator[Draft]:
                 continue
             named = unused and any(unused.intersection(_WORD.findall(one.text)) for one in draft.changes)
             less = near.get(file.source.number_of(draft.start), 0) + _FORGOTTEN * bool(named)
-            yield draft._replace(weight=max(_LEAST, draft.weight - less)) if less else draft
+            yield draft._replace(weight=max(_LEAST, draft.weight - less))
     yield from constants.of_module(file)

@@ -46,7 +46,8 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
                 if of_itself(parent, node, name):
                     continue
                 likeness = 0.15 if _nearly(name, node.id) else -0.15
-                likeness += 0.4 * any({name, node.id} <= names for names in chosen)
+                # A mask ends at the end of a part, which is the smaller of it and a size.
+                likeness += (1.7 if compared else 0.4) * any({name, node.id} <= names for names in chosen)
                 likeness += 0.7 * (role == "block" and divided)
                 if name != node.id and node not in paired:
                     yield instead(source, "name", weight - 0.4 * compared - 0.8 * divides - likeness, node, name)

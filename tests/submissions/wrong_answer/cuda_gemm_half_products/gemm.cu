@@ -1,5 +1,5 @@
 // Products are added one by one in half.
-// expect: Sums were kept in fp16
+// expect: were kept in fp16
 // expect: make the accumulator a float
 // never: moves on by
 #include <cuda_fp16.h>

@@ -1,5 +1,5 @@
 # The accumulator is rounded to fp16 after every block of K.
-# expect: sums were kept in fp16
+# expect: were kept in fp16
 # never: stride
 # base: gemm
 #-    acc = tl.zeros((BM, BN), dtype=tl.float32)

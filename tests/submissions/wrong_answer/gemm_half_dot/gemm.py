@@ -1,5 +1,5 @@
 # tl.dot is asked for an fp16 result, and the sum is kept in fp16.
-# expect: sums were kept in fp16
+# expect: were kept in fp16
 # never: stride
 # base: gemm
 #-    acc = tl.zeros((BM, BN), dtype=tl.float32)
