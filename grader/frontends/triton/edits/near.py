@@ -6,10 +6,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from grader.frontends.triton.edits.units import File, Unit
+from grader.frontends.triton.edits.units import File, Unit, called
 
 # What an edit weighs less in a line that evidence names, in one that binds a name of it, and so on.
 NEAR = (0.6, 0.6, 0.4, 0.2)
+# In one that chooses between two of the same.
+SAME = 1.4
 # What it weighs more in a kernel of which evidence names no line, where it names one of another.
 ELSEWHERE = 0.6
 
@@ -24,7 +26,15 @@ def nearness(file: File, lines: Sequence[int]) -> dict[int, float]:
                 _follow(unit, line, found)
         if named and unit.kernel and unit not in named:
             found |= dict.fromkeys(range(unit.node.lineno, (unit.node.end_lineno or 0) + 1), -ELSEWHERE)
+        found |= {one.lineno: SAME for one in unit.expressions if _of_the_same(one)}
     return found
+
+
+def _of_the_same(node: ast.expr) -> bool:
+    """Whether what is chosen is the same either way."""
+    either = [node.body, node.orelse] if isinstance(node, ast.IfExp) else (
+        node.args[1:] if isinstance(node, ast.Call) and called(node) == "where" else [])
+    return len(either) == 2 and ast.dump(either[0]) == ast.dump(either[1])
 
 
 def _follow(unit: Unit, line: int, found: dict[int, float]) -> None:

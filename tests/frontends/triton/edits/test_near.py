@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from grader.frontends.triton.edits.near import ELSEWHERE, NEAR, nearness
+import pytest
+
+from grader.frontends.triton.edits.near import ELSEWHERE, NEAR, SAME, nearness
 from grader.frontends.triton.edits.source import SourceTree
 from grader.frontends.triton.edits.units import read
 
@@ -37,3 +39,11 @@ def test_what_a_line_rests_on_is_nearer_than_the_rest() -> None:
 
 def test_without_evidence_no_line_is_nearer() -> None:
     assert nearness(read(SourceTree(TEXT), "silu", ()), []) == {}
+
+
+@pytest.mark.parametrize(("chosen", "same"), [
+    ("tl.where(i > 3, 1.0 / i, 1.0 / i)", True), ("i if n else i", True), ("tl.where(i > 3, i, -i)", False),
+    ("tl.where(i > 3)", False), ("i if n else 1", False)])
+def test_a_choice_between_two_of_the_same_is_near(chosen: str, same: bool) -> None:
+    text = TEXT.replace("i + 1", chosen)
+    assert (nearness(read(SourceTree(text), "silu", ()), []) == {9: SAME}) == same
