@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 
 from grader.frontends.cuda.counting import constants_of, counting
-from grader.frontends.cuda.ranges import counts, ends, sizes_of, tails, vectors, widths
+from grader.frontends.cuda.ranges import counts, ends, sides, sizes_of, tails, vectors, widths
 from grader.frontends.cuda.resets import again, resets, updated_early
 from grader.frontends.cuda.shared import indices, shared_arrays, stage_uses
 from grader.frontends.cuda.source import CodeWord, code_words, insert, put
@@ -134,6 +134,7 @@ def _drafts(words: Sequence[CodeWord], text: str) -> Iterator[Draft]:
         yield from counting(body, text, constants, kernel=kernel)
         if kernel:
             yield from _members(body)
+            yield from sides(body)
             yield from _factors(body, text)
             yield from resets(body, text)
             yield from again(body)

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from grader.frontends.cuda.source import CodeWord, insert
+from grader.frontends.cuda.source import CodeWord, insert, put
 from grader.frontends.drafts import Change, Draft
+from grader.plan.edits import MOST_SPANS
 
 WHOLE = frozenset({"int", "unsigned", "long", "size_t", "uint32_t", "int32_t"})
 _VECTOR = re.compile(r"(?:u?(?:int|char|short|long)|float|double|__half|half|__nv_bfloat16)([248])")
@@ -49,6 +50,19 @@ def counts(words: Sequence[CodeWord], wide: Sequence[int]) -> dict[str, int]:
                     found[words[back - 1].text] = int(words[at + 1].text)
                     break
     return found
+
+
+def sides(body: Sequence[CodeWord]) -> Iterator[Draft]:
+    """A condition that lets one too many through along each side: all its signs changed."""
+    begin = 0
+    for at, word in enumerate(body):
+        if word.text not in _BREAKS:
+            continue
+        for sign, other in (("<=", "<"), (">", ">=")):
+            places = [one for one, after in pairwise(body[begin:at]) if one.text == sign and after.text != "("]
+            if len(places) > 1:
+                yield Draft("comparison", 0.8, [put(one, other) for one in places[:MOST_SPANS]])
+        begin = at + 1
 
 
 def tails(body: Sequence[CodeWord], counted: Mapping[str, int]) -> Iterator[Draft]:

@@ -281,6 +281,14 @@ def test_what_each_round_of_a_loop_begins_with_is_set_again_there() -> None:
             if edit.kind == "missing" and edit.line != 9] == []
 
 
+@pytest.mark.parametrize(("wrong", "right"), [
+    ("x > w || y > h", "x >= w || y >= h"), ("x <= w && y <= h && x > 0", "x < w && y < h && x > 0")])
+def test_all_sides_of_a_condition_are_changed_together(wrong: str, right: str) -> None:
+    text = "__global__ void f(float *a, int w, int h) {{ int x = threadIdx.x, y = threadIdx.y; if ({}) a[y * w] = x; }}"
+    found = [edited(text.format(wrong), edit) for edit in edits_of(text.format(wrong)).edits[:TRIED]]
+    assert text.format(right) in found
+
+
 def test_a_name_is_set_behind_the_statement_that_uses_its_old_value() -> None:
     body = "d = d * expf(m - new_m) + e; m = new_m;"
     text = "__global__ void f(float *x) {{ float m = 0.0f, d = 0.0f, e = x[0], new_m = fmaxf(m, e); {} x[0] = d; }}"
