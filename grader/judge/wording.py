@@ -47,15 +47,18 @@ def first_of(name: str, those: Tensor) -> str:
 def part(name: str, those: Tensor) -> str:
     """The part of a tensor in which all elements are marked in `those`, and outside of which none is: from one element
     on, or some columns. "" where there is no such part."""
-    flat, rows = those.flatten(), those.reshape(-1, those.shape[-1] if those.ndim else 1)
-    begin, columns = int(flat.int().argmax()), rows.any(0).nonzero().flatten()
+    flat = those.flatten()
+    begin = int(flat.int().argmax())
     if begin and bool(flat[begin:].all()):
         return f"from {element(name, begin, those.shape)} on"
+    if those.ndim < 2:
+        return ""
+    rows = those.reshape(-1, those.shape[-1])
+    columns = rows.any(0).nonzero().flatten()
     first, last = int(columns[0]), int(columns[-1])
     if last - first + 1 == rows.shape[1] or not bool(rows[:, first : last + 1].all()):
         return ""
-    unit = "column" if those.ndim > 1 else "element"
-    return f"in {unit} {first:,}" if first == last else f"in {unit}s {first:,} to {last:,}"
+    return f"in column {first:,}" if first == last else f"in columns {first:,} to {last:,}"
 
 
 def place(assignment: Assignment, source: str, line: int) -> Place | None:
