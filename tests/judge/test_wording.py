@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
+from torch import Tensor
 
 from grader.judge.wording import part
 
@@ -23,7 +26,8 @@ from grader.judge.wording import part
     ((3, 8), lambda at: (at < 9) & (at > 2), ""),
     ((), lambda at: at == 0, ""),
 ])  # fmt: skip
-def test_a_part_holds_all_marked_elements_and_no_other(shape: tuple[int, ...], marked: object, says: str) -> None:
-    assert callable(marked)
+def test_a_part_holds_all_marked_elements_and_no_other(
+    shape: tuple[int, ...], marked: Callable[[Tensor], Tensor], says: str
+) -> None:
     numbers = torch.arange(torch.Size(shape).numel())
     assert part("out", marked(numbers).reshape(shape)) == says

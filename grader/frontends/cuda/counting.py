@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from grader.frontends.cuda.ranges import sizes_of
-from grader.frontends.cuda.source import CodeWord, insert, put
+from grader.frontends.cuda.source import BREAKS, CodeWord, insert, put
 from grader.frontends.drafts import Change, Draft
 
 _DEFINED = re.compile(r"^[ \t]*+#[ \t]*+define[ \t]++([A-Z][A-Z\d_]++)[ \t]++([^\n]*+)", re.MULTILINE)
 _OPERAND = re.compile(r"\w+")
 _CUTS = frozenset({";", ",", ")", "]", "+", "-", "<", "=="})
-_BREAKS = frozenset({";", "{", "}"})
 _COMPARED = frozenset({"<", ">", "<=", ">=", "==", "?"})
 # Where the bytes stand among the arguments; what they lie in comes first.
 _BYTES = {"cudaMalloc": 1, "cudaMallocManaged": 1, "cudaMallocHost": 1, "cudaMallocAsync": 1, "cudaMemset": 2,
@@ -140,10 +139,10 @@ def _called(text: str) -> bool:
 def _bytes(body: Sequence[CodeWord], texts: Sequence[str], text: str) -> Iterator[Draft]:
     """A number of elements where CUDA's calls take bytes."""
     known = {texts[at - 1] for at in range(1, len(texts)) if texts[at] == "="
-             and "sizeof" in texts[at:_until(texts, at, _BREAKS)]}
+             and "sizeof" in texts[at:_until(texts, at, BREAKS)]}
     for at, name in enumerate(texts):
         if name in _BYTES and texts[at + 1:at + 2] == ["("]:
-            found, start = [(0, 0)] * 0, at + 2
+            found, start = list[tuple[int, int]](), at + 2
             while len(found) <= _BYTES[name] and start < len(texts):
                 end = _until(texts, start, frozenset({",", ")", ";"}))
                 found.append((start, end))

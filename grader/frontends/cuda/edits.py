@@ -16,7 +16,7 @@ from grader.frontends.cuda.counting import constants_of, counting
 from grader.frontends.cuda.ranges import counts, ends, sides, sizes_of, tails, vectors, widths
 from grader.frontends.cuda.resets import again, resets, updated_early
 from grader.frontends.cuda.shared import indices, shared_arrays, stage_uses
-from grader.frontends.cuda.source import CodeWord, code_words, insert, put
+from grader.frontends.cuda.source import BREAKS, CodeWord, code_words, insert, put, statements
 from grader.frontends.cuda.warps import halving, powers_of_two, reducing, warps, whole_warps
 from grader.frontends.drafts import Change, Draft, edits_in_order
 from grader.plan.edits import MOST_EDITS, EditKind, Edits
@@ -211,13 +211,9 @@ def _axes(body: Sequence[CodeWord]) -> Iterator[Draft]:
 def _members(body: Sequence[CodeWord]) -> Iterator[Draft]:
     """Another member of a vector in a statement: the one that stands alone among equal ones becomes as they are, and of
     those that stand there most often one becomes the one that stands there least often."""
-    found: list[CodeWord] = []
-    for before, dot, word in zip(body, body[1:], body[2:], strict=False):
-        if word.text in (";", "{", "}"):
-            yield from _odd(found)
-            found = []
-        elif word.text in _MEMBERS and dot.text in (".", "->") and before.text not in (*_PLACES, ")"):
-            found.append(word)
+    for statement in statements(body):
+        yield from _odd([word for before, dot, word in zip(statement, statement[1:], statement[2:], strict=False)
+                         if word.text in _MEMBERS and dot.text in (".", "->") and before.text not in (*_PLACES, ")")])
 
 
 def _odd(found: Sequence[CodeWord]) -> Iterator[Draft]:
@@ -272,7 +268,7 @@ def _quotients(body: Sequence[CodeWord]) -> Iterator[Draft]:
     """A quotient and a rest of the same two in each other's place, in a statement."""
     signs = dict[tuple[str, str], list[CodeWord]]()
     for at in range(1, len(body) - 1):
-        if body[at].text in (";", "{", "}"):
+        if body[at].text in BREAKS:
             signs = {}
         elif body[at].text in ("/", "%") and body[at - 1].text.isidentifier():
             known = signs.setdefault((body[at - 1].text, body[at + 1].text), [])
@@ -288,12 +284,12 @@ def _exchanged(body: Sequence[CodeWord], sizes: Sequence[str]) -> Iterator[Draft
               and body[at + 1].text in (")", "&&", "||", "?", ";")]
     for first, second in pairwise(limits):
         apart = body[first].text != body[second].text and second - first < _LONGEST
-        if apart and not any(word.text in (";", "{", "}") for word in body[first:second]):
+        if apart and not any(word.text in BREAKS for word in body[first:second]):
             yield Draft("exchanged", 1.0, (put(body[first], body[second].text), put(body[second], body[first].text)))
     groups: dict[tuple[str, int], list[CodeWord]] = {}
     number = 0
     for word in body:
-        number += word.text in (";", "{", "}")
+        number += word.text in BREAKS
         if word.text in sizes:
             for group in (("statement", number), ("line", word.line)):
                 groups.setdefault(group, []).append(word)
@@ -335,11 +331,8 @@ def _functions(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 def _kernel(body: Sequence[CodeWord]) -> Iterator[Draft]:
     """Barriers, values to start from, and sums of several threads."""
-    shared, begin = set(shared_arrays(body)), 0
-    for at, word in enumerate(body):
-        if word.text not in (";", "{", "}"):
-            continue
-        statement, begin = body[begin:at], at + 1
+    shared = set(shared_arrays(body))
+    for *statement, word in statements(body):
         if word.text == "}" and shared:
             # Before the next round of a loop.
             yield Draft("barrier", 1.6, (insert(word.start, "__syncthreads(); "),))

@@ -7,14 +7,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from grader.frontends.cuda.source import CodeWord, insert, put
+from grader.frontends.cuda.source import BREAKS, CodeWord, insert, put, statements
 from grader.frontends.drafts import Change, Draft
 from grader.plan.edits import MOST_SPANS
 
 WHOLE = frozenset({"int", "unsigned", "long", "size_t", "uint32_t", "int32_t"})
 _VECTOR = re.compile(r"(?:u?(?:int|char|short|long)|float|double|__half|half|__nv_bfloat16)([248])")
 _HALF = frozenset({"half", "__half"})
-_BREAKS = frozenset({";", "{", "}"})
 # Types that `min` of one and an int is ambiguous for.
 _WIDE = frozenset({"unsigned", "long", "size_t", "uint32_t", "auto"})
 _NO_ENDS = frozenset({"/", "?", "min", "&&", "||", "<", "[", "="})
@@ -44,7 +43,7 @@ def counts(words: Sequence[CodeWord], wide: Sequence[int]) -> dict[str, int]:
     for at in range(3, len(words) - 2):
         if words[at].text == "/" and words[at + 2].text in (";", ",") and words[at + 1].text in map(str, wide):
             for back in range(at - 1, max(at - _LONGEST, 0), -1):
-                if words[back].text in _BREAKS:
+                if words[back].text in BREAKS:
                     break
                 if words[back].text == "=":
                     found[words[back - 1].text] = int(words[at + 1].text)
@@ -54,15 +53,11 @@ def counts(words: Sequence[CodeWord], wide: Sequence[int]) -> dict[str, int]:
 
 def sides(body: Sequence[CodeWord]) -> Iterator[Draft]:
     """A condition that lets one too many through along each side: all its signs changed."""
-    begin = 0
-    for at, word in enumerate(body):
-        if word.text not in _BREAKS:
-            continue
+    for statement in statements(body):
         for sign, other in (("<=", "<"), (">", ">=")):
-            places = [one for one, after in pairwise(body[begin:at]) if one.text == sign and after.text != "("]
+            places = [one for one, after in pairwise(statement) if one.text == sign and after.text != "("]
             if len(places) > 1:
                 yield Draft("comparison", 0.8, [put(one, other) for one in places[:MOST_SPANS]])
-        begin = at + 1
 
 
 def tails(body: Sequence[CodeWord], counted: Mapping[str, int]) -> Iterator[Draft]:
@@ -128,7 +123,7 @@ def _end(texts: Sequence[str], first: int) -> int:
     depth = 0
     for at in range(first, min(first + _LONGEST, len(texts))):
         depth += (texts[at] in ("(", "[")) - (texts[at] in (")", "]"))
-        if depth < 0 or texts[at] in _BREAKS or (not depth and texts[at] == ","):
+        if depth < 0 or texts[at] in BREAKS or (not depth and texts[at] == ","):
             return at
     return first
 
@@ -152,5 +147,5 @@ def _sizes_behind(
 
 def _statement(texts: Sequence[str], at: int) -> Sequence[str]:
     """The words of a statement before a place."""
-    begin = next((back for back in range(at - 1, max(at - 2 * _LONGEST, 0), -1) if texts[back] in _BREAKS), at)
+    begin = next((back for back in range(at - 1, max(at - 2 * _LONGEST, 0), -1) if texts[back] in BREAKS), at)
     return texts[begin:at]

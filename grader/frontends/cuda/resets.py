@@ -7,8 +7,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-from grader.frontends.cuda.source import CodeWord, insert
+from grader.frontends.cuda.source import BREAKS, CodeWord, insert, statements
 from grader.frontends.drafts import Change, Draft
 
 _NUMBERS = frozenset({"float", "double", "int", "unsigned", "long", "half", "__half"})
@@ -27,7 +28,7 @@ class _Loop:
     def __init__(self, body: Sequence[CodeWord], partners: dict[int, int], first: int) -> None:
         last = partners[first]
         self._body, self._partners = body, partners
-        self._ends = [at for at in range(first, last + 1) if body[at].text in (";", "{", "}")]
+        self._ends = [at for at in range(first, last + 1) if body[at].text in BREAKS]
         self._at: dict[str, list[int]] = {}
         for at in range(first, last):
             if body[at].text.isidentifier():
@@ -79,38 +80,31 @@ def resets(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
 
 def again(body: Sequence[CodeWord]) -> Iterator[Draft]:
     """A statement left out that sets what another one of its block sets after it, where it is used in between."""
-    blocks, used, begin = [dict[str, tuple[list[str], int, Change]]()], Counter[str](), 0
-    for at, word in enumerate(body):
-        used[word.text] += 1
-        if word.text not in (";", "{", "}"):
-            continue
-        texts, start, begin = [one.text for one in body[begin:at]], begin, at + 1
-        if word.text == "{":
+    blocks, used = [dict[str, tuple[list[str], int, Change]]()], Counter[str]()
+    for statement in statements(body):
+        *texts, last = [word.text for word in statement]
+        used.update([*texts, last])
+        if last == "{":
             blocks.append({})
-        elif word.text == "}":
+        elif last == "}":
             blocks = blocks[:-1] or [{}]
         target = texts[:texts.index("=")] if "=" in texts else []
-        if word.text == ";" and target and target[0].isidentifier() and target[1:2] in ([], ["."]):
+        if last == ";" and target and target[0].isidentifier() and target[1:2] in ([], ["."]):
             before, count, left_out = blocks[-1].get(target[0], ([], 0, None))
             if left_out and before[:len(target)] == target and used[target[0]] > count + 1:
                 yield Draft("extra", 0.9, (left_out,))
-            blocks[-1][target[0]] = target, used[target[0]], Change(body[start].start, word.end, "")
+            blocks[-1][target[0]] = target, used[target[0]], Change(statement[0].start, statement[-1].end, "")
 
 
 def updated_early(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
     """`m = new;` behind the next statement, which uses both: the old value was meant there."""
-    before, begin = list[CodeWord](), 0
-    for at, word in enumerate(body):
-        if word.text not in (";", "{", "}"):
-            continue
-        here, begin = body[begin:at + 1] if word.text == ";" else [], at + 1
-        texts, earlier = [one.text for one in here], [one.text for one in before]
-        if earlier[1:2] == ["="] and len(earlier) == 4 and "=" in texts[1:2] and (
-                texts[0] not in earlier and {earlier[0], earlier[2]} <= set(texts[2:])):
+    for before, here in pairwise(statements(body)):
+        earlier, texts = ([word.text for word in words] for words in (before, here))
+        if (len(earlier) == 4 and earlier[1:4:2] == ["=", ";"] and texts[1:2] == ["="] and texts[-1] == ";"
+                and texts[0] not in earlier and {earlier[0], earlier[2]} <= {*texts[2:]}):
             one, other = (slice(words[0].start, words[-1].end) for words in (before, here))
             yield Draft("order", 0.9, (
                 Change(one.start, one.stop, text[other]), Change(other.start, other.stop, text[one])))
-        before = list(here)
 
 
 def _partners(body: Sequence[CodeWord]) -> dict[int, int]:
@@ -140,7 +134,7 @@ def _set(before: Sequence[CodeWord], partners: dict[int, int], text: str) -> dic
     found, arrays, begin = dict[str, str](), set[str](), 0
     for at, word in enumerate(before[:-1]):
         after = before[at + 1]
-        if word.text in (";", "{", "}"):
+        if word.text in BREAKS:
             begin = at + 1
         elif word.text in _NUMBERS and at == begin and before[at + 2:at + 3] and before[at + 2].text == "[":
             arrays.add(after.text)

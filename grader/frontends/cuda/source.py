@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ _CODE = re.compile(
     r"|[^\s\w]")
 _STUB = re.compile(r"//[ \t]*+(?:not written yet:[ \t]*+(\w{1,100}+)|(\w{1,100}+): not written yet)")
 # Words in front of brackets that are no function's name.
+BREAKS = frozenset({";", "{", "}"})
 _NO_NAMES = frozenset({
     "if", "for", "while", "switch", "return", "sizeof", "catch", "alignof", "decltype", "defined", "__launch_bounds__",
     "__cluster_dims__", "__align__", "alignas", "noexcept", "static_assert", "else", "do", "__attribute__"})
@@ -66,7 +68,7 @@ def kernel_declarations(text: str) -> list[KernelDeclaration]:
     for at, (word, start) in enumerate(words):
         if word == "__global__":
             marked = start
-        elif word in (";", "{", "}"):
+        elif word in BREAKS:
             marked = -1
         elif marked >= 0 and at in after:
             name, parameters = after[at]
@@ -104,6 +106,15 @@ def code_words(text: str) -> list[CodeWord]:
         line, at = line + plain.count("\n", at, match.start()), match.start()
         found.append(CodeWord(match[0], match.start(), line))
     return found
+
+
+def statements(words: Sequence[CodeWord]) -> Iterator[Sequence[CodeWord]]:
+    """Words up to each sign that ends a statement, or opens or closes a block; that sign comes last."""
+    begin = 0
+    for at, word in enumerate(words):
+        if word.text in BREAKS:
+            yield words[begin:at + 1]
+            begin = at + 1
 
 
 def _hidden(text: str) -> str:

@@ -197,7 +197,8 @@ def explain_timed(wrong: Wrong) -> Detail:
                                  worst=wrong.worst)] if named else []
         return Detail(
             kind="wrong_values", hint=AGAIN, wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten,
-            worst=wrong.worst, outputs=figures, message=f"In a timed call {wrong.count:,} of {wrong.total:,} elements"
+            worst=wrong.worst, outputs=figures,
+            message=f"In a timed call {wrong.count:,} of {wrong.total:,} elements"
                     f"{f' of {wrong.name}' if named else ''} are wrong, while the cases before came out right.")
     said: dict[str, tuple[FailureKind, str, str]] = {
         "statistic": ("wrong_values", f": {wrong.said}", AGAIN),
