@@ -123,6 +123,15 @@ def test_each_line_of_a_change_is_told(places: list[list[str]], says: str) -> No
     assert told(text, edits, "kind", {"name": "another name"}).startswith(says)
 
 
+@pytest.mark.parametrize(("kind", "says"), [
+    ("extra", "Without line 2 every case comes right: what is it for?"),
+    ("comparison", "The failure disappears with one change in line 2, which may only keep it from showing"),
+])
+def test_what_may_only_hide_a_mistake_is_told_so(kind: EditKind, says: str) -> None:
+    edit = Edit(kind=kind, line=2, weight=1, workaround=True, spans=[Span(start=6, end=11, text="")])
+    assert told("a = 1\nb = 2\nc = 3\n", [edit], "kind", {}).startswith(says)
+
+
 @pytest.mark.parametrize(("added", "says"), [
     ([(6, "x\n", "barrier")], "One more line before line 2 makes every case right: a barrier."),
     ([(5, "\nx", "barrier")], "One more line after line 1 makes every case right: a barrier."),

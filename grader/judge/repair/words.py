@@ -29,8 +29,8 @@ def told(text: str, edits: Sequence[Edit], level: Level, words: Mapping[EditKind
     if len(kinds) > MOST_PLACES:
         return "Changes in several lines make every case right, so none of them alone tells where the mistake is."
     if best.workaround and best.kind == "extra":
-        return (f"The failure disappears without {where.removeprefix('in ')}, which may only keep it from showing: "
-                "what is it for?")
+        return (f"Without {where.removeprefix('in ')} every case comes right: what is it for? It may only let a "
+                "mistake elsewhere show.")
     if best.workaround:
         return (f"The failure disappears with one change {where}, which may only keep it from showing: look at what "
                 "is decided there.")
