@@ -153,7 +153,7 @@ def _graded(submission: Submission, only: tuple[str, ...], limits: LimitsTable |
 
 
 @cache
-def _start_builders() -> None:
+def start_builders() -> None:
     """Builders start with the first files that are built, and stay: they are nothing that a file has left."""
     if problem():
         return
@@ -164,7 +164,7 @@ def _start_builders() -> None:
 
 
 def _traces() -> Traces:
-    _start_builders()
+    start_builders()
     temporary = Path(tempfile.gettempdir())
     return Traces(
         level=lane_isolation().level,

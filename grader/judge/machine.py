@@ -65,13 +65,14 @@ class GpuMachine(Simulator):
 
     def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs], *, again: bool = False) -> Ran | Stopped:
         code = self._prepared.code(plan)
-        if isinstance(code, Stopped):
-            return code
-        ran = self.launching.run(case, plan, code, inputs)
-        if isinstance(ran, GpuFailure) and ran.kind == "time_limit":
-            return Stopped(ran)  # A simulator would take as long again.
+        ran = code if isinstance(code, Stopped) else self.launching.run(case, plan, code, inputs)
         foreseen = self._prepared.foreseen(case, len(inputs) - 1)
-        seen = foreseen.seen
+        seen, endless = foreseen.seen, foreseen.endless
+        if isinstance(ran, Stopped):
+            # A compiler fails on some loops of which it sees that they have no end, and names no line.
+            return Stopped(endless) if endless is not None and endless.what in ("endless", "stalled") else ran
+        if isinstance(ran, GpuFailure) and ran.kind == "time_limit":
+            return Stopped(endless or ran)
         if isinstance(ran, Ran):
             # Only a simulator sees what a GPU forgives, such as a read past the end that no answer needs.
             return ran if seen is None else replace(ran, findings=seen.findings, accesses=seen.accesses)

@@ -15,6 +15,7 @@ from grader.model.cases import Case
 from grader.model.parameters import Inputs
 from grader.model.result import Detail
 from grader.plan.findings import Access, EmptyGrid, Finding, MaskedUsed, Overflow, Race, Recast, Undefined, Unwritten
+from grader.plan.messages import Exhausted
 from grader.plan.plan import Plan
 from grader.plan.traffic import Watch
 
@@ -31,11 +32,12 @@ MOST_ORDERS = 4
 @dataclass(frozen=True)
 class Foreseen:
     """A simulator's view of a call that a GPU runs as well: what was `seen`, None where the simulator cannot tell;
-    whether that is `right`; and what of it is left to chance."""
+    whether that is `right`; what of it is left to chance; and why it does not come to an end."""
 
     seen: Ran | None = None
     right: bool = False
     chances: tuple[Finding, ...] = ()
+    endless: Exhausted | None = None
 
 
 class Witness:
@@ -85,11 +87,12 @@ class Witness:
     def _foresee(
         self, case: Case, plan: Plan, inputs: list[Inputs], compared: Callable[[Ran, Inputs], Compared]
     ) -> Foreseen:
-        seen = self.seen(case, inputs)
-        right = seen is not None and compared(seen, inputs[-1]).passed
-        if seen is None or not right:
+        seen = self._simulation.run(self._assignment, case, plan, inputs)
+        if not isinstance(seen, Ran):
+            return Foreseen(endless=seen if isinstance(seen, Exhausted) and seen.what != "memory" else None)
+        if not compared(seen, inputs[-1]).passed:
             return Foreseen(seen)
-        return Foreseen(seen, right, tuple(self.chances(case, plan, inputs, seen, compared)))
+        return Foreseen(seen, True, tuple(self.chances(case, plan, inputs, seen, compared)))
 
     def chances(
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran,
@@ -202,7 +205,6 @@ class Witness:
             f"This line stored the wrong elements; the first of them, {first}, in program "
             f"{program(stored[0].program, stored[0].last)}.", phrases_of(self._assignment))
         return detail.model_copy(update={"place": found})
-
 
 
 def _chance(found: Race | Undefined | Unwritten) -> Undefined:

@@ -66,7 +66,7 @@ JUDGE_CHANGES = {
         "memory of which a cudaMemset sets a part is told. No change of a block's size or a grid is tried that only "
         "covers more. A path of whole blocks that is taken from one block on, a mask that ends behind its part of a "
         "sum, a rest that begins at its own length, a buffer of too narrow a type and a maximum that is set before its "
-        "sum is scaled are mended.",
+        "sum is scaled are mended. On a GPU, too, a loop that does not end is told with its line.",
 }
 """What each version of the judge changed."""
 

@@ -1,5 +1,6 @@
 // Each thread prints a thousand lines, and none stores the answer.
 // verdict: wrong_answer, runtime_error, time_limit, memory_limit
+// alone on a gpu: its kernel takes long to end there
 #include <cstdio>
 
 #include <cuda_runtime.h>
