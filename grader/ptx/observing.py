@@ -16,6 +16,8 @@ from grader.ptx.threads import Threads
 from grader.ptx.types import Array
 
 MOST_STEPS = 64
+_OWN = "firsts", "apart", "mask", "columns"
+"""What is kept of an access to follow it through a loop."""
 
 
 class ThreadObserver(Meter):
@@ -86,8 +88,13 @@ class ThreadObserver(Meter):
         tile, threads = _tile(self._launch.block, count), self._launch.threads
         first = int(offsets[0, 0]) // size
         here = np.arange(threads) if columns is None else columns
-        whole = mask is None and columns is None
-        live = tile if whole else _live(True if mask is None else spread(mask, m.shape)[0], here, threads, tile, count)
+        if known is not None and mask is known["mask"] and columns is known["columns"]:
+            # Most rounds of a loop are of the same threads.
+            live = known["last"]
+        elif mask is None and columns is None:
+            live = tile
+        else:
+            live = _live(True if mask is None else spread(mask, m.shape)[0], here, threads, tile, count)
         if not any(live):
             return
         if known is not None:
@@ -96,7 +103,7 @@ class ThreadObserver(Meter):
             # An unrolled loop takes what is left over first, and threads that have more of it are then a round ahead.
             known["apart"] |= any(now > before for now, before in zip(live, known["last"], strict=True))
             known["times"] += 1
-            known["last"] = live
+            known |= {"last": live, "mask": mask, "columns": columns}
             return
         x, y, z = self._launch.grid
         starts = np.broadcast_to(offsets[:, 0], m.shape[0]) // size
@@ -113,10 +120,11 @@ class ThreadObserver(Meter):
             "programs": tuple(int(line[0]) if line.size else None for line in apart),
             "even": all((line == line[:1]).all() and bool(line.size or length == 1)
                         for line, length in zip(apart, self._launch.grid, strict=True)),
-            "width": size, "firsts": [first], "apart": False, "times": 1, "live": live, "last": live}
+            "width": size, "firsts": [first], "apart": False, "times": 1, "live": live, "last": live,
+            "mask": mask, "columns": columns}
 
     def accesses(self) -> list[Access]:
-        return [Access(**{name: value for name, value in one.items() if name not in ("firsts", "apart")},
+        return [Access(**{name: value for name, value in one.items() if name not in _OWN},
                        step=None if one["apart"] else _step(one["firsts"]))
                 for one in self._seen.values()]
 

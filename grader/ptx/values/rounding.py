@@ -195,7 +195,7 @@ def fused(a: Array, b: Array, c: Array, mode: str) -> Array:
 
 def _signed_zero(total: Array, a: Array, b: Array, mode: str) -> Array:
     """A sum whose zeros have the sign of its mode: toward minus infinity x − x is −0."""
-    if mode != "rm":
+    if mode != "rm" or total.all():
         return total
     # Neither does an underflow make a zero there, nor do two of +0.
     return np.where((total == 0) & (np.signbit(a) | np.signbit(b)), total.dtype.type(-0.0), total)
