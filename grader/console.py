@@ -29,7 +29,7 @@ _FULL = "free space there, or choose another disk"
 _ADVICE = {
     errno.ENOSPC: _FULL, errno.EDQUOT: _FULL, errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
     errno.EACCES: "check its permissions, and whose it is", errno.EPERM: "check its permissions, and whose it is",
-    errno.EROFS: "choose a folder that can be written", errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.EROFS: "choose a writable folder", errno.EMFILE: "raise the limit of open files (ulimit -n)",
     errno.EEXIST: "choose another name",
 }
 

@@ -62,7 +62,7 @@ def source_of(example: str) -> Path:
         if not (source / name).exists():
             known = f"; the examples are {', '.join(examples)}" if examples else ""
             raise ValueError(f"{source / name}: not there, so this is no course to copy{known}" if example else
-                             f"{source / name}: not there, as in a kit for students; a course is made outside of it")
+                             f"{source / name}: not there, as in a students' kit; a course is made outside of it")
     return source
 
 

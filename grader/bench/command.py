@@ -50,11 +50,11 @@ def bench(
     from grader.judge.device import no_gpu
 
     if trouble := no_gpu():
-        usage(f"bench: {trouble}")
+        usage(f"bench: {trouble}; run it on a machine with a GPU")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        usage(f"--out {out}: {error.strerror}; choose a folder that can be written")
+        usage(f"--out {out}: {error.strerror}; choose a writable folder")
     from grader.engine.forkserver.handle import InfrastructureError
     from grader.judge.lane import close_lane, open_lane
 

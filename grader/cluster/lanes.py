@@ -184,11 +184,11 @@ class ClusterLanes:
         lane.task.cancel()
         self._gone += 1
         job, lane.job = lane.job, None
-        over = f" over {job.submission.student}, who is graded on another" if job else ""
+        over = f" while grading {job.submission.student}, who goes to another lane" if job else ""
         if job is not None:
             self._died[job.submission.slug] += died
             if self._died[job.submission.slug] > 1:
-                over = f" over {job.submission.student}"
+                over = f" while grading {job.submission.student}"
                 self._given_up.append(Graded(job.submission, None, error="the lane that graded it died, twice"))
             else:
                 self._again.append(job)
@@ -259,9 +259,9 @@ class ClusterLanes:
         lane.examined, lane.failed = False, 0
         failed = f"lane {lane.name} failed {FAILURES} times in a row"
         if not problems:
-            self._say(f"{failed}, and kernelmark doctor finds nothing there: it goes on")
+            self._say(f"{failed}, but kernelmark doctor finds no fault on its machine: the lane goes on")
             return
-        self._say(f"{failed} and leaves: {problems}")
+        self._say(f"{failed} and is removed: {problems}; correct that and start the lane again")
         self._lanes.pop(lane.address)
         self._refused.add(lane.address)
         self._start(self._scheduler.retire_workers(workers=[lane.address], close_workers=True, remove=True))

@@ -27,5 +27,5 @@ def own() -> dict[str, str]:
 
 def unlike(theirs: dict[str, str]) -> str:
     """How another process's versions differ from this one's, in a sentence; "" if it may grade for this one."""
-    return "; ".join(f"{name} {theirs.get(name, 'unknown')}, {value} expected"
+    return "; ".join(f"{name} {theirs.get(name, 'unknown')}, expected {value}"
                      for name, value in own().items() if theirs.get(name) != value)

@@ -50,12 +50,12 @@ def classroom50(submission: GradedSubmission, where: Repositories) -> dict[str, 
     totals = {submission.total(member) for member in submission.members}
     lines = submission.lines()
     if None in totals:
-        raise ExportError(f"{', '.join(submission.unjudged) or 'all'}: no points yet; grade it where it can be judged",
-                          folder)
+        raise ExportError(f"{', '.join(submission.unjudged) or 'all'}: no points yet; grade it on a machine that can "
+                          "judge it, with a GPU if need be", folder)
     score, most = totals.pop() or 0, submission.max_score(submission.members[0])
     if score > most:
-        raise ExportError(f"{score:g} of {most:g} points, and Classroom 50 takes no more than all; enter them by hand",
-                          folder)
+        raise ExportError(f"{score:g} of {most:g} points, and Classroom 50 takes no more than the maximum; enter them "
+                          "by hand", folder)
     home = f"{where.organisation.rstrip('/')}/{quote(repository)}"
     commit = f"{home}/commit/{hand_in.commit}"
     tests = []

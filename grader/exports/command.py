@@ -53,7 +53,7 @@ Roster = Annotated[Path | None, typer.Option(
 Out = Annotated[Path, typer.Option(help="The file to write.")]
 Sheet = Annotated[Path, typer.Option(help="The sheet that you downloaded, which is not changed.")]
 Students = Annotated[list[str] | None, typer.Option("--student", help="Only this student; may be given again.")]
-Course = Annotated[Path, course_option("The course file, whose assignments count, by its late policy.")]
+Course = Annotated[Path, course_option("The course file: which assignments count, and the late policy.")]
 Only = Annotated[str, typer.Option(help="Only these assignments, e.g. silu,gemm. Default: the course's.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 Shown = Annotated[Visibility, typer.Option(help="When students see the result.")]
@@ -86,7 +86,7 @@ def moodle(
     results: Results, sheet: Sheet, out: Out, column: Annotated[str, typer.Option(
         help="The heading of the grades, in your Moodle's language.")] = "Grade",
     feedback: Annotated[str, typer.Option(
-        help="The heading of the feedback, for what people said. Default: Feedback comments, if it is there.")] = "",
+        help="The heading of the column for comments given by hand. Default: Feedback comments, if it is there.")] = "",
     only: Only = "", intake: Intake = None, roster: Roster = None, course: Course = COURSE,
     force: Force = False,
 ) -> None:
@@ -199,9 +199,9 @@ def action(
 def classroom50(
     results: Results, intake: Annotated[Path, typer.Option(
         help="The folder that kernelmark intake wrote from git clones, which have times and tags.")],
-    out: Annotated[Path, typer.Option(help="The folder for a file for each repository.")],
-    classroom: Annotated[str, typer.Option(help="The classroom's short name, as repositories begin.")],
-    assignment: Annotated[str, typer.Option(help="The assignment's short name, as repositories go on.")],
+    out: Annotated[Path, typer.Option(help="The folder to write to, a file for each repository.")],
+    classroom: Annotated[str, typer.Option(help="The classroom's short name, with which repositories' names begin.")],
+    assignment: Annotated[str, typer.Option(help="The assignment's short name, which comes next in their names.")],
     organisation: Annotated[str, typer.Option(help="Where the repositories are, as https://github.com/NAME.")],
     tag: Annotated[str, typer.Option(help="The tag submit/… of the one --student. Default: the clone's.")] = "",
     group: Annotated[bool, typer.Option(
@@ -294,7 +294,7 @@ def jplag(
     except (CourseError, SubmissionError) as error:
         _refused(error)
     except OSError as error:
-        usage(printable(f"{error.filename}: {error.strerror}; choose a folder that can be written"))
+        usage(printable(f"{error.filename}: {error.strerror}; choose a writable folder"))
     _say(lines)
     say(f"{out}: {count} submissions and the stubs. JPlag:")
     for suffix in sorted({path.suffix for path in out.glob("submissions/*/*")} & set(frontends.suffixes())):
@@ -314,7 +314,7 @@ def _kit_made() -> Iterator[None]:
     except (KitError, CourseError, ExportError, catalogue.CatalogueError) as error:
         _refused(error)
     except OSError as error:
-        usage(printable(f"{error.filename}: {error.strerror}; choose a folder that can be written, and run this in the "
+        usage(printable(f"{error.filename}: {error.strerror}; choose a writable folder, and run this in the "
                         "course's repository"))
 
 

@@ -126,9 +126,9 @@ def _feedback(filled: _Done, sheet: Sheet, column: int | None) -> None:
         sheet.rows[row] += [""] * (column + 1 - len(sheet.rows[row]))
         sheet.rows[row][column] = text
     if left:
-        filled.lines.append(f"{some(left)}: what people said is left out, since " + (
+        filled.lines.append(f"{some(left)}: comments are left out, since " + (
             "no column is called Feedback comments; pass --feedback with its heading" if column is None else
-            "the sheet has other feedback there"))
+            "the sheet has other feedback there; empty those cells to fill them"))
 
 
 @dataclass(frozen=True)

@@ -139,9 +139,9 @@ class _Target:
         """Unpacks an entry, or notes why it is skipped. `kind` is "file", "folder", or a name for anything else."""
         self._entries += 1
         if time.monotonic() > self._until:
-            raise BrokenArchive(f"takes more than {self._limits.seconds:.0f} s to unpack")
+            raise BrokenArchive(f"takes more than {self._limits.seconds:.0f} s to unpack; pack fewer files")
         if self._entries > self._limits.entries:
-            raise BrokenArchive(f"has more than {self._limits.entries:,} entries")
+            raise BrokenArchive(f"has more than {self._limits.entries:,} entries; pack the course's files alone")
         parts = _parts(name)
         if isinstance(parts, str):
             self._leave(name, parts)
@@ -181,7 +181,8 @@ class _Target:
     def _spend(self, count: int) -> None:
         self.bytes_left -= count
         if self.bytes_left < 0:
-            raise BrokenArchive(f"unpacks to more than {self._most >> 20} MiB, the limit for an archive of its size")
+            raise BrokenArchive(f"unpacks to more than {self._most >> 20} MiB, the limit for an archive of its size; "
+                                "pack the course's files alone")
 
     def _leave(self, name: str, why: str) -> None:
         # A name may be megabytes long, and the manifest holds all names of a class.
@@ -206,7 +207,7 @@ def _parts(name: str) -> list[str] | str:
 def _zip_entries(stream: IO[bytes], limits: ArchiveLimits) -> Iterator[tuple[str, str, IO[bytes] | None]]:
     end = zipfile._EndRecData(stream)  # type: ignore[attr-defined]
     if end is not None and end[zipfile._ECD_SIZE] > limits.entries * DIRECTORY_BYTES:  # type: ignore[attr-defined]
-        raise BrokenArchive(f"has a directory for more than {limits.entries:,} entries")
+        raise BrokenArchive(f"has a directory for more than {limits.entries:,} entries; pack the course's files alone")
     with zipfile.ZipFile(stream) as archive:
         for info in archive.infolist():
             kind = _kind(info.external_attr >> 16, is_folder=info.is_dir())
@@ -233,7 +234,7 @@ def _tar_entries(stream: IO[bytes], target: _Target) -> Iterator[tuple[str, str,
     with tarfile.open(fileobj=bounded, mode="r|", errors="surrogateescape") as archive:
         for member in archive:
             if max(len(archive.pax_headers), len(member.pax_headers)) > MOST_KEYS:
-                raise BrokenArchive(f"has more than {MOST_KEYS} keys in a file's header")
+                raise BrokenArchive(f"has more than {MOST_KEYS} keys in a file's header; pack it anew")
             kind = "folder" if member.isdir() else "file" if member.isreg() else (
                 "a link" if member.issym() or member.islnk() else "a device")
             content = archive.extractfile(member) if kind == "file" else None
@@ -263,7 +264,7 @@ class _Bounded(io.RawIOBase):
         data = self._stream.read(min(len(view), CHUNK))
         self._left -= len(data)
         if self._left < 0:
-            raise BrokenArchive(f"unpacks to more than {self._most >> 20} MiB")
+            raise BrokenArchive(f"unpacks to more than {self._most >> 20} MiB; pack the course's files alone")
         view[:len(data)] = data
         return len(data)
 

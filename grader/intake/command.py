@@ -171,7 +171,7 @@ def _inside(source: Path, into: Path) -> str | None:
 
 def _table(manifest: Manifest, known: Mapping[str, str]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("who", "handed in", "taken", "left, and why"):
+    for heading in ("who", "handed in", "taken", "left out, and why"):
         table.add_column(heading, overflow="fold", no_wrap=heading == "handed in")
     nobody = _nobodys(manifest, known)
     for entry in manifest.submissions:
@@ -259,7 +259,7 @@ def _may_be_meant(manifest: Manifest) -> list[str]:
     found = {folder: left for folder, left in meant.items() if left}
     if len(found) > MOST_LINES:
         said = (f"{folder} ({_some(item.name for item in left)})" for folder, left in found.items())
-        return [printable(f"Perhaps meant for missing files, and left: {_some(said)}; {FILE} says why")]
+        return [printable(f"Perhaps meant for missing files, and left out: {_some(said)}; {FILE} says why")]
     return [printable(f"{folder}: {why}") for folder, left in found.items() for why in _why(left)]
 
 

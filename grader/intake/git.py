@@ -128,7 +128,7 @@ def _tip(clone: Path, store: Path) -> str:
         _require_inside(clone, store)
         return _named(store)
     except OSError as error:
-        raise _GitError(f"its .git cannot be read: {error.strerror}") from None
+        raise _GitError(f"its .git cannot be read: {error.strerror}; clone it again") from None
 
 
 def _require_inside(clone: Path, store: Path) -> None:
@@ -155,7 +155,7 @@ def _named(store: Path) -> str:
         commit, _, ref = line.partition(" ")
         if ref == name:
             return _checked(commit)
-    raise _GitError("has no commit")
+    raise _GitError("has no commit; push one and clone it again")
 
 
 def _tags(store: Path) -> list[tuple[str, str]]:
@@ -190,7 +190,7 @@ def _read(path: Path, most: int = REF_BYTES) -> bytes:
         with path.open("rb") as stream:
             return stream.read(most)
     except OSError as error:
-        raise _GitError(f"{path.name} cannot be read: {error.strerror}") from None
+        raise _GitError(f"{path.name} cannot be read: {error.strerror}; clone it again") from None
 
 
 def _run(command: list[str], objects: Path | None, until: float, into: IO[bytes] | None = None) -> str:
@@ -206,11 +206,11 @@ def _run(command: list[str], objects: Path | None, until: float, into: IO[bytes]
     except FileNotFoundError:
         raise IntakeError("git: not installed; git clones need it (apt install git)") from None
     except TimeoutError:
-        raise _GitError(f"git took more than {SECONDS:.0f} s") from None
+        raise _GitError(f"git took more than {SECONDS:.0f} s; commit the course's work alone") from None
     except children.TooMuchError:
         raise _GitError(f"has more than {most >> 20} MiB of {'names' if into is None else 'Python and archives'}; "
                         "commit the course's work alone") from None
     if done.status:
         message = (done.errors.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
-        raise _GitError(f"git cannot read it: {message[:200]}")
+        raise _GitError(f"git cannot read it: {message[:200]}; clone it again")
     return done.output.decode(errors="replace")

@@ -45,7 +45,7 @@ def select(names: Collection[str], only: Collection[str]) -> list[str]:
 
 
 def reference(assignment: Assignment, root: Path | None = None) -> Path:
-    """The course's own kernel, in the language of the assignment's file. A kit for students has none."""
+    """The course's own kernel, in the language of the assignment's file. A students' kit has none."""
     return (root or home.root()) / "reference" / _place(assignment)
 
 

@@ -47,8 +47,8 @@ def outdated(results: Mapping[str, Result], written: Mapping[str, Result]) -> li
     # Notes may differ: they compare with the grades of others.
     old = [folder for folder, result in results.items()
            if folder not in written or _judgements(result) != _judgements(written[folder])]
-    return [f"{some(old)}: report.html and result.json are not those of the grade, as after a command that was killed; "
-            "type that command again, which writes them"] if old else []
+    return [f"{some(old)}: report.html and result.json are older than the grade, as after a command that was killed; "
+            "run that command again, which writes them"] if old else []
 
 
 def removed(gone: Sequence[str]) -> list[str]:
@@ -81,7 +81,8 @@ def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
         try:
             draw(store, out, attempts, books, marks)
         except OSError as error:
-            lines.append(f"{attempts[0].student}: results not written: {error.strerror} ({out / folder})")
+            lines.append(f"{attempts[0].student}: results not written: {out / folder}: {error.strerror}; correct that "
+                         "and run the command again")
         except ValueError as error:
             lines.append(f"{attempts[0].student}: results not written: {error}")
     return lines
@@ -100,7 +101,7 @@ def beside(store: Store, course: Course) -> list[str]:
     lines = []
     if gone := [(slug, name) for (slug, name), hand_ins in by_assignment(stands).items()
                 if newest(hand_ins).attempt.empty and not latest(hand_ins).attempt.empty]:
-        lines.append("Handed in before, and missing or the stub again since, so that the earlier file's grade counts: "
+        lines.append("The newest hand-in lacks the file or has the stub alone, so the earlier file's grade counts: "
                      f"{some([' '.join(names) for names in gone])}")
     names = dict.fromkeys(attempt.assignment for attempt in attempts)
     lines += removed([name for name in names if course.assignments and name not in course.assignments])
@@ -110,7 +111,8 @@ def beside(store: Store, course: Course) -> list[str]:
         lines.append(f"{have}: kernelmark diff shows what would change, kernelmark apply changes it")
     if other:
         are = "1 grade is" if other == 1 else f"{other:,} grades are"
-        lines.append(f"{are} by other points or thresholds than the course file has: kernelmark rescore updates them")
+        lines.append(f"{are} based on other points or thresholds than the course file has: kernelmark rescore updates "
+                     "them")
     return lines
 
 

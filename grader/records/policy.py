@@ -271,8 +271,8 @@ def _counted(
     steps = [Step(f"{points:g} of {max_score:g} points, {attempt.verdict.replace('_', ' ')}{which}"
                   f" ({attempt.submitted_at or 'time of submission unknown'})", points)]
     if deadline is not None and attempt.submitted_at is None:
-        steps.append(Step("in time as far as is known" + (
-            "; its source marks it late, but does not say by how much" if attempt.late else ""), points))
+        steps.append(Step("no time of submission is known, so it counts as in time" + (
+            "; its source marks it late, and does not say by how much" if attempt.late else ""), points))
     if deadline is not None and seconds:
         steps.append(Step(f"{_span(seconds)} after {late.words(deadline)}", points))
     left = max(0.0, seconds - days * DAY)

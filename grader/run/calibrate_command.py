@@ -37,7 +37,7 @@ def calibrate(
     from grader.judge.device import no_gpu
 
     if trouble := no_gpu():
-        usage(f"calibrate: {trouble}")
+        usage(f"calibrate: {trouble}; run it on a machine with a GPU")
     import torch
 
     from grader.engine.forkserver.handle import InfrastructureError
@@ -69,7 +69,7 @@ def calibrate(
     except calibration.CalibrationError as error:
         usage(str(error))
     say(f"\n{measuring.table(measured)}")
-    say(f"{path}: {len(measured)} rungs measured")
+    say(f"{path}: {len(measured)} stages measured")
     if failed:
         raise typer.Exit(INFRASTRUCTURE_ERROR)
 

@@ -169,7 +169,7 @@ def _grading(device: str, starting: Future[float]) -> Diagnosis:
     assignment = known[course.select(known, ())[0]]
     reference = catalogue.reference(assignment)
     if not reference.is_file():
-        return Diagnosis(subject, f"not tried: {reference} is missing, as in a kit for students; check a kernel of "
+        return Diagnosis(subject, f"not tried: {reference} is missing, as in a students' kit; check a kernel of "
                                   "your own", False)
     try:
         imported = starting.result()

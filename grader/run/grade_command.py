@@ -122,7 +122,7 @@ def _grade(
     if key is not None and not address:
         usage("--key: of no use without --lanes; pass --lanes tls://host:8786, too")
     if address and far_lanes is None:
-        usage("--lanes: not part of a kit for students; run this in the course's repository")
+        usage("--lanes: not part of a students' kit; run this in the course's repository")
     far = far_lanes(address, key, folder) if far_lanes and address else None
     # Late: usage errors are reported before these slow imports.
     from grader.run import whole_class

@@ -55,5 +55,5 @@ def mend(job: Job, graded: Graded, begun: Callable[[str], object] = lambda assig
         try:
             found[name] = mended(job, name, assignment)
         except Exception as error:
-            log += f"\n{name}: no change was found: {type(error).__name__}: {error}\n"
+            log += f"\n{name}: the search for a change failed: {type(error).__name__}: {error}\n"
     return replace(graded, result=graded.result.model_copy(update={"assignments": found}), log=log)

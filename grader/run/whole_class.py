@@ -225,9 +225,9 @@ def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> tuple[str, 
     except InfrastructureError as error:
         raise PlanError(f"{error}; run kernelmark doctor") from None
     except BrokenProcessPool:
-        raise PlanError("no process to grade in could be started; run kernelmark doctor") from None
+        raise PlanError("no lane could be started; run kernelmark doctor") from None
     if asked == "cuda" and no_gpu:
-        raise PlanError(f"--device cuda: {no_gpu}")
+        raise PlanError(f"--device cuda: {no_gpu}; run kernelmark doctor, or leave --device out")
     return "cpu" if no_gpu else "cuda", environment
 
 
@@ -390,6 +390,6 @@ class _ClassRun:
                 loaded.entries, out, failures=self.failures + [f for f in loaded.failures if f.folder not in reported],
                 others=others, progress=progress, marks=marks)
         except OSError as error:
-            self.failed(f"class page not written: {error.strerror} ({out})")
+            self.failed(f"class page not written: {out}: {error.strerror}; correct that and grade again")
             return None
         return {entry.folder for entry in loaded.entries}

@@ -191,7 +191,8 @@ class Checker:
                     os.fsencode(shlex.join(command)).decode("utf-8", "replace"), self.calibrations)
                 graded = grade(job)
         except Exception as error:
-            self.errors.print(f"kernelmark: {path}: not checked: {type(error).__name__}: {error}", markup=False)
+            self.errors.print(f"kernelmark: {path}: not checked: {type(error).__name__}: {error}; run kernelmark "
+                              "doctor, then check again", markup=False)
             return None
         if graded.result is None:
             self.errors.print(f"kernelmark: {path}: not checked: {graded.error}", markup=False)
@@ -213,8 +214,8 @@ class Checker:
             except SavedError:
                 return result
             except Exception as error:
-                self.errors.print(f"kernelmark: {path}: no change was found: {type(error).__name__}: {error}",
-                                  markup=False)
+                self.errors.print(f"kernelmark: {path}: the search for a change failed: {type(error).__name__}: "
+                                  f"{error}; the check itself stands", markup=False)
                 assignment = result.assignments[name]
         if assignment.repair is None:
             if assignment.guess:
@@ -312,7 +313,8 @@ def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker
     catalogue.assignments()
     trouble = no_gpu() if options.device != "cpu" else "not asked for"
     if trouble and (options.device == "cuda" or options.speed):
-        raise PlanError(f"{'--speed' if options.speed else '--device cuda'}: {trouble}")
+        asked = "--speed" if options.speed else "--device cuda"
+        raise PlanError(f"{asked}: {trouble}; run kernelmark doctor, or leave {asked} out")
     device = "cpu" if trouble else "cuda"
     try:
         calibrations = calibration.read_folder() if options.speed else ()

@@ -20,8 +20,8 @@ def inspect(
     case: Annotated[str, typer.Option(help="The case, e.g. 5x9. Default: the first timed case.")] = "",
     program: Annotated[int | None, typer.Option(min=0, help="Draw the elements that this program touches.")] = None,
     ptx: Annotated[bool, typer.Option("--ptx", help="Show the PTX, with important instructions marked.")] = False,
-    report: Annotated[bool, typer.Option("--report", help="Also write a page, and print its path.")] = False,
-    out: Annotated[Path | None, typer.Option(help="The folder for the page. Default: a temporary folder.")] = None,
+    report: Annotated[bool, typer.Option("--report", help="Also write a report, and print its path.")] = False,
+    out: Annotated[Path | None, typer.Option(help="The folder for the report. Default: a temporary folder.")] = None,
     keep: Annotated[bool, typer.Option(
         "--keep", help="For authors: store the figures with the assignment as those of a good kernel.")] = False,
     course: Annotated[Path, course_option("The course file: limits, and the GPU to compile for.")] = COURSE,

@@ -130,5 +130,5 @@ def test_a_kit_makes_no_courses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("grader.home.SHIPPED", tmp_path)
     (tmp_path / "assignments").mkdir()
     (tmp_path / "course.toml").write_text("")
-    with pytest.raises(ValueError, match="reference: not there, as in a kit for students"):
+    with pytest.raises(ValueError, match="reference: not there, as in a students' kit"):
         init.source_of("")

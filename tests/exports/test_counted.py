@@ -129,7 +129,8 @@ def test_what_people_give_is_in_every_total_and_where_there_is_room_for_words(tm
     assert {who: row["Grade"] for who, row in filled.items()} == {"Ada": "365", "Bo": "357.5", "Lin": "360", "Eve": "7"}
     assert filled["Ada"]["Feedback comments"].endswith("+5 points; =tidy &lt;b&gt;")
     assert filled["Lin"]["Feedback comments"] == "" and filled["Eve"]["Feedback comments"] == "seen"
-    assert "kernelmark: eve: what people said is left out, since the sheet has other feedback there" in said
+    assert ("kernelmark: eve: comments are left out, since the sheet has other feedback there; empty those cells "
+            "to fill them") in said
     # What one member alone is told is in no file of the group.
     with Store.existing(out) as store:
         store.mark([Mark(slug="pair", student="bo", assignment="gemm", comment="came late", by="T. A."),
@@ -189,7 +190,7 @@ def test_a_killed_apply_is_told_by_what_reads_next(tmp_path: Path, out: Path) ->
             result=better.model_copy(update={"assignments": {"silu": better.assignments["silu"]}}))
         # All that `apply` does before it writes files.
         store.decide(after for _, after in pending(store.attempts(), store.decisions()))
-        line = "ada: report.html and result.json are not those of the grade, as after a command that was killed; type"
+        line = "ada: report.html and result.json are older than the grade, as after a command that was killed; run"
         for words in (("export", "csv", "out", "--out", "new.csv"), ("explain-grade", "ada", "--out", "out")):
             done = kernelmark(*words, cwd=tmp_path)
             assert done.returncode == 0 and f"kernelmark: {line}" in done.stderr, done

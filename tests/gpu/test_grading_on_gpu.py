@@ -58,7 +58,7 @@ FAULTS = {
         source("tl.store(out + i + (1 << 40), v, mask=i < n)"), "runtime_error", "illegal memory access"),
     "misaligned access": (
         source("tl.store((out.to(tl.int64, bitcast=True) + 1).to(tl.pointer_type(tl.float32), bitcast=True) + i, v, "
-               "mask=i < n)"), "runtime_error", "no multiple of its element's size"),
+               "mask=i < n)"), "runtime_error", "not a multiple of its element's size"),
     # What a simulator sees beside a right answer does not make a call right that the GPU did not finish.
     "a false promise of alignment, and a hash that overflows": (
         source("h = ((i + 7) * 2147483647) * 0\n    w = tl.load(x + i + 1, mask=i + 1 < n) + h.to(tl.float32)\n"

@@ -217,7 +217,7 @@ def test_archives_in_an_archive_share_its_room_and_are_few(tmp_path: Path) -> No
         ada, bo, cy = (one.problems for one in manifest.submissions)
     assert [problem.partition(":")[0] for problem in ada] == ["hw.zip/1.zip", "hw.zip/2.zip"]
     # The archives themselves count, too.
-    assert bo == [f"hw.zip/{number}.zip: has more than 998 entries" for number in (2, 3)]
+    assert bo == [f"hw.zip/{number}.zip: has more than 998 entries; pack the course's files alone" for number in (2, 3)]
     assert cy == ["hw.zip: holds more than 16 archives; the others are not opened (16.zip, 17.zip, 18.zip, …): pack "
                   "files, or archives of files"]
 

@@ -248,7 +248,7 @@ def test_a_whole_class_is_told_in_a_line(tmp_path: Path) -> None:
         f"s{number}/{name}": content for number in range(42) for name, content in handed_in.items()})
     lines = kernelmark("intake", "all", "--dry-run", cwd=tmp_path).stdout.splitlines()
     assert "From notebooks: s0, s1, s10 and 39 more; intake.json and each report say which cells" in lines
-    (line,) = (line for line in lines if line.startswith("Perhaps meant for missing files, and left: s0 (old/gemm"))
+    (line,) = (line for line in lines if line.startswith("Perhaps meant for missing files, and left out: s0 (old/gemm"))
     assert line.endswith(" and 39 more; intake.json says why")
 
 

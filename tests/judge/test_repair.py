@@ -124,8 +124,8 @@ def test_each_line_of_a_change_is_told(places: list[list[str]], says: str) -> No
 
 
 @pytest.mark.parametrize(("kind", "says"), [
-    ("extra", "Without line 2 every case comes right: what is it for?"),
-    ("comparison", "The failure disappears with one change in line 2, which may only keep it from showing"),
+    ("extra", "Without line 2 every case is right: what is that code for?"),
+    ("comparison", "One change in line 2 makes the failure disappear, but may only hide it"),
 ])
 def test_what_may_only_hide_a_mistake_is_told_so(kind: EditKind, says: str) -> None:
     edit = Edit(kind=kind, line=2, weight=1, workaround=True, spans=[Span(start=6, end=11, text="")])

@@ -76,7 +76,7 @@ def test_a_new_generation_is_a_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("capability", "target"), [
-    ((7, 5), "sm_80"), ((8, 0), "sm_80"), ((8, 9), "sm_80"), ((9, 0), "sm_90"), ((12, 0), "sm_90")])
+    ((7, 5), "sm_80"), ((8, 0), "sm_80"), ((8, 9), "sm_80"), ((9, 0), "sm_90"), ((99, 0), [*BY_TARGET][-1])])
 def test_a_device_that_is_in_no_row_is_of_the_newest_generation_before_it(
     capability: tuple[int, int], target: str
 ) -> None:

@@ -110,8 +110,8 @@ def test_grades_by_other_points_are_counted_where_no_newer_attempt_has_those_of_
     now = {"rules": hash_of_rules("silu", Course()), **RIGHT}
     add(store, draft(**RIGHT), draft(student="bob", **RIGHT), draft(student="bob", **now), draft(student="eve", **now),
         draft(student="eve", **RIGHT))
-    other = [line for line in beside(store, Course()) if "by other points" in line]
-    assert len(other) == 1 and other[0].startswith("1 grade is by other points")
+    other = [line for line in beside(store, Course()) if "other points" in line]
+    assert len(other) == 1 and other[0].startswith("1 grade is based on other points")
 
 
 def test_an_unknown_time_is_forgotten_where_a_file_has_a_known_one() -> None:

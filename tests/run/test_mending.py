@@ -55,7 +55,7 @@ def test_a_failure_of_ours_costs_the_hint_alone(graded: tuple[Job, Graded], monk
     after = mend(job, before)
     assert after.result == before.result
     # Of the wrong kernel alone something was asked.
-    assert after.log == f"{before.log}\nsilu: no change was found: InfrastructureError: no planner\n"
+    assert after.log == f"{before.log}\nsilu: the search for a change failed: InfrastructureError: no planner\n"
 
 
 def test_a_course_without_hints_asks_for_none(graded: tuple[Job, Graded], monkeypatch: pytest.MonkeyPatch) -> None:

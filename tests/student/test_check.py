@@ -118,8 +118,8 @@ def fails(*_: object) -> None:
 # What a search comes to, and what is said of it where a part of the hint was guessed.
 SEARCHES: dict[str, tuple[Callable[..., Repair | None], str]] = {
     "nothing found": (found_nothing, "{path}\n  Try: Look at this.\n\n"),
-    "a failure of ours": (fails, "kernelmark: {path}: no change was found: InfrastructureError: no planner\n"
-                                 "{path}\n  Try: Look at this.\n\n"),
+    "a failure of ours": (fails, "kernelmark: {path}: the search for a change failed: InfrastructureError: no planner; "
+                                 "the check itself stands\n{path}\n  Try: Look at this.\n\n"),
     "a change": (lambda *_: REPAIR, "Δ {path}:9  found by trying\n  " + REPAIR.told),
 }
 

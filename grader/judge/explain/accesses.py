@@ -19,9 +19,9 @@ from grader.judge.explain.evidence import Hint, plural
 from grader.judge.wording import capital, spoken, started
 from grader.plan.findings import Access
 
-DIVIDED = "How does the kernel come from the number of a program to each index, and by what does it divide?"
-LEFT_OUT = ("Where does the loop around it end, or which programs does an `if` leave out? A size that is rounded down "
-            "leaves out the last, partial block.")
+DIVIDED = "How does the kernel compute each index from the number of a program, and what does it divide by?"
+LEFT_OUT = ("Where does the loop around it end, or which programs does an `if` leave out? A division that rounds "
+            "down leaves out the incomplete block at the end.")
 ACCESS = {"load": "load", "store": "store", "atomic": "atomic operation", "granule": "descriptor's store"}
 # So many elements a thread takes at once.
 SHARES = (2, 4, 8)
@@ -204,8 +204,8 @@ def _programs(one: TensorAccess) -> Hint | None:
         return one.hint(
             f"from program 0 to the next one along axis {axis} {one.where} moves on by {one.named(moved)} "
             f"element{'s' * (moved != 1)} of {layout.name}{layout.rows_apart}, where a tile covers {covered}.",
-            f"What is {one.words.names.program_ids[axis]} multiplied by? It is the size of a block in the direction "
-            "that it counts.", "program ids")
+            f"What is {one.words.names.program_ids[axis]} multiplied by? The factor should be the number of elements, "
+            "rows or columns that a program covers.", "program ids")
     return None
 
 
@@ -256,8 +256,9 @@ def overlapping(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
     return one.hint(
         f"{one.where} goes over {step * further + one.along(1):,} elements of {one.layout.name} in {further + 1:,} "
         f"rounds of each program, and the next program begins {moved:,} further on: they store the same elements, and "
-        f"none stores those from element {end:,} on.", f"What is {one.words.names.program_ids[axis]} multiplied by? It "
-        "is the number of elements that a program takes in all its rounds.", "program ids")
+        f"none stores those from element {end:,} on.", "What is "
+        f"{one.words.names.program_ids[axis]} multiplied by? The factor should be the number of elements that a "
+        "program covers in all its rounds.", "program ids")
 
 
 def rest_by_groups(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
@@ -332,9 +333,9 @@ def _short(one: TensorAccess, part: Part) -> Hint:
         look = sights.tuned_look.format(count=count)
         each += f", and the grid is counted for larger blocks than the {part.block:,} of the configuration"
     if one.access.times > 1:
-        look = f"Where does the loop end? {part.name or 'Their number'} is another one in each case."
+        look = f"Where does the loop end? {part.name or f'The number of {part.unit}s'} differs from case to case."
     elif part.axis is not None and part.programs == part.size // part.block:
-        look += " Is a size divided with //, which leaves out the last, partial block?"
+        look += " Is a size divided with //, which rounds down and leaves out the incomplete block at the end?"
     if part.axis is None and (second := names.program_ids[1]) in one.source:
         look += f" The kernel takes {second}: has the grid a second size for it?"
     return one.hint(f"{one.launched}; {_covers(one, part)}{each}.", look, "grid")
@@ -343,7 +344,7 @@ def _short(one: TensorAccess, part: Part) -> Hint:
 def _covers(one: TensorAccess, part: Part) -> str:
     size = f"{part.name} = {part.size:,}" if part.name else f"{part.size:,}"
     first = "the first" if part.covered == 1 else f"the first {part.covered:,}"
-    return f"of the {size} {part.unit}s of {one.layout.name} {one.where} covers {first} alone"
+    return f"{one.where} covers only {first} of the {size} {part.unit}s of {one.layout.name}"
 
 
 def _masked(one: TensorAccess, missing: int, first: int) -> Hint | None:

@@ -65,7 +65,7 @@ def _failure(
             return "exception", Hint(
                 spoken(f"The {ACCESS[found.access]}{in_line(found.line)} moves {found.bytes} bytes at once, and begins "
                        f"{found.offset:,} bytes into {tensor_name(found.tensor, found.given, words)} in program "
-                       f"{program(found.program)}: no multiple of {found.bytes}.", words),
+                       f"{program(found.program)}, which is not a multiple of {found.bytes}.", words),
                 words.sights.misaligned.format(bytes=found.bytes), "misaligned")
         case seen.Race(certain=True):
             return "race", _race(found, words)
@@ -80,9 +80,9 @@ def told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
     match found:
         case seen.Recast():
             return Hint(
-                f"Line {found.line} takes the pointer to {tensor_name(found.tensor, found.given, words)}, of "
-                f"{found.before}, as one to {found.after}: offsets count elements of that size then, and bits are "
-                "taken as such numbers.", sights.recast, "pointer cast")
+                f"Line {found.line} casts the pointer to {tensor_name(found.tensor, found.given, words)}, of "
+                f"{found.before}, to one to {found.after}: offsets then count elements of that size, and the bits are "
+                "read as that type.", sights.recast, "pointer cast")
         case seen.Unwritten() if output is not None and found.given == output.name:
             full, even = ("one arbitrary byte", "") if output.dtype == "uint8" else ("NaN", ": even 0 times NaN is NaN")
             look = (f"Compute from the inputs alone{even}. Where programs add to {output.name}, host code has to fill "

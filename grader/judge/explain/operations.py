@@ -65,8 +65,8 @@ def read_too_early(called: Called, found: Unwritten) -> Hint | None:
         (size, line), room = filled(called.operations, number), called.plan.buffers[number].bytes
         if 0 < size < room and (look := called.words.sights.set_in_part):
             return Hint(
-                f"Line {line} sets {size:,} of the {plural(room, 'byte')} of {quoted(found.tensor)}, of which line "
-                f"{found.line} reads others.", look, "set in part", line)
+                f"Line {line} sets {size:,} of the {plural(room, 'byte')} of {quoted(found.tensor)}, and line "
+                f"{found.line} reads bytes that it did not set.", look, "set in part", line)
     storing = next((at for at, name in enumerate(names) if name in stores), 0)
     if found.kernel not in names[:storing]:
         return None
@@ -94,7 +94,7 @@ def explain_copies(called: Called) -> Hint | None:
     look = "" if same else called.words.sights.copied_bytes
     look = look or "Each part, the last and partial one, too, goes to a place of its own."
     if whole and not same and room - moved < parts[0]:
-        look = "The last, partial part is missing: is the number of rounds rounded down, which leaves it out?"
+        look = "The incomplete part at the end is missing: is the number of rounds rounded down, which leaves it out?"
     return Hint(
         f"Copying{in_line(copies[0].line)} moves {moved:,} bytes{each} to {called.output}, which has {room:,}"
         + (", and more than one part begins at the same element." if same else "."),
@@ -130,11 +130,11 @@ def left_unread(called: Called) -> Hint | None:
         if (read := max(ends[:len(loads)])) < (stored := max(ends)) and len(called.ran.accesses) < MOST_ACCESSES:
             line, width = loads[0].line, loads[0].width
             return Hint(
-                f"Of {plural(stored // width, 'element')} of {tensor_name(loads[0].tensor, '', called.words)}, which "
-                f"line {max(seen, key=lambda one: one.end or 0).line} stores, line {line} reads the first "
-                f"{read // width:,} alone.",
-                "What decides how many are read: how many there are, or a number in the file?", "left unread", line,
-                sure=False)
+                f"Line {max(seen, key=lambda one: one.end or 0).line} stores {plural(stored // width, 'element')} of "
+                f"{tensor_name(loads[0].tensor, '', called.words)}, and line {line} reads only the first "
+                f"{read // width:,}.",
+                "Does the number of elements that are read follow from the sizes, or is it a constant in the file?",
+                "left unread", line, sure=False)
     return None
 
 

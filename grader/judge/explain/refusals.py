@@ -35,9 +35,9 @@ def explain_missing(assignment: Assignment, elsewhere: Sequence[str]) -> Detail:
         return explain_failure(assignment, "missing_file", f"{file} is not in the submission.")
     first = elsewhere[0].casefold()
     if first.endswith(".ipynb"):
-        hint = (f"Put the kernel and its function into {file}, and hand that in. Of a notebook a cell that begins with "
-                f"%%kernelmark {assignment.name} is taken, and the cell that defines the function, where your course "
-                "takes in notebooks.")
+        hint = (f"Put the kernel and its function into {file}, and hand that in. Where your course takes notebooks, "
+                f"the cell that begins with %%kernelmark {assignment.name} is graded, or else the one that defines the "
+                "function.")
     elif first.endswith(ARCHIVES):
         hint = f"An archive is not unpacked: hand in {file} itself."
     else:
@@ -59,7 +59,7 @@ def explain_absent(assignment: Assignment, source: str, absent: Absent) -> Detai
         hint = explain_failure(assignment, "import_error", left.text).hint if told is None else told
     return Detail(
         kind="import_error", hint=hint, place=place(assignment, source, left.line), traceback=absent.traceback,
-        message=f"{quoted(absent.name)} is not there: line {left.line}, which would make it, was skipped, since "
+        message=f"{quoted(absent.name)} is not defined: line {left.line}, which defines it, was skipped, since "
                 f"{skip.why}{said}.")
 
 

@@ -99,8 +99,8 @@ def explain_slow(assignment: Assignment, source: str, exhausted: Exhausted, case
     """Of a case that may only be too long for the simulator, since another one took it so many seconds."""
     return Detail(
         kind="needs_gpu", place=place(assignment, source, exhausted.line),
-        message=f"The simulator does not get to the end of the kernel {quoted(exhausted.kernel)} in time. As {case} "
-                f"took it {seconds:.1f} s, this case may be no more than long: it needs a GPU.",
+        message=f"The simulator did not finish the kernel {quoted(exhausted.kernel)} in time. As {case} took "
+                f"{seconds:.1f} s, this case may just be long, and not endless: it needs a GPU.",
         hint=spoken(f"{OPEN} A long loop is slow anywhere: let more programs, or threads, share it.",
                     phrases_of(assignment)))
 

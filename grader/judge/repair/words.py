@@ -29,11 +29,11 @@ def told(text: str, edits: Sequence[Edit], level: Level, words: Mapping[EditKind
     if len(kinds) > MOST_PLACES:
         return "Changes in several lines make every case right, so none of them alone tells where the mistake is."
     if best.workaround and best.kind == "extra":
-        return (f"Without {where.removeprefix('in ')} every case comes right: what is it for? It may only let a "
-                "mistake elsewhere show.")
+        return (f"Without {where.removeprefix('in ')} every case is right: what is that code for? The mistake may be "
+                "elsewhere, and only show there.")
     if best.workaround:
-        return (f"The failure disappears with one change {where}, which may only keep it from showing: look at what "
-                "is decided there.")
+        return (f"One change {where} makes the failure disappear, but may only hide it: look at what is decided "
+                "there.")
     added = all(place.startswith(_ADDED) for _, place in kinds)
     said = f"One {'more line' if added else 'change'} {where} makes every case right"
     if level == "place":

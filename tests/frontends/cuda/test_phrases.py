@@ -143,7 +143,7 @@ RUN: list[tuple[FailureKind, str, str]] = [
     ("time_out", "Compiling the file takes more than 50 seconds.", "Include less"),
     ("time_out", "No answer within 20 s", "Look for a loop"),
     ("out_of_memory", "The compiler runs out of memory, or crashes: the file is too much for it.", "smaller"),
-    ("out_of_memory", "host code has taken so much memory that none is left to read `h_A` in", "is given back"),
+    ("out_of_memory", "host code has taken so much memory that none is left to read `h_A` in", "until it is freed"),
     ("out_of_memory", "the process took more than 8,192 MiB of memory and was ended", "no more than the sizes"),
     ("missing_function", "There is no silu.", "void silu(float *input, float *output, int n)"),
     ("wrong_signature", "The function is defined as void silu(float *).", "void silu(float *input, float *output, int "
@@ -159,8 +159,8 @@ def test_a_failure_of_host_code_tells_what_to_do(kind: FailureKind, message: str
 
 def test_a_refusal_is_a_sentence_of_cuda() -> None:
     told = explain_refusal(SILU, "x\ny\n", Refused(seq=0, why="read_values", operator="cudaMemcpy", line=2))
-    assert told.message == ("Line 2 brings numbers to the host (`cudaMemcpy`), but host code is planned without "
-                            "numbers.")
+    assert told.message == ("Line 2 brings numbers to the host (`cudaMemcpy`), but host code runs without the "
+                            "values of arrays.")
     assert "Leave the numbers on the GPU" in told.hint
 
 

@@ -93,7 +93,8 @@ def test_the_reason_is_told_with_the_figures_of_the_output() -> None:
 
 
 @pytest.mark.parametrize(("size", "access", "suffix", "said"), [
-    (45, "atomic", ".cu", "Line 9 sets 45 of the 180 bytes of `target`, of which line 11 reads others. cudaMemset"),
+    (45, "atomic", ".cu", "Line 9 sets 45 of the 180 bytes of `target`, and line 11 reads bytes that it "
+     "did not set. cudaMemset"),
     (1, "load", ".cu", "Line 9 sets 1 of the 180 bytes"),
     (180, "load", ".cu", ""), (0, "load", ".cu", ""),
     # What a launch stores to need not be set, and a tensor of PyTorch is filled whole.

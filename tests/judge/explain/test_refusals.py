@@ -12,7 +12,7 @@ from grader.plan.messages import Refusal, Refused
 from tests.judge.toys import SILU
 
 SOURCE = "import torch\n\ndef silu(x, out):\n    out.copy_(x * torch.sigmoid(x))\n"
-SHAPES = "but host code has shapes, not numbers"
+SHAPES = "but host code has the shapes of tensors, not their values"
 
 SAID: list[tuple[Refusal, str, str, str]] = [
     ("arithmetic", "aten::mul.Tensor", f"Line 4 computes with a tensor (`mul`), {SHAPES}.", "tl.store the result"),
@@ -38,7 +38,7 @@ SAID: list[tuple[Refusal, str, str, str]] = [
     ("option", "ptx_options", "the option `ptx_options`, which a submission may not set", "num_warps, num_stages"),
     ("process", "subprocess.Popen", "starts a process (`subprocess.Popen`), which a", "launch kernels"),
     ("network", "socket.connect", "uses the network (`socket.connect`)", "in the arguments"),
-    ("other", "aten::lerp", "calls `lerp`, which needs or makes numbers", "views of them and launch kernels"),
+    ("other", "aten::lerp", "calls `lerp`, which needs or makes values", "views of them and launch kernels"),
 ]  # fmt: skip
 
 

@@ -118,11 +118,11 @@ def test_what_was_left_out_of_a_file_is_said() -> None:
         Skipped(line=44, why="numbers", text="randn"), Skipped(line=45, why="numbers", text="allclose"),
         Skipped(line=9, why="print", text="max")]
     assert explain_remarks(SILU, skipped) == [
-        "Lines 40, 44 and 45 were skipped: tensors have no numbers while a file is imported (`randn` and `allclose`).",
+        "Lines 40, 44 and 45 were skipped: tensors have no values while a file is imported (`randn` and `allclose`).",
         "Line 41 was skipped: measuring time is the grader's work.",
         "Line 42 was skipped: it raised an exception (`E: a`).",
         "Line 43 was skipped: it raised an exception (`E: b`).",
-        "Skipped in line 9 (`max`): host code has no numbers to print or check. In a kernel use tl.device_print or "
+        "Skipped in line 9 (`max`): host code has no values to print or check. In a kernel use tl.device_print or "
         "tl.device_assert. This costs no points."]
     many = [Skipped(line=number, why="module", text=f"m{number}") for number in range(1, 11)]
     assert explain_remarks(SILU, many) == [
@@ -135,7 +135,7 @@ LEFT_OUT = {
     "benchmark": ("", "measuring time is the grader's work.", "@triton.autotune"),
     "process": ("os.system", "(`os.system`).", "torch.cuda.get_device_name()"),
     "network": ("socket.connect", "(`socket.connect`).", "Write into the file"),
-    "numbers": ("randn", "no numbers while a file is imported (`randn`).", "from shapes and types"),
+    "numbers": ("randn", "no values while a file is imported (`randn`).", "from shapes and types"),
 }
 RAISED = {
     "a file of one's own": ("FileNotFoundError: no such file", "stands alone"),
@@ -157,7 +157,7 @@ def test_what_is_absent_is_told_by_the_line_left_out_and_is_no_matter_of_rules(
     skipped = Skipped.model_validate({"line": 10, "why": why, "text": text})
     detail = explain_stop(SILU, SOURCE, Absent(seq=1, name="BLOCK", skipped=skipped, line=12))
     assert detail.kind == "import_error" and detail.place is not None and detail.place.line == 10
-    assert detail.message.startswith("`BLOCK` is not there: line 10, which would make it, was skipped, since ")
+    assert detail.message.startswith("`BLOCK` is not defined: line 10, which defines it, was skipped, since ")
     assert detail.message.endswith(message) and hint in detail.hint
 
 

@@ -58,8 +58,9 @@ def test_what_cuda_alone_can_do_wrong() -> None:
          "as large as what counts in it"),
         (Misaligned(
             access="load", kernel="k", line=2, tensor="input", given="x", bytes=16, offset=12, program=(1, 0, 0)),
-         "moves 16 bytes at once, and begins 12 bytes into x (`input` in the kernel) in block 1: no multiple of 16.",
-         "multiples of 16"),
+         "moves 16 bytes at once, and begins 12 bytes into x (`input` in the kernel) in block 1, which is "
+         "not a multiple of 16.",
+         "an address that is a multiple of 16"),
         (Undefined(what="shared", kernel="k", line=2, tensor="tile", element=31, programs=[(0, 0, 0)]),
          "Threads of block 0 use one element of the shared array", "Call __syncthreads()"),
         (Undefined(what="divergent", kernel="k", line=2, programs=[(2, 1, 0)]),

@@ -175,7 +175,7 @@ KERNELS: dict[str, tuple[str, str]] = {
     "moving_bounds": ("tl.store(x + tl.arange(n, n + 64), 1.0)", "start + tl.arange(0, BLOCK)"),
     "cdiv_of_the_host": ("tl.store(x, triton.cdiv(n, BLOCK))", "in a kernel write tl.cdiv"),
     "power_of_the_host": ("tl.store(x, triton.next_power_of_2(n))", "work it out there"),
-    "wide_factor": ("tl.store(x, tl.load(x).to(tl.uint8) * 256)", "What is computed of uint8 is uint8 again"),
+    "wide_factor": ("tl.store(x, tl.load(x).to(tl.uint8) * 256)", "A result computed from uint8 is again uint8"),
 }
 
 

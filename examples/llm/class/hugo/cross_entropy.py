@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# proved: line 23 makes every case right: another variable
+# proved: line 23 makes every case right: a different variable
 import torch
 import triton
 import triton.language as tl

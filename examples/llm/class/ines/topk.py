@@ -1,5 +1,5 @@
 # verdict: runtime_error
-# expect: of the k = 50 columns of values the store in line 15 covers the first 8 alone
+# expect: the store in line 15 covers only the first 8 of the k = 50 columns of values
 import triton
 import triton.language as tl
 

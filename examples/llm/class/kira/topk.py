@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# proved: line 16 makes every case right: another index
+# proved: line 16 makes every case right: a different index
 import triton
 import triton.language as tl
 

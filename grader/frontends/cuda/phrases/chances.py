@@ -5,9 +5,9 @@ from __future__ import annotations
 from grader.frontends.phrases import Chance, Chances
 
 ORDER = (
-    "Blocks of a launch run in any order, and __syncthreads() is for the threads of one block: others can rely on what "
-    "a block stores in the next launch, or behind the grid.sync() of a cooperative one. A sum over blocks takes "
-    "atomicAdd, or a second launch."
+    "Blocks of a launch run in any order, and __syncthreads() is for the threads of one block: other blocks may read "
+    "what a block stores only after the grid.sync() of a cooperative launch, or in the next launch. A sum over blocks "
+    "needs atomicAdd, or a second launch."
 )
 _SYNC = "Call __syncthreads() between the store and the load, where all threads of the block come by."
 
@@ -43,8 +43,8 @@ CHANCES: Chances = {
         "The answer depends on the order in which values are added or compared{line}.",
         "Let the threads of a block reduce in a fixed order, in shared memory or with __shfl_down_sync."),
     "programs": _failure(
-        "Blocks {program} and {other} of one launch both use element {element:,} of {tensor}{line}, at least one of "
-        "them stores to it, and run in another order they give another answer.", ORDER),
+        "Blocks {program} and {other} of one launch both use element {element:,} of {tensor}{line}, and at least one "
+        "of them stores to it: in a different order they give a different answer.", ORDER),
     "unordered": _failure(
         "The load{line} of element {element:,} of {tensor} in block {other} may come before what block {program} "
         "writes there: nothing orders the two.",
@@ -58,10 +58,11 @@ CHANCES: Chances = {
         "exception", "No GPU takes the tensor map of {tensor} that is used{line}.",
         "Load with ordinary loads: x[i], or float4 where rows are multiples of 16 bytes."),
     "unwaited": _failure(
-        "The load{line} reads what the launch before stores to {tensor}, and {kernel} may begin before it has.",
+        "The load{line} reads what the previous launch stores to {tensor}, and {kernel} may begin before those stores "
+        "are done.",
         "Leave the launch attribute out, or call cudaGridDependencySynchronize() in {kernel} before the load."),
     "visible": Chance(
-        None, "The load{line} reads what the launch before stores to {tensor}, and {kernel} does not wait for it.",
+        None, "The load{line} reads what the previous launch stores to {tensor}, and {kernel} does not wait for it.",
         "Call cudaGridDependencySynchronize() in {kernel} before the load."),
     "barrier": _failure(
         "The load{line} reads an element of {tensor} that another thread of block {program} has stored, without "

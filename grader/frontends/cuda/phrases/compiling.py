@@ -134,7 +134,7 @@ CLUES = (
     _of("% takes whole numbers: for floats there is fmodf(x, y).", r"expression must have integral", r".*%"),
     _of("A launch is written with three angle brackets on each side: kernel<<<blocks, threads>>>(arguments).",
         r"expression must have integral", r".*\w\s*<<[^<].*>>\s*\("),
-    _of("Operators on bits (<<, >>, &, |, ~) take whole numbers: && and || are and and or.",
+    _of("Operators on bits (<<, >>, &, |, ~) take whole numbers: the logical operators are && and ||.",
         r"expression must have integral", r".*(?:<<|>>|&|\||~)"),
     _of("Put a * or [index] behind the pointer to get at a value: x[i], not x.",
         r"expression must have (?:arithmetic|integral|class type but it has type \"[^\"]*\*)"),
@@ -169,9 +169,8 @@ CLUES = (
     # The assembler and the linker.
     _of("Assembly is checked by its own compiler: look the instruction and its types up in the PTX ISA, or write it in "
         "CUDA C++.", r"Unknown modifier|Unexpected instruction types|Arguments mismatch for instruction"),
-    _of("Use smaller shared arrays: a kernel declares at most 48 KiB of shared memory. More than that a launch asks "
-        "for, "
-        "after cudaFuncSetAttribute.", r"uses too much shared data"),
+    _of("Use smaller shared arrays: a kernel declares at most 48 KiB of shared memory. A launch may ask for "
+        "more, after cudaFuncSetAttribute.", r"uses too much shared data"),
     _of("{name} is declared, and defined in no line of this file: write its body here, too. Libraries beyond CUDA's "
         "own "
         "runtime are not linked.", r"undefined reference to `?(?P<name>[\w:]+)"),

@@ -113,8 +113,8 @@ _BUILDING = (
 )
 # Of the host's memory and of the GPU's.
 _MEMORY = Clue(
-    "What is taken counts until it is given back (new, malloc, std::vector, cudaMallocHost, cudaMalloc): take no more "
-    "than the sizes of the inputs need, and free it in the same call.", kinds=frozenset({"out_of_memory"}))
+    "Memory counts until it is freed (new, malloc, std::vector, cudaMallocHost, cudaMalloc): allocate no more than the "
+    "sizes of the inputs need, and free it in the same call.", kinds=frozenset({"out_of_memory"}))
 
 FAILURES = Failures(
     clues=(*_BUILDING, _MEMORY, *(Clue(hint, message=f"(?i:{message})") for message, hint in MESSAGES), *CLUES),

@@ -27,6 +27,6 @@ MISTAKES: Mapping[str, str] = {
     "make the accumulator tl.float32, give tl.dot no out_dtype, and round to fp16 once, at the store":
         "multiply floats, make the accumulator a float, and convert it with __float2half once, at the store",
     ": tl.dot takes fp16 as it is": "",
-    "tl.trans turns a tile, and so do offsets with exchanged strides: exactly one of them is needed, not both":
+    "tl.trans transposes a tile, and so do offsets with exchanged strides: exactly one of them is needed, not both":
         "The indices of the tile are exchanged once, where it is read or where it is written, not twice",
 }

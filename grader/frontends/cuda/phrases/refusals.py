@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.frontends.phrases import Refusals, Skip, Skips, Wording
 
-_WHY = ", but host code is planned without numbers"
+_WHY = ", but host code runs without the values of arrays"
 _KERNEL = "Do it in a kernel: each thread loads its elements, computes, and stores to {out}."
 
 
@@ -83,11 +83,11 @@ REFUSALS: Refusals = {
 }  # fmt: skip
 
 SKIPS: Skips = {
-    "numbers": Skip("host code is planned without numbers", "Work it out from sizes, or in a kernel."),
+    "numbers": Skip("host code runs without the values of arrays", "Work it out from sizes, or in a kernel."),
     "benchmark": Skip("measuring time is the grader's work", "Write down the value that your measurement found best."),
     "process": Skip("no file may start a program while it is graded", "Write down as a constant what it prints."),
     "network": Skip("no file reaches the network while it is graded", "Write into the file whatever it needs."),
     "module": Skip("there is no such header where kernels are graded"),
     "exception": Skip("it ended with an error"),
-    "print": Skip("host code has no numbers to print or check"),
+    "print": Skip("host code has no values to print or check"),
 }

@@ -36,7 +36,8 @@ NAMES = Names(
 SIGHTS = Sights(
     masked_remark="Threads of {tensor}{line} that a condition leaves out take part in the answer.",
     assertion="The assert{line} does not hold in block {program}",
-    granule="A GPU writes 16 bytes at a time here: copy such blocks of whole multiples only.",
+    granule="A GPU writes 16 bytes at a time here, also past the end of the tensor: store so only where a row is a "
+            "multiple of 16 bytes.",
     far_outside="What are blockIdx, blockDim and threadIdx multiplied by, and what is added? Element (row, column) of "
                 "a matrix with cols columns lies at row * cols + column.",
     unmasked="The last block has threads past the end: put this {call} into an `if` {sizes}.",
@@ -44,9 +45,8 @@ SIGHTS = Sights(
     flat_sizes="such as if (i < n), with the names of this line",
     unwritten="cudaMalloc does not clear memory, which may hold anything: store every element before it is read (or "
               "use cudaMemset), and compare the index that is read with the one that is stored.",
-    unwritten_between="They lie between rows that threads stored, of {0} bytes each, which begin {1} bytes "
-                      "apart: take rows at the same distance, in elements, where they are stored and where they are "
-                      "read.",
+    unwritten_between="They lie in the gaps between stored rows: rows of {0} bytes begin {1} bytes apart. Use the same "
+                      "row stride, in elements, for stores and loads.",
     unwritten_shared="__shared__ does not clear memory. Either no thread stores to these elements, as where a "
                      "condition leaves some out, or another index is read than the one that is stored: do both have "
                      "the same parts in the same order, and rows of the same length?",
@@ -60,9 +60,9 @@ SIGHTS = Sights(
          "takes atomicAdd, or a second launch.",
     unordered=ORDER,
     recast="Leave the pointer's type as it is: convert what was loaded, as in (float)x[i].",
-    misaligned="What moves {bytes} bytes at once takes addresses that are multiples of {bytes}: where a row, a plane "
-               "or a part begins at another one, move its elements one by one. Whether one does follows from the sizes "
-               "of the call.",
+    misaligned="A load or store of {bytes} bytes needs an address that is a multiple of {bytes}: where a row, a plane "
+               "or a part begins elsewhere, move its elements one by one. The sizes of the call decide whether one "
+               "does.",
     no_shared="The launch gives no bytes for it: an `extern __shared__` array has as many as the third value between "
               "<<< and >>> says, as in <<<blocks, threads, threads * sizeof(float)>>>.",
     outside_shared="A shared array is as large as its declaration says, an `extern` one as the bytes in the launch's "
@@ -113,6 +113,6 @@ CALLS = Calls(
     no_memory="Local arrays, shared arrays and cudaMalloc take memory: take smaller ones.",
     assembly="Write it in CUDA C++ alone, with its own functions such as __shfl_down_sync and __ldg.",
     assembly_unsimulated="A kernel in CUDA C++ alone can be checked here, too.",
-    skipped_print="Skipped in {lines}{texts}: host code has no numbers to print or check. In a kernel use printf or "
+    skipped_print="Skipped in {lines}{texts}: host code has no values to print or check. In a kernel use printf or "
                   "assert. This costs no points.",
 )

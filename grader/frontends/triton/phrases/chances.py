@@ -44,10 +44,10 @@ CHANCES: Chances = {
         "to pick one element take tl.sum of tl.where(lane == wanted, x, 0)."),
     "programs": Chance(
         "undefined",
-        "Programs {program} and {other} of one launch both use element {element:,} of {tensor}{line}, at least one of "
-        "them stores to it, and run in another order they give another answer.",
-        "Programs of a launch run in any order, and none waits for another: others can rely on what one of them "
-        "stores in the next launch only. A sum over programs takes tl.atomic_add, or a second launch."),
+        "Programs {program} and {other} of one launch both use element {element:,} of {tensor}{line}, and at least one "
+        "of them stores to it: in a different order they give a different answer.",
+        "Programs of a launch run in any order, and none waits for another: only a later launch can rely on what a "
+        "program stores. A sum over programs needs tl.atomic_add, or a second launch."),
     "unordered": Chance(
         "undefined",
         "The load{line} of element {element:,} of {tensor} in program {other} may come before what program {program} "
@@ -57,12 +57,12 @@ CHANCES: Chances = {
         "drawn, the flag seen or the lock taken."),
     "unwaited": Chance(
         "undefined",
-        "The load{line} reads what the launch before stores to {tensor}. This launch has launch_pdl=True and has not "
-        "waited: it may begin before the other has stored.",
+        "The load{line} reads what the previous launch stores to {tensor}. This launch has launch_pdl=True and does "
+        "not wait: it may begin before those stores are done.",
         "Call tl.extra.cuda.gdc_wait() in {kernel} before the first load of what an earlier launch writes."),
     "descriptor": Chance(
         "exception",
-        "No GPU takes the descriptor of {tensor} that is used{line}: it begins, or one of its strides moves it, by no "
+        "No GPU takes the descriptor of {tensor} that is used{line}: its start, or one of its strides, is not a "
         "multiple of 16 bytes.",
         "Use a descriptor where every stride but the last is a multiple of 16 bytes, and tl.load and tl.store with a "
         "mask for other sizes."),
@@ -82,8 +82,8 @@ CHANCES: Chances = {
         "Allocate it with torch.zeros or torch.full, or mask the load."),
     "visible": Chance(
         None,
-        "The load{line} reads what the launch before stores to {tensor}, and {kernel}, launched with launch_pdl=True, "
-        "does not wait for it.",
+        "The load{line} reads what the previous launch stores to {tensor}, and {kernel}, launched with "
+        "launch_pdl=True, does not wait for it.",
         "It comes out right as long as the first launch does not call gdc_launch_dependents: call "
         "tl.extra.cuda.gdc_wait() before the load."),
     "barrier": Chance(
@@ -109,7 +109,7 @@ CHANCES: Chances = {
         "loaded and where it is stored."),
     "tuner": Chance(
         None,
-        "{kernel} changes what it reads, and triton.autotune tries its configurations on the same tensors: on a GPU "
-        "the first call, in which it does so, gives a wrong answer.",
-        "Name each tensor that it does so to in triton.autotune(..., restore_value=[...])."),
+        "{kernel} changes a tensor that it reads, and triton.autotune tries every configuration on that same tensor: "
+        "on a GPU the first call, which tunes, gives a wrong answer.",
+        "List each such tensor in triton.autotune(..., restore_value=[...])."),
 }  # fmt: skip

@@ -31,8 +31,8 @@ NO_MODULE = (
     "what it needs from your other files into it, and leave out plots and tables."
 )
 CLUSTERS = (
-    "num_ctas joins programs to clusters, which no assignment needs: leave it out. How many programs there are, the "
-    "grid says."
+    "num_ctas joins programs to clusters, which no assignment needs: leave it out. The grid sets the number of "
+    "programs."
 )
 
 GAVE_UP: Mapping[compiled.Reason, str] = {
@@ -45,7 +45,7 @@ GAVE_UP: Mapping[compiled.Reason, str] = {
 MESSAGES = (
     # A GPU and its driver.
     (r"[Mm]isaligned address",
-     "An address is no multiple of its element's size: is a pointer cast to another type, or do tl.multiple_of, "
+     "An address is not a multiple of its element's size: is a pointer cast to another type, or do tl.multiple_of, "
      "tl.max_contiguous or tl.assume promise what is not true for these sizes? Offsets count elements, not bytes."),
     (r"[Dd]evice-side assert",
      "A check on the GPU failed: a tl.device_assert of the kernel, or an index of a PyTorch call that lies "
@@ -110,10 +110,10 @@ MESSAGES = (
     (r"has no attribute '(?P<name>(float|fp)[48]\w+)'|type (?P<bare>fp[48]e\w+) not supported",
      "There is no {name} here, and no assignment needs 8-bit floats: keep sums in float32."),
     (r"has no attribute 'libdevice'",
-     "libdevice is imported of its own: `from triton.language.extra import libdevice` at the top of the file."),
+     "libdevice needs an import of its own: `from triton.language.extra import libdevice` at the top of the file."),
     (r"in Gluon", "This course's kernels are written with triton and triton.language."),
     (r"module 'triton\.language' has no attribute '(?P<name>transpose|t|T|permute_dims|swapaxes)'",
-     "triton.language has no {name}: tl.trans turns a tile."),
+     "triton.language has no {name}: tl.trans transposes a tile."),
     (r"module 'triton\.language' has no attribute '(?P<name>matmul|mm|mma|gemm|einsum|inner)'",
      "triton.language has no {name}: tl.dot multiplies two tiles."),
     (r"module 'triton\.language' has no attribute '(?P<name>mean|average|norm|var|std)'",
@@ -136,9 +136,9 @@ MESSAGES = (
     (r"cannot import name '(?P<name>\w+)'",
      "{name} cannot be imported: each file stands alone, so copy what is needed into it."),
     (r"name '(?P<name>\w+)' is not defined|NameError: (?P<bare>\w+) is not defined|local variable '(?P<local>\w+)'",
-     "Is {name} misspelt, not imported, or set only in a branch or another loop? A kernel does not have behind a "
-     "loop what that alone has set: load or compute it again. It sees its own parameters and global tl.constexpr "
-     "values only."),
+     "Is {name} misspelt, not imported, or set only in a branch or another loop? In a kernel, what only a loop sets "
+     "does not exist after that loop: load or compute it again. A kernel sees its own parameters and global "
+     "tl.constexpr values only."),
     (r"not enough values to unpack|too many values to unpack",
      "A shape is unpacked into the wrong number of names: (M, N) has two sizes and (N,) has one."),
     (r"Dimension out of range", "The tensor has fewer dimensions than this asks for: look at its shape."),

@@ -24,7 +24,7 @@ CHOOSES = (
 )
 BLOCKS_OF = (
     "Blocks are made by the kernel: of offsets by tl.arange(0, BLOCK), of one number by tl.zeros or tl.full. Lists, "
-    "ranges and tensors of other libraries are none."
+    "ranges and tensors of other libraries are not blocks."
 )
 SIZES = "A kernel sees addresses, not tensors: pass it the size or stride as an argument, n = x.numel() in host code."
 # What triton.language has under the names of Python, NumPy and PyTorch.
@@ -147,7 +147,7 @@ MESSAGES = (
     (r"Expected dtype .*fp.* but got",
      "tl.exp, tl.sqrt and their like take float32 or float64 alone: convert with .to(tl.float32) first."),
     (r"Scalar \S+ is out of range for type (?P<name>u?int(8|16))",
-     "What is computed of {name} is {name} again, and this number does not fit: convert with .to(tl.int32) or "
+     "A result computed from {name} is again {name}, and this number does not fit: convert with .to(tl.int32) or "
      ".to(tl.float32) right after tl.load."),
     (r"program_id axis", "A grid has at most three axes: 0, 1 and 2."),
     (r"is not string|f-string", PRINTS),

@@ -6,7 +6,7 @@ from grader.frontends.phrases import Clue, Refusals, Skip, Skips, Wording
 
 
 def _numbers(asked: str, instead: str) -> Wording:
-    return Wording(asked, instead, ", but host code has shapes, not numbers")
+    return Wording(asked, instead, ", but host code has the shapes of tensors, not their values")
 
 
 REFUSALS: Refusals = {
@@ -58,7 +58,7 @@ REFUSALS: Refusals = {
         "given, compare it with None: `if x is not None`."),
     "numpy": _numbers(
         "hands a tensor to NumPy ({operator})",
-        "NumPy cannot see the numbers: compute in the kernel."),
+        "NumPy cannot see the values: compute in the kernel."),
     "dlpack": _numbers(
         "hands the memory of a tensor to another library ({operator})",
         "Pass the tensor itself to a kernel, and work on it there."),
@@ -96,14 +96,14 @@ REFUSALS: Refusals = {
         "Leave it out: all that the answer needs is in the arguments.",
         why=", which a submission may not do"),
     "other": _numbers(
-        "calls {operator}, which needs or makes numbers",
+        "calls {operator}, which needs or makes values",
         "Do in a kernel whatever depends on values. Host code may allocate tensors, take views of them and launch "
         "kernels."),
 }  # fmt: skip
 
 SKIPS: Skips = {
     "numbers": Skip(
-        "tensors have no numbers while a file is imported",
+        "tensors have no values while a file is imported",
         "Work it out inside the function, from shapes and types, or write it down as a constant. What depends on "
         "values belongs in a kernel."),
     "benchmark": Skip(
@@ -115,7 +115,7 @@ SKIPS: Skips = {
     "network": Skip("no file reaches the network while it is graded", "Write into the file whatever it needs."),
     "module": Skip("there is no such module where kernels are graded"),
     "exception": Skip("it raised an exception"),
-    "print": Skip("host code has no numbers to print or check"),
+    "print": Skip("host code has no values to print or check"),
 }
 # Of an exception of a line that was skipped.
 ABSENT = (

@@ -28,13 +28,13 @@ SIGHTS = Sights(
                "BLOCK).",
     overflow="Numbers in a kernel are int32 unless they pass 2**31 - 1: convert a factor of the product first, as in "
              "row.to(tl.int64) * stride.",
-    overflow_of_bytes="Sums and products of numbers of so few bits have as few: convert with .to(tl.int32) or "
-                      ".to(tl.float32) right after tl.load.",
+    overflow_of_bytes="Sums and products of such narrow integers are as narrow, and wrap around: convert with "
+                      ".to(tl.int32) or .to(tl.float32) right after tl.load.",
     race="Each element belongs to one program: do the offsets contain tl.program_id times the block size, are the "
          "strides those of this very tensor, and does the mask end where the next program begins? A sum over programs "
          "takes tl.atomic_add, or a second launch.",
-    unordered="Programs of a launch run in any order, and none waits for another: others can rely on what one of them "
-              "stores in the next launch only. A sum over programs takes tl.atomic_add, or a second launch.",
+    unordered="Programs of a launch run in any order, and none waits for another: only a later launch can rely on what "
+              "a program stores. A sum over programs needs tl.atomic_add, or a second launch.",
     recast="Leave the pointer as it is: convert what tl.load gives, with .to(tl.float32) after it. tl.store converts "
            "by itself.",
     tuned=r"(?s)\A(?!.*?\blambda (\w{1,40}+):.{0,300}?\b\1\[)(?!.*\bdef \w+\((?:META|meta)\b).*@triton\.autotune",
@@ -71,6 +71,6 @@ CALLS = Calls(
               "smaller ones.",
     assembly="Write it with triton.language and triton.language.extra.libdevice alone.",
     assembly_unsimulated="A kernel in triton.language alone can be checked here, too.",
-    skipped_print="Skipped in {lines}{texts}: host code has no numbers to print or check. In a kernel use "
+    skipped_print="Skipped in {lines}{texts}: host code has no values to print or check. In a kernel use "
                   "tl.device_print or tl.device_assert. This costs no points.",
 )

@@ -1,5 +1,5 @@
 # Configurations of an autotuner all add to one total.
-# expect: `total_kernel` changes what it reads
+# expect: `total_kernel` changes a tensor that it reads
 # expect: restore_value
 import torch
 # shared: triton

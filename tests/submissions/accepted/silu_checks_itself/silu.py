@@ -1,5 +1,5 @@
 # Compares its answer with PyTorch's before it returns.
-# expect: Skipped in lines 19, 20 and 21 (`silu` and `isnan`): host code has no numbers to print or check
+# expect: Skipped in lines 19, 20 and 21 (`silu` and `isnan`): host code has no values to print or check
 import torch
 # shared: triton
 # shared: masked_kernel

@@ -1,5 +1,5 @@
 # Looks at its tensors on the way, as one does in a notebook.
-# expect: host code has no numbers to print or check
+# expect: host code has no values to print or check
 # expect: tl.device_print
 import logging
 

@@ -1,6 +1,6 @@
 // Four elements of a row at a time wherever 4 divides their number, also where it does not divide a row.
 // expect: moves 16 bytes at once
-// expect: takes addresses that are multiples of 16
+// expect: needs an address that is a multiple of 16
 // never: grid
 #include <cuda_runtime.h>
 

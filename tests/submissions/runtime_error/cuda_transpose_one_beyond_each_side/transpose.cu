@@ -1,5 +1,5 @@
 // Threads one beyond the last row, and one beyond the last column, go on.
-// proved: line 13 makes every case right: another comparison
+// proved: line 13 makes every case right: a different comparison
 #include <cuda_runtime.h>
 
 constexpr int TALL = 8, WIDE = 32;

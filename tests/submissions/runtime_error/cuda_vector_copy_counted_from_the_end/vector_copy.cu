@@ -1,6 +1,6 @@
 // A copy from the last element to the first: i = 0 is taken for element n, behind the last one.
 // expect: 1 element past the end
-// proved: line 9 makes every case right: something that is missing there
+// proved: line 9 makes every case right: a missing part added
 #include <cuda_runtime.h>
 
 __global__ void backwards(const float *__restrict__ from, float *__restrict__ to, int n)

@@ -1,6 +1,6 @@
 # a and b change places in the launch.
 # proved: line 28
-# proved: another order of what stands there
+# proved: the same parts in a different order
 # shared: triton
 @triton.jit
 def gemm_kernel(a_ptr, b_ptr, out_ptr, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):

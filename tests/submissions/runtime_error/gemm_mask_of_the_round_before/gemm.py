@@ -1,5 +1,5 @@
 # The tiles of the next round are loaded by the masks of this one.
-# proved: makes every case right: another mask
+# proved: makes every case right: a different mask
 # base: gemm
 #-    for k0 in range(0, K, BK):
 #-        rk = k0 + tl.arange(0, BK)

@@ -1,6 +1,6 @@
 # Masks are left out as soon as there is a whole block, not where all are whole.
 # proved: line 33
-# proved: another comparison
+# proved: a different comparison
 import torch
 import triton
 import triton.language as tl

@@ -2,7 +2,7 @@
 # proved: line 14
 # proved: lines 15 and 19 together
 # never: does not end
-# proved: makes every case right: another mask
+# proved: makes every case right: a different mask
 # base: rmsnorm_rows
 #-def norm_rows(x_ptr, w_ptr, out_ptr, cols, eps, BLOCK: tl.constexpr):
 #+def kernel(x_ptr, w_ptr, out_ptr, rows, cols, eps, BLOCK: tl.constexpr):

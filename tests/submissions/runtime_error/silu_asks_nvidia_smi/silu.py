@@ -1,5 +1,5 @@
 # Which GPU there is comes from a program, which is not started.
-# expect: `GPU` is not there: line 10
+# expect: `GPU` is not defined: line 10
 # expect: torch.cuda.get_device_name()
 import subprocess
 

@@ -1,5 +1,5 @@
 # The block size is what a benchmark at the top of the file finds, which is not run.
-# expect: `BLOCK` is not there: line 24, which would make it, was skipped, since measuring time is the grader's work
+# expect: `BLOCK` is not defined: line 24, which defines it, was skipped, since measuring time is the grader's work
 # expect: @triton.autotune
 import torch
 # shared: triton

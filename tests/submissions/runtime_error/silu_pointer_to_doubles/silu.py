@@ -1,5 +1,5 @@
 # The pointer to x is cast to one of doubles.
-# expect: takes the pointer to x (`x_ptr` in the kernel), of f32, as one to f64
+# expect: casts the pointer to x (`x_ptr` in the kernel), of f32, to one to f64
 # never: does the mask
 # base: silu
 #-    x = tl.load(x_ptr + offs, mask=offs < n)

@@ -1,5 +1,5 @@
 # A constant of the kernel is worked out from random numbers at the top of the file.
-# expect: `SCALE` is not there: line 7, which would make it, was skipped, since tensors have no numbers while a file is imported
+# expect: `SCALE` is not defined: line 7, which defines it, was skipped, since tensors have no values while a file is imported
 # base: runtime_error/silu_tanh_of_another_version
 #-from triton.language.math import tanh
 #+

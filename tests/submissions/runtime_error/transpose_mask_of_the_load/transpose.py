@@ -1,6 +1,6 @@
 # The transposed tile is stored with the mask of the load, past the end of out.
 # expect: the store in line
-# proved: line 16 makes every case right: another mask
+# proved: line 16 makes every case right: a different mask
 # never: see tl.trans
 # never: not transposed. tl.trans
 # shared: triton

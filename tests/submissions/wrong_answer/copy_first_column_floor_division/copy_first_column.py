@@ -1,5 +1,5 @@
 # The grid rounds down.
-# expect: covers the first 4,096 alone
+# expect: covers only the first 4,096
 # never: exchanged
 # never: the mask of
 # base: runtime_error/copy_first_column_host_pointer

@@ -1,5 +1,5 @@
 # The grid is counted in blocks of 1024, the kernel has blocks of 256.
-# expect: covers the first 1,280 alone
+# expect: covers only the first 1,280
 # proved: line 20 or line 21 makes every case right
 # never: exchanged
 # never: //

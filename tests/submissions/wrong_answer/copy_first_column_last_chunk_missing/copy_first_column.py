@@ -1,5 +1,5 @@
 # Chunks of rows are copied one by one, and the last, partial one is not.
-# proved: line 15 makes every case right: a division that is rounded in another way
+# proved: line 15 makes every case right: a division that is rounded in a different way
 # never: mask
 # never: a grid
 

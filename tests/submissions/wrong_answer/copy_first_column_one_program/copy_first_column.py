@@ -1,6 +1,6 @@
 # The grid has one program.
 # expect: starts 1 program
-# expect: covers the first 512 alone
+# expect: covers only the first 512
 # never: exchanged
 # never: the mask of
 # base: runtime_error/copy_first_column_host_pointer

@@ -1,6 +1,6 @@
 # Every program works on the first block.
-# expect: covers the first 256 alone
-# proved: line 13 makes every case right: something that is missing there
+# expect: covers only the first 256
+# proved: line 13 makes every case right: a missing part added
 # never: exchanged
 # never: the mask of
 # never: one program

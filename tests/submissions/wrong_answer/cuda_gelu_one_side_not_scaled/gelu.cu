@@ -1,6 +1,6 @@
 // Where x is negative the gate lacks the factor exp(-|z|), which is computed there.
 // expect: Wrong exactly where x is negative
-// proved: line 12 makes every case right: a factor or divisor that is missing there
+// proved: line 12 makes every case right: a missing factor or divisor added
 #include <cuda_runtime.h>
 
 // 1 / (1 + exp(-z)), without an exp of a positive number.

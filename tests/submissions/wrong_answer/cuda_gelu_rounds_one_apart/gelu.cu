@@ -1,6 +1,6 @@
 // A block's threads take eight rounds, each a block's width further on: a round is taken for one element.
 // expect: were never written
-// proved: line 16 makes every case right: a factor or divisor that is missing there
+// proved: line 16 makes every case right: a missing factor or divisor added
 #include <cuda_runtime.h>
 
 __device__ float gelu_of(float v)

@@ -2,7 +2,7 @@
 // expect: `Bs[use]`
 // expect: both use the same stage
 // never: element 0
-// proved: another index
+// proved: a different index
 // base: accepted/cuda_gemm_tile
 //-    __shared__ half As[TILE][TILE];
 //-    __shared__ half Bs[TILE][TILE];

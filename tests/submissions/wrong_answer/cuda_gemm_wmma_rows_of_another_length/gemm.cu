@@ -1,5 +1,5 @@
 // The tile of B has rows of 24, and is loaded as if they had 16.
-// expect: They lie between rows that threads stored, of 32 bytes each, which begin 48 bytes apart
+// expect: They lie in the gaps between stored rows: rows of 32 bytes begin 48 bytes apart
 // never: reads 8
 // never: no thread stores
 // base: wrong_answer/cuda_gemm_wmma_b_by_columns

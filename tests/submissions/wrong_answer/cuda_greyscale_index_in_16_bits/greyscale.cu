@@ -1,5 +1,5 @@
 // The index wraps around at 65,536.
-// proved: line 7 makes every case right: another type
+// proved: line 7 makes every case right: a different type
 #include <cuda_runtime.h>
 
 __global__ void greyscale_kernel(const unsigned char *input, unsigned char *output, int pixels)

@@ -1,6 +1,6 @@
 // A warp for each row: the lane is the rest by the rows of a block, and not by the lanes of a warp.
 // expect: were never written
-// proved: line 13 makes every case right: another number
+// proved: line 13 makes every case right: a different number
 #include <cuda_runtime.h>
 
 constexpr int LANES = 32;

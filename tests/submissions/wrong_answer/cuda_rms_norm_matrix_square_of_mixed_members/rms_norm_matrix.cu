@@ -1,6 +1,6 @@
 // Of four squares one is a product of two members.
 // expect: factor of its row's own
-// proved: line 15 makes every case right: another of the members .x, .y, .z and .w
+// proved: line 15 makes every case right: a different one of the members .x, .y, .z and .w
 #include <cuda_runtime.h>
 
 __global__ void rows_kernel(const float *x, const float *w, float *y, int cols, float eps)

@@ -1,5 +1,5 @@
 // Rows are handed to warps, and a warp's next row is counted in threads.
-// proved: makes every case right: a factor or divisor that is missing there
+// proved: makes every case right: a missing factor or divisor added
 // never: tl.
 // base: accepted/cuda_rms_norm_matrix_warp_a_row
 //-    int row = blockIdx.x * blockDim.y + threadIdx.y;

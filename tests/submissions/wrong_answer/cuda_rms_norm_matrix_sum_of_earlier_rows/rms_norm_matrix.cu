@@ -1,5 +1,5 @@
 // The sum begins at zero for a warp's first row alone.
-// proved: makes every case right: something that is missing there
+// proved: makes every case right: a missing part added
 // never: tl.
 #include <cuda_runtime.h>
 

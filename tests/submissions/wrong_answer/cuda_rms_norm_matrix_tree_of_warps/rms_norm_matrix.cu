@@ -1,5 +1,5 @@
 // Threads are added by warps until there are enough, and a tree halves their number.
-// proved: makes every case right: another operator
+// proved: makes every case right: a different operator
 // never: tl.
 // base: accepted/cuda_rms_norm_matrix_block_a_row
 //-#define THREADS 256

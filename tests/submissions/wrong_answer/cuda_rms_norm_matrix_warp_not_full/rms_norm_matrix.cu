@@ -1,7 +1,7 @@
 // As many threads as columns: the last warp is not full, and its sum is not counted.
 // expect: is not full
 // never: last columns
-// proved: another number of threads
+// proved: a different number of threads
 // base: accepted/cuda_rms_norm_matrix_block_a_row
 //-    for (int j = threadIdx.x; j < cols; j += THREADS)
 //-        sum += x[j] * x[j];

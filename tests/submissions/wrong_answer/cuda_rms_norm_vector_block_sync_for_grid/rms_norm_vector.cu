@@ -1,6 +1,6 @@
 // A cooperative launch in which blocks meet their own threads alone before they add all blocks' sums.
 // expect: grid.sync()
-// expect: run in another order they give another answer
+// expect: in a different order they give a different answer
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 

@@ -1,6 +1,6 @@
 // cudaMemset counts bytes: of 64 sums the first 16 are set to 0.
-// expect: Line 33 sets 64 of the 256 bytes of `sums`, of which line 22 reads others. cudaMemset counts bytes
-// proved: line 33 makes every case right: a factor or divisor that is missing there
+// expect: Line 33 sets 64 of the 256 bytes of `sums`, and line 22 reads bytes that it did not set. cudaMemset counts bytes
+// proved: line 33 makes every case right: a missing factor or divisor added
 #include <cuda_runtime.h>
 
 #define SUMS 64

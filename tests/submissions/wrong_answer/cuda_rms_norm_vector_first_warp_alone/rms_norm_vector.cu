@@ -1,5 +1,5 @@
 // Each warp has a sum, and that of the first warp of a block alone is added.
-// proved: makes every case right: something that is missing there
+// proved: makes every case right: a missing part added
 // never: tl.
 // base: accepted/cuda_rms_norm_vector_atomic
 //-    __shared__ float sums[THREADS];

@@ -1,6 +1,6 @@
 // One plain launch: each block stores its sum and, behind __syncthreads(), adds those of all blocks.
 // expect: the next launch
-// expect: run in another order they give another answer
+// expect: in a different order they give a different answer
 #include <cuda_runtime.h>
 
 __global__ void rms_norm(const float *x, const float *w, float *part, float *y, int n, float epsilon)

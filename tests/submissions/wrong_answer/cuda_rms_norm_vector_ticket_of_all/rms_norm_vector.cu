@@ -1,6 +1,6 @@
 // A ticket is the count before it, so that the last block draws the count of all less 1.
 // expect: that nothing has written
-// proved: line 32 makes every case right: something that is missing there
+// proved: line 32 makes every case right: a missing part added
 #include <cuda_runtime.h>
 
 __device__ float total_of(float value)

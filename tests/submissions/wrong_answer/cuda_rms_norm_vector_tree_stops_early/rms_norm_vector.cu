@@ -1,7 +1,7 @@
 // The tree leaves 64 sums, of which the last warp takes 32.
 // expect: times the right one
 // never: tl.
-// proved: another comparison
+// proved: a different comparison
 // base: accepted/cuda_rms_norm_vector_atomic
 //-    for (int half = THREADS / 2; half > 0; half /= 2) {
 //+    for (int half = THREADS / 2; half > 32; half >>= 1) {

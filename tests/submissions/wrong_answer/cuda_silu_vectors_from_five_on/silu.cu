@@ -1,5 +1,5 @@
 // The kernel of whole float4 is taken where there are more than four elements, not where four divide them.
-// proved: line 31 makes every case right: another comparison
+// proved: line 31 makes every case right: a different comparison
 #include <cuda_runtime.h>
 
 __device__ float gated(float v)

@@ -1,5 +1,5 @@
 // Maximum and sum go down to the first lane, and all lanes divide by what they have.
-// proved: makes every case right: another function
+// proved: makes every case right: a different function
 // never: tl.
 // base: accepted/cuda_softmax_online
 //-        float other_top = __shfl_xor_sync(0xffffffff, top, lane);

@@ -1,7 +1,7 @@
 // The sum of a warp is in its first lane alone, and all lanes divide by what they have.
 // proved: line 19
-// proved: another function
-// proved: line 19 makes every case right: another function
+// proved: a different function
+// proved: line 19 makes every case right: a different function
 #include <cuda_runtime.h>
 
 __global__ void softmax_kernel(const float *in, float *out, int cols)

@@ -1,5 +1,5 @@
 // Rows of the shared tile lie 33 apart where they are stored, and 32 where they are read.
-// expect: They lie between rows that threads stored, of 128 bytes each, which begin 132 bytes apart
+// expect: They lie in the gaps between stored rows: rows of 128 bytes begin 132 bytes apart
 // never: reads 1
 // never: no thread stores
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
 // The last of an odd number is looked for behind as many elements as there are pairs.
-// proved: makes every case right: a factor or divisor that is missing there
+// proved: makes every case right: a missing factor or divisor added
 // never: tl.
 #include <cuda_runtime.h>
 

@@ -1,5 +1,5 @@
 # Each program does several blocks, and the next one begins a single block further on.
-# proved: line 11 makes every case right: a factor or divisor that is missing there
+# proved: line 11 makes every case right: a missing factor or divisor added
 # never: one program
 # shared: triton
 @triton.jit

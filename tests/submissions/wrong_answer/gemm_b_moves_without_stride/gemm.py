@@ -1,7 +1,7 @@
 # The tile of b moves on by BLOCK_K elements, where rows of b are stride_bk apart.
 # proved: line 31
-# proved: a factor or divisor that is missing there
-# proved: line 31 makes every case right: a factor or divisor that is missing there
+# proved: a missing factor or divisor added
+# proved: line 31 makes every case right: a missing factor or divisor added
 # never: 65,504
 # never: overflow
 # never: fp16

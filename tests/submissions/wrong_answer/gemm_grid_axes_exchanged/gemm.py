@@ -1,6 +1,6 @@
 # The grid counts columns first, the kernel rows.
 # proved: lines 12 and 13 together or line 26
-# proved: another grid in the second
+# proved: a different grid in the second
 # never: the mask of
 # never: rounds down
 # shared: triton

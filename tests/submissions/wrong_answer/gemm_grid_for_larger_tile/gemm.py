@@ -1,6 +1,6 @@
 # The grid is counted in tiles of 128, the kernel works on tiles of 64.
-# expect: covers the first 64 alone
-# proved: line 27 makes every case right: another grid
+# expect: covers only the first 64
+# proved: line 27 makes every case right: a different grid
 # never: exchanged
 # never: //
 # never: mask

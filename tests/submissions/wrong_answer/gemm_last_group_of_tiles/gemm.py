@@ -1,7 +1,7 @@
 # The last group of tiles is taken for a whole one.
 # expect: as many as out has tiles
 # expect: some of them store no tile, or that of another one
-# expect: by what does it divide?
+# expect: what does it divide by?
 # never: They take
 import torch
 import triton

@@ -1,5 +1,5 @@
 # Whole tiles only: right where every size is a multiple of 32, empty elsewhere.
-# expect: covers the first 32 alone
+# expect: covers only the first 32
 # never: exchanged
 # never: the mask of
 # shared: triton

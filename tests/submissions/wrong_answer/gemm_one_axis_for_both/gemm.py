@@ -1,6 +1,6 @@
 # Rows and columns both come from tl.program_id(0): only tiles of the diagonal are made.
 # proved: line 13
-# proved: another axis
+# proved: a different axis
 # never: axes are exchanged
 # never: the mask of
 # base: gemm

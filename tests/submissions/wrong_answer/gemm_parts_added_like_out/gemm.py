@@ -1,5 +1,5 @@
 # The parts of a sum are added in float16, as out is.
-# proved: line 43 makes every case right: another type
+# proved: line 43 makes every case right: a different type
 import torch
 import triton
 import triton.language as tl

@@ -1,6 +1,6 @@
 # The mask of the store compares columns with M.
 # expect: the mask of the store
-# proved: line 20 makes every case right: another variable
+# proved: line 20 makes every case right: a different variable
 # never: triton.cdiv
 # never: exchanged
 # base: gemm

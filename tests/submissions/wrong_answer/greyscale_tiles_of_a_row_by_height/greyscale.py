@@ -1,5 +1,5 @@
 # The tiles of a row are counted by their height.
-# proved: line 10 makes every case right: another variable
+# proved: line 10 makes every case right: a different variable
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # The squares are summed in fp16.
-# proved: line 14 makes every case right: another type
+# proved: line 14 makes every case right: a different type
 # never: stride
 # base: rmsnorm_rows
 #-    y = x / tl.sqrt(tl.sum(x * x) / cols + eps) * tl.load(w_ptr + offs, mask=mask)

@@ -1,5 +1,5 @@
 # The row is summed in a loop of blocks, and only its first block is written.
-# expect: covers the first 512 alone
+# expect: covers only the first 512
 # expect: loop over the columns
 # never: exchanged
 # never: the mask of

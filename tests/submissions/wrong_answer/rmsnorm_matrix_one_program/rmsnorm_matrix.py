@@ -1,6 +1,6 @@
 # The grid has one program, which works on the first row.
 # expect: starts 1 program
-# expect: covers the first alone
+# expect: covers only the first
 # never: exchanged
 # never: the mask of
 # base: rmsnorm_matrix

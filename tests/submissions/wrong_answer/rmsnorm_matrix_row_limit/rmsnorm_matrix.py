@@ -1,6 +1,6 @@
 # At most 32 programs are started, and each does a single row: later rows are never written.
 # expect: starts 32 programs
-# expect: covers the first 32 alone
+# expect: covers only the first 32
 # never: mask
 # never: exchanged
 # base: rmsnorm_rows

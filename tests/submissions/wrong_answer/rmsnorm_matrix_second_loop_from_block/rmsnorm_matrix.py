@@ -1,6 +1,6 @@
 # The loop that stores begins with the second block of a row.
 # expect: Nothing was written to the output
-# never: covers the first
+# never: covers only the first
 import triton
 import triton.language as tl
 

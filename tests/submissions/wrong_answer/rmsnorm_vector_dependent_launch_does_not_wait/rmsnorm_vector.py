@@ -1,5 +1,5 @@
 # The second kernel is launched while the first still runs, and does not wait for its sums. From Hopper on only.
-# expect: launch_pdl=True and has not waited
+# expect: launch_pdl=True and does not wait
 # expect: gdc_wait()
 # base: accepted/rmsnorm_vector_dependent_launch_of_one_that_ends
 #-from triton.language.extra.cuda import gdc_wait  # noqa: F401

@@ -1,6 +1,6 @@
 # Both kernels are launched with one program.
 # expect: starts 1 program
-# expect: covers the first 4,096 alone
+# expect: covers only the first 4,096
 # never: exchanged
 # never: the mask of
 # shared: triton

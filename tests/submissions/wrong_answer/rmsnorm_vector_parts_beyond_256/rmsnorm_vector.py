@@ -1,6 +1,6 @@
 # Of the parts of the sum the first 256 alone are added: wrong beyond 262,144 elements.
 # expect: At 1048576-tiny
-# expect: reads the first 256 alone
+# expect: reads only the first 256
 import torch
 # shared: triton
 @triton.jit

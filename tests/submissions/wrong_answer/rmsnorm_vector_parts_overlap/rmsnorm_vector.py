@@ -1,6 +1,6 @@
 # Each part's last step reaches into the next part: its mask ends at n.
 # proved: line 18
-# proved: another variable
+# proved: a different variable
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,5 @@
 # Elements in odd places are left as they are.
-# proved: line 12 makes every case right: another number
+# proved: line 12 makes every case right: a different number
 # never: masked
 # base: silu
 #-    tl.store(out_ptr + offs, x / (1.0 + tl.exp(-x)), mask=offs < n)

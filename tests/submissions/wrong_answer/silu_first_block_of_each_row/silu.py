@@ -1,5 +1,5 @@
 # Each program takes one row, and of it only the first 1024 elements.
-# expect: covers the first 1,024 alone
+# expect: covers only the first 1,024
 # expect: loop over the columns
 # never: exchanged
 # never: the mask of

@@ -1,5 +1,5 @@
 # The grid is n // BLOCK: the last, incomplete block is never done.
-# expect: covers the first 8,448 alone
+# expect: covers only the first 8,448
 # never: exchanged
 # never: the mask of
 # base: silu

@@ -1,6 +1,6 @@
 # The kernel is right; the grid counts blocks of twice its size.
-# expect: covers the first 5,120 alone
-# proved: line 22 makes every case right: another grid
+# expect: covers only the first 5,120
+# proved: line 22 makes every case right: a different grid
 # never: exchanged
 # never: //
 # never: one program

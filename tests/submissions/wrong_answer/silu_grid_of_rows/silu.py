@@ -1,7 +1,7 @@
 # The kernel is right; the grid has a program for each row.
 # expect: starts 3 programs
-# expect: covers the first 3,072 alone
-# proved: line 22 makes every case right: another grid
+# expect: covers only the first 3,072
+# proved: line 22 makes every case right: a different grid
 # never: exchanged
 # never: the mask of
 import torch

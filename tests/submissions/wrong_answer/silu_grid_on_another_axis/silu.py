@@ -1,5 +1,5 @@
 # The kernel is right; the grid counts programs along an axis that it does not ask for.
-# expect: covers the first 1,024 alone
+# expect: covers only the first 1,024
 # never: exchanged
 # never: the mask of
 # on a gpu: runtime_error, wrong_answer; there its grid for a larger case is more than a GPU takes

@@ -1,5 +1,5 @@
 # Computes in fp16 inside an fp32 kernel.
-# proved: lines 12 and 13 together makes every case right: another type
+# proved: lines 12 and 13 together makes every case right: a different type
 # never: triton.cdiv
 # base: silu
 #-    x = tl.load(x_ptr + offs, mask=offs < n)

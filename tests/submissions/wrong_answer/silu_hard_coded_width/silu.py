@@ -1,5 +1,5 @@
 # One program a row, but never more than 1024 columns.
-# expect: covers the first 32 alone
+# expect: covers only the first 32
 # never: exchanged
 # shared: triton
 @triton.jit

@@ -1,6 +1,6 @@
 # Programs go on from block to block, of which there are as many as are full: none stores the last, partial one.
 # expect: some of them come to the store in line 15 fewer times than the first one, or never
-# proved: a division that is rounded in another way
+# proved: a division that is rounded in a different way
 # never: it is the mask
 # shared: triton
 @triton.jit

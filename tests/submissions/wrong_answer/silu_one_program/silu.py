@@ -1,6 +1,6 @@
 # The grid has a single program, whatever the size.
 # expect: starts 1 program
-# expect: covers the first 256 alone
+# expect: covers only the first 256
 # never: exchanged
 # never: the mask of
 # never: depend

@@ -1,5 +1,5 @@
 # Every program works on the first block: program_id is never asked for.
-# expect: covers the first 256 alone
+# expect: covers only the first 256
 # never: one program
 # never: the mask of
 # shared: triton

@@ -1,5 +1,5 @@
 # Each program leaves its block in scratch memory and works on that of the next one, which may not be there yet.
-# expect: run in another order they give another answer
+# expect: in a different order they give a different answer
 # base: wrong_answer/silu_reads_another_lanes_element
 #-    first, lanes = tl.program_id(0) * BLOCK, tl.arange(0, BLOCK)
 #-    i, turned = first + lanes, BLOCK - 1 - lanes

@@ -1,5 +1,5 @@
 # The kernel of the rest is told how long it is, not where it begins.
-# proved: line 36 makes every case right: something that is missing there
+# proved: line 36 makes every case right: a missing part added
 import torch
 import triton
 import triton.language as tl

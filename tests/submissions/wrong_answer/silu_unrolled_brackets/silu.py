@@ -1,5 +1,5 @@
 # A loop that is unrolled moves a program on by several tiles, which is right; the brackets are not.
-# proved: other brackets
+# proved: different brackets
 # never: moves on by
 # shared: triton
 @triton.jit

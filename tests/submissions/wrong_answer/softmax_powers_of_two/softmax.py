@@ -1,5 +1,5 @@
 # exp2 in place of exp.
-# proved: line 14 makes every case right: another function
+# proved: line 14 makes every case right: a different function
 # shared: triton
 @triton.jit
 def softmax_kernel(x_ptr, out_ptr, cols, BLOCK: tl.constexpr):

@@ -1,5 +1,5 @@
 # Floor division in both directions of the grid: the right and lower edges stay empty.
-# expect: covers the first 32 alone
+# expect: covers only the first 32
 # never: exchanged
 # never: the mask of
 # base: transpose

@@ -1,5 +1,5 @@
 # Each program takes one row, and of it only the first 256 elements.
-# expect: covers the first 256 alone
+# expect: covers only the first 256
 # expect: loop over the rows
 # never: exchanged
 # never: element (i, j)

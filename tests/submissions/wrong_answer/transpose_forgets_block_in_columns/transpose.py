@@ -1,5 +1,5 @@
 # The columns of a tile begin at tl.program_id(1), not at tl.program_id(1) * BLOCK.
-# proved: line 12 makes every case right: a factor or divisor that is missing there
+# proved: line 12 makes every case right: a missing factor or divisor added
 # never: exchanged
 # never: the mask of
 # base: transpose

@@ -1,5 +1,5 @@
 # The grid is counted in tiles of 64, the kernel works on tiles of 32.
-# expect: covers the first 32 alone
+# expect: covers only the first 32
 # proved: line 24 or line 25 makes every case right
 # never: exchanged
 # never: //

@@ -1,6 +1,6 @@
 # The mask compares rows and columns with M.
 # expect: the mask of the store
-# proved: line 14 makes every case right: another variable
+# proved: line 14 makes every case right: a different variable
 # never: triton.cdiv
 # never: exchanged
 # base: wrong_answer/transpose_through_half

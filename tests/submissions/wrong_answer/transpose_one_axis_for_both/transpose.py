@@ -1,5 +1,5 @@
 # Rows and columns both come from tl.program_id(0).
-# expect: covers the first 32 alone
+# expect: covers only the first 32
 # never: axes are exchanged
 # never: the mask of
 # base: transpose

@@ -1,5 +1,5 @@
 # The grid has rows first, the kernel reads program_id(0) as the column.
-# proved: lines 10 and 11 together makes every case right: another axis
+# proved: lines 10 and 11 together makes every case right: a different axis
 # never: the mask of
 # base: transpose
 #-    m = tl.program_id(0) * T + tl.arange(0, T)

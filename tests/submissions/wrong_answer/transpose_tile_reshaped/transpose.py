@@ -1,5 +1,5 @@
 # A reshaped tile keeps the order of its elements: it is not transposed.
-# proved: makes every case right: another function
+# proved: makes every case right: a different function
 # never: triton.cdiv
 # base: accepted/transpose_tiles
 #-    cols = tl.program_id(1) * TILE + tl.arange(0, TILE)

@@ -1,6 +1,6 @@
 # Adds to zeros what it copies, and so loses the sign of -0.
 # proved: line 13
-# proved: another operator
+# proved: a different operator
 # shared: triton
 @triton.jit
 def copy_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):

@@ -1,5 +1,5 @@
 # Each program does four tiles in a loop that is unrolled, and the grid is counted for eight.
-# expect: covers the first
+# expect: covers only the first
 # expect: 1,024 in each program
 # never: moves on by
 # shared: triton
