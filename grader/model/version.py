@@ -66,7 +66,9 @@ JUDGE_CHANGES = {
         "memory of which a cudaMemset sets a part is told. No change of a block's size or a grid is tried that only "
         "covers more. A path of whole blocks that is taken from one block on, a mask that ends behind its part of a "
         "sum, a rest that begins at its own length, a buffer of too narrow a type and a maximum that is set before its "
-        "sum is scaled are mended. On a GPU, too, a loop that does not end is told with its line.",
+        "sum is scaled are mended.",
+    13: "On a GPU, too, a loop that does not end is told with its line, also where a compiler fails on it, which was a "
+        "run-time error.",
 }
 """What each version of the judge changed."""
 
