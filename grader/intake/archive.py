@@ -39,6 +39,7 @@ MOST_KEYS = 256
 # Repetitive text shrinks a thousandfold; up to this size any ratio is allowed.
 RATIO_FROM = 4 << 20
 OUT = "leads out of the archive"
+PACK_LESS = "pack the course's files alone"
 TOO_LONG = "has a name that is too long"
 
 
@@ -141,7 +142,7 @@ class _Target:
         if time.monotonic() > self._until:
             raise BrokenArchive(f"takes more than {self._limits.seconds:.0f} s to unpack; pack fewer files")
         if self._entries > self._limits.entries:
-            raise BrokenArchive(f"has more than {self._limits.entries:,} entries; pack the course's files alone")
+            raise BrokenArchive(f"has more than {self._limits.entries:,} entries; {PACK_LESS}")
         parts = _parts(name)
         if isinstance(parts, str):
             self._leave(name, parts)
@@ -182,7 +183,7 @@ class _Target:
         self.bytes_left -= count
         if self.bytes_left < 0:
             raise BrokenArchive(f"unpacks to more than {self._most >> 20} MiB, the limit for an archive of its size; "
-                                "pack the course's files alone")
+                                f"{PACK_LESS}")
 
     def _leave(self, name: str, why: str) -> None:
         # A name may be megabytes long, and the manifest holds all names of a class.
@@ -207,7 +208,7 @@ def _parts(name: str) -> list[str] | str:
 def _zip_entries(stream: IO[bytes], limits: ArchiveLimits) -> Iterator[tuple[str, str, IO[bytes] | None]]:
     end = zipfile._EndRecData(stream)  # type: ignore[attr-defined]
     if end is not None and end[zipfile._ECD_SIZE] > limits.entries * DIRECTORY_BYTES:  # type: ignore[attr-defined]
-        raise BrokenArchive(f"has a directory for more than {limits.entries:,} entries; pack the course's files alone")
+        raise BrokenArchive(f"has a directory for more than {limits.entries:,} entries; {PACK_LESS}")
     with zipfile.ZipFile(stream) as archive:
         for info in archive.infolist():
             kind = _kind(info.external_attr >> 16, is_folder=info.is_dir())
@@ -264,7 +265,7 @@ class _Bounded(io.RawIOBase):
         data = self._stream.read(min(len(view), CHUNK))
         self._left -= len(data)
         if self._left < 0:
-            raise BrokenArchive(f"unpacks to more than {self._most >> 20} MiB; pack the course's files alone")
+            raise BrokenArchive(f"unpacks to more than {self._most >> 20} MiB; {PACK_LESS}")
         view[:len(data)] = data
         return len(data)
 

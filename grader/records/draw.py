@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from grader.console import failed
 from grader.model.course import Course
 from grader.model.files import replace
 from grader.model.hidden import any_hidden, for_student, staff
@@ -81,8 +82,7 @@ def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
         try:
             draw(store, out, attempts, books, marks)
         except OSError as error:
-            lines.append(f"{attempts[0].student}: results not written: {out / folder}: {error.strerror}; correct that "
-                         "and run the command again")
+            lines.append(f"{attempts[0].student}: results not written: {failed(error, out / folder)}")
         except ValueError as error:
             lines.append(f"{attempts[0].student}: results not written: {error}")
     return lines

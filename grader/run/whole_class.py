@@ -14,6 +14,7 @@ from types import FrameType
 
 from rich.console import Console
 
+from grader.console import failed
 from grader.engine.forkserver import isolation
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.engine.forkserver.isolation import Isolation
@@ -390,6 +391,6 @@ class _ClassRun:
                 loaded.entries, out, failures=self.failures + [f for f in loaded.failures if f.folder not in reported],
                 others=others, progress=progress, marks=marks)
         except OSError as error:
-            self.failed(f"class page not written: {out}: {error.strerror}; correct that and grade again")
+            self.failed(f"class page not written: {failed(error, out)}")
             return None
         return {entry.folder for entry in loaded.entries}
