@@ -24,7 +24,7 @@ NEWEST := .venv-newest
 NEWEST_TOOLS := $(NEWEST)/.test-tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade sample student-kit image test test-all test-newest verdicts hooks lint types check doctor clean
+.PHONY: help setup grade sample student-kit image test test-all test-room test-newest verdicts hooks lint types check doctor clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,11 +51,17 @@ image: ## build the container image `kernelmark`, with docker, podman or buildah
 	@test -n "$(BUILDER)" || { echo "kernelmark: no docker, podman or buildah answers; install one, or start its service"; exit 2; }
 	$(BUILDER) build --build-arg TORCH=$(TORCH) --tag kernelmark --file student_kit/Dockerfile .
 
-test: $(TEST_TOOLS) ## run the tests that need no GPU, at the strongest isolation
+test: $(TEST_TOOLS) ## run the quick tests, which need no GPU
 	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal
 
-test-all: $(TEST_TOOLS) ## the same, once more at every isolation and for a user without privileges, and all kills
-	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal -m "not gpu"
+test-all: $(TEST_TOOLS) ## run every test that needs no GPU; says which are too slow for `make test`
+	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal -m "not gpu" --tiers --junitxml=build/tests.xml
+
+test-room: $(TEST_TOOLS) ## run the quick tests of what imports ROOM, a folder or file of grader/ (report, judge/rules)
+	@test -e "grader/$(ROOM)" || test -e "grader/$(ROOM).py" || { \
+		echo "kernelmark: ROOM=$(ROOM) is not in grader/; name a folder or a file of it, such as ROOM=report"; exit 2; }
+	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal $$(grep -rlE --include='test_*.py' \
+		'grader[./]$(subst /,[./],$(ROOM))\b' tests/[!g]*)
 
 test-newest: $(NEWEST_TOOLS) ## those marked `newest`, with the newest triton and numpy, in .venv-newest
 	@$(NEWEST)/bin/python -c 'import numpy, torch, triton; \

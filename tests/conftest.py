@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests import tiers
+
 # Tests run side by side, one on each core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # As in a fork server: where nothing is said, Triton 3.9 warns.
@@ -55,7 +57,8 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.register(tiers)
     parser.addoption("--write-verdicts", action="store_true", help="write what the corpus gets: see tests/corpus.py")
 
 

@@ -19,21 +19,10 @@ from pathlib import Path
 
 HERE = Path(__file__).parent / "submissions"
 SHARED = HERE / "shared"
-REPEATS = Path(__file__).parent / "repeats.txt"
 _LINE = re.compile(rb"^# (?:shared: (\w+)|times (\d+): (.+))\n", re.MULTILINE)
 _BASE = re.compile(rb"^(#|//) base: (\S+)\n", re.MULTILINE)
 _PLACE = rb"((?:%b-.*\n)+)((?:%b\+.*\n)*)(?:%b\n)?"
 _NOTES = {b"#": re.compile(rb"(?:#(?! (?:shared|times)).*\n)*"), b"//": re.compile(rb"(?://.*\n)*")}
-
-
-@cache
-def _repeats() -> frozenset[str]:
-    return frozenset(REPEATS.read_text(encoding="utf-8").splitlines())
-
-
-def repeats(how: str, folder: Path) -> bool:
-    """Whether `make test-all` alone judges a member, as tests/covering.py has found. `how` names the tests."""
-    return f"{how} {folder.relative_to(HERE)}" in _repeats()
 
 
 def notes(member: str, what: str) -> list[str]:

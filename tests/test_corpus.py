@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.model.version import JUDGE_CHANGES, JUDGE_VERSION, POINTS_CHANGES
-from tests import corpus, members, test_hints, test_hostile, test_submissions
+from tests import corpus, members
 from tests.corpus import Book, Got
 
 KEPT = Got.of("wrong_answer", 0, "Line 12 stores 3.5e-2 twice.")
@@ -67,15 +67,6 @@ def test_a_member_that_does_not_fit_its_base_is_told(tmp_path: Path, changes: st
     (tmp_path / "silu.py").write_text(f"# A mistake.\n# base: silu\n{changes}")
     with pytest.raises(ValueError, match=re.escape(said)):
         members.text(tmp_path / "silu.py")
-
-
-def test_members_that_are_not_judged_every_time_are_there_and_each_folder_keeps_some() -> None:
-    for how, rooms in (("hinted", test_hints.MEMBERS), ("graded", test_submissions.MEMBERS),
-                       ("hostile", test_hostile.MEMBERS)):
-        kept = [path for path in rooms if not members.repeats(how, path)]
-        assert {path.parent for path in kept} == {path.parent for path in rooms}
-    gone = [line for line in members.REPEATS.read_text().splitlines() if not (members.HERE / line.split()[1]).is_dir()]
-    assert not gone, "run python -m tests.covering, or take away these lines"
 
 
 def test_each_version_says_what_it_changed() -> None:

@@ -19,6 +19,7 @@ from grader.model.forms import file_of
 from grader.plan.findings import Undefinable
 from grader.plan.messages import Refusal, Why
 from grader.plan.plan import Kernel, Launch
+from tests.rows import each_row
 
 WORDS: dict[str, re.Pattern[str]] = {
     "triton": re.compile(
@@ -88,7 +89,7 @@ def test_its_words_stand_in_a_front_end_alone(language: str) -> None:
     assert {name: len(lines) for name, lines in found.items()} == {name: many for name, (many, _) in known.items()}
 
 
-@pytest.mark.parametrize("line", ['hint = "Use tl.load."', "launch.num_warps", "read_ttir(text)", "# As Triton does.",
+@each_row("line", ['hint = "Use tl.load."', "launch.num_warps", "read_ttir(text)", "# As Triton does.",
                                   "BLOCK: constexpr", '"launch_pdl"'])
 def test_a_word_is_seen(line: str) -> None:
     assert _named(f"x = 1\n{line}\n", WORDS["triton"]) == [line]
@@ -133,8 +134,8 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("front_end", frontends.front_ends().values(), ids=lambda one: str(one.name))
-@pytest.mark.parametrize("theme", PLACES)
+@each_row("front_end", frontends.front_ends().values(), ids=lambda one: str(one.name))
+@each_row("theme", PLACES)
 def test_a_phrase_has_places_that_the_judge_fills(front_end: FrontEnd, theme: str) -> None:
     for text in _texts(getattr(front_end.phrases, theme)):
         assert {place for _, place, _, _ in Formatter().parse(text) if place is not None} <= PLACES[theme], text

@@ -1,12 +1,13 @@
 """The sandbox costs no honest student a point, at whatever isolation a machine offers.
 
 `tests/test_submissions.py` has every honest variant at the strongest. Here are a few references at what a machine
-without bubblewrap has; with `make test-all` every honest variant there, and the references at each of the others, which
-only lack layers of that.
+without bubblewrap has; with `make test-all` honest work that imports or includes what others do not, and the references
+at each of the others, which only lack layers of that.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -18,13 +19,16 @@ from grader.engine.forkserver import isolation
 from grader.engine.forkserver.isolation import name_of
 from grader.home import ROOT
 from grader.model.submission import Submission
-from tests import hostile_lane
+from tests import hostile_lane, members
 from tests.graded import FILES, told
 from tests.hostile_lane import TABLE, Lane
 from tests.members import whole
 
 HERE = Path(__file__).parent / "submissions" / "accepted"
 Record = Callable[[str, object], None]
+UNUSUAL = re.compile(
+    r"^\s*(?:import|from)\s+(?!(?:torch|triton|math|typing|functools|__future__)\b)|#include\s+(?!<cuda_runtime\.h>)",
+    re.MULTILINE)
 CONFINED = "Landlock + seccomp"
 WEAKEST = "no layer"
 # With those two as many as there are: the name of each set of layers without a cgroup
@@ -66,9 +70,15 @@ def test_the_references_get_full_points_without_a_flag(lane: Lane, record_proper
     _assert_accepted(lane, ROOT / "reference", record_property)
 
 
+def _unusual(folder: Path) -> bool:
+    """Return whether a member imports or includes more than nearly every kernel does, so that a sandbox may miss it."""
+    texts = [members.text(path).decode() for path in folder.iterdir() if path.suffix in (".py", ".cu")]
+    return any(map(UNUSUAL.search, texts))
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("lane", [CONFINED], indirect=True)
-@pytest.mark.parametrize("folder", sorted(HERE.iterdir()), ids=lambda path: path.name)
+@pytest.mark.parametrize("folder", sorted(filter(_unusual, HERE.iterdir())), ids=lambda path: path.name)
 def test_honest_work_gets_full_points_without_a_flag(lane: Lane, folder: Path, record_property: Record) -> None:
     _assert_accepted(lane, folder, record_property)
 

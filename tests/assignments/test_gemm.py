@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 
 from grader.judge.compare import compare
 from grader.model.cases import Case
 from grader.model.catalogue import assignments, right_answer
+from tests.rows import each_row
 
 GEMM = assignments()["gemm"]
 SEEDS = (11, 22, 33)
@@ -15,7 +15,7 @@ SEEDS = (11, 22, 33)
 RATIO = 3.0
 
 
-@pytest.mark.parametrize("case", GEMM.cases_for("cpu"), ids=lambda case: case.name)
+@each_row("case", GEMM.cases_for("cpu"), ids=lambda case: case.name)
 def test_a_running_sum_in_fp16_is_wrong(case: Case) -> None:
     assert GEMM.tolerance is not None
     for seed in SEEDS:

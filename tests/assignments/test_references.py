@@ -27,6 +27,7 @@ from grader.plan.messages import Simulated
 from grader.plan.plan import Plan
 from tests.frontends.triton.planner.harness import plan_file
 from tests.frontends.triton.simulator.harness import memory, poison
+from tests.rows import each_row
 
 SEED = 7
 EPS = 1e-5
@@ -65,7 +66,7 @@ FORMULA_ELEMENTS = 10_000
 """Python sums one element after another: the smaller cases are enough."""
 
 
-@pytest.mark.parametrize("formula", FORMULAS, ids=lambda f: f.__name__)
+@each_row("formula", FORMULAS, ids=lambda f: f.__name__)
 def test_oracle_equals_another_formula(formula: Callable[..., Tensor]) -> None:
     assignment = assignments()[formula.__name__]
     compared = 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import pytest
-
 from grader.author import handout
 from grader.home import ROOT
 from grader.kit.author import assignment
@@ -18,6 +16,7 @@ from grader.model.catalogue import assignments
 from grader.model.course import Course, read_course
 from grader.model.parameters import Input, Output
 from tests.command import kernelmark
+from tests.rows import each_row
 
 COURSE = read_course(ROOT / "course.toml", frozenset(assignments()))
 OTHER = Course.model_validate({
@@ -36,7 +35,7 @@ def test_no_handout_is_out_of_date() -> None:
     assert (ROOT / handout.NOTEBOOK).read_text(encoding="utf-8") == handout.notebook(assignments(), COURSE, ROOT)
 
 
-@pytest.mark.parametrize("name", assignments())
+@each_row("name", assignments())
 def test_a_handout_names_every_argument_and_case(name: str) -> None:
     assignment = assignments()[name]
     drawn = handout.parts(assignment, COURSE)

@@ -12,12 +12,13 @@ from grader.intake.people import Register, read_groups
 from grader.intake.source import IntakeError, RawSubmission
 from grader.model.roster import Student
 from tests.intake.made import OPTIONS, by_folder, laid_out, source_of, take_in
+from tests.rows import each_row
 
 ROSTER = [Student("ada", "Ada Byron", "ada@x.edu", "B"), Student("lin", "李 雷"), Student("zoe", "Zoë van der Meer"),
           Student("1001", "Jane Doe"), Student("1002", "Jane Doe"), Student("bo-ada", "Bo")]
 
 
-@pytest.mark.parametrize(("member", "who"), [
+@each_row(("member", "who"), [
     (Member(id="ADA"), "ada"), (Member(id="x", source_id="Ada"), "ada"), (Member(id="9", email="Ada@X.edu"), "ada"),
     (Member(id="ada@x.edu"), "ada"), (Member(id="9", name="byronada"), "ada"),
     (Member(id="9", name="Byron, Ada"), "ada"),

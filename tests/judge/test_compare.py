@@ -13,6 +13,7 @@ from grader.judge import buffers
 from grader.judge.answers import finite
 from grader.judge.compare import LEVELS, OracleError, compare, corner, error_map, poison_, poisoned, printed, same_bits
 from grader.judge.simulation import Ran, ran_on_both
+from tests.rows import each_row
 
 DTYPES = [torch.float32, torch.float16]
 FLOATS = [*DTYPES, torch.float64, torch.bfloat16]
@@ -47,7 +48,7 @@ def test_poison_survives_a_copy_but_no_arithmetic_makes_it(dtype: torch.dtype) -
     assert not bool(poisoned(made).any())
 
 
-@pytest.mark.parametrize("dtype", buffers.DTYPES.values())
+@each_row("dtype", buffers.DTYPES.values())
 def test_every_dtype_has_a_poison_of_its_own_width_and_another_one(dtype: torch.dtype) -> None:
     out = torch.empty(6, dtype=dtype)
     for other in (True, False):
@@ -215,7 +216,7 @@ def test_a_cell_shows_its_worst() -> None:
     assert sum(row.count(".") for row in found.cells) == 75 * 125 - 2
 
 
-@pytest.mark.parametrize("length", [1, 5, 33, 1000, 16384, 16385, 1_000_003])
+@each_row("length", [1, 5, 33, 1000, 16384, 16385, 1_000_003])
 def test_a_vector_is_folded_into_rows_in_order(length: int) -> None:
     got = torch.zeros(length)
     got[length - 1] = 5
@@ -234,7 +235,7 @@ def test_every_mark_of_the_map_is_known() -> None:
     assert set("".join(found.cells)) == set(LEVELS) - {"."}
 
 
-@pytest.mark.parametrize(("value", "dtype", "said"), [
+@each_row(("value", "dtype", "said"), [
     (0.1, torch.float32, "0.1"), (-0.0, torch.float32, "-0"), (37, torch.float32, "37"), (1 / 3, torch.float32,
                                                                                          "0.33333334"),
     (1 / 3, torch.float16, "0.3333"), (1e-10, torch.float32, "1e-10"), (math.nan, torch.float32, "nan"),
@@ -263,7 +264,7 @@ def test_corner_of_a_vector_stands_upright_and_one_of_an_element_is_it() -> None
     assert corner(compare(torch.tensor([[1.0]]), torch.tensor([[2.0]]).double(), None)).index == [0, 0]
 
 
-@pytest.mark.parametrize("dtype", buffers.DTYPES.values())
+@each_row("dtype", buffers.DTYPES.values())
 def test_what_is_compared_stays_as_it_is(dtype: torch.dtype) -> None:
     got = torch.tensor([1, 0, 1]).to(dtype)
     before = got.clone()

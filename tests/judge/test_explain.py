@@ -14,6 +14,7 @@ from grader.model.cases import Case
 from grader.model.verdicts import FailureKind
 from tests.judge import faults
 from tests.judge.toys import GEMM, LINE, NORM, SILU, TURN, Fault, called, explain, judge
+from tests.rows import each_row
 
 # (fault, assignments, kind of failure, words that the hint must hold)
 SEEN: list[tuple[Fault, tuple[Assignment, ...], FailureKind, tuple[str, ...]]] = [
@@ -39,7 +40,7 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("fault", "assignment", "case", "kind", "words"), EACH)
+@each_row(("fault", "assignment", "case", "kind", "words"), EACH)
 def test_a_fault_is_recognised(
     fault: Fault, assignment: Assignment, case: Case, kind: FailureKind, words: tuple[str, ...]
 ) -> None:
@@ -49,7 +50,7 @@ def test_a_fault_is_recognised(
     assert detail.wrong and detail.error_map is not None and detail.worst is not None
 
 
-@pytest.mark.parametrize(("fault", "assignment", "case"), UNKNOWN)
+@each_row(("fault", "assignment", "case"), UNKNOWN)
 def test_other_errors_get_no_confident_claim(fault: Fault, assignment: Assignment, case: Case) -> None:
     detail = explain(assignment, case, fault)
     assert detail.kind in ("wrong_values", "not_finite")

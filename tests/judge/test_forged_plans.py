@@ -21,6 +21,7 @@ from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import Malformed, Plan, read_plan
 from tests.frontends.triton.planner.harness import Planner
 from tests.judge.test_rules import FORGED, MISTAKES
+from tests.rows import each_row
 
 GIVEN: list[Given] = [
     GivenTensor(name="x", shape=[64, 64], dtype="float32"),
@@ -198,7 +199,7 @@ def test_what_a_planner_writes_holds() -> None:
     assert checked(honest(copies=True), copies=True) == []
 
 
-@pytest.mark.parametrize(("change", "told"), RULES.values(), ids=RULES)
+@each_row(("change", "told"), RULES.values(), ids=RULES)
 def test_a_rule_of_the_planner_is_kept_by_the_check(
     change: Callable[[dict[str, Any]], None], told: str | type[Problem]
 ) -> None:

@@ -22,6 +22,7 @@ from grader.model.parameters import Inputs
 from grader.model.result import Detail
 from tests.judge import faults
 from tests.judge.toys import BLEND, GEMM, NORM, called, explain
+from tests.rows import each_row
 
 SMALL, LARGEST = 10_000, 50_000
 """Elements of an output: larger cases than the first are for mistakes that those do not show."""
@@ -124,8 +125,8 @@ STORED: dict[str, Callable[..., Tensor]] = {
 }
 
 
-@pytest.mark.parametrize("stored", STORED)
-@pytest.mark.parametrize("case", BLEND.cases, ids=lambda case: case.name)
+@each_row("stored", STORED)
+@each_row("case", BLEND.cases, ids=lambda case: case.name)
 def test_bytes_that_a_mistake_gives_are_known_however_they_are_rounded(stored: str, case: Case) -> None:
     def mistaken(inputs: Any, right: Tensor, out: Tensor) -> None:
         out.copy_(STORED[stored](**inputs))

@@ -18,6 +18,7 @@ from grader.model.result import CheckResult, Detail, Repair
 from grader.model.submission import Source
 from grader.model.verdicts import FailureKind
 from grader.plan.edits import Edit, EditKind, Span
+from tests.rows import each_row
 
 COURSE = read_course(ROOT / "course.toml", frozenset(assignments()))
 SILU = '''
@@ -207,7 +208,7 @@ def outcome(name: str, kind: FailureKind | None) -> CheckResult:
     return case_check(case).model_copy(update={"outcome": "failed" if kind else "passed", "detail": detail})
 
 
-@pytest.mark.parametrize(("failed", "tried"), [
+@each_row(("failed", "tried"), [
     ({"5x9": "wrong_values", "1x1": "wrong_values"}, "5x9"),
     ({"1x1": "wrong_values"}, "1x1"),
     ({"64x64": "wrong_values", "5x9": None}, "64x64"),

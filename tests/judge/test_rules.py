@@ -31,6 +31,7 @@ from grader.plan.device import TARGETS
 from grader.plan.messages import Given, GivenScalar, GivenTensor
 from grader.plan.plan import Malformed, Plan, read_plan
 from tests.frontends.triton import kernels
+from tests.rows import each_row
 
 ELEMENTS = 4096
 MEMORY = 1 << 20
@@ -185,14 +186,14 @@ def test_a_valid_plan_has_no_problem() -> None:
     assert problems(VALID) == []
 
 
-@pytest.mark.parametrize("plan", FORGED.values(), ids=FORGED)
+@each_row("plan", FORGED.values(), ids=FORGED)
 def test_a_forged_plan_is_malformed(plan: dict[str, Any]) -> None:
     with pytest.raises(Malformed) as caught:
         problems(plan)
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize(("plan", "problem"), MISTAKES.values(), ids=MISTAKES)
+@each_row(("plan", "problem"), MISTAKES.values(), ids=MISTAKES)
 def test_a_mistake_is_told_with_its_line(plan: dict[str, Any], problem: Problem) -> None:
     assert problems(plan) == [problem]
 

@@ -17,6 +17,7 @@ from grader.model.result import CheckResult, Detail, Outcome, Stage
 from grader.model.verdicts import FailureKind
 from tests.judge import faults
 from tests.judge.toys import GEMM, NORM, SILU, TURN, Fault, called, explain, judge
+from tests.rows import each_row
 
 SIZES = [(1, 1), (5, 9), (1, 1009), (1031, 1), (64, 64), (67, 127), (3, 2049)]
 """Sizes that tell grids and masks apart, as those of the assignments do."""
@@ -86,7 +87,7 @@ def test_blocks_of_a_flat_index_hold_elements(blocks: list[int], words: str) -> 
     assert words in said(with_cases, checks)[0]
 
 
-@pytest.mark.parametrize(("assignment", "sizes", "told", "blocks", "words"), [
+@each_row(("assignment", "sizes", "told", "blocks", "words"), [
     (SILU, [(5, 9), (67, 127), (64, 64), (32, 32)], None, [], ", exactly those where M and N differ;"),
     (SILU, [(5, 9), (67, 127), (64, 64), (32, 32)], [], [], " cases;"),
     (SILU, [(5, 9), (67, 127), (64, 64), (32, 32)], [], [16], ", exactly those where the number of elements is not a"),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 import torch
 from torch import Tensor
 
 from grader.judge.wording import part
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(("shape", "marked", "says"), [
+@each_row(("shape", "marked", "says"), [
     ((3, 8), lambda at: at % 8 >= 5, "in columns 5 to 7"),
     ((3, 8), lambda at: at % 8 == 2, "in column 2"),
     ((3, 8), lambda at: at >= 13, "from out[1, 5] on"),

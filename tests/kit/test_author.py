@@ -26,6 +26,7 @@ from grader.kit.author import (
 )
 from grader.model.assignment import Assignment
 from grader.model.parameters import Inputs
+from tests.rows import each_row
 
 X = Input(name="x", shape=("M", "N"))
 LEAST, PLACE = Output(name="least", shape=("M",)), Output(name="place", shape=("M",), dtype="int64")
@@ -84,7 +85,7 @@ def test_bytes_are_counted_by_dtype_and_twice_where_they_are_read_and_written() 
     assert whole.flop == half.flop == 42
 
 
-@pytest.mark.parametrize("dtype", [
+@each_row("dtype", [
     torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2])
 def test_a_rounding_is_allowed_and_four_are_not(dtype: torch.dtype) -> None:
     """Of normal numbers and of all others."""

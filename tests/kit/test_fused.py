@@ -31,6 +31,7 @@ from grader.kit.inputs import (
 )
 from grader.kit.whole import Bools, Indices, Whole
 from grader.model.parameters import value_of
+from tests.rows import each_row
 
 # A process that imports torch and triton, where others do as much.
 SECONDS = 240
@@ -222,7 +223,7 @@ def test_every_bit_is_as_written_down(drawn: dict[str, tuple[Given, Tensor]], na
         assert bool(tensor.isfinite().all())
 
 
-@pytest.mark.parametrize("name", TASKS)
+@each_row("name", TASKS)
 def test_nothing_is_written_beside_a_tensor_and_no_two_are_alike(
     drawn: dict[str, tuple[Given, Tensor]], name: str
 ) -> None:

@@ -28,6 +28,7 @@ from grader.kit.inputs import (
 from grader.model.assignment import Baseline
 from grader.model.cases import Case, cases, shape_of
 from grader.model.parameters import Input, Inputs, Output, Scalar
+from tests.rows import each_row
 
 ROWS, COLUMNS = 64, 4096
 
@@ -94,7 +95,7 @@ def test_bits_hold_every_number_at_an_edge_with_either_sign() -> None:
     assert signed <= set(x.view(-1).tolist())
 
 
-@pytest.mark.parametrize("levels", [2, 4, 6, 16, 18, 52, 86, 256])
+@each_row("levels", [2, 4, 6, 16, 18, 52, 86, 256])
 def test_bytes_are_evenly_spread_and_all_there_are_occur(levels: Literal[2, 4, 6, 16, 18, 52, 86, 256]) -> None:
     parameters = (Input(name="x", shape=(3, "N"), dtype="uint8"), Output(shape=("N",), dtype="uint8"))
     case = Case(name="case", sizes={"N": 40_000})

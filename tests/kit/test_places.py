@@ -13,6 +13,7 @@ from torch import Tensor
 from grader.model.cases import Case
 from grader.model.catalogue import assignments, right_answer
 from grader.model.parameters import Inputs
+from tests.rows import each_row
 
 VECTOR = assignments()["rmsnorm_vector"]
 N = 1 << 18
@@ -24,7 +25,7 @@ def checked(output: Tensor, seed: int = 0, inputs: Inputs = INPUTS) -> float:
     return float(VECTOR.spot_check([inputs], torch.Generator().manual_seed(seed))([inputs], [output]))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each_row("seed", range(8))
 def test_right_answers_pass(seed: int) -> None:
     assert checked(right_answer(VECTOR, INPUTS).float(), seed) <= 1
     assert checked(right_answer(VECTOR, INPUTS).double().float(), seed) > 0

@@ -13,6 +13,7 @@ from grader.kit.whole import Bools, Distinct, Fixed, Indices, Offsets, OneOf, Wh
 from grader.model.cases import Case
 from grader.model.catalogue import CatalogueError
 from grader.model.parameters import Input, Output, Parameter, Scalar, Value
+from tests.rows import each_row
 
 SIZES = {"V": 1000, "N": 64}
 SEEDS = range(20)
@@ -49,7 +50,7 @@ HOLDS: dict[str, tuple[Distribution, tuple[int, ...], torch.dtype, Callable[[Ten
 }
 
 
-@pytest.mark.parametrize("what", HOLDS)
+@each_row("what", HOLDS)
 def test_every_draw_holds_what_is_promised(what: str) -> None:
     distribution, shape, dtype, holds = HOLDS[what]
     for seed in SEEDS:
@@ -58,9 +59,9 @@ def test_every_draw_holds_what_is_promised(what: str) -> None:
         assert torch.equal(x, drawn(distribution, shape, dtype, seed))
 
 
-@pytest.mark.parametrize("dtype", [
+@each_row("dtype", [
     torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2])
-@pytest.mark.parametrize("distribution", [Bits(), Spread(scale=(0.1, 10.0), offset=2.0), Spread(scale=(300.0, 300.0))])
+@each_row("distribution", [Bits(), Spread(scale=(0.1, 10.0), offset=2.0), Spread(scale=(300.0, 300.0))])
 def test_floats_of_every_dtype_are_finite(dtype: torch.dtype, distribution: Distribution) -> None:
     x = drawn(distribution, (64, 257), dtype)
     assert x.dtype == dtype and bool(x.double().isfinite().all()) and len({*x.double().view(-1).tolist()}) > 100
@@ -82,7 +83,7 @@ REFUSED: dict[str, tuple[Distribution, tuple[int, ...], torch.dtype, str]] = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
+@each_row("what", REFUSED)
 def test_what_cannot_be_drawn_is_said(what: str) -> None:
     distribution, shape, dtype, words = REFUSED[what]
     with pytest.raises(ValueError, match=words):

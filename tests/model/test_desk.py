@@ -18,6 +18,7 @@ from grader.model.desk import DeskError
 from grader.model.job import read
 from tests.command import SILU
 from tests.intake.made import notebook
+from tests.rows import each_row
 
 TAUGHT = read_course(ROOT / "course.toml", frozenset(files())).select(files(), ())
 
@@ -29,7 +30,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize(("file", "name"), NAMES.items(), ids=NAMES)
+@each_row(("file", "name"), NAMES.items(), ids=NAMES)
 def test_which_assignment_a_name_means(file: str, name: str | None) -> None:
     assert desk.meant(file, files()) == name
 

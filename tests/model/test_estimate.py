@@ -20,6 +20,7 @@ from grader.model.estimate import (
     settled,
     straddles,
 )
+from tests.rows import each_row
 
 Array = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Array]
@@ -148,7 +149,7 @@ def test_straddles_asks_whether_a_threshold_is_reached() -> None:
     assert not straddles(found, [0.8]) and not straddles(found, [1.01]) and not straddles(found, [])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("ratio", "share"),
     [(0.01, 0), (FLOOR, 0), (0.2034, 0), (0.2036, 0.01), (0.55, 0.5), (0.8964, 0.99), (0.8966, 1), (TARGET, 1), (9, 1)],
 )

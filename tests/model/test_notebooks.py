@@ -12,6 +12,7 @@ from grader.author import handout
 from grader.home import ROOT
 from grader.model.notebooks import CODE_CHARACTERS, NotebookError, read_notebook
 from tests.intake.made import notebook
+from tests.rows import each_row
 
 KNOWN = {"silu": "silu.py", "transpose": "transpose.py", "rmsnorm_matrix": "rmsnorm_matrix.py"}
 SILU = "def silu(x, out):\n    kernel[(1,)](x, out)"
@@ -49,7 +50,7 @@ CELLS: dict[str, tuple[Sequence[str], dict[str, list[int]]]] = {
 }
 
 
-@pytest.mark.parametrize("what", CELLS)
+@each_row("what", CELLS)
 def test_which_cells_are_a_file(what: str) -> None:
     cells, expected = CELLS[what]
     found = read_notebook(notebook(*cells).encode(), KNOWN)
@@ -81,13 +82,13 @@ TEXTS: dict[str, tuple[Sequence[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", TEXTS)
+@each_row("what", TEXTS)
 def test_the_text_of_a_file(what: str) -> None:
     cells, text = TEXTS[what]
     assert read_notebook(notebook(*cells).encode(), KNOWN)["silu.py"].text == text
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "reference").glob("*.py")), ids=lambda path: path.stem)
+@each_row("path", sorted((ROOT / "reference").glob("*.py")), ids=lambda path: path.stem)
 def test_a_magic_changes_no_other_line(path: Path) -> None:
     text = path.read_text()
     assert not text.startswith("from __future__")
@@ -105,7 +106,7 @@ def test_of_the_kits_notebook_the_cells_are_taken_that_are_filled() -> None:
     assert found["transpose.py"].text.splitlines()[1:-1] == stub[:-1]
 
 
-@pytest.mark.parametrize("content", [
+@each_row("content", [
     b"", b"{}", b"[]", b"\xff", b'{"cells": 3}', b'{"cells": [1]}', b'{"cells": [{"cell_type": "code"}]}',
     b'{"cells": [{"cell_type": "code", "source": [1]}]}', b"[" * 100_000, json.dumps({"worksheets": []}).encode()])
 def test_what_is_no_notebook(content: bytes) -> None:

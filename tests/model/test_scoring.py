@@ -18,6 +18,7 @@ from grader.model.scoring import (
 )
 from grader.model.verdicts import FailureKind
 from tests.report import samples
+from tests.rows import each_row
 
 EXPECTED = ("source", "case-1x1", "case-5x9", "record")
 CASES = EXPECTED[1:3]
@@ -40,8 +41,8 @@ def test_all_passed_is_accepted_with_full_points() -> None:
     assert correctness_points("accepted", checks(), CASES, course.points_of("x"), course) == 60
 
 
-@pytest.mark.parametrize("name", EXPECTED)
-@pytest.mark.parametrize("missing", [None, "not_run"])
+@each_row("name", EXPECTED)
+@each_row("missing", [None, "not_run"])
 def test_a_check_without_evidence_is_no_pass(name: str, missing: Outcome | None) -> None:
     found = [c for c in checks() if c.id != name]
     if missing:
@@ -56,7 +57,7 @@ def test_nothing_expected_is_nothing_accepted() -> None:
     assert verdict_of([], ()) == "infrastructure_error"
 
 
-@pytest.mark.parametrize(("kind", "verdict"), [
+@each_row(("kind", "verdict"), [
     ("wrong_values", "wrong_answer"), ("unwritten", "wrong_answer"), ("race", "wrong_answer"),
     ("crash", "runtime_error"), ("time_out", "time_limit"), ("out_of_memory", "memory_limit"),
     ("policy", "policy_violation"), ("missing_file", "missing"), ("infrastructure", "infrastructure_error"),
@@ -149,7 +150,7 @@ SPEED = Performance(status="measured", max_points=40, points=20.4, speedup=ONE, 
 HELD = contest("ab", "H200", SPEED)
 
 
-@pytest.mark.parametrize(("ratio", "previous", "points"), [
+@each_row(("ratio", "previous", "points"), [
     (0.70, None, 20), (0.70, 0.50, 20), (0.70, 0.51, 20.4), (0.70, 0.49, 19.6),
     # The interval has clearly left what was given before.
     (0.70, 0.52, 20), (0.70, 0.48, 20), (0.70, 0.0, 20), (0.70, 1.0, 20), (5, 0.5, 40), (0.1, 0.5, 0),
@@ -170,7 +171,7 @@ def test_the_same_contest_gives_what_it_gave_before() -> None:
     assert previous_share(None, HELD) is None and previous_share(earlier, None) is None
 
 
-@pytest.mark.parametrize("changed", [
+@each_row("changed", [
     {"floor": 0.3}, {"target": 1.1}, {"baseline": "other"}, {"timings": []},
     {"timings": [timing(0.7).model_copy(update={"case": "y"})]},
     {"timings": [timing(0.7).model_copy(update={"sizes": {"M": 4}})]},

@@ -6,11 +6,11 @@ import warnings
 from typing import Any
 
 import numpy as np
-import pytest
 
 from grader.ptx.types import DTYPES
 from grader.ptx.values import PURE
 from tests.ptx import test_float_values, test_integer_values
+from tests.rows import each_row
 
 INSTRUCTIONS = sorted(
     {row[0] for table in (test_float_values.TABLE, test_integer_values.TABLE) for row in table}
@@ -28,7 +28,7 @@ def anything(kind: str, shape: tuple[int, ...], random: np.random.Generator) -> 
     return np.asarray(raw).astype(f"u{dtype.itemsize}").view(dtype)
 
 
-@pytest.mark.parametrize("instruction", INSTRUCTIONS)
+@each_row("instruction", INSTRUCTIONS)
 def test_any_bits(instruction: str) -> None:
     name, *modifiers = instruction.split(".")
     words, random = tuple(modifiers), np.random.default_rng(len(instruction))

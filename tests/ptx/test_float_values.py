@@ -13,6 +13,7 @@ import pytest
 from grader.ptx.types import DTYPES
 from grader.ptx.values import PURE
 from tests.ptx.exact import awkward, bits, numbers, one, rounded, run
+from tests.rows import each_row
 
 MODES = ["rn", "rz", "rm", "rp"]
 COUNT = 1500
@@ -77,8 +78,8 @@ def test_f64_is_rounded_once(name: str, mode: str) -> None:
     check(name, mode, "f64", sources)
 
 
-@pytest.mark.parametrize("kind", ["f16", "bf16"])
-@pytest.mark.parametrize("name", ["add", "sub", "mul", "fma"])
+@each_row("kind", ["f16", "bf16"])
+@each_row("name", ["add", "sub", "mul", "fma"])
 def test_halves_are_rounded_once(name: str, kind: str) -> None:
     check(name, "rn", kind, [awkward(kind, COUNT, seed) for seed in range(3 if name == "fma" else 2)])
 
@@ -98,8 +99,8 @@ def test_fused_products_that_lie_almost_half_way(unit: float, mode: str) -> None
     check("fma", mode, "f32", [value.astype(np.float32) for value in (a, b * (1 + 2.0**-22), c)])
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("kind", ["f32", "f64"])
+@each_row("mode", MODES)
+@each_row("kind", ["f32", "f64"])
 def test_roots_are_rounded_once(kind: str, mode: str) -> None:
     values = np.abs(awkward(kind, COUNT, 3))
     values = values[np.isfinite(values) & (values > (2.0**-900 if kind == "f64" else 0))]
@@ -199,13 +200,13 @@ TABLE: list[tuple[str, list[float], float]] = [
 ]
 
 
-@pytest.mark.parametrize(("instruction", "sources", "want"), TABLE)
+@each_row(("instruction", "sources", "want"), TABLE)
 def test_float_instructions(instruction: str, sources: list[float], want: float) -> None:
     kind = instruction.rsplit(".")[-1]
     assert bits([one(instruction, *sources)], kind) == bits([want], kind)
 
 
-@pytest.mark.parametrize(("name", "reference", "low", "high", "error"), [
+@each_row(("name", "reference", "low", "high", "error"), [
     ("ex2.approx", np.exp2, -126, 127, 2.0**-22), ("lg2.approx", np.log2, 2, 1e30, 2.0**-22),
     ("sin.approx", np.sin, -3, 3, 2.0**-20), ("cos.approx", np.cos, -3, 3, 2.0**-20),
     ("tanh.approx", np.tanh, -10, 10, 2.0**-11), ("rsqrt.approx", lambda x: x**-0.5, 1e-30, 1e30, 2.0**-22),
@@ -217,8 +218,8 @@ def test_approximations_keep_ptx_bounds(name: str, reference: Any, low: float, h
     assert (np.abs(run(f"{name}.f32", values)[0] - exact) <= error * scale).all()
 
 
-@pytest.mark.parametrize("name", ["add", "mul", "fma.rn", "min", "max.NaN", "neg", "abs", "ex2.approx"])
-@pytest.mark.parametrize("kind", ["f16", "bf16"])
+@each_row("name", ["add", "mul", "fma.rn", "min", "max.NaN", "neg", "abs", "ex2.approx"])
+@each_row("kind", ["f16", "bf16"])
 def test_pairs_are_two_halves(name: str, kind: str) -> None:
     count = len(run_types(f"{name}.{kind}"))
     low, high = ([awkward(kind, 200, seed + part) for seed in range(count)] for part in (0, 50))

@@ -13,6 +13,7 @@ from grader.plan.limits import LaunchStopped, Limit, Unsupported
 from grader.plan.plan import Malformed
 from grader.ptx.reader import read_module
 from tests.ptx.launching import HEAD, empty, run, tensor
+from tests.rows import each_row
 
 ENTRY = ".visible .entry k(.param .u64 k_0, .param .u32 k_1)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n" \
     ".reg .b64 %rd<9>;\n"
@@ -29,7 +30,7 @@ def _stopped(body: str, before: str = "", **options: Any) -> Exception:
     raise AssertionError("it ran to its end")
 
 
-@pytest.mark.parametrize("body", [
+@each_row("body", [
     "frobnicate.b32 %r1, %r2;", "mov.u32 %r1, %r99;", "mov.u32 %r1, elsewhere;", "mov.u32 %q, 1;", "bra away;",
     "ld.global.b32 %r1, [%rd1+%r2];", "ld.global %r1, [%rd1];", "add.s32 %r1, %r2;", "add.s32 %r1, %r2, %r3, %r4;",
     "call (%r1), nobody, (%r2);", "call;", "wgmma.mma_async.sync %r1;", "mov.u32 %r1, %clock;",
@@ -51,7 +52,7 @@ def test_instructions_that_there_are_not(body: str) -> None:
     assert isinstance(_stopped(f"{body}\nret;"), Malformed | Unsupported)
 
 
-@pytest.mark.parametrize("text", [
+@each_row("text", [
     "",
     ".entry", ".entry k", ".entry k {", ".entry k() }", "{", "}", ";;;;", ".version 9.0\n.foo bar;", "mov.u32 %r1, 1;",
     ".global .b8 x[999999999];", ".global .b8 x[2] = {a, b};", ".visible .entry k() { .reg .f32 %f<999999999>; }",

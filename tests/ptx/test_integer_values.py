@@ -13,6 +13,7 @@ import pytest
 from grader.ptx.types import DTYPES, Unsupported
 from grader.ptx.values import PURE
 from tests.ptx.exact import one, run
+from tests.rows import each_row
 
 M32, M64, MIN, MAX = 2**32 - 1, 2**64 - 1, -(2**31), 2**31 - 1
 
@@ -57,7 +58,7 @@ EXACT: list[tuple[str, int, tuple[str, ...], Callable[..., int]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "count", "kind", "function"), [
+@each_row(("name", "count", "kind", "function"), [
     pytest.param(name, count, kind, function, id=f"{name}.{kind}")
     for name, count, kinds, function in EXACT for kind in kinds
 ])  # fmt: skip
@@ -67,7 +68,7 @@ def test_integers_wrap(name: str, count: int, kind: str, function: Callable[...,
     assert one(f"{name}.{kind}", *sources) == want
 
 
-@pytest.mark.parametrize("kind", ALL)
+@each_row("kind", ALL)
 def test_high_and_wide_products(kind: str) -> None:
     x, y, z = (samples(kind, 400, seed) for seed in range(3))
     size = int(kind[1:])
@@ -146,7 +147,7 @@ def test_counts(size: int) -> None:
     assert one(f"bfind.shiftamt.u{size}", x) == [size - a.bit_length() if a else M32 for a in x]
 
 
-@pytest.mark.parametrize("table", range(256))
+@each_row("table", range(256))
 def test_lop3_follows_its_table(table: int) -> None:
     assert one("lop3.b32", 0xF0, 0xCC, 0xAA, table) & 255 == table
 
@@ -172,7 +173,7 @@ def test_shifts_and_funnels() -> None:
     assert one("shf.r.clamp.b32", low, high, by) == [both >> min(n, 32) & M32 for n in by]
 
 
-@pytest.mark.parametrize("selector", [0x3210, 0x5410, 0x7632, 0x0040, 0x7654, 0x1111, 0xBA98, 0x80F7, 0x12344321])
+@each_row("selector", [0x3210, 0x5410, 0x7632, 0x0040, 0x7654, 0x1111, 0xBA98, 0x80F7, 0x12344321])
 def test_prmt(selector: int) -> None:
     a, b = 0x83020100, 0x87868584
     source = a.to_bytes(4, "little") + b.to_bytes(4, "little")
@@ -321,7 +322,7 @@ TABLE: list[tuple[str, list[Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("instruction", "sources", "want"), TABLE)
+@each_row(("instruction", "sources", "want"), TABLE)
 def test_instructions(instruction: str, sources: list[Any], want: Any) -> None:
     found = one(instruction, *sources)
     assert np.array_equal(found, np.asarray(want)) and np.array_equal(np.signbit(found), np.signbit(want))
@@ -353,7 +354,7 @@ def test_whole_numbers_of_64_bits_are_rounded_once(kind: str) -> None:
             assert 0 <= gap < spacing
 
 
-@pytest.mark.parametrize("instruction", [
+@each_row("instruction", [
     "add", "add.f31", "add.rn.s32", "fma.f128", "mul.s32", "mul.lo.hi.s32", "setp.ltu.s32", "setp.f32", "cvt.s32",
     "cvt.s32.f32", "cvt.rzi.rni.s32.f32", "prmt.b32.xyz", "lop3.b64", "cvt.pack.u8.s32.b32", "mad.cc.f32", "sat.f32",
     "div.u16x2", "cvt.pack.sat.u16.s32.b32", "vadd4.u32.u32", "vsub.u32.u32.u32.max", "vadd.u32.u32.u32.u32",

@@ -13,6 +13,7 @@ import pytest
 from tests.frontends.cuda.compiling import needs_nvcc
 from tests.ptx.exact import rounded
 from tests.ptx.language.running import COUNT, quiet
+from tests.rows import each_row
 
 pytestmark = needs_nvcc
 Oracle = Callable[..., Any]
@@ -204,7 +205,7 @@ def integers(dtype: str, seed: int) -> Any:
     return values
 
 
-@pytest.mark.parametrize("kernel", INTEGERS)
+@each_row("kernel", INTEGERS)
 def test_integers(kernel: str) -> None:
     given, taken = TYPES.get(kernel) or TYPES[kernel[0]]
     x, y = integers(given, 1), integers(given, 2)
@@ -273,7 +274,7 @@ HALVES: dict[str, tuple[Oracle, float]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kernel", HALVES)
+@each_row("kernel", HALVES)
 def test_halves(kernel: str) -> None:
     a, b, pair = _halves(kernel)
     brain = kernel[0] == "b"

@@ -13,6 +13,7 @@ from grader.plan.limits import LaunchStopped
 from grader.ptx.types import Unsupported
 from tests.frontends.cuda.compiling import needs_nvcc
 from tests.ptx.language.running import COUNT, launch, quiet
+from tests.rows import each_row
 
 pytestmark = needs_nvcc
 T = np.arange(COUNT)
@@ -166,7 +167,7 @@ MATRICES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kernel", MATRICES)
+@each_row("kernel", MATRICES)
 def test_matrices(kernel: str) -> None:
     given, taken, (m, n, k), order = MATRICES[kernel]
     random = np.random.default_rng(1)

@@ -9,6 +9,7 @@ import pytest
 
 from grader.ptx.tensor_cores import Fragment, Product, matrix_rows, mma, transposed, wmma, wmma_access
 from grader.ptx.types import Unsupported
+from tests.rows import each_row
 
 PRODUCTS = [
     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
@@ -64,7 +65,7 @@ def pattern(kind: str, value: int) -> int:
     return bits >> 16 if kind == "bf16" else bits
 
 
-@pytest.mark.parametrize("instruction", PRODUCTS)
+@each_row("instruction", PRODUCTS)
 def test_products(instruction: str) -> None:
     found = product(instruction)
     random = np.random.default_rng(1)
@@ -78,7 +79,7 @@ def test_products(instruction: str) -> None:
     assert (result == elements(found.d, a @ b + c)).all()
 
 
-@pytest.mark.parametrize("instruction", PRODUCTS)
+@each_row("instruction", PRODUCTS)
 def test_fragments_hold_each_element(instruction: str) -> None:
     for fragment in product(instruction)[:4]:
         held = np.bincount(fragment.places.ravel(), minlength=fragment.rows * fragment.columns)
@@ -101,7 +102,7 @@ PLACES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("instruction", "part", "places"), PLACES)
+@each_row(("instruction", "part", "places"), PLACES)
 def test_fragments_are_those_of_ptx(instruction: str, part: str, places: dict[tuple[int, int], Any]) -> None:
     fragment = getattr(product(f"mma.sync.aligned.{instruction}"), part)
     for (lane, element), place in places.items():
@@ -118,7 +119,7 @@ COUNTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("part", "shape", "kind", "count"), COUNTS)
+@each_row(("part", "shape", "kind", "count"), COUNTS)
 def test_wmma_has_as_many_registers_as_ptx_says(part: str, shape: str, kind: str, count: int) -> None:
     fragment, _ = wmma_access(("load", part, "sync", "aligned", "row", shape, "shared", kind))
     assert fragment.words == count
@@ -140,8 +141,8 @@ def test_wmma_is_laid_out_as_on_a_gpu(part: str, shape: str, kind: str, lane: in
     assert [divmod(place, fragment.columns) for place in fragment.places[lane, : len(places)].tolist()] == places
 
 
-@pytest.mark.parametrize("order", ["row", "col"])
-@pytest.mark.parametrize("shape", ["m16n16k16", "m8n32k16", "m32n8k16"])
+@each_row("order", ["row", "col"])
+@each_row("shape", ["m16n16k16", "m8n32k16", "m32n8k16"])
 def test_wmma_loads_multiplies_and_stores(shape: str, order: str) -> None:
     """Through memory, whose rows (columns) are three elements longer than the matrix."""
     whole = wmma(("mma", "sync", "aligned", order, order, shape, "f32", "f32"))
@@ -207,7 +208,7 @@ def test_infinities_and_nan_pass_without_a_warning() -> None:
     assert np.isnan(found.evaluate(a, np.zeros((1, 32, 2), np.uint32), np.zeros((1, 32, 4), np.float32))).all()
 
 
-@pytest.mark.parametrize("instruction", [
+@each_row("instruction", [
     "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", "mma.sync.aligned.m16n8k16.col.col.f32.f16.f16.f32",
     "mma.sync.aligned.m16n8k16.row.col.s32.f16.f16.s32", "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32",
     "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "mma.sync", "wmma.mma.sync.aligned.row.col.m9n9k9.f32.f32",

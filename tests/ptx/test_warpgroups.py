@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from grader.plan.findings import OutOfBounds, Undefined, Unwritten
 from grader.plan.plan import Integer
 from tests.ptx.launching import Outcome, empty, run, tensor
 from tests.ptx.warpgroups import PRODUCTS, Product, drawn
+from tests.rows import each_row
 
 
 def made(product: Product, text: str = "", **descriptors: int) -> tuple[Outcome, np.ndarray, np.ndarray]:
@@ -19,7 +19,7 @@ def made(product: Product, text: str = "", **descriptors: int) -> tuple[Outcome,
     return outcome, product.result(out.values("u4")), expected
 
 
-@pytest.mark.parametrize("product", PRODUCTS, ids=str)
+@each_row("product", PRODUCTS, ids=str)
 def test_products(product: Product) -> None:
     outcome, found, expected = made(product)
     assert outcome.findings == []

@@ -21,6 +21,7 @@ from tests.command import kernelmark
 from tests.records.made import KERNELS, add, draft, kept
 from tests.records.test_policy import BOOK, NAMES, hand_in, late
 from tests.report import samples
+from tests.rows import each_row
 
 BY = ("--by", "T. Assistant")
 
@@ -80,7 +81,7 @@ GRADES: dict[str, tuple[dict[str, Any], list[Any], list[Mark], float | None, flo
 }
 
 
-@pytest.mark.parametrize("example", GRADES)
+@each_row("example", GRADES)
 def test_points_that_people_give_count(example: str) -> None:
     policy, work, marks, points, most = GRADES[example]
     roster = [] if work else [Student("ada")]

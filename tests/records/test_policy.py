@@ -21,6 +21,7 @@ from grader.records.verbs import grades
 from tests.command import kernelmark
 from tests.records.made import add, draft
 from tests.report import samples
+from tests.rows import each_row
 
 NAMES = ("silu", "gemm", "transpose")
 BOOK = ("tests", "rules")
@@ -87,7 +88,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], list[Standing], float | None]] = {
 }
 
 
-@pytest.mark.parametrize(("fields", "made", "expected"), EXAMPLES.values(), ids=EXAMPLES)
+@each_row(("fields", "made", "expected"), EXAMPLES.values(), ids=EXAMPLES)
 def test_examples(fields: dict[str, Any], made: list[Standing], expected: float | None) -> None:
     found = graded(late(**fields), *made).lines[0]
     assert found.points == expected

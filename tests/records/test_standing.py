@@ -13,6 +13,7 @@ from grader.records.draw import beside
 from grader.records.standing import Standing, latest, pending, standing, timed, to_undo
 from grader.records.store import Store
 from tests.records.made import add, draft, stands
+from tests.rows import each_row
 
 RIGHT: dict[str, Any] = {"verdict": "accepted", "score": 60, "max_score": 100}
 FAILED: dict[str, Any] = {"verdict": "infrastructure_error"}
@@ -66,7 +67,7 @@ def numbered(*heads: Attempt) -> list[Standing]:
 FIRST, SECOND, THIRD = "2026-10-01T12:00:00+02:00", "2026-10-01T11:00:00+00:00", "2026-10-03T12:00:00+02:00"
 
 
-@pytest.mark.parametrize(("made", "last"), [
+@each_row(("made", "last"), [
     ([("a", FIRST), ("b", SECOND)], ("b", SECOND)),
     # An older download, graded later.
     ([("b", SECOND), ("a", FIRST)], ("b", SECOND)),

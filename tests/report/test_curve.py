@@ -13,6 +13,7 @@ from grader.model.result import Sweep, SweepPoint
 from grader.report import curve
 from grader.report.pages import student_page
 from tests.report import samples
+from tests.rows import each_row
 
 NAN, INFINITE = float("nan"), float("inf")
 
@@ -79,7 +80,7 @@ def test_the_chart_draws_each_kernel_and_breaks_where_one_has_no_time() -> None:
     assert [path.count("M") for path in mine] == [2]
 
 
-@pytest.mark.parametrize("points", [
+@each_row("points", [
     [], [point(8)], [point(8, student_us=NAN)], [point(8, student_us=1.0)],
     [point(8, student_us=1.0), point(8, student_us=1.0)],
     [SweepPoint(sizes={}, amount=INFINITE, student_us=1.0),

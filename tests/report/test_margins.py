@@ -13,6 +13,7 @@ from grader.report.ptx import instructions
 from grader.report.touched import picture
 from tests.report import samples
 from tests.report.elements import Elements
+from tests.rows import each_row
 
 
 def inspection(launch: dict[str, Any], /, **access: Any) -> Inspection:
@@ -36,7 +37,7 @@ def test_the_worst_line_is_first_and_figures_are_of_all_programs() -> None:
     assert ("narrowest access", "32 bits", "128 bits") in compared(samples.INSPECTION)
 
 
-@pytest.mark.parametrize(("launch", "access", "said"), [
+@each_row(("launch", "access", "said"), [
     ({}, {}, ""),
     ({}, {"moved": 131072}, "This moves 8 times what it needs"),
     ({}, {"masked": 2048}, "The mask switches off 50 % of its lanes"),
@@ -61,7 +62,7 @@ def test_what_hardly_counts_has_no_advice_and_lines_share_a_sentence() -> None:
     assert lines == [9, 10] and named(lines) == "Lines 9 and 10" and named([9]) == "Line 9"
 
 
-@pytest.mark.parametrize(("launch", "said"), [
+@each_row(("launch", "said"), [
     ({}, ""),
     ({"spills": 64}, "spilled goes to memory and back"),
     ({"products": True}, "without tensor cores"),

@@ -23,6 +23,7 @@ from grader.report.source import difference, excerpts
 from grader.report.tally import columns
 from tests.report import desk, samples
 from tests.report.elements import Elements
+from tests.rows import each_row
 
 STUDENT_BYTES = 1_000_000
 CLASS_BYTES = 1_000_000
@@ -130,7 +131,7 @@ LISTINGS: dict[str, tuple[str, Place | None, int, Shown]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "place", "change", "shown"), LISTINGS.values(), ids=LISTINGS)
+@each_row(("text", "place", "change", "shown"), LISTINGS.values(), ids=LISTINGS)
 def test_a_line_is_shown_in_its_function_with_what_is_known_of_it(
     text: str, place: Place | None, change: int, shown: Shown
 ) -> None:
@@ -307,7 +308,7 @@ def test_empty_class(tmp_path: Path) -> None:
     assert rows((tmp_path / "gradebook.csv").read_text()) == [["student", "score", "max_score", "measured_max"]]
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1+1", "@SUM(1)", "\tx", "\r\nx", "  =1", "＝1", "\x1b[0m=1"])
+@each_row("text", ["=1+1", "+1", "-1+1", "@SUM(1)", "\tx", "\r\nx", "  =1", "＝1", "\x1b[0m=1"])
 def test_formulas_are_defused(text: str) -> None:
     assert cell(text).startswith("'")
 

@@ -14,6 +14,7 @@ from grader.report.stages import rungs as ladder_rungs
 from grader.report.stages import standing
 from tests.report import samples, speeds
 from tests.report.elements import Elements
+from tests.rows import each_row
 
 
 def test_measured_speed_is_drawn() -> None:
@@ -84,7 +85,7 @@ def at(ratio: float, doubt: float, ladder: list[CourseRung]) -> Performance:
         median=ratio, low=ratio - doubt, high=ratio + doubt))
 
 
-@pytest.mark.parametrize(("ratio", "doubt", "said"), STANDS)
+@each_row(("ratio", "doubt", "said"), STANDS)
 def test_where_a_kernel_stands_among_the_stages(ratio: float, doubt: float, said: str) -> None:
     assert standing(at(ratio, doubt, speeds.LADDER)) == said
     # In whatever order they were measured.

@@ -9,9 +9,10 @@ from grader.model.verdicts import Verdict
 from grader.report.findings import findings, headline, not_measured
 from grader.report.text import figure, points, seconds
 from tests.report import samples
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(("text", "shown"), [
+@each_row(("text", "shown"), [
     ("\x1b[31mred\x1b[0m", "red"),
     ("\x1b]0;title\x07after", "after"),
     ("\x1b]0;never ended, then text", "0;never ended, then text"),
@@ -36,7 +37,7 @@ def test_unfinished_escapes_take_linear_time() -> None:
     assert len(clean("\x1b]" * 500_000 + "\x1bP" * 500_000)) < 20_100
 
 
-@pytest.mark.parametrize(("shown", "expected"), [
+@each_row(("shown", "expected"), [
     (points(312.5), "312.5"), (points(60), "60"), (points(0.333333), "0.33"), (points(float("nan")), "?"),
     (figure(0.0123456), "0.0123"), (figure(12345.6), "12,346"), (figure(4.2e7), "4.2e+07"), (figure(None), "–"),
     (figure(float("inf")), "infinite"), (seconds(0.0456), "45.6 ms"), (seconds(1.5), "1.5 s"),
@@ -46,7 +47,7 @@ def test_figures(shown: str, expected: str) -> None:
     assert shown == expected
 
 
-@pytest.mark.parametrize(("verdicts", "sentence"), [
+@each_row(("verdicts", "sentence"), [
     ({}, "All six kernels are right."),
     ({"gemm": "wrong_answer"}, "Five of six kernels are right; GEMM is the one to fix first."),
     ({"gemm": "wrong_answer", "silu": "policy_violation"},

@@ -15,9 +15,10 @@ from grader.model.catalogue import assignments
 from grader.run import gpus
 from grader.run.sweep import LEAST_BYTES, MOST_POINTS, amount, cases
 from tests.command import kernelmark
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize("name", assignments())
+@each_row("name", assignments())
 def test_an_assignment_is_swept_up_to_its_largest_timed_case(name: str) -> None:
     assignment = assignments()[name]
     found = cases(assignment)

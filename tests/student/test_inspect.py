@@ -17,6 +17,7 @@ from grader.model.course import LimitsTable
 from tests.command import SECONDS, kernelmark
 from tests.graded import results
 from tests.members import HERE, text
+from tests.rows import each_row
 
 ROWS = """import triton
 import triton.language as tl
@@ -125,7 +126,7 @@ def test_figures_that_are_kept_are_those_of_the_reference(tmp_path: Path) -> Non
         assert kept["shared"] == max(one.shared for one in inspection.launches)
 
 
-@pytest.mark.parametrize("name", assignments())
+@each_row("name", assignments())
 def test_every_assignment_has_figures_of_a_good_kernel(name: str) -> None:
     # That they are those of the reference kernel is what `kernelmark verify` looks at, in tests/test_verify.py.
     found = good_figures(name)

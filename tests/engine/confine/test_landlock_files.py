@@ -31,6 +31,7 @@ from tests.engine.confine.restricted import (
     private_mounts,
     read,
 )
+from tests.rows import each_row
 
 # Those between which the refused attacks on files differ, and the highest.
 FILE_ABIS = (2, 3, 6)
@@ -239,7 +240,7 @@ def test_devices_may_be_read_and_written_and_only_those(reported: int, place: Pl
     assert {answer for answer in answers.values() if answer != "ok"} == {"EACCES"}
 
 
-@pytest.mark.parametrize("device", [False, True])
+@each_row("device", [False, True])
 def test_ioctl_is_for_named_devices(device: bool, reported: int) -> None:
     def control() -> None:
         with Path("/dev/urandom").open("rb", buffering=0) as file:

@@ -15,6 +15,7 @@ import pytest
 
 from grader.engine.confine import seccomp
 from grader.engine.confine.seccomp import ARCHITECTURES, EXAMINED, EXEC, NEWEST, REFUSED
+from tests.rows import each_row
 
 PID = 4321
 OTHER = 77
@@ -164,7 +165,7 @@ WITHOUT_PROGRAMS = [
 
 
 @machines
-@pytest.mark.parametrize(("call", "args", "expected"), ARGUMENTS)
+@each_row(("call", "args", "expected"), ARGUMENTS)
 def test_arguments_decide(machine: str, call: str, args: tuple[int, ...], expected: int) -> None:
     number = number_of(machine, call)
     assert number is not None
@@ -174,7 +175,7 @@ def test_arguments_decide(machine: str, call: str, args: tuple[int, ...], expect
 
 
 @machines
-@pytest.mark.parametrize(("call", "args", "expected"), WITHOUT_PROGRAMS)
+@each_row(("call", "args", "expected"), WITHOUT_PROGRAMS)
 def test_arguments_decide_without_a_gpu(machine: str, call: str, args: tuple[int, ...], expected: int) -> None:
     number = number_of(machine, call)
     assert number is not None

@@ -17,6 +17,7 @@ import pytest
 from grader.engine.confine.seccomp import EXEC, REFUSED
 from grader.judge.buffers import HostTensor
 from tests.engine.confine.filtered import on_this_system, printed, run
+from tests.rows import each_row
 
 # No memory is at address -1, no descriptor or process has that number, no flags are all set: harmless even as root.
 # Of a few calls -1 would make something, so they ask for what is not there.
@@ -55,7 +56,7 @@ def filtered_already() -> bool:
 
 
 @on_this_system
-@pytest.mark.parametrize("call", REFUSED | EXEC)
+@each_row("call", REFUSED | EXEC)
 def test_the_kernel_refuses_the_call_because_of_the_filter(
     call: str, answers: tuple[dict[str, int], dict[str, int]],
 ) -> None:

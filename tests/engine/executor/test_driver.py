@@ -14,6 +14,7 @@ from grader.frontends.triton.compiler.machine_code import metadata_of
 from grader.plan.compiled import DescriptorPart, Operand, Plain, TensorMap
 from grader.plan.plan import Argument, Descriptor, Float, Integer, Pointer
 from tests.engine.executor import kernels
+from tests.rows import each_row
 
 pytestmark = pytest.mark.newest
 
@@ -78,7 +79,7 @@ def test_an_operand_of_another_argument_is_refused(operand: Operand) -> None:
         driver.values_of([operand], arguments, [4096], 0, encode)
 
 
-@pytest.mark.parametrize(("argument", "value"), [
+@each_row(("argument", "value"), [
     (Float(type="fp32", value=1e39), struct.pack("<f", float("inf"))),
     (Float(type="fp16", value=1.5), struct.pack("<e", 1.5)),
     (Float(type="bf16", value=1.5), struct.pack("<f", 1.5)[2:]),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.engine.executor import guards
 from grader.engine.executor.guards import LINE, Extent, Guards, layout
+from tests.rows import each_row
 
 
 @settings(max_examples=60)
@@ -42,8 +42,8 @@ def test_writing_zones_spares_tensors() -> None:
     assert all((memory[span.start : span.end] == 7).all() for span in spans)
 
 
-@pytest.mark.parametrize("size", [4, 510, 512, 515])
-@pytest.mark.parametrize("where", ["right behind", "right before", "a zone behind", "a zone before"])
+@each_row("size", [4, 510, 512, 515])
+@each_row("where", ["right behind", "right before", "a zone behind", "a zone before"])
 def test_one_byte_in_a_zone_is_found(size: int, where: str) -> None:
     memory, spans, zones = arena([100, size, 100])
     span = spans[1]

@@ -12,6 +12,7 @@ from grader.engine.executor.memory import Temporaries
 from grader.engine.executor.programs import Scratch, steps, strided
 from grader.plan.plan import Buffer, Copy, Data, Fill, Operation, View
 from tests.engine.executor.kernels import whole
+from tests.rows import each_row
 
 
 def made(operations: list[Operation], *memory: torch.Tensor) -> None:
@@ -34,7 +35,7 @@ def test_operations_are_made_in_their_order_on_what_they_name() -> None:
     assert (other == -1).all()
 
 
-@pytest.mark.parametrize(("dtype", "value"), [
+@each_row(("dtype", "value"), [
     ("float16", float("inf")), ("bfloat16", 1.5), ("int64", -(2**63)), ("uint8", 255), ("bool", True),
     ("float64", 0.1), ("uint64", 2**64 - 1), ("float8_e5m2", 2.0),
 ])  # fmt: skip

@@ -12,6 +12,7 @@ from grader.frontends.cuda.phrases import PHRASES
 from grader.frontends.cuda.phrases.edits import EDITS
 from grader.plan.edits import edited
 from tests.members import HERE, whole
+from tests.rows import each_row
 
 FILES = sorted(path for room in ("accepted", "wrong_answer", "runtime_error") for folder in (HERE / room).iterdir()
                for path in whole(folder).glob("*.cu"))
@@ -210,7 +211,7 @@ void counted(const float *x, float *y, int n)
 """
 
 
-@pytest.mark.parametrize(("text", "right", "wrong", "line"), [
+@each_row(("text", "right", "wrong", "line"), [
     (COUNTS, "x % WARP,", "x % WARPS,", 9), (COUNTS, "WARPS * blockDim", "WARP * blockDim", 7),
     (COUNTS, "k * blockDim.x", "k", 9), (COUNTS, "n - 1 - lane", "n - lane", 10),
     (COUNTS, "gridDim.x - 1", "gridDim.x", 10), (COUNTS, "(unsigned)WARPS - 1", "(unsigned)WARPS", 10),
@@ -250,7 +251,7 @@ def test_a_mistake_is_mended_by_one_of_the_first_edits(text: str, right: str, wr
     assert any(_plain(one) == _plain(text) for one in found), found
 
 
-@pytest.mark.parametrize(("text", "wrong", "right"), [
+@each_row(("text", "wrong", "right"), [
     (LANES, "threadIdx.x % 32 == 0", "threadIdx.x == 0"),
     (LANES, "gridDim.x * blockDim.x / 32", "gridDim.x * blockDim.x"),
     (LANES.replace("threadIdx.x % 32 == 0", "own == 0"), "own == 0", "threadIdx.x == 0"),

@@ -18,6 +18,7 @@ from grader.model.verdicts import FailureKind
 from grader.plan.findings import Undefined
 from grader.plan.messages import Refused
 from tests.frontends.outside import outside
+from tests.rows import each_row
 
 SILU = catalogue.assignments()["silu"].model_copy(update={"suffix": ".cu"})
 
@@ -105,7 +106,7 @@ COMPILED = [
 ]
 
 
-@pytest.mark.parametrize(("message", "line", "said"), COMPILED)
+@each_row(("message", "line", "said"), COMPILED)
 def test_a_message_of_the_compiler_tells_what_to_do(message: str, line: str, said: str) -> None:
     told = explain_failure(SILU, "compile_error", message, line=3, text=line)
     assert said in told.hint and "{" not in told.hint.replace("{ ", "").replace("each {", "")
@@ -152,7 +153,7 @@ RUN: list[tuple[FailureKind, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "message", "said"), RUN)
+@each_row(("kind", "message", "said"), RUN)
 def test_a_failure_of_host_code_tells_what_to_do(kind: FailureKind, message: str, said: str) -> None:
     assert said in explain_failure(SILU, kind, message).hint
 
@@ -179,7 +180,7 @@ def test_no_mistake_of_an_assignment_is_told_in_another_language() -> None:
     assert {hint: said for hint, said in told.items() if re.search(others, said)} == {}
 
 
-@pytest.mark.parametrize(("source", "said"), [
+@each_row(("source", "said"), [
     ("float y = 1 / 2 * x;", "Line 1 divides whole numbers: `1 / 2` is 0."),
     ("int n;\nfloat mean = sum * (1 / n);", "Line 2 divides whole numbers: `1 / n` is 0 unless n is 1."),
     ("out[i] = 299 / 1000 * r;", "`299 / 1000` is 0"),
@@ -225,7 +226,7 @@ GUARDED = """__global__ void k(float *x, int n) {
 """
 
 
-@pytest.mark.parametrize(("before", "after", "said"), [
+@each_row(("before", "after", "said"), [
     ("HERE", "i + k * 32", "line 4 compares `i`, and the index in line 5 holds `i + k * 32`, in which a loop counts "
                            "`k`"),
     ("HERE", "(i + k) * n + j", "line 4 compares `i`, and the index in line 5 holds `i + k`"),
@@ -262,7 +263,7 @@ def test_a_condition_is_held_against_the_index(before: str, after: str, said: st
     assert said in slip.seen if said and slip else slip is None and not said, slip
 
 
-@pytest.mark.parametrize(("defined", "constant"), [
+@each_row(("defined", "constant"), [
     ("#define FOUR 4\n", True), ("#define FOUR (2 * 2) // rows\n", True), ("const int FOUR = 4;\n", True),
     ("constexpr int FOUR = TWO * TWO;\n", True), ("#define FOUR min(4, left)\n", False),
     ("const int FOUR = left;\n", False), ("int FOUR = 4;\n", False), ("#define FOURTH 4\n", False),

@@ -18,6 +18,7 @@ from grader.frontends.cuda.text import (
 )
 from grader.plan.plan import Argument, Float, InnerPointer, Integer, Kernel, Launch, Malformed, Pointer, Structure
 from tests.frontends.cuda.compiling import kernel_of, needs_nvcc, ptx_of
+from tests.rows import each_row
 
 SOURCE = """#include <cstdio>
 __constant__ float scale[2] = {1.5f, -2};
@@ -120,7 +121,7 @@ def _kernel(body: str = "", module: str = "", **changed: object) -> Kernel:
                                   "signature": SIGNATURE, **changed})
 
 
-@pytest.mark.parametrize(("body", "module"), [
+@each_row(("body", "module"), [
     ("", ""),
     ("\tmov.u64 %rd1, $str;\n\tcvta.global.u64 %rd1, %rd1;\n" + CALL, STRING + PRINTF),
     ("\tmov.u64 %rd1, $str;\n\tld.global.u8 %rd2, [%rd1+1];\n", STRING),
@@ -135,7 +136,7 @@ def test_what_a_builder_makes_is_read(body: str, module: str) -> None:
     assert argument_names(kernel) == ["x", "n", "parameter 3", "p"]
 
 
-@pytest.mark.parametrize(("body", "module", "said"), [
+@each_row(("body", "module", "said"), [
     ("\ttex.2d.v4.f32.s32 {%f1}, [t, {%r1}];\n", "", "an instruction that no kernel has: tex.2d"),
     ("\t.pragma \"enable_smem_spilling\";\n", "", "asks the assembler for something"),
     ("\t.section .debug_x;\n", "", "a directive that the compiler does not write: .section"),
@@ -176,7 +177,7 @@ def test_what_no_builder_makes_is_refused(body: str, module: str, said: str) -> 
     assert canonical(kernel.text) == ""
 
 
-@pytest.mark.parametrize(("changed", "said"), [
+@each_row(("changed", "said"), [
     ({"symbol": "other"}, "the kernel's entry is k, not other"),
     ({"signature": ["u64", "u32", "f32"]}, "other arguments than its signature says"),
     ({"signature": ["u64", "u32", "f32", "b8[24]@8"]}, "other arguments than its signature says"),
@@ -228,7 +229,7 @@ def test_a_launch_that_fits_passes(at: int, argument: Argument) -> None:
     check_launch(_launch([*GOOD[:at], argument, *GOOD[at + 1 :]]), _kernel())
 
 
-@pytest.mark.parametrize(("at", "argument"), [
+@each_row(("at", "argument"), [
     (0, Float(type="fp64", value=1.0)), (1, POINTER), (1, Integer(type="u64", value=1)),
     (1, Integer(type="u32", value=2**32)), (1, Integer(type="i32", value=2**31)), (2, Integer(type="u32", value=1)),
     (2, Float(type="fp64", value=1.0)), (3, POINTER), (3, Structure(contents=base64.b64encode(bytes(8)).decode())),
@@ -242,7 +243,7 @@ def test_a_launch_that_does_not_fit_is_refused(at: int, argument: Argument) -> N
         check_launch(_launch([*GOOD[:at], argument, *GOOD[at + 1 :]]), _kernel())
 
 
-@pytest.mark.parametrize("changed", [
+@each_row("changed", [
     {"block": (1025, 1, 1)}, {"block": (0, 1, 1)}, {"block": (64, 32, 1)}, {"block": (1, 1, 65)}, {"cluster": 2},
     {"programmatic": True},
 ])

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import pytest
-
 from grader.home import ROOT
+from tests.rows import each_row
 
 API = ROOT / "grader" / "frontends" / "triton" / "api.py"
 # What a student writes, too.
@@ -33,7 +32,7 @@ def private(text: str) -> Iterator[str]:
         yield from (name for name in names if name.partition(".")[0] == "triton" and name not in PUBLIC)
 
 
-@pytest.mark.parametrize("line", [
+@each_row("line", [
     "from triton.runtime import driver", "import triton.compiler", "from triton import knobs", "triton.compile = mine",
     "triton.runtime.driver.set_active(x)", "triton.jit = mine", "getattr(triton, name)",
     "importlib.import_module('triton.runtime.jit')", "from triton._C.libtriton import ir"])
@@ -41,7 +40,7 @@ def test_a_private_interface_is_seen(line: str) -> None:
     assert list(private(line))
 
 
-@pytest.mark.parametrize("line", ["import triton", "import triton.language as tl", "@triton.jit\ndef k(x): ...",
+@each_row("line", ["import triton", "import triton.language as tl", "@triton.jit\ndef k(x): ...",
                                   "n = triton.cdiv(a, b)", "launch.triton", 'said("triton>=3.6")'])
 def test_the_language_is_not(line: str) -> None:
     assert not list(private(line))

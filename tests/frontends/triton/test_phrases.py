@@ -6,6 +6,7 @@ import pytest
 
 from grader.frontends.triton.phrases import PHRASES
 from tests.frontends.outside import outside
+from tests.rows import each_row
 
 KERNEL = """@triton.jit
 def k(x, n, BLOCK: tl.constexpr):
@@ -17,7 +18,7 @@ def k(x, n, BLOCK: tl.constexpr):
 """
 
 
-@pytest.mark.parametrize(("before", "after", "said"), [
+@each_row(("before", "after", "said"), [
     ("", "", "Line 4 computes `mask` once, before the loop, and `at` moves on in each round."),
     ("mask=mask", "mask", "Line 4 computes `mask` once"),
     ("x + at, 0.0, mask=mask", "\n            x + at, 0.0,\n            mask=mask", "Line 4 computes `mask` once"),

@@ -10,6 +10,7 @@ from grader.frontends import Foreign
 from grader.frontends.triton.text import read_kernel, read_text
 from grader.plan.plan import Kernel, Malformed
 from tests.frontends.triton import kernels
+from tests.rows import each_row
 
 pytestmark = pytest.mark.newest
 
@@ -65,14 +66,14 @@ def test_assembly_of_tritons_own_library_is_none() -> None:
     assert text != ODD.text and read_text(text).foreign == ()
 
 
-@pytest.mark.parametrize("line", FORGED.values(), ids=FORGED)
+@each_row("line", FORGED.values(), ids=FORGED)
 def test_what_the_front_end_never_writes_is_refused(line: str) -> None:
     assert _FIRST in COPY.text
     with pytest.raises(Malformed):
         read_text(COPY.text.replace(_FIRST, line + _FIRST, 1))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "signature",
     [["*fp32", "*fp32"], ["*fp32", "*fp32", "i64"], ["*fp16", "*fp32", "i32"], ["*fp32", "*fp32", "i32", "i32"],
      ["*fp32", "*fp32", "int; exit()"], ["*fp8e4nv", "fp8e4nv", "i32"], ["tensordesc<fp32[64]>", "*fp32", "i32"]],
@@ -87,7 +88,7 @@ def test_another_symbol_is_refused() -> None:
         read_kernel(COPY.model_copy(update={"symbol": "other"}))
 
 
-@pytest.mark.parametrize("dtype", ["fp32", "bf16", "i8", "u8", "i64", "u16", "fp8e5", "fp8e4nv"])
+@each_row("dtype", ["fp32", "bf16", "i8", "u8", "i64", "u16", "fp8e5", "fp8e4nv"])
 def test_descriptors_of_each_type_fit_their_entry(dtype: str) -> None:
     assert read_kernel(kernels.tile(dtype, side=32)) == ()
 

@@ -13,6 +13,7 @@ from grader.model.verdicts import FailureKind
 from tests.frontends.triton.kernels import lower
 from tests.judge.explain import wrong_kernels
 from tests.judge.toys import SILU
+from tests.rows import each_row
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,7 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return wrong_kernels.made(tmp_path_factory.mktemp("kernels"))
 
 
-@pytest.mark.parametrize("name", wrong_kernels.KERNELS)
+@each_row("name", wrong_kernels.KERNELS)
 def test_what_triton_does_not_compile_has_a_hint(kernels: dict[str, Any], name: str) -> None:
     kernel, (body, words) = kernels[name], wrong_kernels.KERNELS[name]
     with pytest.raises(Exception) as error:
@@ -35,7 +36,7 @@ def test_what_triton_does_not_compile_has_a_hint(kernels: dict[str, Any], name: 
     assert not detail.message.startswith("CompilationError: at "), "the kernel's text is quoted"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "message", "words"),
     [
         ("exception", "TypeError: add() missing 1 required positional argument: 'n'", "leaves out 'n'"),
@@ -232,7 +233,7 @@ def test_what_a_submission_raises_itself_is_no_riddle() -> None:
     assert "raises this" in detail.hint
 
 
-@pytest.mark.parametrize("number", [
+@each_row("number", [
     s for s in signal.Signals if s.name in {"SIGSEGV", "SIGKILL", "SIGABRT", "SIGXCPU", "SIGSYS", "SIGXFSZ"}])
 def test_signals_have_hints_of_their_own(number: signal.Signals) -> None:
     detail = explain_failure(SILU, "crash", f"the process was killed by {number.name}", signal=number)

@@ -29,6 +29,7 @@ from grader.plan.findings import (
 )
 from tests.judge import faults
 from tests.judge.toys import LINE, SILU, Fault, called, explain, judge
+from tests.rows import each_row
 
 SOURCE = "\n" * 8 + "    x = tl.load(x_ptr + offsets)\n"
 
@@ -117,14 +118,14 @@ def test_different_values_for_one_element_fail_a_run_and_name_both_programs() ->
     assert "tl.atomic_add" in detail.hint
 
 
-@pytest.mark.parametrize("finding", [TOO_EARLY, READS_OUT, READS_SCRATCH, MASKED, EMPTY, OVERFLOW])
+@each_row("finding", [TOO_EARLY, READS_OUT, READS_SCRATCH, MASKED, EMPTY, OVERFLOW])
 def test_other_findings_fail_no_run_that_is_right(finding: Finding) -> None:
     assert explain_findings(SILU, SOURCE, [finding]) is None
     assert told(_answers_rightly, finding) is None
 
 
-@pytest.mark.parametrize("what", get_args(Undefinable))
-@pytest.mark.parametrize("language", front_ends())
+@each_row("what", get_args(Undefinable))
+@each_row("language", front_ends())
 def test_what_is_left_to_chance_fails_a_run_or_is_a_remark(language: str, what: Undefinable) -> None:
     front_end = front_ends()[language]
     if what not in front_end.phrases.chances:

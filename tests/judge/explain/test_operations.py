@@ -14,6 +14,7 @@ from grader.plan.findings import Access, Unwritten
 from grader.plan.plan import Argument, Buffer, Copy, Descriptor, Fill, Kernel, Launch, Operation, Plan, Pointer, View
 from tests.judge import faults
 from tests.judge.toys import LINE, called, explain
+from tests.rows import each_row
 
 SOURCE = "\n" * 19 + "    kernel[(n // 64,)](x, out, n)\n"
 X, OUT, OWN = 0, 1, 2
@@ -39,7 +40,7 @@ def unwritten(made: Plan, call: int = 0) -> Detail | None:
     return explain_unwritten(called(LINE, LINE.cases[0], torch.empty(5000), plan=made, call=call, source=SOURCE))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("made", "message", "hint", "line"),
     [
         (plan(), "No kernel was launched.", "kernel[(programs,)](arguments)", 0),
@@ -92,7 +93,7 @@ def test_the_reason_is_told_with_the_figures_of_the_output() -> None:
     assert "wrong pointer" in explain(LINE, case, nothing, plan=plan(launch(X, X)), changed=["x"]).hint
 
 
-@pytest.mark.parametrize(("size", "access", "suffix", "said"), [
+@each_row(("size", "access", "suffix", "said"), [
     (45, "atomic", ".cu", "Line 9 sets 45 of the 180 bytes of `target`, and line 11 reads bytes that it "
      "did not set. cudaMemset"),
     (1, "load", ".cu", "Line 9 sets 1 of the 180 bytes"),

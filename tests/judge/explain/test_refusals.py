@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import get_args
 
-import pytest
-
 from grader.frontends.triton.phrases import PHRASES
 from grader.judge.explain import explain_stop
 from grader.plan.messages import Refusal, Refused
 from tests.judge.toys import SILU
+from tests.rows import each_row
 
 SOURCE = "import torch\n\ndef silu(x, out):\n    out.copy_(x * torch.sigmoid(x))\n"
 SHAPES = "but host code has the shapes of tensors, not their values"
@@ -42,7 +41,7 @@ SAID: list[tuple[Refusal, str, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("why", "operator", "message", "hint"), SAID, ids=[why for why, *_ in SAID])
+@each_row(("why", "operator", "message", "hint"), SAID, ids=[why for why, *_ in SAID])
 def test_a_refusal_says_what_was_asked_and_what_to_do(why: Refusal, operator: str, message: str, hint: str) -> None:
     detail = explain_stop(SILU, SOURCE, Refused(seq=1, why=why, operator=operator, line=4, traceback="…"))
     assert detail.kind == "policy" and detail.traceback == "…"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import signal
 
-import pytest
-
 from grader.engine.forkserver.conversation import Lost
 from grader.judge import execution
 from grader.judge.explain import explain_remarks, explain_stop
@@ -24,6 +22,7 @@ from grader.plan import compiled
 from grader.plan.findings import EmptyGrid, MaskedUsed
 from grader.plan.messages import Absent, CannotSimulate, Exhausted, Failed, Skipped
 from tests.judge.toys import SILU
+from tests.rows import each_row
 
 SOURCE = "\n" * 9 + "    tl.store(out_ptr, x)\n    while True:\n"
 
@@ -100,7 +99,7 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("stop", "kind", "message", "hint"), STOPS)
+@each_row(("stop", "kind", "message", "hint"), STOPS)
 def test_what_comes_in_place_of_an_answer_is_explained(stop: Stop, kind: FailureKind, message: str, hint: str) -> None:
     detail = explain_stop(SILU, SOURCE, stop)
     assert detail.kind == kind
@@ -146,7 +145,7 @@ RAISED = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("why", "text", "message", "hint"),
     [(why, *said) for why, said in LEFT_OUT.items()] +
     [("exception", text, f"it raised an exception (`{text}`).", hint) for text, hint in RAISED.values()],

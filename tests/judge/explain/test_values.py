@@ -13,6 +13,7 @@ from grader.judge.explain.evidence import UNKNOWN
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
 from tests.judge.toys import BLEND, GEMM, LINE, NORM, ORACLES, SILU, TURN, Fault, explain
+from tests.rows import each_row
 
 Answer = Callable[[Mapping[str, Any], Tensor], Tensor]
 """A wrong answer, of the inputs and the right one in float64."""
@@ -81,7 +82,7 @@ def _left(answer: Answer) -> Fault:
 
 
 
-@pytest.mark.parametrize(("words", "assignment", "answer", "case"), EACH)
+@each_row(("words", "assignment", "answer", "case"), EACH)
 def test_a_fact_is_told(
     words: str, assignment: Assignment, answer: Callable[[Assignment], Answer], case: Case
 ) -> None:

@@ -14,12 +14,13 @@ from grader.model import catalogue
 from grader.model.assignment import Assignment
 from grader.plan.findings import Access, Finding, Misaligned, OutOfBounds, Race, Undefined
 from grader.plan.messages import Exhausted
+from tests.rows import each_row
 
 SILU = catalogue.assignments()["silu"]
 CUDA = SILU.model_copy(update={"suffix": ".cu"})
 
 
-@pytest.mark.parametrize(("text", "told"), [
+@each_row(("text", "told"), [
     ("3 programs along x", "3 blocks along x"),
     ("Programs 1 and 2 store", "Blocks 1 and 2 store"),
     ("3 of 256 active lanes lie outside in program 5", "3 of 256 active threads lie outside in block 5"),
@@ -100,7 +101,7 @@ for (int k = 0; k < n; ++k) {
 PREFETCHED = IN_TURN.replace("    tile[use][t] = x[k];\n", "    tile[use][t] = x[k]; tile[next][t] = 0;\n")
 
 
-@pytest.mark.parametrize(("source", "tensor", "line", "message", "hint"), [
+@each_row(("source", "tensor", "line", "message", "hint"), [
     (PREFETCHED, "tile", 5, "use one element of the shared array `tile` in line 5",
      "Line 3 stores to `tile[use]`, and line 5 loads from `tile[use]`: both use the same stage of the array."),
     (PREFETCHED, "tile", 3, "in line 3", "Line 3 stores to `tile[use]`, and line 5 loads"),
@@ -131,7 +132,7 @@ def test_what_stops_a_call() -> None:
     assert "asks for 70,000 blocks along y" in large.message and "each block work on a larger part" in large.hint
 
 
-@pytest.mark.parametrize(("tile", "lanes", "live", "joined"), [
+@each_row(("tile", "lanes", "live", "joined"), [
     # A float4 of each thread is one tile of all.
     ([256, 4], [4, 1], [64, 4], ([1024], [1], [256])),
     # Of one thread that takes part it is not known how far it is from the next.

@@ -24,6 +24,7 @@ from grader.judge.timing.fitness import (
     unfit,
     unsteady,
 )
+from tests.rows import each_row
 
 KEY = ("silu", "8192x8192")
 
@@ -60,7 +61,7 @@ def test_a_driver_that_says_nothing_is_not_taken_for_a_calm_one() -> None:
     assert unfit(Snapshot()) is None
 
 
-@pytest.mark.parametrize(("bit", "reason"), REASONS.items())
+@each_row(("bit", "reason"), REASONS.items())
 def test_every_reason_has_its_name_and_slowdowns_are_unfit(bit: int, reason: str) -> None:
     assert reasons_of(bit) == (reason,)
     found = replace(CALM, reasons=reasons_of(bit))
@@ -158,8 +159,8 @@ def test_faster_is_never_odd_and_counts_from_then_on() -> None:
     assert drift.odd(*KEY, 100e-6) is not None
 
 
-@pytest.mark.parametrize("place", range(4))
-@pytest.mark.parametrize("bad", [20e-6, 500e-6])
+@each_row("place", range(4))
+@each_row("bad", [20e-6, 500e-6])
 def test_one_bad_figure_among_several_decides_nothing(bad: float, place: int) -> None:
     figures = [100e-6, 101e-6, 99e-6]
     drift = known(*figures[:place], bad, *figures[place:])

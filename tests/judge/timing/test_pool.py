@@ -24,6 +24,7 @@ from grader.model.catalogue import assignments, right_answer
 from tests.assignments.tiny import tiny
 from tests.judge.timing.several import SEVERAL, SMALL
 from tests.judge.toys import BLEND
+from tests.rows import each_row
 
 COUNT = 3
 GIB = 1 << 30
@@ -176,7 +177,7 @@ BY_OUTPUT: dict[str, tuple[Changed, Wrong]] = {
 }
 
 
-@pytest.mark.parametrize("change", ["nothing", *BY_OUTPUT])
+@each_row("change", ["nothing", *BY_OUTPUT])
 def test_of_several_outputs_the_wrong_one_is_told(change: str) -> None:
     pool = Pool(SEVERAL, SMALL, COUNT, cuda=False)
     try:

@@ -11,12 +11,13 @@ import torch
 from grader.judge.timing import roofline
 from grader.judge.timing.roofline import Roofline, RooflineError, fraction, measure_roofline, share
 from grader.model.assignment import Work
+from tests.rows import each_row
 
 ROOFS = Roofline("a device", copy=4e12, matmul=7e14, pinned=5e10, copy_how="", matmul_how="", seconds=0.5)
 SQUARE = 8192 * 8192
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("work", "seconds", "expected", "bound"),
     [
         (Work(bytes=8 * SQUARE), 8 * SQUARE / 4e12, 1.0, "device copy"),

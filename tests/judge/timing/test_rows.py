@@ -16,6 +16,7 @@ from grader.model.cases import Case
 from grader.model.catalogue import answer_and_tolerance, assignments
 from grader.model.parameters import Inputs
 from tests.judge.contract import APPEND, ROWS
+from tests.rows import each_row
 
 CHECKED = [one for one in assignments().values() if one.rows is not None and one.timed and one.spot_check is None]
 SLOTS = 3
@@ -54,7 +55,7 @@ def test_an_oracle_that_decides_by_values_answers_for_each_slot() -> None:
     assert allowed is None and answers.tolist() == [[[1.0, 2.0]], [[1.0, 2.0]]]
 
 
-@pytest.mark.parametrize("name", [one.name for one in CHECKED])
+@each_row("name", [one.name for one in CHECKED])
 def test_the_slot_with_a_wrong_row_is_found(name: str) -> None:
     assignment, slots = assignments()[name], _slots(name)
     outputs = [answer_and_tolerance(assignment, one)[0].to(DTYPES[assignment.output.dtype]) for one in slots]

@@ -6,7 +6,6 @@ import base64
 from typing import Any
 
 import numpy as np
-import pytest
 
 from grader.frontends.cuda.simulator.main import run, variable_name
 from grader.plan.findings import OutOfBounds, Unwritten
@@ -30,6 +29,7 @@ from grader.plan.plan import (
 from grader.plan.traffic import Watch
 from tests.frontends.cuda.compiling import needs_nvcc
 from tests.ptx.launching import compiled, entries
+from tests.rows import each_row
 
 pytestmark = needs_nvcc
 
@@ -174,7 +174,7 @@ def test_structures_and_pointers_into_buffers() -> None:
     assert (memory[1].view("f4")[:100] == memory[0].view("f4")[15:115]).all()
 
 
-@pytest.mark.parametrize("change", [
+@each_row("change", [
     {"first": [_launch(0, 0, 1).model_copy(update={"kernel": 5})]},
     {"first": [_launch(0, 0)]}, {"first": [_launch(0, 0, 9)]},
     {"first": [Fill(target=View(buffer=1, shape=[SIZE + 1], strides=[1], dtype="float32"), value=1)]},
@@ -194,7 +194,7 @@ def test_limits_and_bounds() -> None:
     assert [one.given for one in result.findings if isinstance(one, OutOfBounds)] == ["x", "out"]
 
 
-@pytest.mark.parametrize(("symbol", "name"), [
+@each_row(("symbol", "name"), [
     ("_ZZ9transposePKfPfiiE4tile", "tile"), ("_ZL4tile", "tile"), ("tile", "tile"), ("_ZZ1kPfE4tile_0", "tile"),
     ("_ZN2ns5thingE", "thing"), ("$str$1", "$str$1"), ("_ZZ6reduceILi256EEvPKfPfiE1s", "s"), ("_Z99", "_Z99"),
 ])

@@ -15,7 +15,8 @@ from grader.model.catalogue import assignments
 from grader.plan.edits import Edit, edited
 from grader.plan.messages import Given, GivenScalar, GivenTensor
 from tests.graded import FILES
-from tests.members import HERE, repeats, text, whole
+from tests.members import HERE, text, whole
+from tests.rows import each_row
 
 MEMBERS = sorted(path for room in ("accepted", "wrong_answer", "runtime_error") for path in (HERE / room).iterdir()
                  if any(one.name in FILES for one in path.glob("*.py")))
@@ -39,8 +40,7 @@ def found(submitted: str, function: str) -> list[Edit]:
 
 
 @pytest.mark.parametrize("folder", [
-    pytest.param(path, id=f"{path.parent.name}/{path.name}", marks=[pytest.mark.full] * (
-        repeats("hinted", path) or repeats("graded", path))) for path in MEMBERS])
+    pytest.param(path, id=f"{path.parent.name}/{path.name}") for path in MEMBERS])
 def test_every_edit_makes_another_file_that_python_reads(folder: Path) -> None:
     for file in sorted(whole(folder).glob("*.py")):
         if file.name not in FILES:
@@ -370,7 +370,7 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
+@each_row("spelling", SPELLINGS)
 def test_however_a_file_is_spelt(spelling: str) -> None:
     """Columns are counted in bytes by ast and in characters here."""
     written = SPELLINGS[spelling](RIGHT["silu"][1])

@@ -9,6 +9,7 @@ from grader.plan.messages import Answers, Failed, Refused, Resources, kernel_key
 from grader.plan.plan import Descriptor, Float, Integer, Launch, Plan, Pointer
 from tests.frontends.triton.planner.harness import assignment_of, plan_file
 from tests.frontends.triton.planner.test_idioms import KERNEL
+from tests.rows import each_row
 
 SILU = assignment_of("silu")
 CASE = next(case for case in SILU.cases if case.name == "5x9")
@@ -117,7 +118,7 @@ def silu(x, out):
 """
 
 
-@pytest.mark.parametrize(("answers", "chosen"), [
+@each_row(("answers", "chosen"), [
     (Answers(), 0), (Answers(candidate=1), 1), (Answers(candidate=5), 2), (Answers(winners=[2]), 2),
     (Answers(candidate=1, winners=[-1]), 1), (Answers(winners=[7]), 0)])
 def test_a_tuner_takes_the_configuration_that_the_judge_names(answers: Answers, chosen: int) -> None:

@@ -10,6 +10,7 @@ from grader.plan.messages import Failed, Refused
 from grader.plan.plan import Plan
 from tests.frontends.triton.planner.harness import assignment_of, plan_file
 from tests.frontends.triton.planner.test_idioms import KERNEL
+from tests.rows import each_row
 
 SILU = assignment_of("silu")
 CASE = next(case for case in SILU.cases if case.name == "5x9")
@@ -106,7 +107,7 @@ def test_a_refusal_stands_whatever_the_host_code_does_about_it(body: str) -> Non
     assert refused.operator == "aten::mul"
 
 
-@pytest.mark.parametrize(("body", "said", "line"), [
+@each_row(("body", "said", "line"), [
     ("raise ValueError('no')", "ValueError: no", 0),
     ("raise SystemExit(3)", "SystemExit: 3", 0),
     ("raise KeyboardInterrupt", "KeyboardInterrupt", 0),

@@ -8,6 +8,7 @@ from grader.plan.messages import Absent, Failed, Loaded, Planned, Refused
 from grader.plan.plan import Plan
 from tests.frontends.triton.planner.harness import Planner, assignment_of, given_of, plan_file
 from tests.frontends.triton.planner.test_idioms import KERNEL
+from tests.rows import each_row
 
 SILU = assignment_of("silu")
 CASE = next(case for case in SILU.cases if case.name == "5x9")
@@ -54,7 +55,7 @@ def test_what_follows_from_a_statement_left_out_is_left_out_for_the_same_reason(
     assert [(one.line - FIRST, one.why) for one in reply.skipped] == [(1, "numbers"), (2, "numbers"), (3, "numbers")]
 
 
-@pytest.mark.parametrize("statement", [
+@each_row("statement", [
     "if __name__ == '__main__': raise SystemExit", "import argparse; argparse.ArgumentParser().parse_args()",
     "print('hello')", "print(torch.zeros(4, device='cuda'))", "import matplotlib", "torch.manual_seed(0)",
     "if not torch.cuda.is_available(): raise SystemExit",
@@ -120,7 +121,7 @@ def test_what_a_line_left_out_would_make_is_absent_and_nothing_is_refused(
     assert absent.line > FIRST
 
 
-@pytest.mark.parametrize("line", [
+@each_row("line", [
     "print(x)", "print(f'{x} {out[:2]!r}')", "print('{0.data}'.format(x), str(out))", "print(x.max())",
     "print((out - x).abs().max().item())", "assert torch.allclose(out, x)", "log.info('%s', x.mean())"])
 def test_a_line_that_shows_or_checks_numbers_is_left_out_and_told(line: str) -> None:
@@ -185,7 +186,7 @@ def test_a_function_that_can_be_called_may_name_its_parameters(signature: str) -
     assert isinstance(loaded(f"def silu({signature}): pass\n"), Loaded)
 
 
-@pytest.mark.parametrize(("source", "line"), [
+@each_row(("source", "line"), [
     ("def silu(x, out)\n    pass\n", 1), ("\n\nx = (1,\n", 3), ("return 3\n", 1), ("x = 1\n\ty = 2\n", 2),
     ("(" * 100_000, 1), ("a = '\\x'\n", 1), ("x = 1\0\n", 0)])
 def test_text_that_is_no_python_is_a_syntax_error(source: str, line: int) -> None:

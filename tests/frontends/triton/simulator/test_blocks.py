@@ -14,6 +14,7 @@ import triton.language as tl
 from torch import Tensor
 
 from tests.frontends.triton.simulator.harness import Described, close, right, simulate
+from tests.rows import each_row
 
 
 @triton.jit
@@ -116,7 +117,7 @@ SHAPE: dict[str, Callable[..., Tensor]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SHAPE)
+@each_row("name", SHAPE)
 def test_a_change_of_shape(name: str) -> None:
     x, out = torch.randn(8, 16), torch.empty(128)
     right(simulate(shape_kernel, (1,), x, out, WHICH=name))

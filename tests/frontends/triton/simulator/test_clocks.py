@@ -14,6 +14,7 @@ from grader.frontends.triton.simulator.pointers import Storage
 from grader.plan.findings import Race, Undefined
 from grader.plan.messages import Simulated
 from tests.frontends.triton.simulator.harness import found, poison, simulate
+from tests.rows import each_row
 
 ONE, TWO, THREE = (np.array([number], np.int32) for number in (1, 2, 3))
 
@@ -27,7 +28,7 @@ def meet(clocks: Clocks, place: int, owner: np.ndarray, looks: bool = True) -> N
 
 
 # Atomics of programs at places, and whether their result is used; whether program 2 then knows of program 1's past.
-@pytest.mark.parametrize(("made", "knows"), [
+@each_row(("made", "knows"), [
     ([(0, ONE, True), (0, TWO, True)], True),
     ([(0, ONE, False), (0, TWO, True)], True),
     ([(0, ONE, True), (0, TWO, False)], False),

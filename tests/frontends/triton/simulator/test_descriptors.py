@@ -11,6 +11,7 @@ import triton.language as tl
 from grader.plan.device import TARGETS
 from grader.plan.findings import OutOfBounds
 from tests.frontends.triton.simulator.harness import Described, found, poison, right, simulate
+from tests.rows import each_row
 
 HOPPER = TARGETS["sm_90"]
 
@@ -39,7 +40,7 @@ def described_vector_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 # What an H200 was seen to write.
-@pytest.mark.parametrize(("n", "dtype", "past"), [
+@each_row(("n", "dtype", "past"), [
     (45, torch.float32, 3), (1, torch.float32, 3), (1024, torch.float32, 0), (2, torch.float16, 6),
     (1009, torch.float16, 7), (4, torch.float16, 4),
 ])
@@ -61,7 +62,7 @@ def described_rows_kernel(x_ptr, out_ptr, M, N, stride, BLOCK: tl.constexpr):
     target.store([row, column], source.load([row, column]) + 1.0)
 
 
-@pytest.mark.parametrize("n", [1, 3, 5, 30, 32, 61])
+@each_row("n", [1, 3, 5, 30, 32, 61])
 def test_a_descriptors_store_fills_the_gap_between_rows_up_to_16_bytes(n: int) -> None:
     x, out = torch.full((40, 64), 3.0), torch.full((40, 64), -7.0)
     right(simulate(described_rows_kernel, (2, 2), x, out, 33, n, 64, BLOCK=32, device=HOPPER))
@@ -77,7 +78,7 @@ def described_halves_kernel(source, x_ptr, target, n, BLOCK: tl.constexpr):
     target.store([row, 0], source.load([row, 0]) // 2 + made.load([row, 0]) // 2)
 
 
-@pytest.mark.parametrize("dtype", [
+@each_row("dtype", [
     torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.uint16, torch.uint32, torch.uint64])
 def test_descriptors_of_integers_keep_their_sign(dtype: torch.dtype) -> None:
     # The largest, and for a type with a sign the least: halves tell one reading of the highest bit from the other.

@@ -19,6 +19,7 @@ from grader.frontends.triton.simulator.main import run
 from grader.plan.findings import Unwritten
 from grader.plan.messages import Simulated
 from tests.frontends.triton.simulator.harness import Described, planned, right, simulate
+from tests.rows import each_row
 
 FLOATS = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2]
 INTEGERS = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool]
@@ -139,7 +140,7 @@ def masked_kernel(x_ptr, out_ptr, n, OTHER: tl.constexpr, BLOCK: tl.constexpr):
 
 
 # Triton casts no number to the types of one byte.
-@pytest.mark.parametrize(("dtype", "other"), [(each, other) for each in DTYPES for other in (None, 1)
+@each_row(("dtype", "other"), [(each, other) for each in DTYPES for other in (None, 1)
                                               if each not in BYTES or other is None])
 def test_a_masked_load_and_store(dtype: torch.dtype, other: int | None) -> None:
     x, out = numbers(dtype), torch.zeros(72, dtype=dtype)
@@ -266,7 +267,7 @@ def _first(x: Tensor, other: int) -> Tensor:
     return torch.where(torch.arange(32) < 30, x, torch.tensor(other, dtype=x.dtype)).view(4, 8)
 
 
-@pytest.mark.parametrize(("which", "dtype"), [(name, each) for name, (types, _) in ATOMIC.items() for each in types])
+@each_row(("which", "dtype"), [(name, each) for name, (types, _) in ATOMIC.items() for each in types])
 def test_an_atomic(which: str, dtype: torch.dtype) -> None:
     x = (torch.randperm(32) - 16).to(dtype)
     out = torch.arange(-4, 4).to(dtype)
@@ -284,7 +285,7 @@ def described_kernel(source, target, N: tl.constexpr):
 
 
 # Triton has no descriptor of bools.
-@pytest.mark.parametrize("dtype", DTYPES[:-1], ids=str)
+@each_row("dtype", DTYPES[:-1], ids=str)
 def test_a_descriptor(dtype: torch.dtype) -> None:
     x, out = numbers(dtype, 320).view(5, 64), torch.zeros(4, 64, dtype=dtype)
     right(simulate(described_kernel, (1,), Described(x, [4, 32]), Described(out, [4, 32]), N=32))
@@ -306,7 +307,7 @@ def print_kernel(x_ptr):
     tl.device_print("x", tl.load(x_ptr))
 
 
-@pytest.mark.parametrize(("dtype", "value", "shown"), [
+@each_row(("dtype", "value", "shown"), [
     (torch.float64, 1 / 3, "0.3333333333333333"), (torch.float32, 0.1, "0.1"), (torch.float16, 0.1, "0.1"),
     (torch.bfloat16, 0.1, "0.100097656"), (torch.float8_e4m3fn, 0.1, "0.1015625"), (torch.float8_e5m2, 0.1, "0.09375"),
     (torch.int64, -(2**62), f"{-(2**62)}"), (torch.int8, -3, "-3"), (torch.uint8, 253, "253"), (torch.bool, 1, "True"),

@@ -17,6 +17,7 @@ from grader.plan.findings import Assertion, EmptyGrid, MaskedUsed, OutOfBounds, 
 from grader.plan.messages import Exhausted, Simulated
 from grader.plan.plan import Buffer, Fill, Integer, Kernel, Launch, Plan, Pointer, View
 from tests.frontends.triton.simulator.harness import found, lower, memory, planned, poison, simulate
+from tests.rows import each_row
 
 
 def line(text: str) -> int:
@@ -304,8 +305,8 @@ def atomics_kernel(x_ptr, out_ptr, old_ptr, WHICH: tl.constexpr, BLOCK: tl.const
     tl.store(old_ptr + tl.program_id(0) * BLOCK + lanes, old)
 
 
-@pytest.mark.parametrize("which", ["add", "max", "min", "xchg"])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.int32])
+@each_row("which", ["add", "max", "min", "xchg"])
+@each_row("dtype", [torch.float32, torch.int32])
 def test_atomics_are_made_one_after_another_and_are_no_race(which: str, dtype: torch.dtype) -> None:
     x = torch.randint(-50, 50, (7, 16)).to(dtype)
     out, old = torch.zeros(8, dtype=dtype), torch.empty(7, 16, dtype=dtype)

@@ -11,7 +11,6 @@ import time
 from typing import Any, Literal
 
 import numpy as np
-import pytest
 import torch
 import triton
 import triton.language as tl
@@ -23,6 +22,7 @@ from grader.plan.frames import Channel, socket_pair
 from grader.plan.messages import SIMULATOR_REPLY, CannotSimulate, Simulate, Simulated
 from grader.plan.plan import CAST, Buffer, Copy, Data, DType, Fill, Launch, Plan, Pointer, View, write_plan
 from tests.frontends.triton.simulator.harness import memory, planned, poison
+from tests.rows import each_row
 
 
 @triton.jit
@@ -109,8 +109,8 @@ def test_buffers_are_filled_copied_and_given_contents() -> None:
     assert out[10:].view(torch.int16).tolist() == [5, -6, 7, 0]
 
 
-@pytest.mark.parametrize("of", sorted(CAST))
-@pytest.mark.parametrize("to", sorted(CAST))
+@each_row("of", sorted(CAST))
+@each_row("to", sorted(CAST))
 def test_a_copy_converts_as_pytorch_does(of: DType, to: DType) -> None:
     # Numbers between two of a shorter type, some of which rounding twice takes to another.
     torch.manual_seed(0)

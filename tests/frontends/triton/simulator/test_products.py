@@ -12,6 +12,7 @@ import triton.language as tl
 from torch import Tensor
 
 from tests.frontends.triton.simulator.harness import close, right, simulate
+from tests.rows import each_row
 
 
 @triton.jit
@@ -89,8 +90,8 @@ def operand(form: str, rows: int, columns: int, packed: int) -> tuple[Tensor, Te
     return (pairs[0] | pairs[1] << 4).contiguous(), E2M1[(codes & 7).long()] * (1 - 2 * (codes >> 3).float())
 
 
-@pytest.mark.parametrize("scales", ["both", "left", "right"])
-@pytest.mark.parametrize(("a_form", "b_form", "deep"), [
+@each_row("scales", ["both", "left", "right"])
+@each_row(("a_form", "b_form", "deep"), [
     ("e2m1", "e2m1", True), ("e2m1", "e4m3", True), ("e2m1", "e2m1", False), ("e4m3", "e4m3", True),
     ("bf16", "e2m1", True), ("fp16", "e5m2", True)])
 def test_a_product_with_scales(a_form: str, b_form: str, deep: bool, scales: str) -> None:

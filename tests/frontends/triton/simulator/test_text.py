@@ -19,6 +19,7 @@ from grader.frontends.triton.simulator.text import read_module
 from grader.plan.messages import CannotSimulate, Exhausted, Simulated
 from grader.plan.plan import Kernel, Plan
 from tests.frontends.triton.simulator.harness import planned, poison
+from tests.rows import each_row
 
 SECONDS = 20
 
@@ -68,7 +69,7 @@ def test_the_text_itself_is_run() -> None:
     assert isinstance(changed(body()), Simulated)
 
 
-@pytest.mark.parametrize("text", [
+@each_row("text", [
     "", "module {", "\x00" * 100, "module {\n}", "}" * 1000, "{" * 100_000, "%" * 100_000, "loc(" * 10_000,
     body("    %0 = arith.constant"), body("    %0 = arith.addi %1, %1 : i32"),
     body("    %0 = arith.constant 1 : i33"),

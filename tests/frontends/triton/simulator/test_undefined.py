@@ -18,6 +18,7 @@ from grader.plan.messages import Exhausted
 from grader.plan.plan import Buffer, Launch, Plan
 from tests.frontends.triton.simulator.harness import close, found, memory, planned, poison, right, simulate
 from tests.frontends.triton.simulator.test_findings import barrier_kernel, ticket_kernel, total_kernel
+from tests.rows import each_row
 
 HOPPER = TARGETS["sm_90"]
 N = 64
@@ -81,7 +82,7 @@ def chances_kernel(x_ptr, out_ptr, n, WHICH: tl.constexpr, N: tl.constexpr):
 
 
 # What a first run says, and whether another order leaves something else.
-@pytest.mark.parametrize(("which", "what", "differs"), [
+@each_row(("which", "what", "differs"), [
     ("two lanes", {"lanes"}, True), ("two lanes alike", set(), False),
     ("reshape", {"reorder"}, False), ("reshape in order", set(), False), ("reshape of a sum", set(), False),
     ("first of a reduction", {"reduction"}, True), ("reduction", set(), False),
@@ -205,7 +206,7 @@ def described_kernel(x_ptr, out_ptr, stride, skipped, USED: tl.constexpr):
     tl.store(out_ptr + tl.arange(0, 4)[:, None] * 8 + tl.arange(0, 8)[None, :], x)
 
 
-@pytest.mark.parametrize(("stride", "skipped", "used", "device", "taken"), [
+@each_row(("stride", "skipped", "used", "device", "taken"), [
     (8, 0, True, "sm_90", True), (9, 0, True, "sm_90", False), (8, 4, True, "sm_90", True),
     (8, 3, True, "sm_90", False), (9, 0, False, "sm_90", True), (9, 0, True, "sm_80", True)])
 def test_a_descriptor_that_no_device_takes(stride: int, skipped: int, used: bool, device: str, taken: bool) -> None:
