@@ -5,11 +5,12 @@ from __future__ import annotations
 import datetime
 import zoneinfo
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from grader.model.record import Table
+from grader.model.text import composed
 
 
 def _with_a_time(value: Any) -> Any:
@@ -21,11 +22,31 @@ def _with_a_time(value: Any) -> Any:
 
 Moment = Annotated[datetime.datetime, BeforeValidator(_with_a_time)]
 Percent = Annotated[float, Field(ge=0, le=100, strict=True)]
-Name = Annotated[str, Field(min_length=1, strict=True)]
+Name = Annotated[str, Field(min_length=1, strict=True), AfterValidator(composed)]
 
 
 def _utc(moment: datetime.datetime) -> datetime.datetime:
     return moment.astimezone(datetime.UTC)
+
+
+class Lateness(NamedTuple):
+    """The time from a deadline to a hand-in by the course's clock: whole days, and the seconds of one that has begun
+    and lasts `length` seconds."""
+
+    days: int
+    seconds: float
+    length: float
+
+    @property
+    def in_days(self) -> float:
+        return self.days + self.seconds / self.length
+
+    def less(self, days: int) -> Lateness:
+        """What is left of it after so many grace days."""
+        return Lateness(self.days - days, self.seconds, self.length) if days <= self.days else IN_TIME
+
+
+IN_TIME = Lateness(0, 0, 86_400)
 
 
 class Extension(Table):
@@ -52,7 +73,8 @@ class Override(Excused):
 
 
 class Late(Table):
-    """The late policy. Times without a zone are in `zone`, and are shown in it. A day is 24 hours."""
+    """The late policy. Times without a zone are in `zone`, and are shown in it. A day lasts until a clock there shows
+    the same time again: 25 hours, and 23, where clocks change."""
 
     count: Literal["latest", "best"] = "latest"
     zone: str | None = None
@@ -130,6 +152,24 @@ class Late(Table):
     def instant(self, moment: datetime.datetime) -> datetime.datetime:
         """A moment in UTC."""
         return _utc(moment if moment.tzinfo else moment.replace(tzinfo=zoneinfo.ZoneInfo(self.zone or "UTC")))
+
+    def lateness(self, instant: datetime.datetime, deadline: datetime.datetime) -> Lateness:
+        """How late an instant is for a deadline."""
+        local = deadline.astimezone(zoneinfo.ZoneInfo(self.zone or "UTC"))
+
+        def end(days: int) -> datetime.datetime:
+            if not days:
+                return _utc(deadline)
+            # Where clocks show it twice or skip it, the later moment.
+            there = local + datetime.timedelta(days)
+            return max(_utc(there.replace(fold=fold)) for fold in (0, 1))
+
+        if (late := (instant - deadline).total_seconds()) <= 0:
+            return IN_TIME
+        days = max(0, int(late // IN_TIME.length) - 1)
+        while end(days + 1) <= instant:
+            days += 1
+        return Lateness(days, (instant - end(days)).total_seconds(), (end(days + 1) - end(days)).total_seconds())
 
     def words(self, instant: datetime.datetime) -> str:
         """A time as a clock in the course's zone shows it."""

@@ -36,6 +36,11 @@ def clean(text: str, limit: int = FIELD_BYTES) -> str:
     return _cut(raw, limit).decode(errors="ignore")
 
 
+def composed(text: str) -> str:
+    """A name or an id with composed letters. Files from macOS spell é as e and an accent."""
+    return unicodedata.normalize("NFC", text)
+
+
 def folded(text: str) -> str:
     """A name or heading without case and accents, by which it is compared and sorted."""
     apart = unicodedata.normalize("NFKD", text.strip().casefold())

@@ -16,13 +16,12 @@ from dataclasses import dataclass, replace
 
 from grader.intake.manifest import Manifest, Member
 from grader.intake.people import Register
-from grader.model.late import Excused, Late, Override
+from grader.model.late import IN_TIME, Excused, Late, Lateness, Override
 from grader.model.mark import Mark, counting, unanswered
 from grader.model.roster import Student
 from grader.records.attempt import Attempt
 from grader.records.standing import Standing, latest, timed
 
-DAY = 86_400
 # Rounds to the nearest hundredth, half of one up, whatever binary fractions make of it.
 HALF_UP = 0.5 + 1e-6
 
@@ -244,9 +243,9 @@ def _options(student: str, name: str, work: Sequence[Standing], late: Late, budg
     many = sum(not hand_in.attempt.empty for hand_in in work)
     best_by_days: dict[int, _Option] = {}
     for hand_in in sorted(judged, key=lambda hand_in: hand_in.first):
-        seconds = _seconds_late(hand_in.attempt, deadline)
-        for days in range(min(budget, math.ceil(seconds / DAY)) + 1):
-            option = _counted(hand_in.attempt, many, deadline, seconds, days, late)
+        after = _lateness(hand_in.attempt, deadline, late)
+        for days in range(min(budget, math.ceil(after.in_days)) + 1):
+            option = _counted(hand_in.attempt, many, deadline, after, days, late)
             if days not in best_by_days or option.hundredths >= best_by_days[days].hundredths:
                 best_by_days[days] = option
     return list(best_by_days.values())
@@ -255,16 +254,15 @@ def _options(student: str, name: str, work: Sequence[Standing], late: Late, budg
 def _late(attempt: Attempt, deadline: datetime.datetime | None) -> bool | None:
     if deadline is None or attempt.empty:
         return None
-    return attempt.late if attempt.instant is None else _seconds_late(attempt, deadline) > 0
+    return attempt.late if attempt.instant is None else attempt.instant > deadline
 
 
-def _seconds_late(attempt: Attempt, deadline: datetime.datetime | None) -> float:
-    instant = attempt.instant
-    return 0 if deadline is None or instant is None else max(0.0, (instant - deadline).total_seconds())
+def _lateness(attempt: Attempt, deadline: datetime.datetime | None, late: Late) -> Lateness:
+    return IN_TIME if deadline is None or attempt.instant is None else late.lateness(attempt.instant, deadline)
 
 
 def _counted(
-    attempt: Attempt, many: int, deadline: datetime.datetime | None, seconds: float, days: int, late: Late
+    attempt: Attempt, many: int, deadline: datetime.datetime | None, after: Lateness, days: int, late: Late
 ) -> _Option:
     points, max_score = attempt.score, attempt.max_score
     which = f", the {'last' if late.count == 'latest' else 'best'} of {many} hand-ins" if many > 1 else ""
@@ -273,13 +271,13 @@ def _counted(
     if deadline is not None and attempt.submitted_at is None:
         steps.append(Step("no time of submission is known, so it counts as in time" + (
             "; its source marks it late, and does not say by how much" if attempt.late else ""), points))
-    if deadline is not None and seconds:
-        steps.append(Step(f"{_span(seconds)} after {late.words(deadline)}", points))
-    left = max(0.0, seconds - days * DAY)
+    if deadline is not None and after.in_days:
+        steps.append(Step(f"{_span(after)} after {late.words(deadline)}", points))
+    left = after.less(days)
     if days:
         steps.append(Step(f"{days} grace {'day' if days == 1 else 'days'}: {_span(left)} late", points))
-    if left:
-        count = math.ceil(left / DAY) if late.by == "day" else left / DAY
+    if left.in_days:
+        count = math.ceil(left.in_days) if late.by == "day" else left.in_days
         percent = min(late.most, late.percent * count)
         points *= 1 - percent / 100
         steps.append(Step(f"{percent:g} % off: {count:.4g} {'day' if count == 1 else 'days'} at {late.percent:g} % each"
@@ -308,9 +306,9 @@ def _spend(options: Mapping[str, Sequence[_Option]], budget: int) -> dict[str, _
     return dict(chosen)
 
 
-def _span(seconds: float) -> str:
+def _span(late: Lateness) -> str:
     """A duration such as `1 day 2 h 3 min 4 s`, without parts that are zero."""
-    whole = math.ceil(seconds)
-    parts = ((whole // DAY, "day" if whole // DAY == 1 else "days"), (whole // 3600 % 24, "h"),
-             (whole // 60 % 60, "min"), (whole % 60, "s"))
+    whole = math.ceil(late.seconds)
+    parts = ((late.days, "day" if late.days == 1 else "days"), (whole // 3600, "h"), (whole // 60 % 60, "min"),
+             (whole % 60, "s"))
     return " ".join(f"{count} {unit}" for count, unit in parts if count) or "0 s"

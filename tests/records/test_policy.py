@@ -131,6 +131,32 @@ def test_deadlines_have_a_zone(zone: str, local: str, utc: str) -> None:
     assert policy.deadline("ada", "silu") == datetime.datetime.fromisoformat(f"{utc}+00:00")
 
 
+@pytest.mark.parametrize(("deadline", "handed_in", "fields", "expected", "step"), [
+    # A day of 25 hours, and one of 23.
+    ("2026-10-24T20:00:00", "2026-10-25T19:30:00+01:00", {}, 54, "24 h 30 min after 2026-10-24T20:00:00+02:00"),
+    ("2026-10-24T20:00:00", "2026-10-25T20:00:00+01:00", {}, 54, "1 day after 2026-10-24T20:00:00+02:00"),
+    ("2026-10-24T20:00:00", "2026-10-25T20:00:01+01:00", {}, 48, "1 day 1 s after 2026-10-24T20:00:00+02:00"),
+    ("2026-10-24T20:00:00", "2026-10-25T19:30:00+01:00", {"grace_days": 1}, 60, "1 grace day: 0 s late"),
+    ("2026-10-24T20:00:00", "2026-10-26T08:00:00+01:00", {"grace_days": 1}, 54, "1 grace day: 12 h late"),
+    ("2026-10-24T20:00:00", "2026-10-25T07:30:00+01:00", {"by": "linear"}, 57, "5 % off: 0.5 days at 10 % each"),
+    ("2026-03-28T20:00:00", "2026-03-29T19:30:00+02:00", {}, 54, "22 h 30 min after 2026-03-28T20:00:00+01:00"),
+    ("2026-03-28T20:00:00", "2026-03-29T20:30:00+02:00", {}, 48, "1 day 30 min after 2026-03-28T20:00:00+01:00"),
+    # The next day's 02:30 is skipped, or comes twice: until the later moment.
+    ("2026-03-28T02:30:00", "2026-03-29T03:30:00+02:00", {}, 54, "1 day after 2026-03-28T02:30:00+01:00"),
+    ("2026-10-24T02:30:00", "2026-10-25T02:30:00+01:00", {}, 54, "1 day after 2026-10-24T02:30:00+02:00"),
+    ("2026-10-24T20:00:00+02:00", "2026-10-25T19:30:00+01:00", {"zone": None}, 48,
+     "1 day 30 min after 2026-10-24T18:00:00+00:00"),
+])
+def test_days_are_those_of_the_courses_clock(
+    deadline: str, handed_in: str, fields: dict[str, Any], expected: float, step: str
+) -> None:
+    due = datetime.datetime.fromisoformat(deadline)
+    policy = late(**{"percent": 10, "zone": "Europe/Berlin", "deadlines": {"silu": due}, **fields})
+    hours = (datetime.datetime.fromisoformat(handed_in) - DUE) / datetime.timedelta(hours=1)
+    found = graded(policy, hand_in(1, hours)).lines[0]
+    assert found.points == expected and step in [one.text for one in found.steps]
+
+
 WRONG = {
     "no such zone": ('zone = "Mars/Olympus"', "late.zone: a time zone"),
     "a file": ('zone = "../../etc/passwd"', "late.zone: a time zone"),
