@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import datetime
-import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,51 +58,6 @@ def read(kind: Kind, folder: Path, files: Collection[str], *, work: Path,
     if kind == "canvas":
         return _canvas(folder, files)
     return {"folders": _folders, "archives": _folders, "moodle": _moodle, "gradescope": _gradescope}[kind](folder)
-
-
-def by_pattern(folder: Path, pattern: str) -> RawSource:
-    """Submissions of the files whose paths below `folder` match a regular expression. Its groups: `id` or `name` of the
-    student, `email`, `section`, `file` (its original name), `time` (ISO 8601 with a zone), and `late`, which matches if
-    it was late. Raises IntakeError."""
-    allowed = {"id", "name", "email", "section", "file", "time", "late"}
-    try:
-        expression = re.compile(pattern)
-    except re.error as error:
-        raise IntakeError(f"--pattern: {error}; give a regular expression") from None
-    groups = set(expression.groupindex)
-    if groups - allowed or not groups & {"id", "name"}:
-        raise IntakeError(f"--pattern: has the groups {', '.join(sorted(groups)) or 'none'}; give (?P<id>…) or "
-                          f"(?P<name>…), and beside it only {', '.join(sorted(allowed - {'id', 'name'}))}")
-    submissions: dict[str, RawSubmission] = {}
-    left: list[Left] = []
-
-    def unread(error: OSError) -> None:
-        name = os.path.relpath(error.filename, folder)
-        left.append(Left(name=name, why=f"cannot be read: {error.strerror}; make the folder readable"))
-
-    for path in sorted(Path(at, name) for at, _, files in os.walk(folder, onerror=unread) for name in files):
-        shown = str(path.relative_to(folder))
-        match = expression.fullmatch(shown)
-        group: Mapping[str, str | None] = match.groupdict() if match else {}
-        key = group.get("id") or group.get("name")
-        if not key:
-            left.append(Left(name=shown, why="does not match --pattern"))
-            continue
-        member = Member(id=key, name=group.get("name") or "", email=group.get("email") or "",
-                        section=group.get("section") or "", source_id=key)
-        submission = submissions.setdefault(key, RawSubmission(key, [member], late=False if "late" in groups else None))
-        submission.parts.append(RawPart(path, (group.get("file") or path.name).rpartition("/")[2], shown))
-        submission.origin.append(shown)
-        submission.late = submission.late or bool(group.get("late")) if "late" in groups else None
-        if time := group.get("time"):
-            # A submission's time is that of its last file.
-            at = instant(time, f"--pattern: {shown}").isoformat()
-            submission.submitted_at = max(submission.submitted_at or "", at, key=_key)
-    return RawSource(list(submissions.values()), left)
-
-
-def _key(time: str) -> float:
-    return datetime.datetime.fromisoformat(time).timestamp() if time else float("-inf")
 
 
 def instant(text: str, where: str) -> datetime.datetime:

@@ -16,6 +16,7 @@ from grader.intake import kinds
 from grader.intake.archive import CLASS, BrokenArchive, unpack
 from grader.intake.choose import Chosen, Tree, write
 from grader.intake.manifest import FILE, Kind, Left, Manifest, ManifestEntry
+from grader.intake.pattern import by_pattern
 from grader.intake.people import Register
 from grader.intake.source import LITTER, IntakeError, RawSource, RawSubmission, entries, is_archive
 from grader.model.files import exchange
@@ -150,7 +151,7 @@ def _take_in(source: Path, options: IntakeOptions, work: Path, made: Path) -> Ma
 
 def _read(folder: Path, options: IntakeOptions, work: Path) -> tuple[Kind, RawSource]:
     if options.pattern is not None:
-        return "pattern", kinds.by_pattern(folder, options.pattern)
+        return "pattern", by_pattern(folder, options.pattern, options.known)
     kind = kinds.recognise(folder)
     if kind is None:
         raise IntakeError(f"{folder.name}: {NO_KIND}")

@@ -224,6 +224,60 @@ def test_a_pattern(tmp_path: Path) -> None:
             take_in(source, replace(OPTIONS, pattern=wrong))
 
 
+OLD, NEW = source_of("silu", "old"), source_of("silu", "new")
+
+
+@pytest.mark.parametrize(("files", "pattern", "name"), {
+    "by number": (["attempt-9/silu.py", "attempt-10/silu.py"], "", "silu.py"),
+    "of three": (["3/silu.py", "2/silu.py", "20/silu.py"], "", "silu.py"),
+    "a word behind the number": (["v2-final/silu.py", "v10/silu.py"], "", "silu.py"),
+    "another spelling": (["attempt-1/silu.py", "attempt-2/SiLU.py"], "", "silu.py"),
+    "in the file's name": (["silu_v9.py", "silu_v10.py"], "", "silu.py"),
+    "by a date": (["2026-03-31/silu.py", "2026-04-01/silu.py"], "", "silu.py"),
+    "by a date and a time": (["20260331T2359/silu.py", "20260401T0001/silu.py"], "", "silu.py"),
+    "by time, against the numbers": (
+        ["2/2026-03-01T23:00Z/silu.py", "1/2026-03-02T01:00Z/silu.py"], "[12]/(?P<time>[^/]+)/", "silu.py"),
+    "by instant, against the clock": (
+        ["2026-03-01T23:30+01:00/silu.py", "2026-03-01T23:00+00:00/silu.py"], "(?P<time>[^/]+)/", "silu.py"),
+    "at one time, by number": (
+        ["2026-03-01T23:00Z/9/silu.py", "2026-03-01T23:00Z/10/silu.py"], "(?P<time>[^/]+)/[0-9]+/", "silu.py"),
+}.values())
+def test_the_newest_of_a_students_files_stands(tmp_path: Path, files: list[str], pattern: str, name: str) -> None:
+    source = laid_out(tmp_path / "all", dict.fromkeys((f"bob/{file}" for file in files[:-1]), OLD) | {
+        f"bob/{files[-1]}": NEW})
+    manifest, found = take_in(source, replace(OPTIONS, pattern=f"(?P<id>[^/]+)/{pattern or '(.+/)?'}(?P<file>[^/]+)"))
+    assert found == {"bob": {name: NEW}}
+    assert {f"bob/{file}" for file in files[:-1]} == {
+        file for file, why in whys(by_folder(manifest)["bob"]).items() if why.startswith("an earlier ")}
+
+
+def test_an_earlier_file_is_not_late_with_a_later_one(tmp_path: Path) -> None:
+    source = laid_out(tmp_path / "all", {
+        "bob/2026-03-01T23:00Z-on_time/silu.py": OLD, "bob/2026-03-03T01:00Z-late/silu.py": NEW,
+        "bob/2026-03-04T01:00Z-on_time/silu.py": SILU})
+    pattern = r"(?P<id>[^/]+)/(?P<time>[^/]+Z)-(?:(?P<late>late)|on_time)/(?P<file>.+)"
+    manifest, found = take_in(source, replace(OPTIONS, pattern=pattern))
+    (bob,) = manifest.submissions
+    assert found == {"bob": {"silu.py": SILU}} and (bob.submitted_at, bob.late) == ("2026-03-04T01:00:00+00:00", False)
+
+
+@pytest.mark.parametrize("files", [
+    ("final/silu.py", "last/silu.py"), ("1/9/silu.py", "2/8/silu.py"), ("01/silu.py", "1/silu.py"),
+    ("silu.py", "work/silu.py"), ("a/work.zip", "b/work.zip")])
+def test_files_without_an_order_are_refused_with_both_names(tmp_path: Path, files: tuple[str, str]) -> None:
+    source = laid_out(tmp_path / "all", {f"bob/{file}": SILU for file in files} | {
+        # Nothing to grade may lie twice.
+        "bob/a/utils.py": "", "bob/b/utils.py": "", "ada/silu.py": SILU})
+    options = replace(OPTIONS, pattern="(?P<id>[^/]+)/(.+/)?(?P<file>[^/]+)")
+    with pytest.raises(IntakeError) as caught:
+        take_in(source, options)
+    assert f"bob/{files[0]} and bob/{files[1]} are of one student" in str(caught.value)
+    (source / "bob" / files[0]).unlink()
+    manifest, found = take_in(source, options)
+    assert found["ada"] == {"silu.py": SILU}
+    assert whys(by_folder(manifest)["bob"])["bob/b/utils.py"] == "one of 2 of this name, which have no order"
+
+
 @pytest.mark.parametrize("files", [{}, {"a.txt": ""}, {"silu.py": SILU}])
 def test_what_is_of_no_kind_is_told(tmp_path: Path, files: Files) -> None:
     with pytest.raises(IntakeError, match="say with --pattern"):
