@@ -12,7 +12,7 @@ from grader.exports.graded import Class, ExportError, Total
 from grader.intake.manifest import Member
 from grader.intake.people import names
 from grader.model.sheet import Sheet, SheetError, read_sheet
-from grader.model.text import some
+from grader.model.text import composed, some
 from grader.report.gradebook import cell
 from grader.report.text import points
 
@@ -216,7 +216,7 @@ def _rows(sheet: Sheet, people: Iterable[int], key: Key) -> set[int]:
         wanted = set[str]().union(*(names(text) for text in key.of))
         return {row for row in people if names(_cell(sheet.rows[row], key.column)) & wanted}
     texts = {text.casefold() for text in key.of if text}
-    return {row for row in people if _cell(sheet.rows[row], key.column).strip().casefold() in texts}
+    return {row for row in people if composed(_cell(sheet.rows[row], key.column).strip()).casefold() in texts}
 
 
 def _read(path: Path) -> Sheet:

@@ -16,7 +16,7 @@ from grader import home
 from grader.console import COURSE, console, course_option, failed, say, usage
 from grader.intake import kinds
 from grader.intake.manifest import FILE, Kind, Left, Manifest, ManifestEntry, ManifestError, Member, read_manifest
-from grader.intake.people import names, read_groups
+from grader.intake.people import Register, names, read_groups
 from grader.intake.source import WORK, IntakeError, is_archive
 from grader.model import catalogue
 from grader.model.course import CourseError, read_course
@@ -24,6 +24,7 @@ from grader.model.forms import in_any_language, written_files
 from grader.model.hidden import RECORDS
 from grader.model.roster import RosterError, Student, read_roster
 from grader.model.submission import file_in, printable
+from grader.model.text import composed
 
 # Lines of one kind; of more submissions one line tells.
 MOST_LINES = 3
@@ -159,7 +160,7 @@ def folders(folder: Path, names: Sequence[str]) -> list[str]:
                 for key in {key for member in entry.members for key in (member.id, member.source_id)}:
                     of.setdefault(key, []).append(entry.folder)
                 of[entry.folder] = [entry.folder]
-    return [theirs for name in names for theirs in of.get(name, [name])]
+    return [theirs for name in names for theirs in of.get(composed(name), [name])]
 
 
 def _inside(source: Path, into: Path) -> str | None:
@@ -230,7 +231,8 @@ def _said(manifest: Manifest, options: IntakeOptions, twice: Sequence[str]) -> l
     if options.deadline and not any(entry.submitted_at for entry in manifest.submissions):
         lines.append("--deadline: the source has no submission times, so no submission is marked late")
     here = {member.id.casefold() for entry in manifest.submissions for member in entry.members}
-    if idle := [name for name, ids in (options.groups or {}).items() if here.isdisjoint(map(str.casefold, ids))]:
+    register = Register(options.roster or (), options.groups or {})
+    if idle := [name for name, ids in register.groups.items() if here.isdisjoint(map(str.casefold, ids))]:
         lines.append(printable(f"Groups without a submission: {', '.join(idle)}"))
     if options.roster is not None:
         either, several = _of_one_name(manifest)
@@ -239,6 +241,8 @@ def _said(manifest: Manifest, options: IntakeOptions, twice: Sequence[str]) -> l
                    if entry.folder in manifest.unknown]
         lines.append(printable(f"Missing: {', '.join(map(_who, missing)) or 'nobody'}"))
         lines.append(printable(f"Not in the roster: {', '.join(unknown) or 'nobody'}"))
+        if register.strangers:
+            lines.append(printable(f"Of the groups, not in the roster: {', '.join(register.strangers)}"))
         lines += either
     return lines
 

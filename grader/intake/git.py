@@ -10,6 +10,7 @@ import contextlib
 import datetime
 import os
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -25,9 +26,13 @@ REF_BYTES = 16 << 20
 # A tree of a few kilobytes can expand to more names than fit in memory.
 NAMES_BYTES = 8 << 20
 MOST_LEFT = 1_000
+MOST_NAMED = 3
 TAGS = "refs/tags/submit/"
 MOST_TAGS = 200
 TAG_BYTES = 200
+# Branches beside HEAD's that are looked at, from the clone and from where it was cloned.
+BRANCHES = ("refs/heads/", "refs/remotes/")
+MOST_BRANCHES = 20
 # An archive has a header for each file.
 ARCHIVE_BYTES = STUDENT.total + (STUDENT.entries << 10)
 
@@ -109,6 +114,7 @@ def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadli
         later = int(git("rev-list", "--count", "--first-parent", f"{commit}..{tip}"))
         if later:
             submission.left.append(Left(name=f"{later} commit{'s' * (later > 1)}", why="after the deadline"))
+    _elsewhere(submission, store, git, before)
     names = [name for name in git("ls-tree", "-r", "-z", "--name-only", commit).split("\0") if name]
     wanted = [suffix for suffix in suffixes() if any(name.casefold().endswith(suffix) for name in names)]
     # Only files that may hold Python: a repository may have gigabytes of data.
@@ -120,6 +126,39 @@ def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadli
         with (work / "commit.tar").open("wb") as archive:
             git("archive", "--format=tar", commit, "--", *(f":(top,icase)*{suffix}" for suffix in wanted), into=archive)
         submission.parts.append(RawPart(work / "commit.tar", f"{commit}.tar", commit))
+
+
+def _elsewhere(submission: RawSubmission, store: Path, git: Callable[..., str], before: Sequence[str]) -> None:
+    """Names branches with work that the commit taken does not have: as a problem if it is as late as that commit."""
+    taken = submission.commit
+    files = [f":(top,icase)*{suffix}" for suffix in suffixes()]
+    for name, target in _branches(store):
+        # A broken branch leads nowhere.
+        with contextlib.suppress(_GitError):
+            ends = git("rev-list", "-1", "--first-parent", *before, target).split()
+            if not ends or not git("rev-list", "-1", f"{taken}..{ends[0]}"):
+                continue
+            changed = [file for file in git("diff", "--name-only", "-z", "--no-renames", "--diff-filter=d", taken,
+                                            ends[0], "--", *files).split("\0") if file]
+            older = int(git("log", "-1", "--format=%ct", ends[0])) < int(git("log", "-1", "--format=%ct", taken))
+            if changed and older:
+                submission.left.append(Left(name=f"branch {name}", why="not the branch that is checked out"))
+            elif changed:
+                some = ", ".join(changed[:MOST_NAMED]) + ", …" * (len(changed) > MOST_NAMED)
+                submission.problems.append(
+                    f"branch {name} holds work that the branch checked out lacks: {some}; merge it, or check it out")
+
+
+def _branches(store: Path) -> list[tuple[str, str]]:
+    """The branches of a clone and of its origin, as people call them, and their commits, each once."""
+    lines = (line.partition(" ") for line in _packed(store).splitlines())
+    found = {ref: target for target, _, ref in lines if ref.startswith(BRANCHES)}
+    for path in (path for top in BRANCHES for path in sorted((store / top).rglob("*"))):
+        if path.is_file():
+            found[str(path.relative_to(store))] = _read(path, TAG_BYTES).decode(errors="replace").strip()
+    by_commit = {target: ref.partition("/")[2].partition("/")[2] for ref, target in sorted(found.items(), reverse=True)
+                 if len(ref) < TAG_BYTES and _is_commit(target)}
+    return [(name, target) for target, name in by_commit.items()][:MOST_BRANCHES]
 
 
 def _tip(clone: Path, store: Path) -> str:

@@ -10,6 +10,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
+from grader.model.text import composed
+
 SCHEMA: Final = "kernelmark/intake/v1"
 FILE = "intake.json"
 MAX_BYTES = 64 << 20
@@ -26,7 +28,12 @@ def _utf8(text: object) -> object:
     return os.fsencode(text).decode("utf-8", "replace") if isinstance(text, str) else text
 
 
+def _name(text: object) -> object:
+    return composed(text) if isinstance(text := _utf8(text), str) else text
+
+
 Text = Annotated[str, BeforeValidator(_utf8)]
+Name = Annotated[str, BeforeValidator(_name)]
 
 
 class ManifestRecord(BaseModel):
@@ -37,11 +44,11 @@ class Member(ManifestRecord):
     """A person. `source_id` is the id in the source: Canvas's user number, Moodle's participant number, Gradescope's
     `sid`, or a folder's name. `id` is the id in the roster, or `source_id` for people who are not in it."""
 
-    id: Text
-    name: Text = ""
-    email: Text = ""
-    section: Text = ""
-    source_id: Text = ""
+    id: Name
+    name: Name = ""
+    email: Name = ""
+    section: Name = ""
+    source_id: Name = ""
 
 
 class Left(ManifestRecord):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from grader.intake.manifest import Member
 from grader.intake.source import IntakeError, RawSubmission
 from grader.model.roster import Student
 from grader.model.sheet import SheetError, read_sheet
+from grader.model.text import composed
 
 # Words of a name that are looked at: each of them once as the first.
 MOST_WORDS = 16
@@ -31,22 +31,26 @@ def read_groups(path: Path) -> dict[str, list[str]]:
             continue
         if len(row) <= max(group, member) or not (row[group].strip() and row[member].strip()):
             raise IntakeError(f"{path}, row {number}: no group or no id; give both")
-        groups.setdefault(row[group].strip(), []).append(row[member].strip())
+        groups.setdefault(composed(row[group].strip()), []).append(composed(row[member].strip()))
     return groups
 
 
 class Register:
-    """Looks up the people whom a source names in the roster: by id, by email, by name as Canvas writes it."""
+    """Looks up the people whom a source names in the roster: by id, by email, by name as Canvas writes it. `groups` are
+    the ids of each group's members as the roster has them, and `strangers` those that it does not have."""
 
     def __init__(self, students: Sequence[Student], groups: Mapping[str, Sequence[str]]) -> None:
         self._students = students
-        self._groups = groups
         self._ids = {student.id.casefold(): student for student in students}
         self._others = _single((other.casefold(), student) for student in students for other in student.others)
         self._mails = _single((student.email.casefold(), student) for student in students if student.email)
         self._names = _single((name, student) for student in students for name in names(student.name))
-        self._group_of = {member.casefold(): name for name, members in groups.items() for member in members}
         self._seen: set[str] = set()
+        found = {member: self._of(Member(id=member)) for members in groups.values() for member in members}
+        self.groups = {name: [student.id if (student := found[member]) else member for member in members]
+                       for name, members in groups.items()}
+        self.strangers = [member for member, student in found.items() if student is None]
+        self._group_of = {member.casefold(): name for name, members in self.groups.items() for member in members}
 
     def enter(self, submission: RawSubmission) -> bool:
         """Replaces a submission's members by their roster entries. If one belongs to a group, the whole group becomes
@@ -58,7 +62,7 @@ class Register:
         if group is not None:
             here = {(student.id if student else member.id).casefold(): (member, student) for member, student in matched}
             matched = [here.get(member_id.casefold(), (Member(id=member_id), self._ids.get(member_id.casefold())))
-                       for member_id in self._groups[group]]
+                       for member_id in self.groups[group]]
         submission.members = [_as_in_roster(member, student) for member, student in matched]
         self._seen.update(student.id for _, student in matched if student)
         return all(student for _, student in matched)
@@ -88,17 +92,19 @@ class Register:
         if len(known) == 1:
             return next(iter(known.values()))
         # A clone's name is assignment-user, `kernels-adab`. The longest id counts: `kernels-john-smith` is not smith's.
-        ends = [key for key in self._ids if member.id.casefold().endswith((f"-{key}", f"_{key}"))]
-        return self._ids[max(ends, key=len)] if ends else None
+        users = {key: student for key, student in self._others.items() if not key.isdecimal()} | self._ids
+        ends = [key for key in users if member.id.casefold().endswith((f"-{key}", f"_{key}"))]
+        return users[max(ends, key=len)] if ends else None
 
     def _named_group(self, member: Member, submission: RawSubmission) -> str | None:
-        return next((name for name in (member.id, member.name, submission.folder) if name in self._groups), None)
+        called = (member.id, member.name, composed(submission.folder))
+        return next((name for name in called if name in self.groups), None)
 
 
 def names(name: str) -> set[str]:
     """All rotations of a name's words, joined in lower case without other signs: those of `Jane Doe`, `Doe, Jane` and
     Canvas's `doejane` have one in common."""
-    words = re.findall(r"\w+", unicodedata.normalize("NFC", name).casefold())[:MOST_WORDS]
+    words = re.findall(r"\w+", composed(name).casefold())[:MOST_WORDS]
     return {"".join(words[at:] + words[:at]) for at in range(len(words))}
 
 

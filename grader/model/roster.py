@@ -15,7 +15,7 @@ COLUMNS = ("id", "name", "email", "section", "late_days")
 CLASSROOM50 = ("username", "first_name", "last_name", "email", "section", "github_id")
 CANVAS_IDS = ("SIS Login ID", "SIS User ID", "ID")
 FORMS = (f"the headings {', '.join(COLUMNS)}, or give the file as Canvas exports its gradebook, Moodle its "
-         "participants or Classroom 50 its roster")
+         "participants, or Classroom 50 or GitHub Classroom its roster")
 
 
 # Moodle's headings in its languages. E-mail addresses are known by their sign.
@@ -75,6 +75,10 @@ def _students(path: Path, sheet: Sheet) -> Iterator[tuple[int, str, Student]]:
     headings = [heading.strip().casefold() for heading in sheet.header]
     if {"student", "id"} <= set(headings):
         return _canvas(path, sheet)
+    if {"identifier", "github_username"} <= set(headings):
+        return _classroom(path, sheet, headings)
+    if "roster_identifier" in headings:
+        raise RosterError(f"{path}, row 1: has grades of GitHub Classroom; give its roster, classroom_roster.csv")
     ours = "id" in headings or set(headings) <= set(CLASSROOM50)
     if not ours and (mail := _mails(sheet)) is not None:
         return _moodle(path, sheet, mail)
@@ -94,6 +98,15 @@ def _own(path: Path, sheet: Sheet, headings: Sequence[str]) -> Iterator[tuple[in
         name = value.get("name") or " ".join(filter(None, (value.get("first_name"), value.get("last_name"))))
         yield number, key, Student(value[key], name, value.get("email", ""), value.get("section", ""),
                                    _days(value.get("late_days", ""), f"{path}, row {number}"))
+
+
+def _classroom(path: Path, sheet: Sheet, headings: Sequence[str]) -> Iterator[tuple[int, str, Student]]:
+    """The roster as GitHub Classroom gave it. Its identifier is the course's own id; clones are called after users."""
+    for number, row in sheet.filled(path):
+        value = dict(zip(headings, row, strict=True))
+        key = value["identifier"]
+        yield number, "identifier", Student(key, value.get("name", ""), key if "@" in key else "", others=tuple(
+            filter(None, (value["github_username"], value.get("github_id")))))
 
 
 def _canvas(path: Path, sheet: Sheet) -> Iterator[tuple[int, str, Student]]:

@@ -6,9 +6,12 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from grader.model.text import composed
 
 BOM = "\ufeff"
 MAX_BYTES = 64 << 20
@@ -20,12 +23,14 @@ class SheetError(Exception):
 
 @dataclass
 class Sheet:
-    """A table: `rows` of texts, the header first. Its format is kept, so that it is written as it was read."""
+    """A table: `rows` of texts, the header first. Its format is kept, so that it is written as it was read: `sep`
+    is a line `sep=;` above it, which tells a spreadsheet the delimiter."""
 
     rows: list[list[str]]
     delimiter: str = ","
     end: str = "\n"
     bom: bool = False
+    sep: str = ""
 
     @property
     def header(self) -> list[str]:
@@ -37,10 +42,10 @@ class Sheet:
         return next((headings.index(name.casefold()) for name in names if name.casefold() in headings), None)
 
     def filled(self, path: Path) -> Iterator[tuple[int, list[str]]]:
-        """The rows of a table in `path` below its headings, but for empty ones: their numbers, and their values without
-        space around them, one for each heading. Raises SheetError."""
-        for number, row in enumerate(self.rows[1:], start=2):
-            values = [value.strip() for value in row]
+        """The rows of a table in `path` below its headings, but for empty ones: their numbers, and their values with
+        composed letters and without space around them, one for each heading. Raises SheetError."""
+        for number, row in enumerate(self.rows[1:], start=3 if self.sep else 2):
+            values = [composed(value.strip()) for value in row]
             if any(values) and len(values) != len(self.header):
                 raise SheetError(f"{path}, row {number}: {len(values)} values; give {len(self.header)}, one for each "
                                  "heading")
@@ -50,7 +55,7 @@ class Sheet:
     def text(self) -> str:
         out = io.StringIO()
         csv.writer(out, delimiter=self.delimiter, lineterminator=self.end).writerows(self.rows)
-        return (BOM if self.bom else "") + out.getvalue()
+        return (BOM if self.bom else "") + self.sep + out.getvalue()
 
 
 def read_sheet(path: Path) -> Sheet:
@@ -68,18 +73,24 @@ def read_sheet(path: Path) -> Sheet:
         raise SheetError(f"{path}: not text in UTF-8, UTF-16 or Latin-1; save it as CSV in UTF-8 (in Excel: CSV UTF-8)"
                          ) from None
     bom, text = text.startswith(BOM), text.removeprefix(BOM)
-    first, rows = text.partition("\n")[0], list[list[str]]()
+    told = re.match(r"sep=([,;|\t])(?:\r\n?|\n)", text, re.IGNORECASE)
+    sep = told[0] if told else ""
+    text, rows = text[len(sep):], list[list[str]]()
+    # A line may end as on old Macs, too, with a carriage return alone.
+    first = next(io.StringIO(text, newline=""), "")
     try:
         # The delimiter that gives the most headings; a comma if there is one heading.
-        delimiter = max(",;\t", key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
+        delimiter = told[1] if told else max(
+            ",;\t", key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
         rows.extend(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
         # Those before it are in `rows`.
-        raise SheetError(f"{path}, row {len(rows) + 1}: {error}; close its quotes or shorten its values, and save it "
-                         "as CSV") from None
+        raise SheetError(f"{path}, row {len(rows) + bool(sep) + 1}: {error}; close its quotes or shorten its values, "
+                         "and save it as CSV") from None
     if not rows or not any(rows[0]):
         raise SheetError(f"{path}: empty; add a row of headings")
-    return Sheet(rows, delimiter, "\r\n" if first.endswith("\r") else "\n", bom)
+    end = re.search(r"\r?\n?$", first)
+    return Sheet(rows, delimiter, end[0] if end and end[0] else "\n", bom, sep)
 
 
 def _decoded(content: bytes) -> str:

@@ -14,6 +14,7 @@ from typing import Literal
 
 from grader import frontends
 from grader.model.forms import file_of, in_any_language, written_files
+from grader.model.text import composed
 
 
 class SubmissionError(Exception):
@@ -196,7 +197,7 @@ def chosen(submissions: list[Submission], names: Collection[str]) -> list[Submis
     """The submissions of these students, or with these folders of results; all without names. Raises SubmissionError.
     """
     wanted = []
-    for name in names:
+    for name in map(composed, names):
         matching = ([submission for submission in submissions if submission.student == name]
                     or [submission for submission in submissions if submission.slug == name])
         wanted += matching
@@ -241,13 +242,13 @@ def named(folders: Sequence[Path], before: Iterable[tuple[str, str]] = ()) -> li
     slug."""
     given: dict[str, list[str]] = {}
     for student, slug in before:
-        given.setdefault(student, []).append(slug)
+        given.setdefault(composed(student), []).append(slug)
     taken = {slug.casefold() for slugs in given.values() for slug in slugs}
     found = []
     for folder in folders:
         # A link's own name counts, not its target's; `.` and `..` have no name.
         name = folder.name if folder.name not in ("", "..") else folder.resolve().name
-        student = printable(name) or "student"
+        student = composed(printable(name)) or "student"
         if slugs := given.get(student):
             found.append(Submission(student=student, folder=folder, slug=slugs.pop(0)))
             continue
@@ -268,7 +269,7 @@ def printable(name: str) -> str:
 
 def _slug(student: str) -> str:
     """A file name that is safe on every system: letters (of any script), digits, `.`, `_`, `-`; at most 80 bytes."""
-    text = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", student)).strip("._-") or "student"
+    text = re.sub(r"[^\w.-]+", "_", student).strip("._-") or "student"
     while len(text.encode()) > 80:
         text = text[:-1]
     # These names are taken in the results folder.

@@ -17,7 +17,7 @@ from grader.model.course import Course
 from grader.model.mark import Mark, counting, unanswered
 from grader.model.roster import read_roster
 from grader.model.sheet import SheetError, read_sheet
-from grader.model.text import clean
+from grader.model.text import clean, composed
 from grader.records.policy import as_in_roster, ids_in_roster
 from grader.records.standing import Standing, standing
 from grader.records.store import Store
@@ -63,7 +63,8 @@ def mark(
         usage("mark: neither --points nor --comment; give one of them; --points 0 takes an earlier mark back")
     with held(out) as store:
         desk = _desk(store, out, course_of(course), roster, intake)
-        rows = list(_read(csv, by)) if csv is not None else [("", Row(student, assignment, points, comment, by))]
+        typed = Row(composed(student), assignment, points, comment, by)
+        rows = list(_read(csv, by)) if csv is not None else [("", typed)]
         wanted = [desk.mark(where, row) for where, row in rows]
         now = {_slot(one): one for one in counting(store.marks()) if one.kind == "mark"}
         slots: set[tuple[str, str, str]] = set()
@@ -96,7 +97,7 @@ def request(
     """
     with held(out) as store:
         desk = _desk(store, out, course_of(course), roster, intake)
-        asked = desk.mark("", Row(student, assignment, None, text, by))
+        asked = desk.mark("", Row(composed(student), assignment, None, text, by))
         asked = asked.model_copy(update={"kind": "request", "student": "" if asked.slug else asked.student})
         if not asked.comment:
             usage("request: nothing is asked; say what should be looked at, and why")

@@ -17,7 +17,7 @@ from grader.model.course import Course, CourseError, read_course
 from grader.model.mark import Mark, counting
 from grader.model.result import Repair
 from grader.model.roster import RosterError, Student, read_roster
-from grader.model.text import clean, some
+from grader.model.text import clean, composed, some
 from grader.records import compare
 from grader.records.attempt import Attempt
 from grader.records.draw import beside, outdated, refresh, removed, under_another_course_file, whole
@@ -133,6 +133,7 @@ def explain_grade(
     Of a kernel that failed, the change that makes every case right is printed, too, if one was found.
     """
     rules = course_of(course)
+    student = composed(student)
     with reporting(out), Store.existing(out) as store:
         people = read_roster(roster) if roster else []
         manifest = read_manifest(intake) if intake else None
@@ -229,7 +230,7 @@ def _total(grade: Grade, folder: str) -> str:
 
 def _named(attempt: Attempt, names: list[str] | None) -> bool:
     """Whether an attempt's folder or one of its members' ids is among `names`. Without names, True."""
-    asked = {name.casefold() for name in names or ()}
+    asked = {composed(name).casefold() for name in names or ()}
     return not asked or not asked.isdisjoint(
         name.casefold() for name in (attempt.slug, attempt.student, *attempt.members))
 

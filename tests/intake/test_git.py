@@ -75,6 +75,33 @@ def test_what_was_merged_later_was_not_there(tmp_path: Path) -> None:
     assert files == {"ada": {"silu.py": SILU}}
 
 
+def test_work_on_another_branch_is_named(tmp_path: Path) -> None:
+    origin = tmp_path / "ada"
+    committed(origin, "2026-03-01T10:00:00+01:00", {"silu.py": SILU})
+
+    def branch(name: str, time: str, files: dict[str, str]) -> None:
+        subprocess.run([*GIT, "checkout", "-q", "-b", name, "main"], cwd=origin, check=True)
+        committed(origin, time, files)
+        subprocess.run([*GIT, "checkout", "-q", "main"], cwd=origin, check=True)
+
+    branch("old", "2026-03-01T09:00:00+01:00", {"silu.py": source_of("silu", "old")})
+    branch("mine/work", "2026-03-01T11:00:00+01:00", {"silu.py": source_of("silu", "new")})
+    branch("words", "2026-03-01T11:00:00+01:00", {"notes.md": "No kernel."})
+    branch("late", "2026-03-02T11:00:00+01:00", {"silu.py": source_of("silu", "late")})
+    subprocess.run([*GIT, "clone", "-q", origin, tmp_path / "all" / "packed"], check=True)
+    origin.rename(tmp_path / "all" / "ada")
+    for name, prefix in (("ada", ""), ("packed", "origin/")):
+        for options, named in ((DEADLINE, ["mine/work"]), (OPTIONS, ["late", "mine/work"])):
+            manifest, files = take_in(tmp_path / "all", options)
+            one = by_folder(manifest)[name]
+            assert files[name] == {"silu.py": SILU}
+            assert sorted(one.problems) == [
+                f"branch {prefix}{branch} holds work that the branch checked out lacks: silu.py; merge it, or check it "
+                "out"
+                for branch in named]
+            assert whys(one)[f"branch {prefix}old"] == "not the branch that is checked out"
+
+
 def test_a_students_configuration_runs_nothing(tmp_path: Path) -> None:
     clone, ran = tmp_path / "all" / "eve", tmp_path / "ran"
     committed(clone, "2026-03-01T10:00:00+01:00", {"silu.py": SILU, ".gitattributes": "*.py filter=x diff=x\n"})

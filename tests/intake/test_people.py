@@ -15,7 +15,8 @@ from tests.intake.made import OPTIONS, by_folder, laid_out, source_of, take_in
 from tests.rows import each_row
 
 ROSTER = [Student("ada", "Ada Byron", "ada@x.edu", "B"), Student("lin", "李 雷"), Student("zoe", "Zoë van der Meer"),
-          Student("1001", "Jane Doe"), Student("1002", "Jane Doe"), Student("bo-ada", "Bo")]
+          Student("1001", "Jane Doe"), Student("1002", "Jane Doe"), Student("bo-ada", "Bo"),
+          Student("José", "Ñúñez"), Student("eve@x.edu", others=("octo-eve", "583231"))]
 
 
 @each_row(("member", "who"), [
@@ -25,6 +26,10 @@ ROSTER = [Student("ada", "Ada Byron", "ada@x.edu", "B"), Student("lin", "李 雷
     (Member(id="9", name="李雷"), "lin"), (Member(id="9", name="雷李"), "lin"), (Member(id="Ada Byron"), "ada"),
     (Member(id="9", name="vandermeerzoë"), "zoe"), (Member(id="9", name="Zoe\u0308 van der Meer"), "zoe"),
     (Member(id="kernels-lin"), "lin"),
+    # As macOS spells names of files.
+    (Member(id="Jose\u0301"), "José"), (Member(id="9", name="N\u0303u\u0301n\u0303ez"), "José"),
+    # The user of GitHub Classroom, whose number ends no clone's name.
+    (Member(id="kernels-octo-eve"), "eve@x.edu"), (Member(id="kernels-583231"), None),
     # It ends in another's id, too, which is shorter.
     (Member(id="hw-bo-ada"), "bo-ada"),
     # Two of a name, nobody.
@@ -44,13 +49,15 @@ def test_a_group_is_all_of_its_members(tmp_path: Path) -> None:
         "byronada_11_1_silu.py": source_of("silu"), "team 7_12_2_silu.py": source_of("silu"),
         "poe_13_3_silu.py": source_of("silu")})
     groups = tmp_path / "groups.csv"
-    groups.write_text("group,id\nred,lin\nred,ada\nteam 7,zoe\nteam 7,1001\n")
+    groups.write_text("group,id\nred,lin\nred,ada@x.edu\nteam 7,zoe\nteam 7,1001\nblue,nobody\n")
     manifest, _ = take_in(source, replace(OPTIONS, roster=ROSTER, groups=read_groups(groups)))
     found = by_folder(manifest)
     assert [(one.id, one.name, one.source_id) for one in found["byronada_11"].members] == [
         ("lin", "李 雷", ""), ("ada", "Ada Byron", "11")]
     assert [one.id for one in found["team_7_12"].members] == ["zoe", "1001"]
-    assert manifest.unknown == ["poe_13"] and {one.id for one in manifest.missing} == {"1002", "bo-ada"}
+    assert manifest.unknown == ["poe_13"] and {one.id for one in manifest.missing} == {
+        "1002", "bo-ada", "José", "eve@x.edu"}
+    assert Register(ROSTER, read_groups(groups)).strangers == ["nobody"]
 
 
 @pytest.mark.parametrize(("text", "says"), [

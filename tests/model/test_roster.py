@@ -15,8 +15,10 @@ from grader.model.sheet import read_sheet
 @pytest.mark.parametrize("text", [
     "id,name,email,section,late_days\nada,Ada Byron,ada@x.edu,B,3\n\nlin,李 雷,,,\n",
     "\ufeffid;name;email;section;late_days\r\nada;Ada Byron;ada@x.edu;B;3\r\nlin;李 雷;;;\r\n",
+    "id,name,email,section,late_days\rada,Ada Byron,ada@x.edu,B,3\rlin,李 雷,,,\r",
+    "\ufeffsep=;\r\nid;name;email;section;late_days\r\nada;Ada Byron;ada@x.edu;B;3\r\nlin;李 雷;;;\r\n",
     'Email\t"Name"\tID\tsection\tlate_days\nada@x.edu\tAda Byron\tada\tB\t3\n\t李 雷\tlin\t\t\n',
-], ids=["commas", "semicolons and BOM", "tabs, another order"])
+], ids=["commas", "semicolons and BOM", "carriage returns", "a line for Excel", "tabs, another order"])
 def test_students_are_read(tmp_path: Path, text: str) -> None:
     path = tmp_path / "roster.csv"
     path.write_bytes(text.encode())
@@ -27,6 +29,14 @@ def test_a_roster_of_classroom_50(tmp_path: Path) -> None:
     path = tmp_path / "roster.csv"
     path.write_text("username,first_name,last_name,email,section,github_id\nadab,Ada,Byron,ada@x.edu,B,1815\n")
     assert read_roster(path) == [Student("adab", "Ada Byron", "ada@x.edu", "B")]
+
+
+def test_a_roster_of_github_classroom(tmp_path: Path) -> None:
+    path = tmp_path / "classroom_roster.csv"
+    path.write_text('"identifier","github_username","github_id","name"\n"ada.b@x.edu","octo-ada","583231","Ada B"\n'
+                    '"e\u0301ve","","",""\n', encoding="utf-8")
+    assert read_roster(path) == [
+        Student("ada.b@x.edu", "Ada B", "ada.b@x.edu", others=("octo-ada", "583231")), Student("éve")]
 
 
 CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Kernels (4711),Final Score
@@ -74,6 +84,9 @@ def test_participants_of_moodle_in_any_language(tmp_path: Path, text: str, expec
     b"name,email\nAda,\n": "row 1: no 'id'; use the headings id, name,",
     b"id,emial\nada,\n": "row 1: 'emial'; use each once of the headings id, name,",
     b"id,name,name\nada,A,B\n": "row 1: 'name'; use each once of the headings id, name, email, section, late_days",
+    b"assignment_name,github_username,roster_identifier\na,b,c@x.edu\n": "row 1: has grades of GitHub Classroom; give",
+    b"sep=;\nid;name\nada;A\n;B\n": "row 4: no id",
+    "id,name\nJos\u00e9,A\nJose\u0301,B\n".encode(): "row 3: 'José' is in row 2, too",
     b"id,name\n": "no student; add a row for each",
     b"id,name\n,Ada\n": "row 2: no id",
     b"id,name\nada,A\nADA,B\n": "row 3: 'ADA' is in row 2, too",
@@ -107,7 +120,8 @@ def test_no_roster(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [
-    b"a,b\n1,x\n", b"\xef\xbb\xbfa;b\r\n\"1;2\";\"3,5\"\r\n", b'a\tb\n"two\nlines"\t"say ""so"""\n',
+    b"a,b\n1,x\n", b"\xef\xbb\xbfa;b\r\n\"1;2\";\"3,5\"\r\n", b"sep=;\r\na;b\r\n1;2\r\n", b"a,b\r1,2\r",
+    b'a\tb\n"two\nlines"\t"say ""so"""\n',
 ])
 def test_a_table_is_written_as_it_came(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "table.csv"
