@@ -25,8 +25,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def scheduler(
-    listen: Annotated[str, typer.Option(
-        help="The address to listen on; tcp:// takes no key, and works on this machine only.")] = "tls://0.0.0.0:8786",
+    listen: Annotated[str, typer.Option(help="The address to listen on.")] = "tls://0.0.0.0:8786",
     key: Key = None,
 ) -> None:
     """Run the scheduler that connects lanes and gradings, until it is stopped. Exit status: 2 for a usage error."""

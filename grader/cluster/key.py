@@ -14,7 +14,6 @@ from distributed import Security
 
 from grader import home
 
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
 PORT = 8786
 # dask.distributed serves no HTTP pages, moves no task by itself and profiles nothing.
 SETTINGS = {
@@ -33,16 +32,15 @@ class ClusterError(Exception):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The address of a scheduler, and the key to join it. Without `security`, everybody on this machine can join."""
+    """The address of a scheduler, and the key to join it."""
 
-    scheme: str
     host: str
     port: int
-    security: Security | None
+    security: Security
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}:{self.port}"
+        return f"tls://{host}:{self.port}"
 
 
 def write_key(path: Path) -> None:
@@ -60,8 +58,8 @@ def write_key(path: Path) -> None:
 
 
 def endpoint(address: str, key: Path | None, submissions: Path | None = None) -> Endpoint:
-    """The scheduler at `tls://host:port`, or at `tcp://host:port` on this machine. Raises ClusterError, also if others
-    could read the key, for example because it lies among students' `submissions`."""
+    """The scheduler at `tls://host:port`. Raises ClusterError, also without a key, and if others could read it,
+    for example because it lies among students' `submissions`."""
     expected = "give an address such as tls://host:8786"
     try:
         parts = urlsplit(address)
@@ -70,13 +68,12 @@ def endpoint(address: str, key: Path | None, submissions: Path | None = None) ->
         raise ClusterError(f"{address}: not an address; {expected}") from None
     if parts.scheme not in ("tls", "tcp") or not host or parts.path or parts.username:
         raise ClusterError(f"{address}: not a scheduler's address; {expected}")
-    if parts.scheme == "tcp" and host not in LOOPBACK:
-        raise ClusterError(f"{address}: everyone who reaches it would control every lane; use tls://{host}:{port} and "
-                           "--key FILE")
-    if (parts.scheme == "tls") != (key is not None):
-        raise ClusterError(f"{address}: no key given; pass --key FILE (kernelmark cluster-key FILE makes one)"
-                           if key is None else f"{address}: has no use for --key; use tls://{host}:{port}")
-    return Endpoint(parts.scheme, host, port, None if key is None else _security(key, submissions))
+    if parts.scheme == "tcp":
+        raise ClusterError(f"{address}: everyone who reaches it, from any account of this machine, would control every "
+                           f"lane; use tls://{host}:{port} and --key FILE")
+    if key is None:
+        raise ClusterError(f"{address}: no key given; pass --key FILE (kernelmark cluster-key FILE makes one)")
+    return Endpoint(host, port, _security(key, submissions))
 
 
 def _security(key: Path, submissions: Path | None) -> Security:

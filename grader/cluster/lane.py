@@ -22,7 +22,7 @@ from distributed.comm.core import connect
 from distributed.core import Status
 
 from grader import temporary
-from grader.cluster.key import LOOPBACK, ClusterError, Endpoint, quiet
+from grader.cluster.key import ClusterError, Endpoint, quiet
 from grader.cluster.own import own
 from grader.cluster.scheduler import ending
 from grader.engine.forkserver import isolation
@@ -79,7 +79,7 @@ def run(at: Endpoint, jobs: int, say: Callable[[str], None]) -> bool:
 
 async def _run(at: Endpoint, folder: str, say: Callable[[str], None]) -> bool:
     stop = ending()
-    arguments = at.security.get_connection_args("worker") if at.security else {}
+    arguments = at.security.get_connection_args("worker")
     try:
         (await connect(str(at), timeout=CONNECT_SECONDS, **arguments)).abort()
     except (OSError, TimeoutError) as error:
@@ -89,9 +89,8 @@ async def _run(at: Endpoint, folder: str, say: Callable[[str], None]) -> bool:
         raise ClusterError(f"{at}: {error}; start a scheduler there with the same key") from None
     workers = [Worker(
         str(at), name=name, nthreads=1, memory_limit=0, security=at.security, local_directory=folder, dashboard=False,
-        dashboard_address="127.0.0.1:0", executor=ThreadPoolExecutor(1), death_timeout=CONNECT_SECONDS,
-        # Without TLS, everyone who reaches a worker controls it.
-        host=at.host if at.host in LOOPBACK else None) for name in _lanes]
+        dashboard_address="127.0.0.1:0", executor=ThreadPoolExecutor(1), death_timeout=CONNECT_SECONDS)
+        for name in _lanes]
     try:
         await asyncio.gather(*workers)
         say(f"{len(workers)} lanes joined {at}: {', '.join(_lanes)}")

@@ -22,7 +22,7 @@ async def _serve(at: Endpoint, say: Callable[[str], None]) -> None:
     try:
         # No retries: a lane's death is reported at once, and the grading itself sends the job to another lane.
         scheduler = await Scheduler(
-            protocol=f"{at.scheme}://", host=at.host, port=at.port, security=at.security, allowed_failures=0,
+            protocol="tls://", host=at.host, port=at.port, security=at.security, allowed_failures=0,
             dashboard=False, dashboard_address="127.0.0.1:0")
     except (OSError, ValueError) as error:
         raise ClusterError(f"{at}: {error}; choose an address of this machine and a free port") from None

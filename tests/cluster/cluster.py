@@ -42,9 +42,8 @@ def until(log: Path, words: str, process: subprocess.Popen[bytes] | None = None)
 class Cluster:
     """A scheduler, which `lane` gives lanes; all are killed with the block."""
 
-    def __init__(self, folder: Path, *, plain: bool = False) -> None:
-        self.folder, self.key = folder, folder / "cluster.pem"
-        self.plain, self.address = plain, f"{'tcp' if plain else 'tls'}://127.0.0.1:0"
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.key, self.address = folder, folder / "cluster.pem", "tls://127.0.0.1:0"
         self._processes: list[subprocess.Popen[bytes]] = []
         self._count = 0
         if not self.key.exists():
@@ -62,7 +61,7 @@ class Cluster:
 
     @property
     def words(self) -> list[str | Path]:
-        return [] if self.plain else ["--key", self.key]
+        return ["--key", self.key]
 
     def start(
         self, *words: str | Path, cwd: Path = ROOT, path: str = os.environ["PATH"]
