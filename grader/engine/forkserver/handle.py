@@ -73,6 +73,8 @@ class Zygote:
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         # Existing threads do not survive a fork.
         environment |= {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "HOME": str(self._home)}
+        # A worker's user may have no entry in passwd, where getpass and parts of torch look it up as they are imported.
+        environment |= dict.fromkeys(("LOGNAME", "USER"), "student")
         # The default of every version so far: 3.9 warns if it is unset, and later versions will not fuse.
         environment["TRITON_DEFAULT_FP_FUSION"] = "1"
         if "executor" in roles:
