@@ -1,6 +1,8 @@
 """What a student may see of a result: of hidden cases how many there are, what kind of failure each shows, and what to
 look at; of a change that makes every case right as much as the course tells; of marks those for all of a group.
 
+Host code that chooses by its sizes how to fail can tell them by the kind; docs/grading.md says so.
+
 `for_student` is applied to every result before a student gets it, as JSON, page or text. The whole of it is for those
 who grade, and lies in a folder of its own beside the students'.
 """
