@@ -28,6 +28,9 @@ from grader.model.text import composed
 
 # Lines of one kind; of more submissions one line tells.
 MOST_LINES = 3
+# Of one submission: what a person reads of it here, all of which is in intake.json.
+MOST_REASONS = 6
+NAME_LENGTH, REASON_LENGTH = 120, 800
 
 if TYPE_CHECKING:
     from grader.intake.main import IntakeOptions
@@ -126,7 +129,7 @@ def remembered(folder: Path, names: Collection[str]) -> list[str]:
         return []
     try:
         return [printable(f"{entry.folder}: {problem}") for entry in read_manifest(folder).submissions
-                if entry.folder in names for problem in entry.problems]
+                if entry.folder in names for problem in _few(entry.problems)]
     except ManifestError:
         # Planning reports it.
         return []
@@ -181,7 +184,7 @@ def _table(manifest: Manifest, known: Mapping[str, str]) -> Table:
                  for file, origin in entry.taken.items()]
         table.add_row(Text(", ".join(map(_who, entry.members))), Text(_when(entry)), Text("\n".join(
             [*taken, *([f"missing: {', '.join(missing)}"] if missing else [])])), Text("\n".join(
-                [*entry.problems, *_why(entry.left)])))
+                [*_few(entry.problems), *_why(entry.left)])))
     return table
 
 
@@ -216,9 +219,9 @@ def _said(manifest: Manifest, options: IntakeOptions, twice: Sequence[str]) -> l
              f"{f' of {people} people' if people != count else ''}{f', {late} late' if late else ''}."]
     for entry in manifest.submissions:
         if entry.taken:
-            lines += [printable(f"{entry.folder}: {problem}") for problem in entry.problems]
+            lines += [printable(f"{entry.folder}: {problem}") for problem in _few(entry.problems)]
         else:
-            why = "; ".join([*entry.problems, *_why(entry.left)])
+            why = "; ".join([*_few(entry.problems), *_why(entry.left)])
             lines.append(printable(f"{entry.folder}: nothing to grade: {why or 'no file'}"))
     lines += _of_notebooks(manifest)
     lines += _may_be_meant(manifest)
@@ -241,8 +244,8 @@ def _said(manifest: Manifest, options: IntakeOptions, twice: Sequence[str]) -> l
                    if entry.folder in manifest.unknown]
         lines.append(printable(f"Missing: {', '.join(map(_who, missing)) or 'nobody'}"))
         lines.append(printable(f"Not in the roster: {', '.join(unknown) or 'nobody'}"))
-        if register.strangers:
-            lines.append(printable(f"Of the groups, not in the roster: {', '.join(register.strangers)}"))
+        if lost := [member for member in register.strangers if member.casefold() not in here]:
+            lines.append(printable(f"Not in the roster, of groups without a submission: {', '.join(lost)}"))
         lines += either
     return lines
 
@@ -271,7 +274,8 @@ def _some(names: Iterable[str]) -> str:
     """`ann, bo, cy and 39 more`."""
     listed = [*names]
     few = listed if len(listed) <= MOST_LINES + 1 else listed[:MOST_LINES]
-    return ", ".join(few) + (f" and {len(listed) - len(few)} more" if few is not listed else "")
+    more = f" and {len(listed) - len(few):,} more" if few is not listed else ""
+    return ", ".join(_cut(name, NAME_LENGTH) for name in few) + more
 
 
 def _stranger(entry: ManifestEntry, roster: Sequence[Student]) -> str:
@@ -304,11 +308,20 @@ def _when(entry: ManifestEntry) -> str:
 
 
 def _why(left: Iterable[Left]) -> list[str]:
-    """The files that were left out, grouped by reason."""
+    """The files that were left out, grouped by reason: the first of many names and reasons."""
     reasons: dict[str, list[str]] = {}
     for item in left:
         reasons.setdefault(item.why, []).append(item.name)
-    return [f"{', '.join(names)}: {why}" for why, names in reasons.items()]
+    return _few([f"{_some(names)}: {why}" for why, names in reasons.items()])
+
+
+def _few(lines: Sequence[str]) -> list[str]:
+    more = [f"and {len(lines) - MOST_REASONS:,} more, in {FILE}"] if len(lines) > MOST_REASONS else []
+    return [*(_cut(line, REASON_LENGTH) for line in lines[:MOST_REASONS]), *more]
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most // 2]}…{text[-most // 2:]}"
 
 
 def _many(count: int, what: str) -> str:

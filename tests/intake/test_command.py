@@ -252,6 +252,19 @@ def test_a_whole_class_is_told_in_a_line(tmp_path: Path) -> None:
     assert line.endswith(" and 39 more; intake.json says why")
 
 
+@pytest.mark.parametrize("files", [
+    {f"eve/{number:04}{'x' * 200}.txt": "" for number in range(2_000)},
+    {f"eve/{number:04}{'x' * 200}.zip": b"PK\3\4 no" for number in range(200)},
+], ids=["names of one reason", "problems"])
+def test_one_student_fills_no_terminal(tmp_path: Path, files: dict[str, str | bytes]) -> None:
+    laid_out(tmp_path / "all", {**files, "ann/silu.py": SILU})
+    for words in (["--dry-run"], ["--into", "class"]):
+        done = kernelmark("intake", "all", *words, cwd=tmp_path)
+        assert done.returncode == 0 and len(done.stdout) < 20_000, len(done.stdout)
+        (line,) = (line for line in done.stdout.splitlines() if line.startswith("eve: nothing to grade: "))
+        assert " more" in line and len(line) < 6_000
+
+
 def test_a_course_error_is_told_before_a_problem_of_one_student(tmp_path: Path) -> None:
     laid_out(tmp_path / "all", {"poe_12_3_hw.zip": b"PK\3\4 no"})
     assert kernelmark("intake", "all", "--into", "class", cwd=tmp_path).returncode == 0
@@ -269,4 +282,5 @@ def test_what_an_option_did_not_find_is_told(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert done.returncode == 0 and "Groups without a submission: blue" in lines, done
     assert "Not in the roster: ann (cyy)" in lines and "Missing: cy" in lines
+    assert "Not in the roster, of groups without a submission: dee" in lines
     assert any(line.startswith("--deadline: the source has no submission times") for line in lines)
