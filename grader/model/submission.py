@@ -34,7 +34,9 @@ class Submission:
     slug: str
 
 
-Cause = Literal["link_out", "dead_link", "not_a_file", "too_large", "denied", "two_files", "language"]
+_UTF16 = re.compile(rb"\xff\xfe|\xfe\xff|(?:[\t-~]\0){2}|(?:\0[\t-~]){2}")
+
+Cause = Literal["link_out", "dead_link", "not_a_file", "too_large", "denied", "two_files", "language", "lfs", "utf16"]
 
 
 @dataclass(frozen=True)
@@ -104,12 +106,24 @@ def _read_source(folder: Path, file: str, max_bytes: int, languages: Languages) 
     if len(there) > 1 and languages.both == "refuse":
         return _unread("two_files", f"{' and '.join(there)} are both there; one of them expected", there[0])
     if there:
-        return read_source_file(folder, there[0], max_bytes)
+        return _as_text(read_source_file(folder, there[0], max_bytes))
     other = next((name for name in in_any_language(file) if os.path.lexists(folder / name)), None)
     if other is not None:
         return _unread("language", f"{other} is in a language that this course does not take; {' or '.join(wanted)} "
                                    "expected", other)
     return read_source_file(folder, wanted[0], max_bytes)
+
+
+def _as_text(source: Source) -> Source:
+    """The source, unless its bytes show that it is no text in UTF-8, which compilers of each language tell in words of
+    their own."""
+    begin = (source.content or b"")[:64]
+    if begin.startswith(b"version https://git-lfs.github.com/spec/"):
+        return _unread("lfs", f"{source.file} is a pointer of Git LFS, not the file itself", source.file)
+    # With its mark or without, where a sign of ASCII begins it.
+    if _UTF16.match(begin):
+        return _unread("utf16", f"{source.file} is text in UTF-16; UTF-8 expected", source.file)
+    return source
 
 
 def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:

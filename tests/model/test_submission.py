@@ -125,6 +125,18 @@ def test_a_file_is_read_in_whichever_language_it_is(tmp_path: Path) -> None:
     assert hash_of_submission(Source(content=b"x = 1\n")) == hash_of_submission(Source(b"x = 1\n", file="silu.py"))
 
 
+@pytest.mark.parametrize(("content", "cause"), [
+    (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 812\n", "lfs"),
+    ("import torch\n".encode("utf-16"), "utf16"), ("import torch\n".encode("utf-16-le"), "utf16"),
+    ("import torch\n".encode("utf-16-be"), "utf16"), ("\ufeffimport torch\n".encode(), None), (b"", None),
+    (b"import torch\0", None), (b"# version https://git-lfs.github.com/spec/v1\n", None)])
+@pytest.mark.parametrize("file", ["silu.py", "silu.cu"])
+def test_a_pointer_of_lfs_and_utf_16_are_no_text(tmp_path: Path, file: str, content: bytes, cause: str | None) -> None:
+    (tmp_path / file).write_bytes(content)
+    source = read_sources(tmp_path, ["silu"], 1 << 20)["silu"]
+    assert (source.problem and source.problem.cause) == cause and (source.content is None) == (cause is not None)
+
+
 def test_of_two_files_for_one_assignment_none_is_read(tmp_path: Path) -> None:
     folder = student(tmp_path, "alice", "silu.cu", "silu.py")
     source = read_sources(folder, ["silu"], CAP)["silu"]

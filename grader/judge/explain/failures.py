@@ -34,6 +34,9 @@ UNREADABLE: dict[Cause, str] = {
     "too_large": "{file} may have {most:,} bytes, many times what a kernel needs: remove data and generated text.",
     "language": "Write it in one of the languages that the course takes.",
     "two_files": "An assignment is graded from one file: leave out the other.",
+    "lfs": "Git keeps the file elsewhere (Git LFS): commit it as it is, `git lfs untrack` first, or hand in the file "
+    "itself.",
+    "utf16": "Save {file} as UTF-8: an editor's “Save with encoding” does it; PowerShell's > writes UTF-16.",
     "denied": "The file's permissions do not let the grader read it: hand it in again, readable for all.",
 }
 

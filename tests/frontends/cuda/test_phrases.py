@@ -98,6 +98,16 @@ COMPILED = [
     ("silu.cu(3): error: missing closing quote", 'printf("a);', "double quote"),
     ("silu.cu:3:3: error: unterminated comment", "/* x", "*/"),
     ("silu.cu(4): error: unrecognized token", "“a”", "curly quote"),
+    ("silu.cu(2): error: extended character  is not valid in an identifier", "int\xa0 i = 0;",
+     "type the signs and blanks"),
+    *((f'silu.cu(4): error: calling a constexpr __host__ function("{name}") from a __global__ function("k") is not '
+       "allowed.", line, said) for name, line, said in (
+          ("max", "y[i] = std::max(x[i], 0.0f);", "CUDA's, such as fmaxf"),
+          ("max", "y[i] = max(x[i], 0.0f);", "CUDA's, such as fmaxf"),
+          ("infinity", "y[i] = std::numeric_limits<float>::infinity();", "write INFINITY"),
+          ("max", "y[i] = std::numeric_limits<float>::max();", "FLT_MAX"),
+          ("accumulate", "y[i] = std::accumulate(x, x + n, 0.0f);", "C++'s own library runs on the CPU"),
+          ("mine", "y[i] = mine(x[i]);", "Write __device__ in front"))),
     ("silu.cu:1:10: fatal error: helper.h: No such file or directory", '#include "helper.h"', "helper.h into it"),
     ("silu.cu(6): error: __host__ or __device__ annotation on lambda requires --extended-lambda nvcc flag",
      "auto f = [] __device__ (float x) {", "operator()"),

@@ -69,6 +69,8 @@ def test_what_triton_does_not_compile_has_a_hint(kernels: dict[str, Any], name: 
          "Allocate no more"),
         ("unreadable_source", "The file is not text in UTF-8.", "Save silu.py as UTF-8"),
         ("syntax_error", "SyntaxError: source code string cannot contain null bytes", "UTF-16"),
+        ("syntax_error", "SyntaxError: invalid non-printable character U+00A0 (silu.py, line 8)", "replace U+00A0"),
+        ("syntax_error", "SyntaxError: invalid character '“' (U+201C) (silu.py, line 14)", "“ is no sign of Python"),
         ("syntax_error", "SyntaxError: too many nested parentheses", "nested too deeply"),
         ("syntax_error", "SyntaxError: invalid syntax", "unclosed bracket"),
         ("crash", "the process exited by itself with status 3", "during the call"),

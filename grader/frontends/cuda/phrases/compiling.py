@@ -71,6 +71,16 @@ CLUES = (
         r'calling a __host__ function\("(?P<name>cuda\w+)'),
     _of("C++'s own library runs on the CPU: in a kernel use CUDA's functions, such as fmaxf, expf, sqrtf, without "
         "`std::`.", r'calling a (?:constexpr )?__host__ function\("(?P<name>std::[^"]*)'),
+    _of("numeric_limits is C++'s own and runs on the CPU: in a kernel write INFINITY, FLT_MAX or INT_MAX, with "
+        "#include <cmath>, <cfloat> or <climits> at the top.",
+        r'calling a constexpr __host__ function\("(?P<name>infinity|lowest|epsilon|quiet_NaN|denorm_min|max|min)"\)',
+        r".*\bnumeric_limits\b"),
+    _of("{name} is a function of C++'s own library here, which runs on the CPU: in a kernel use CUDA's, such as "
+        "fmaxf, fminf, fabsf, or max and min for whole numbers, without `std::`.",
+        r'calling a constexpr __host__ function\("(?P<name>max|min|clamp|abs|swap|exchange|norm|fma|hypot)"\)'),
+    _of("C++'s own library runs on the CPU: in a kernel use CUDA's functions, or write {name} with __device__ of your "
+        "own.", r'calling a constexpr __host__ function\("(?P<name>\w+)"\)',
+        r".*\bstd::(?:\w+(?:<[^>]*>)?::)*{name}\b"),
     _of("CUDA's {name} takes floats or doubles. With whole numbers this is C++'s own, which runs on the CPU: use min "
         "and max for them, or convert them first.",
         r'calling a constexpr __host__ function\("(?P<name>f(?:min|max|mod)|pow|sqrt|exp|log|ceil|floor)"\)'),
@@ -157,8 +167,9 @@ CLUES = (
     _of("A string ends with a double quote \" in the line where it begins.",
         r"missing closing quote|missing terminating"),
     _of("A comment /* ends with */.", r"unterminated comment"),
-    _of("A sign stands here that C++ does not have: was it copied from a web page or a PDF, such as a curly quote?",
-        r"unrecognized token|stray"),
+    _of("A sign stands here that C++ does not have, as a curly quote, a dash or a blank that is none, copied from a "
+        "web page or a PDF: type the signs and blanks of this line anew.",
+        r"unrecognized token|stray|extended character\b.*is not valid in an identifier"),
     _of("Each file stands alone and is compiled with CUDA's and C++'s own headers only: copy what it needs of {name} "
         "into "
         "it.", r'(?P<name>[\w./+-]+): No such file|cannot open source file "(?P<other>[^"]+)"'),

@@ -178,6 +178,12 @@ CLUES = (
     Clue("The submission raises this itself: sizes are arbitrary, 1 and primes among them, and all must work.",
          line=r"\s*raise\b"),
     Clue("Do not call exit(), which ends the whole process: the function has to return.", message="SystemExit"),
+    Clue("A blank in this line looks like one and is none, as it comes from a web page, a PDF or a chat: type the "
+         "blanks of the line anew, or let an editor replace U+{name}.",
+         message=r"invalid non-printable character U\+(?P<name>[0-9A-F]+)", kinds=READING),
+    Clue("{name} is no sign of Python: word processors and web pages write curly quotes, dashes and other signs in "
+         "place of \", ' and -. Type it anew.",
+         message=r"invalid character '(?P<name>.)'", kinds=READING),
     Clue("This is not the text of a program: is it a compiled or compressed file, or saved as UTF-16? Save it as "
          "UTF-8.",
          message="null byte", kinds=READING),
