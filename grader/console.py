@@ -84,10 +84,18 @@ class Printer(Console):
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
 
 
-# Without emoji: `:x:` in a file's name is no picture.
-console = Printer(
-    highlight=False, emoji=False, width=None if sys.stdout.isatty() or os.environ.get("COLUMNS") else PIPED)
-errors = Printer(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+def _printer(stream: Any, **options: Any) -> Printer:
+    """A printer whose output is redrawn only where it is a terminal: FORCE_COLOR, which notebooks and CI systems set,
+    asks for colours, and rich would take what it is piped to for a terminal."""
+    terminal = stream.isatty()
+    coloured = os.environ.get("FORCE_COLOR") and not os.environ.get("NO_COLOR") and not terminal
+    # Without emoji: `:x:` in a file's name is no picture.
+    return Printer(highlight=False, emoji=False, force_terminal=terminal,
+                   color_system="standard" if coloured else "auto", **options)
+
+
+console = _printer(sys.stdout, width=None if sys.stdout.isatty() or os.environ.get("COLUMNS") else PIPED)
+errors = _printer(sys.stderr, stderr=True, soft_wrap=True)
 
 
 def usage(message: str) -> NoReturn:

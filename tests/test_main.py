@@ -68,6 +68,16 @@ def test_nobody_has_to_read_to_the_end(desk: dict[str, Path], words: str, stream
         assert done.returncode == 0, done
 
 
+def test_colours_asked_for_make_a_pipe_no_terminal(desk: dict[str, Path]) -> None:
+    """A notebook and many CI systems set FORCE_COLOR: what is redrawn on a terminal would be lines upon lines there."""
+    done = subprocess.run(
+        command("check {all}/ann/silu.py", desk), cwd=ROOT, timeout=SECONDS, check=False, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, env={**os.environ, "FORCE_COLOR": "1", "COLUMNS": "100"})
+    assert done.returncode == 0 and b"starting" not in done.stdout, done
+    # Colours alone: nothing moves the cursor, clears a line or hides it.
+    assert b"\x1b[32m" in done.stdout and not re.search(rb"\r|\x1b\[[^m]*[^m\d;]", done.stdout), done
+
+
 def test_output_and_errors_may_be_closed(desk: dict[str, Path]) -> None:
     for words, status in (("explain-grade --out {out}", 0), ("explain-grade --out {all}", 2)):
         done = subprocess.run(["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *command(words, desk)], cwd=ROOT, check=False)

@@ -64,7 +64,7 @@ class RunState:
 def shown(watch: RunState, console: Console, as_json: bool) -> Iterator[Callable[[Graded, Sequence[str]], None]]:
     """Shows a run on the console until the block ends. Yields a function to be called for each graded submission, with
     a line for each failure of ours. With `as_json` it prints a JSON object a line on standard output."""
-    live = console.is_terminal and watch.total > 0
+    live = console.is_interactive and watch.total > 0
 
     def tell(graded: Graded, trouble: Sequence[str]) -> None:
         if as_json:
