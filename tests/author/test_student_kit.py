@@ -133,7 +133,7 @@ def test_the_notebook_installs_and_checks_its_cells(tmp_path: Path) -> None:
 def test_the_kit_holds_nothing_that_solves_or_is_not_for_students(kit: Path) -> None:
     assert {path.name for path in kit.iterdir()} - {"mine", "results"} == {
         "grader", "assignments", "calibration", "student_template", "course.toml", "pyproject.toml", "constraints.txt",
-        "LICENSE", "README.md", "Makefile", "setup.mk", "Dockerfile", ".dockerignore", ".gitignore"}
+        "LICENSE", "README.md", "Makefile", "setup.mk", "setup.sh", "Dockerfile", ".dockerignore", ".gitignore"}
     texts = [path.read_text(encoding="utf-8") for folder in ("grader", "assignments", "calibration", "student_template")
              for path in (kit / folder).rglob("*") if path.is_file() and path.suffix != ".pyc"]
     kernels = [path.read_text(encoding="utf-8") for folder in SOLVED for path in (ROOT / folder).rglob("*.py")]
