@@ -18,8 +18,10 @@ ROOT = PACKAGE.parent
 IN_WHEEL = PACKAGE / "shipped"
 SHIPPED = IN_WHEEL if IN_WHEEL.is_dir() else ROOT
 """The package's own data, laid out as a course: a checkout or a kit is one, and a wheel holds a copy (`setup.py`)."""
+# pip takes the package that is installed: on a public index its name may be a stranger's.
 PIP, INSTALL, ANEW = (
-    ("pip install", "pip install --upgrade kernelmark", "pip install --force-reinstall kernelmark")
+    ("pip install", "pip install kernelmark",
+     "python3 -m venv new && new/bin/pip install FILE, with the wheel that this was installed from")
     if SHIPPED == IN_WHEEL else (".venv/bin/pip install", "make setup", "rm -rf .venv && make setup"))
 """Commands for who lacks a package, this one's packages, or any that work."""
 NONE = (f"no {COURSE} in this folder or above it, so the course is the package's own; kernelmark init makes one, "
@@ -112,8 +114,10 @@ def find(start: Path) -> Home:
     ruling = next((folder for folder in above if _has(folder, COURSE)), None)
     holding = next((folder for folder in above if _has(folder, COURSE) and _has(folder, ASSIGNMENTS)), None)
     for folder in filter(None, (ruling, holding)):
-        if folder not in (ROOT, SHIPPED) and (why := _strange(folder)):
-            raise HomeError(UNTRUSTED.format(file=folder / COURSE, why=why))
+        if folder not in (ROOT, SHIPPED) and (strange := _strange(folder)):
+            why, open_ = strange
+            close = f", or first close it: chmod go-w {open_}" if open_ else ""
+            raise HomeError(UNTRUSTED.format(file=folder / COURSE, why=why) + close)
     if holding is None and not _has(SHIPPED, ASSIGNMENTS):
         raise HomeError(f"{SHIPPED / ASSIGNMENTS}: No such file or directory, and no course here or above; run this in "
                         "a course or a kit, or name one with --course")
@@ -157,6 +161,11 @@ def with_extra(name: str) -> str:
     return f"{PIP} 'kernelmark[{name}]'" if SHIPPED == IN_WHEEL else f"{PIP} -e '.[{name}]'"
 
 
+def with_gpu(torch: str) -> str:
+    """The command that replaces this version of torch by its build that uses a GPU, which is PyPI's."""
+    return f"{PIP} --force-reinstall torch=={torch}" if SHIPPED == IN_WHEEL else "make setup TORCH=gpu"
+
+
 def _has(folder: Path, name: str) -> bool:
     try:
         return (folder / name).is_dir() if name == ASSIGNMENTS else (folder / name).exists()
@@ -165,10 +174,11 @@ def _has(folder: Path, name: str) -> bool:
         return False
 
 
-def _strange(folder: Path) -> str:
-    """Why a course that was not named cannot be taken; "" if it can: whether others can put programs there."""
+def _strange(folder: Path) -> tuple[str, Path | None] | None:
+    """Why a course that was not named cannot be taken, and what of it is open to others, who can put programs there;
+    None if it can be taken."""
     if os.name != "posix":
-        return ""
+        return None
     known = {0, os.geteuid(), int(os.environ.get("SUDO_UID", 0))}
     for path in (folder, folder / COURSE, folder / ASSIGNMENTS):
         if path != folder and not _has(folder, path.name):
@@ -176,12 +186,12 @@ def _strange(folder: Path) -> str:
         info = path.stat()
         what = "its folder" if path == folder else path.name if path.name == COURSE else f"{path.name}/"
         if info.st_mode & stat.S_IWOTH:
-            return f"everybody may write into {what}"
+            return f"everybody may write into {what}", path
         if info.st_mode & stat.S_IWGRP and not _own_group(info.st_gid):
-            return f"a group may write into {what}"
+            return f"a group may write into {what}", path
         if info.st_uid not in known:
-            return "it belongs to another user"
-    return ""
+            return "it belongs to another user", None
+    return None
 
 
 def _own_group(group: int) -> bool:

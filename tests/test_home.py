@@ -111,7 +111,8 @@ def test_a_course_that_others_can_put_there_has_to_be_named(tmp_path: Path) -> N
         if shared is not None:
             os.chown(path, -1, shared)
             path.chmod(mode | 0o020)
-            with pytest.raises(HomeError, match=f"a group may write into {what}, and its assignments would run"):
+            with pytest.raises(HomeError, match=f"a group may write into {what}, and its assignments would run.*, or "
+                                                f"first close it: chmod go-w {path}$"):
                 home.find(planted)
             os.chown(path, -1, group)
         path.chmod(mode)

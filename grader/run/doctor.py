@@ -21,6 +21,7 @@ from grader.model import catalogue
 from grader.model.catalogue import CatalogueError
 from grader.model.course import CourseError, read_course
 from grader.model.submission import Source
+from grader.run.gpus import UNUSED, remedy_of_unused
 
 PACKAGES = (
     "torch", "triton", "numpy", "pytest", "pytest-timeout", "pydantic", "jinja2", "typer", "rich", "matplotlib",
@@ -45,14 +46,14 @@ class Diagnosis:
 
 def diagnoses() -> list[Diagnosis]:
     """Examines everything, and grades a kernel of ours as a trial."""
-    # Late, see _device.
+    # Late, see device.
     from grader.judge.lane import close_lane
 
     python = Diagnosis("python", platform.python_version())
     try:
         with ThreadPoolExecutor(1) as pool:
             starting = _starting(pool)
-            trials = _broken() or [*_device(), *_gradings(starting)]
+            trials = _broken() or [*device(), *_gradings(starting)]
     finally:
         close_lane()
     return [python, _course(), *_packages(), *languages(), *trials, *_isolation(), _browser()]
@@ -61,7 +62,7 @@ def diagnoses() -> list[Diagnosis]:
 def _starting(pool: ThreadPoolExecutor) -> Future[float]:
     """Starts the lane's fork server, which imports torch while this process looks at it, too: the seconds until it has,
     or the InfrastructureError of one that does not start."""
-    # Late, see _device.
+    # Late, see device.
     from grader.judge.lane import lane_station
 
     started: Future[float] = Future()
@@ -127,13 +128,16 @@ def languages() -> list[Diagnosis]:
     return lines
 
 
-def _device() -> list[Diagnosis]:
+def device() -> list[Diagnosis]:
+    """What kernels are judged on, and what is missing of it."""
     # Late, as below: a lane on another machine imports this file in a process that needs no torch.
     import torch
 
     from grader.judge.device import no_gpu
     from grader.judge.timing.fitness import state
 
+    if remedy := remedy_of_unused():
+        return [Diagnosis("device", UNUSED, False, remedy=remedy)]
     if not torch.cuda.is_available():
         return [Diagnosis("device", "no GPU: correctness is graded in full, speed is not measured")]
     name = torch.cuda.get_device_name()
@@ -147,7 +151,7 @@ def _device() -> list[Diagnosis]:
 
 
 def _gradings(starting: Future[float]) -> list[Diagnosis]:
-    # Late, see _device.
+    # Late, see device.
     from grader.judge.device import no_gpu
 
     return [_grading("cpu", starting), *([] if no_gpu() else [_grading("cuda", starting)])]
@@ -155,7 +159,7 @@ def _gradings(starting: Future[float]) -> list[Diagnosis]:
 
 def _grading(device: str, starting: Future[float]) -> Diagnosis:
     """Grades one case of a reference kernel, and times that."""
-    # Late, see _device.
+    # Late, see device.
     from grader.judge.checks import SOURCE, TARGET, case_check, results
     from grader.judge.judge import judge
     from grader.judge.prepared import Prepared, Task

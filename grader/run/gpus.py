@@ -7,11 +7,18 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
 
+from grader import home
 from grader.run.preflight import PlanError
 
 # If the driver does not answer in this time, the machine counts as one without a GPU.
 SECONDS = 60
+
+# What a driver of NVIDIA's leaves where there is a GPU, on Linux and in WSL.
+TRACES = ("dev/nvidia[0-9]*", "usr/lib/wsl/lib/nvidia-smi")
+UNUSED = "speed is not measured: torch is the build for CPUs, which does not use this machine's GPU"
 
 # Runs in a process of its own: a process that has called CUDA keeps the driver and its threads.
 _NAMES = """
@@ -37,6 +44,16 @@ class GpuCard:
     number: int
     name: str
     environment: dict[str, str]
+
+
+def remedy_of_unused(root: Path = Path("/")) -> str:
+    """The command that helps where UNUSED is the case, as is known without importing torch; "" elsewhere."""
+    try:
+        version, _, build = metadata.version("torch").partition("+")
+    except metadata.PackageNotFoundError:
+        return ""
+    there = build == "cpu" and any(any(root.glob(trace)) for trace in TRACES)
+    return home.with_gpu(version) if there else ""
 
 
 def present() -> list[GpuCard]:

@@ -43,7 +43,7 @@ from grader.report.pages import write_class
 from grader.report.people import Person, write_people
 from grader.run import preflight
 from grader.run.asked import Asked
-from grader.run.gpus import GpuCard, unlike
+from grader.run.gpus import UNUSED, GpuCard, remedy_of_unused, unlike
 from grader.run.gpus import chosen as chosen_gpus
 from grader.run.lanes import Lanes, LanesLostError, LocalLanes, spare_lanes
 from grader.run.preflight import PlanError
@@ -113,6 +113,8 @@ def planned(
         elif near:
             # The GPUs cannot be used: every processor has a lane.
             near.leave_out_spare()
+            if console and asked.device == "auto" and (remedy := remedy_of_unused()):
+                console.print(f"{UNUSED}; {remedy}", markup=False, soft_wrap=True)
         here = hash_of_environment(environment, asked.speed and device == "cuda")
         choice = choose(delivered, names, course, here, recorded, stands, kind=asked.kind, force=asked.force)
         jobs = _jobs(delivered, course, asked, device, choice, store, stands)

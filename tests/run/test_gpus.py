@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from grader.home import ROOT
-from grader.run import gpus
+from grader.run import doctor, gpus
 from grader.run.gpus import GpuCard
 from grader.run.preflight import PlanError
 from tests.command import kernelmark
@@ -54,3 +55,25 @@ def test_gpus_are_refused_in_one_line_where_none_is_used(tmp_path: Path, words: 
     done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--gpus", "0", *words)
     assert done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+CPU_BUILD = metadata.version("torch").endswith("+cpu")
+
+
+@pytest.mark.skipif(not CPU_BUILD, reason="torch is the build that uses a GPU")
+def test_a_gpu_that_this_build_of_torch_does_not_use_is_told_with_the_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev/nvidiactl").touch()
+    assert gpus.remedy_of_unused(tmp_path) == ""
+    (tmp_path / "dev/nvidia0").touch()
+    assert gpus.remedy_of_unused(tmp_path) == "make setup TORCH=gpu"
+    # A machine that has one.
+    monkeypatch.setattr(gpus, "TRACES", ("dev/null",))
+    (line,) = doctor.device()
+    assert (line.text, line.mark, line.remedy) == (gpus.UNUSED, "note", "make setup TORCH=gpu")
+    shutil.copytree(ROOT / "examples/class/alice", tmp_path / "class/alice")
+    for words, told in (((), True), (("--device", "cpu"), False)):
+        done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu", *words)
+        assert done.returncode == 0 and (f"{gpus.UNUSED}; make setup TORCH=gpu\n" in done.stdout) == told, done
