@@ -138,7 +138,8 @@ def failed(error: OSError, where: object = None) -> str:
     if isinstance(error, shutil.Error):
         # Of copying a folder: what failed, each with source, target and why.
         _, target, why = error.args[0][0]
-        return f"{target}: {why}; {_ADVICE[errno.EROFS]}"
+        number = re.match(r"\[Errno (\d+)\] ([^:]*)", str(why))
+        return failed(OSError(int(number[1]), number[2], target) if number else OSError(errno.EROFS, str(why), target))
     name = where or error.filename
     advice = _ADVICE.get(error.errno or 0, "check that it is there, and its permissions")
     return f"{f'{name}: ' if name else ''}{error.strerror or error}; {advice}"

@@ -40,6 +40,20 @@ def folder(kind: str, parent: Path | None = None) -> Iterator[Path]:
         remove(made)
 
 
+@contextlib.contextmanager
+def whole(*made: Path) -> Iterator[None]:
+    """Until the block ends these are half made: if it fails, what it has put there, a path or what lies in a folder, is
+    removed."""
+    before = {path: set(path.iterdir()) if path.is_dir() else None for path in made}
+    try:
+        yield
+    except BaseException:
+        for path, held in before.items():
+            for new in {path} if held is None else set(path.iterdir()) - held:
+                remove(new)
+        raise
+
+
 def make(kind: str, parent: Path | None = None) -> Path:
     """Makes a private folder, hidden if it is in a `parent`; `kind` is a word of its name. It lives until this process
     removes it, or is killed. Raises OSError."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -25,7 +25,7 @@ verify: ; kernelmark verify
 grade: ; kernelmark grade submissions --out results
 kit: ; kernelmark kit build/kit
 """,
-    ".gitignore": "__pycache__/\n/build/\n/results/\n/submissions/\n",
+    ".gitignore": "__pycache__/\n/.venv/\n/build/\n/results/\n/submissions/\n",
     ".github/workflows/verify.yml": """# Says what an assignment lacks before students get it. No GPU is needed.
 name: verify
 on: [push, pull_request]
@@ -79,14 +79,28 @@ def write(folder: Path, source: Path, chosen: Collection[str]) -> list[str]:
     made = [name for name in (*parts, *MADE) if name not in KEPT]
     if there := next((name for name in made if (folder / name).exists()), None):
         raise ValueError(f"{folder / there}: already exists; choose a new folder")
+    new = {Path(name).parts[0] for name in (*parts, *MADE, RULES) if not (folder / name).exists()}
     rules = _rules((source / home.COURSE).read_text(encoding="utf-8"), known.keys() - names)
     with temporary.folder("course") as work:
         (work / home.COURSE).write_text(rules, encoding="utf-8")
         course = read_course(work / home.COURSE, frozenset(names))
+    with temporary.whole(folder):
+        _fill(folder, source, parts, rules, _others(known, known.keys() - names))
+        assignments = catalogue.assignments(folder.resolve())
+        for path, drawn in handout.texts(assignments, course, folder).items():
+            if path.is_file():
+                handout.draw(path, drawn)
+        (folder / handout.NOTEBOOK).write_text(handout.notebook(assignments, course, folder), encoding="utf-8")
+        _closed(folder, new)
+    return list(assignments)
+
+
+def _fill(folder: Path, source: Path, parts: Sequence[str], rules: str, left_out: Callable[[str, list[str]], list[str]]
+          ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in parts:
         if (source / name).is_dir():
-            shutil.copytree(source / name, folder / name, ignore=_others(known, known.keys() - names))
+            shutil.copytree(source / name, folder / name, ignore=left_out)
         elif not (folder / name).exists():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / name, folder / name)
@@ -98,12 +112,14 @@ def write(folder: Path, source: Path, chosen: Collection[str]) -> list[str]:
             path.write_text(text.replace("SOURCE", came_from()), encoding="utf-8")
     if not (folder / RULES).exists():
         shutil.copyfile(home.SHIPPED / RULES, folder / RULES)
-    assignments = catalogue.assignments(folder.resolve())
-    for path, drawn in handout.texts(assignments, course, folder).items():
-        if path.is_file():
-            handout.draw(path, drawn)
-    (folder / handout.NOTEBOOK).write_text(handout.notebook(assignments, course, folder), encoding="utf-8")
-    return list(assignments)
+
+
+def _closed(folder: Path, names: Iterable[str]) -> None:
+    """Takes from others, to whom a umask or the copied folder may give it, the right to write into a course, whose
+    assignments are programs of its author: with that right it would not be taken."""
+    for path in (folder, *(path for name in names for path in (folder / name, *(folder / name).rglob("*")))):
+        if not path.is_symlink():
+            path.chmod(path.stat().st_mode & ~0o022)
 
 
 def came_from() -> str:

@@ -57,6 +57,11 @@ def write(out: Path, course: Path) -> Path:
         _require_hidden(assignments[name], root)
         if problem := solved(catalogue.stub(assignments[name], root), assignments[name].function):
             raise KitError(problem)
+    with temporary.whole(out, packed):
+        return _packed(out, own, root, rules, text_, {name: assignments[name] for name in names})
+
+
+def _packed(out: Path, own: Path, root: Path, rules: Course, text_: str, given: dict[str, Assignment]) -> Path:
     shutil.copytree(own, out, dirs_exist_ok=True)
     shutil.copytree(home.PACKAGE, out / home.PACKAGE.name, ignore=_left_out)
     for name in INSTALLED:
@@ -68,10 +73,10 @@ def write(out: Path, course: Path) -> Path:
         _copy(path, out / path.relative_to(root))
     # An assignment in each language but the first.
     languages: dict[str, Assignment] = {}
-    for name in names:
+    for name, assignment in given.items():
         _copy(root / "assignments" / name, out / "assignments" / name)
-        _copy_stub(assignments[name], root, out)
-        for other in assignments[name].in_languages(rules.languages):
+        _copy_stub(assignment, root, out)
+        for other in assignment.in_languages(rules.languages):
             if other.suffix != SUFFIX:
                 _copy_stub(other, root, out)
                 languages[other.suffix] = other
@@ -81,14 +86,14 @@ def write(out: Path, course: Path) -> Path:
     for path in (out / "README.md", out / RULES):
         # The examples in these texts name an assignment of the course.
         text = path.read_text(encoding="utf-8")
-        text = text if "silu" in names else text.replace("silu", names[0])
+        text = text if "silu" in given else text.replace("silu", next(iter(given)))
         # And none of their tables names a folder of a language that does not count.
         path.write_text(_FOLDER.sub(lambda row: row[0] if (out / row[1]).is_dir() else "", text), encoding="utf-8")
     # Handouts follow this course, which may differ from the repository's.
-    for path, drawn in handout.texts({name: assignments[name] for name in names}, rules, out).items():
+    for path, drawn in handout.texts(given, rules, out).items():
         handout.draw(path, drawn)
     (out / handout.NOTEBOOK).write_text(
-        handout.notebook({name: assignments[name] for name in names}, rules, out), encoding="utf-8")
+        handout.notebook(given, rules, out), encoding="utf-8")
     return Path(shutil.make_archive(str(out.absolute()), "zip", out.absolute().parent, out.name))
 
 

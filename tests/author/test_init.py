@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -132,3 +136,31 @@ def test_a_kit_makes_no_courses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "course.toml").write_text("")
     with pytest.raises(ValueError, match="reference: not there, as in a students' kit"):
         init.source_of("")
+
+
+def test_a_course_made_where_a_group_writes_is_taken(tmp_path: Path) -> None:
+    """Where users share their first group, a umask of 002 would give it the right to write into the course."""
+    source = shutil.copytree(ROOT / "examples/llm", tmp_path / "source", ignore=shutil.ignore_patterns("class"))
+    for path in (source, *source.rglob("*")):
+        path.chmod(path.stat().st_mode | 0o020)
+    before = os.umask(0o002)
+    try:
+        made(tmp_path / "course", "--from", str(source), "--with", "embedding")
+    finally:
+        os.umask(before)
+    folder = tmp_path / "course"
+    assert [path for path in (folder, *folder.rglob("*")) if path.stat().st_mode & 0o022] == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+@pytest.mark.parametrize("words", ["init full/course", "init full", f"kit full/kit --course {shlex.quote(str(ROOT))}"])
+def test_a_full_disk_leaves_nothing_half_made(tmp_path: Path, words: str) -> None:
+    (tmp_path / "full").mkdir()
+    # Room for some of it.
+    inside = (f"mount -t tmpfs -o size=200k tmpfs full && {shlex.quote(sys.executable)} -P -m grader {words}; echo $?; "
+              "find full -mindepth 1")
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", inside], cwd=tmp_path, text=True, capture_output=True,
+                          check=False, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert done.stdout == "2\n", done
+    said = r"kernelmark: full.*: No space left on device; free space there, or choose another disk\n"
+    assert re.fullmatch(said, done.stderr), done
