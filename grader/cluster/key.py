@@ -78,8 +78,7 @@ def endpoint(address: str, key: Path | None, submissions: Path | None = None) ->
 
 def _security(key: Path, submissions: Path | None) -> Security:
     try:
-        mode = key.stat().st_mode
-        if mode & 0o077:
+        if not _private(key.stat()):
             raise ClusterError(f"{key}: others may open it; run chmod 600 on it")
         if submissions is not None and key.resolve().is_relative_to(submissions.resolve()):
             raise ClusterError(f"{key}: lies among the submissions in {submissions}; move it to another folder")
@@ -92,6 +91,13 @@ def _security(key: Path, submissions: Path | None) -> Security:
     return Security(
         require_encryption=True, tls_ca_file=path, tls_client_cert=path, tls_client_key=path, tls_worker_cert=path,
         tls_worker_key=path, tls_scheduler_cert=path, tls_scheduler_key=path)
+
+
+def _private(key: os.stat_result) -> bool:
+    """Whether this user alone can read a key. Kubernetes gives one to a pod as root's file, which the pod's group may
+    read."""
+    given = key.st_uid == 0 and key.st_mode & 0o077 == 0o040 and key.st_gid in {os.getegid(), *os.getgroups()} - {0}
+    return given or not key.st_mode & 0o077
 
 
 def quiet() -> None:
