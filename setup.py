@@ -19,13 +19,13 @@ LEFT_OUT = shutil.ignore_patterns("__pycache__", "hidden.toml", "results", ".att
 
 class BuildWithCourses(build_py):
     def run(self) -> None:
+        # An earlier build in this folder may have left modules that are gone since.
+        shutil.rmtree(Path(self.build_lib, "grader"), ignore_errors=True)
         super().run()
         # An editable installation reads the checkout.
         if self.editable_mode:
             return
         root, into = Path(__file__).parent, Path(self.build_lib, "grader", "shipped")
-        # Of an earlier build.
-        shutil.rmtree(into, ignore_errors=True)
         examples = [str(path.parent.relative_to(root)) for path in sorted(root.glob("examples/*/course.toml"))]
         for name in (*FOLDERS, *examples):
             shutil.copytree(root / name, into / name, ignore=LEFT_OUT)

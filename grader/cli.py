@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import runpy
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -108,8 +109,18 @@ def main() -> None:
     runpy.run_module("grader", run_name="__main__", alter_sys=True)
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        say(f"kernelmark {metadata.version('kernelmark')}, {home.PACKAGE}")
+        raise typer.Exit
+
+
 @app.callback()
-def _begin(context: typer.Context) -> None:
+def _begin(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option(
+        "--version", callback=_version, is_eager=True, help="Print the version and where it is.")] = False,
+) -> None:
     home.enter(None)
     try:
         Path.cwd()

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,24 @@ def test_colours_asked_for_make_a_pipe_no_terminal(desk: dict[str, Path]) -> Non
     assert done.returncode == 0 and b"starting" not in done.stdout, done
     # Colours alone: nothing moves the cursor, clears a line or hides it.
     assert b"\x1b[32m" in done.stdout and not re.search(rb"\r|\x1b\[[^m]*[^m\d;]", done.stdout), done
+
+
+FEW = b"kernelmark: at most 64 open files are allowed here, 256 expected; raise the limit (ulimit -n)\n"
+
+
+@pytest.mark.parametrize(("limit", "status", "said"), [("-n 64", 2, FEW), ("-Sn 64", 0, b"")])
+def test_too_few_open_files_are_a_line_unless_the_limit_can_be_raised(
+    desk: dict[str, Path], limit: str, status: int, said: bytes
+) -> None:
+    words = command("check {all}/ann/silu.py", desk)
+    done = subprocess.run(["sh", "-c", f'ulimit {limit}; exec "$@"', "sh", *words], cwd=ROOT, check=False,
+                          capture_output=True, timeout=SECONDS)
+    assert (done.returncode, done.stderr) == (status, said), done
+
+
+def test_the_version_tells_which_of_several_installations_runs() -> None:
+    done = subprocess.run([*COMMAND, "--version"], cwd=ROOT, check=False, capture_output=True, text=True)
+    assert done.stdout == f"kernelmark {metadata.version('kernelmark')}, {ROOT / 'grader'}\n"
 
 
 def test_output_and_errors_may_be_closed(desk: dict[str, Path]) -> None:

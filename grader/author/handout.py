@@ -54,6 +54,8 @@ if kit() is None:
     for archive in Path().glob("*.zip"):
         shutil.unpack_archive(archive)
 KIT = kit()
+if KIT is None:
+    raise SystemExit("The zip of your course is missing: put it beside this notebook, and run this cell again.")
 %pip install --quiet --editable "{KIT}"
 sys.path.insert(0, KIT)
 %load_ext grader.notebook

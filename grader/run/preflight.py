@@ -24,6 +24,8 @@ IMPORTED = ("torch", "triton", "numpy", "pytest", "pytest_timeout", "jinja2", "m
 BYTES_OF_CLASS, BYTES_OF_STUDENT, BYTES_OF_ASSIGNMENT, BYTES_OF_ATTEMPT = 24 << 10, 16 << 10, 8 << 10, 8 << 10
 # Each process of a submission has a temporary folder.
 TEMPORARY_BYTES = 1 << 20
+# As many as a worker may have; the processes around it have fewer.
+OPEN_FILES = 256
 DEVICES = ("auto", "cpu", "cuda")
 
 
@@ -53,7 +55,16 @@ def installed() -> None:
 
 
 def temporary() -> None:
-    """Checks that processes of submissions can have temporary folders."""
+    """Checks that processes of submissions can have temporary folders, and files open there."""
+    # Late: POSIX alone has it.
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= hard < OPEN_FILES:
+        raise PlanError(
+            f"at most {hard} open files are allowed here, {OPEN_FILES} expected; raise the limit (ulimit -n)")
+    if 0 <= soft < OPEN_FILES:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, hard))
     try:
         folder = tempfile.gettempdir()
         with tempfile.TemporaryDirectory():
