@@ -98,7 +98,7 @@ def results(out: Path, submissions: Sequence[Submission], assignments: int) -> N
         free = shutil.disk_usage(out).free
     except OSError as error:
         # Not the name of the file that was tried.
-        where = folder if str(error.filename).startswith(f"{folder}/tmp") else error.filename or out
+        where = folder if str(error.filename).startswith(f"{folder.absolute()}/tmp") else error.filename or out
         raise PlanError(f"--out {where}: {error.strerror}; choose a writable folder") from None
     # Existing files are replaced; attempts are added.
     new = sum(not (out / submission.slug / "result.json").exists() for submission in submissions)

@@ -94,6 +94,12 @@ def test_results_that_could_not_be_written(tmp_path: Path, change: Change, words
     refused(lambda: preflight.results(tmp_path, students("alice"), 1), f"--out {tmp_path}", words)
 
 
+@pytest.mark.parametrize("out", ["sys", "/sys"])
+def test_a_folder_that_takes_no_file_is_named_as_it_was_given(monkeypatch: pytest.MonkeyPatch, out: str) -> None:
+    monkeypatch.chdir("/")
+    refused(lambda: preflight.results(Path(out), (), 1), f"--out {out}: ", "; choose a writable folder")
+
+
 def _append(path: Path, text: str) -> None:
     with path.open("a") as file:
         file.write(text)
