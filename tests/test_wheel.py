@@ -1,8 +1,9 @@
-"""A wheel is all that a course needs: installed into an empty environment, it makes, verifies, hands out and grades."""
+"""A wheel is all that a course needs: installed beside what it depends on, it makes, verifies, hands out and grades."""
 
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.engine.forkserver import isolation
 from grader.home import ROOT
 from tests.command import SECONDS, SILU
 from tests.kits import environment_in
@@ -39,7 +41,7 @@ for folder in (*map(Path, sys.path), Path("{course}")):
 
 
 class Installed:
-    """kernelmark in an environment of its own, which finds what it depends on here."""
+    """kernelmark in an environment of its own, with all that it depends on."""
 
     def __init__(self, folder: Path) -> None:
         source, wheels = folder / "source", folder / "wheels"
@@ -56,8 +58,7 @@ class Installed:
         self._run(*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", wheels, source)
         (wheel,) = wheels.iterdir()
         assert wheel.stat().st_size < 4 << 20
-        # Whatever runs these tests may have another one installed, which is found, too.
-        self._run(*pip, "install", "--quiet", "--no-deps", "--ignore-installed", wheel)
+        self._run(*pip, "install", "--quiet", "--no-deps", wheel)
         (self.packages,) = folder.glob("venv/lib/python*/site-packages")
         self.command = folder / "venv/bin/kernelmark"
 
@@ -126,6 +127,8 @@ def test_a_course_is_made_verified_handed_out_and_graded(installed: Installed, t
     assert (rows["ada"]["silu_points"], rows["ada"]["silu_verdict"]) == ("60", "accepted")
     # Nothing could be read, so nothing is defined.
     assert (rows["eve"]["silu_points"], rows["eve"]["silu_verdict"]) == ("0", "missing")
+    reached = json.loads((course / "results/ada/result.json").read_text())["environment"]
+    assert reached["isolation"] == str(isolation.measure()), reached["isolation_missing"]
 
 
 # Files of a kit are checked in tests/author/test_student_kit.py, and whose course is taken is in tests/test_home.py.

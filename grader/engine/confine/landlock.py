@@ -101,8 +101,7 @@ def restrict(
         # A string would be taken letter by letter, and allow "/".
         raise TypeError("landlock: a list of paths expected, not one path")
     ruleset, version, handled = _ruleset()
-    places: list[int] = []
-    kept: set[int] = set()
+    kept: list[int] = []
     try:
         for paths, rights in (
             (read, _READ | (_EXECUTE if execute else 0)),
@@ -112,17 +111,21 @@ def restrict(
         ):
             for path in paths:
                 try:
-                    places.append(os.open(path, os.O_PATH | os.O_CLOEXEC))
+                    kept.append(os.open(path, os.O_PATH | os.O_CLOEXEC))
                 except (FileNotFoundError, NotADirectoryError):
                     continue
-                _allow(ruleset, places[-1], rights & handled, path)
+                _allow(ruleset, kept[-1], rights & handled, path)
+                # A rule needs its descriptor no more, and a worker may have fewer than there are paths.
+                if not _on_proc(kept[-1]):
+                    os.close(kept.pop())
         processes.gain_nothing_by_exec()
         _call(_RESTRICT_SELF, ruleset, 0)
-        kept.update(place for place in places if _on_proc(place))
+    except BaseException:
+        for descriptor in kept:
+            os.close(descriptor)
+        raise
     finally:
-        for descriptor in (ruleset, *places):
-            if descriptor not in kept:
-                os.close(descriptor)
+        os.close(ruleset)
     return version
 
 
@@ -161,7 +164,6 @@ def _on_proc(place: int) -> bool:
     """
     answer = (ctypes.c_long * _STATFS_WORDS)()
     return ctypes.CDLL(None).fstatfs(place, answer) == 0 and answer[0] == _PROC_SUPER_MAGIC
-
 
 
 def _call(number: int, *arguments: int | bytes | None, about: str | None = None) -> int:

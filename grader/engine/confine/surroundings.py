@@ -31,7 +31,8 @@ def readable() -> tuple[str, ...]:
     # Packages may be installed in other folders (PYTHONPATH). Folders of the path without packages may hold anything.
     paths += [entry for entry in import_path() if any(Path(entry).glob("*.dist-info"))]
     paths += tools()
-    return tuple(sorted({path for path in paths if Path(path).exists() and path != "/"}))
+    found = {Path(path) for path in paths if Path(path).exists() and path != "/"}
+    return tuple(sorted(str(path) for path in found if found.isdisjoint(path.parents)))
 
 
 def secret() -> set[Path]:
@@ -56,23 +57,22 @@ class Bared(NamedTuple):
 
 def bared() -> Bared:
     """What of `readable` a worker may read where nothing can be mounted: neither the package, which it has in memory,
-    nor what is `secret`. A folder that holds one of these gives way to the other things in it."""
-    found, without = Bared([], []), [home.PACKAGE, *secret()]
-    for path in map(Path, readable()):
-        _bare(path, path.resolve(), without, found)
-    return found
+    nor what is `secret`. A folder that holds one of these gives way to the other things in it. Each place is named once,
+    whatever ways lead there; links to elsewhere are no part of a folder."""
+    whole, listed, without = set[Path](), set[Path](), [home.PACKAGE, *secret()]
+    for path in readable():
+        _bare(Path(path).resolve(), without, whole, listed)
+    return Bared(*(sorted(str(path) for path in found if whole.isdisjoint(path.parents)) for found in (whole, listed)))
 
 
-def _bare(path: Path, real: Path, without: Sequence[Path], found: Bared) -> None:
+def _bare(real: Path, without: Sequence[Path], whole: set[Path], listed: set[Path]) -> None:
     if not any(one.is_relative_to(real) for one in without):
-        found.whole.append(str(path))
+        whole.add(real)
         return
-    found.listed.append(str(path))
-    for inner in sorted(path.iterdir()):
-        # Through a link, too.
-        there = inner.resolve()
-        if not any(there.is_relative_to(one) for one in without):
-            _bare(inner, there, without, found)
+    listed.add(real)
+    for inner in real.iterdir():
+        if not inner.is_symlink() and inner not in without:
+            _bare(inner, without, whole, listed)
 
 
 @cache

@@ -28,6 +28,8 @@ OWN_MB = 384
 OWN_TASKS = 64
 # Threads of a library's pool on the host; they count among a worker's processes and threads.
 MOST_THREADS = 16
+# Characters of what a process of ours printed last that a reason quotes.
+LINE = 300
 
 # Variables that a worker's programs may need to find libraries and a device; all others stay outside.
 KEPT = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
@@ -158,7 +160,8 @@ class Zygote:
             worker.channel.receive(wire.ENTERED, seq=0, deadline=time.monotonic() + REPLY_SECONDS)
         except frames.ChannelError as error:
             worker.kill()
-            raise InfrastructureError(f"a worker did not get into its sandbox: {error}\n{worker.output}") from None
+            why = _last_line(worker.output)
+            raise InfrastructureError(f"a worker did not get into its sandbox: {why or error}") from None
         return worker
 
     def reap(self) -> wire.Reaped:
@@ -236,9 +239,14 @@ class Zygote:
         """Closes the zygote. Returns the exception to raise, with the end of the zygote's log."""
         log = ""
         with contextlib.suppress(OSError):
-            log = (self._home / "zygote.log").read_text(errors="replace")[-2000:].strip()
+            log = _last_line((self._home / "zygote.log").read_text(errors="replace"))
         self.close()
-        return InfrastructureError(f"{message}: {error}\n{log}".strip())
+        return InfrastructureError(f"{message}: {error}{f' ({log})' if log else ''}")
+
+
+def _last_line(text: str) -> str:
+    """The end of what a process printed, where a traceback says what went wrong."""
+    return text.strip().rpartition("\n")[2][-LINE:].strip()
 
 
 def declared(name: str) -> str:

@@ -138,7 +138,7 @@ def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
                 answer = worker.channel.receive(wire.PROBED, seq=1, deadline=time.monotonic() + PROBE_SECONDS)
             except frames.ChannelError as error:
                 worker.kill()
-                raise InfrastructureError(f"the probe was lost: {error} {worker.output}".strip()) from None
+                raise InfrastructureError(f"the probe was lost: {error}") from None
             worker.kill()
         finally:
             zygote.close()

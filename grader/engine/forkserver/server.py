@@ -196,9 +196,9 @@ def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: i
         try:
             sandbox.enter(settings, request.limits, folder, control, output,
                 programs=_starts_programs(request.role))
-        except Exception:
-            # The traceback goes to the worker's output, which the judge quotes when "entered" does not come.
-            traceback.print_exc()
+        except Exception as error:
+            # To the worker's output, whose last line the judge quotes when "entered" does not come.
+            print(f"{type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr)
             sys.stderr.flush()
             raise
         channel = frames.Channel(socket.socket(fileno=3))

@@ -118,7 +118,7 @@ def test_a_layer_that_cannot_be_had_is_a_failure_of_ours_with_its_reason() -> No
     zygote = Zygote(layers=NONE)
     try:
         # No limit can be so high.
-        with pytest.raises(InfrastructureError, match=r"(?s)did not get into its sandbox.*OverflowError"):
+        with pytest.raises(InfrastructureError, match=r"^a worker did not get into its sandbox: OverflowError: .+$"):
             zygote.spawn(LIMITS.model_copy(update={"file_mb": 2**62}), "probe")
     finally:
         zygote.close()
@@ -147,10 +147,9 @@ def test_what_lies_beside_a_hidden_folder_can_be_read_and_nothing_in_it(
     monkeypatch.setattr(surroundings, "readable", lambda: (str(tmp_path), str(course / ".venv")))
     assert surroundings.hidden() == (str(grader / "shipped"), str(course))
     whole, listed = surroundings.bared()
-    through = [tmp_path / name / "packages" / inner for name in ("lib", "lib64") for inner in ("module.py", "torch")]
-    assert whole == [*map(str, through), str(course / ".venv")]
-    assert listed == [str(path) for path in (
-        tmp_path, tmp_path / "lib", packages, tmp_path / "lib64", tmp_path / "lib64/packages", tmp_path / "src")]
+    # Each place once, though a link leads there, too.
+    assert whole == [str(path) for path in (packages / "module.py", packages / "torch", course / ".venv")]
+    assert listed == [str(path) for path in (tmp_path, tmp_path / "lib", packages, tmp_path / "src")]
 
 
 def test_what_is_hidden_is_so_by_every_way_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
