@@ -16,9 +16,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
 from grader import home
+from grader.engine.confine import surroundings
 from grader.engine.forkserver.isolation import Isolation
 from grader.judge.lane import CORES, END_SECONDS, at_work, start_lane
 from grader.model.job import Graded, Job
@@ -125,7 +127,8 @@ class LocalLanes:
             # The executor starts another process at once, which tracks its locks.
             return ProcessPoolExecutor(
                 1, mp_context=context, initializer=_start_lane,
-                initargs=(self._measured, self._sharing, self._places, number, dict(environment), home.here()))
+                initargs=(self._measured, self._sharing, self._places, number, dict(environment), home.here(),
+                          surroundings.kept()))
 
     def __enter__(self) -> Self:
         return self
@@ -264,12 +267,13 @@ _number = 0
 
 def _start_lane(
     measured: Isolation | None, sharing: int, places: MutableSequence[int], number: int,
-    environment: Mapping[str, str], course: home.Home,
+    environment: Mapping[str, str], course: home.Home, kept: Sequence[Path],
 ) -> None:
     global _places, _number
     _places, _number = places, number
     os.environ.update(environment)
     home.enter(course)
+    surroundings.keep(kept)
     # Only a lane that has a GPU is given its number.
     start_lane(measured, sharing, gpu=bool(environment.get("CUDA_VISIBLE_DEVICES")))
 

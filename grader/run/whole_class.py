@@ -15,6 +15,7 @@ from types import FrameType
 from rich.console import Console
 
 from grader.console import failed
+from grader.engine.confine import surroundings
 from grader.engine.forkserver import isolation
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.engine.forkserver.isolation import Isolation
@@ -82,6 +83,8 @@ def planned(
     """
     started = time.monotonic()
     names, cards = _looked_at(submissions, course, asked, far=far is not None)
+    folders = [one.folder.resolve() for one in submissions]
+    surroundings.keep([asked.out, *folders, *(folder.parent for folder in folders)])
     measured = None if far else _isolation(asked.level(course))
     # An interruption also ends lanes that are starting.
     on_interruption(signal.default_int_handler)

@@ -26,7 +26,7 @@ _CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_D
 
 def command(readable: Sequence[str], hidden: Sequence[str] = ()) -> list[str]:
     """Prefix of a zygote's command line. `readable` paths are mounted read-only at their own places, but for folders
-    in them that are `hidden`, which are empty."""
+    and files in them that are `hidden`, which are empty."""
     root = os.geteuid() == 0
     words = [shutil.which("bwrap") or "bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
              "--hostname", HOST, "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
@@ -39,9 +39,10 @@ def command(readable: Sequence[str], hidden: Sequence[str] = ()) -> list[str]:
     for folder in sorted(above - {Path("/")}):
         words += ["--perms", "0755", "--dir", str(folder)]
     # Sorted, so that what is readable inside a hidden folder comes after it.
+    empty = {path for path in hidden if Path(path).is_dir()}
     for path in sorted({*readable, *hidden}):
-        words += ["--tmpfs", path] if path in hidden else ["--ro-bind", path, path]
-    for path in hidden:
+        words += ["--tmpfs", path] if path in empty else ["--ro-bind", "/dev/null" if path in hidden else path, path]
+    for path in sorted(empty):
         words += ["--remount-ro", path]
     # Not --dev: it needs a second, nested user namespace for its terminals, and from there an unprivileged zygote could
     # not return to its own pid namespace after each worker.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from functools import cache
+from importlib import metadata
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +17,24 @@ from grader.plan import languages
 # Libraries, compilers and their tables, on the usual distributions.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf",
            "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/opt/cuda", "/nix/store")  # fmt: skip
+# What belongs to Python in the folder of an environment, which may be somebody's working folder as well: compilers of
+# conda have folders of their own.
+_OF_PYTHON = ("bin", "lib", "lib32", "lib64", "libexec", "include", "share", "pyvenv.cfg", "nvvm", "targets",
+              "*-linux-gnu")  # fmt: skip
+
+# See `keep`.
+_kept: list[Path] = []
+
+
+def keep(folders: Iterable[Path]) -> None:
+    """Makes these the folders that no submission of this process may see, beside the course: those of submissions, and
+    of results with the attempts."""
+    _kept[:] = sorted({folder.resolve() for folder in folders})
+
+
+def kept() -> tuple[Path, ...]:
+    """The folders that `keep` was given, links followed."""
+    return tuple(_kept)
 
 
 def import_path() -> list[str]:
@@ -25,27 +45,60 @@ def import_path() -> list[str]:
 @cache
 def readable() -> tuple[str, ...]:
     """Paths that hold what a worker has to read: Python, its packages, the system's libraries, the tools of front ends.
-    They may hold the package and a course, too, which `hidden` and `bared` leave out."""
+    They may hold the package and what is `secret`, too, which `hidden` and `bared` leave out."""
     paths = [path for path in _SYSTEM if Path(path).exists()]
-    paths += [sys.prefix, sys.base_prefix, sys.exec_prefix, str(Path(sys.executable).resolve().parent.parent)]
+    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, str(Path(sys.executable).resolve().parent.parent)}
+    paths += [str(path) for prefix in prefixes for name in _OF_PYTHON for path in Path(prefix).glob(name)]
     # Packages may be installed in other folders (PYTHONPATH). Folders of the path without packages may hold anything.
     paths += [entry for entry in import_path() if any(Path(entry).glob("*.dist-info"))]
-    paths += tools()
+    paths += [path for path in tools() if path not in prefixes]
     found = {Path(path) for path in paths if Path(path).exists() and path != "/"}
     return tuple(sorted(str(path) for path in found if found.isdisjoint(path.parents)))
 
 
 def secret() -> set[Path]:
-    """The folders that no submission may see, links followed: the course, and the package's own."""
-    folders = (home.SHIPPED.resolve(), home.root().resolve())
-    return {folder for folder in folders if (folder / home.ASSIGNMENTS).is_dir()}
+    """The folders and files that no submission may see, links followed: the course, the package's own, and what is
+    `kept`."""
+    courses = {folder for folder in (home.SHIPPED.resolve(), home.root().resolve())
+               if (folder / home.ASSIGNMENTS).is_dir()}
+    roots, files = frozenset(map(_real, readable())), [*map(_real, needed())]
+    found = {folder: _without_packages(folder, roots, files) for folder in (*courses, home.file().resolve(), *_kept)}
+    # Hundreds of submissions, as a rule, lie in one folder that is left out whole.
+    return {one for folder, rest in found.items() for one in rest if found.get(folder.parent) != [folder.parent]}
+
+
+def _without_packages(folder: Path, roots: frozenset[Path], files: Sequence[Path]) -> list[Path]:
+    """`folder`, or if packages whose `files` submissions need were put right into it (pip's --target), all else in it.
+    Those of `roots`, which are read, may lie in it with theirs."""
+    inner = {root for root in roots if folder in root.parents}
+    if not any(folder in file.parents and inner.isdisjoint(file.parents) for file in files):
+        return [folder]
+    packages = {file.parts[0] for one in metadata.distributions(path=[str(folder)]) for file in one.files or ()}
+    return [path for path in folder.iterdir() if path.name not in packages]
+
+
+def _real(path: str) -> Path:
+    return Path(path).resolve()
 
 
 def hidden() -> tuple[str, ...]:
     """Where `secret` folders lie within what a zygote reads, which may be reached through a link, too."""
-    return tuple(sorted({str(path / folder.relative_to(path.resolve()))
-                         for path in map(Path, (*readable(), *own_code())) for folder in secret()
-                         if folder.is_relative_to(path.resolve())}))
+    found = set()
+    for path in map(Path, (*readable(), *own_code())):
+        inside = {one for one in secret() if one.is_relative_to(path.resolve())}
+        found |= {str(path / one.relative_to(path.resolve())) for one in inside if inside.isdisjoint(one.parents)}
+    return tuple(sorted(found))
+
+
+def witnesses() -> list[str]:
+    """A file in each folder that is `kept`, if it has one, which no submission may read."""
+    found, roots = [], list(map(_real, readable()))
+    for folder in _kept:
+        # An environment in such a folder is for all.
+        beside = [root for root in roots if root.is_relative_to(folder)]
+        found += [*islice((str(path) for pattern in ("*", "*/*") for path in folder.glob(pattern)
+                           if path.is_file() and not any(path.is_relative_to(root) for root in beside)), 1)]
+    return found
 
 
 class Bared(NamedTuple):
@@ -57,22 +110,25 @@ class Bared(NamedTuple):
 
 def bared() -> Bared:
     """What of `readable` a worker may read where nothing can be mounted: neither the package, which it has in memory,
-    nor what is `secret`. A folder that holds one of these gives way to the other things in it. Each place is named once,
-    whatever ways lead there; links to elsewhere are no part of a folder."""
-    whole, listed, without = set[Path](), set[Path](), [home.PACKAGE, *secret()]
+    nor what is `secret`. A folder that holds one of these gives way to the other things in it, but for links: what they
+    lead to is read by its own name or not at all."""
+    found, without = Bared([], []), {home.PACKAGE, *secret()}
+    # Not by what they are links to: bubblewrap makes each a place of its own.
     for path in readable():
-        _bare(Path(path).resolve(), without, whole, listed)
-    return Bared(*(sorted(str(path) for path in found if whole.isdisjoint(path.parents)) for found in (whole, listed)))
+        _bare(Path(path), _real(path), without, found)
+    return found
 
 
-def _bare(real: Path, without: Sequence[Path], whole: set[Path], listed: set[Path]) -> None:
-    if not any(one.is_relative_to(real) for one in without):
-        whole.add(real)
+def _bare(path: Path, real: Path, without: Set[Path], found: Bared) -> None:
+    if real in without:
         return
-    listed.add(real)
-    for inner in real.iterdir():
-        if not inner.is_symlink() and inner not in without:
-            _bare(inner, without, whole, listed)
+    if not any(one.is_relative_to(real) for one in without):
+        found.whole.append(str(path))
+        return
+    found.listed.append(str(path))
+    for inner in sorted(path.iterdir()):
+        if not inner.is_symlink():
+            _bare(inner, real / inner.name, without, found)
 
 
 @cache

@@ -32,7 +32,7 @@ REFUSED: dict[int, tuple[str, ...]] = {
     1: ("read a file of the grader's", "write a file outside", "signal a process outside", "trace a process outside",
         "read a process outside", "open a network socket", "connect to a port", "connect to a local socket",
         "make memory that outlives it", "make a namespace", "act as root"),
-    2: ("read the course's files",),
+    2: ("read the course's files", "read submissions and results"),
     3: ("see the grader's folders", "see processes outside"),
 }  # fmt: skip
 
@@ -134,6 +134,7 @@ def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
             try:
                 worker.channel.send(wire.Probe(
                     seq=1, secret=str(secret), target=str(target), course=surroundings.course_file(),
+                    kept=surroundings.witnesses(),
                     port=listener.getsockname()[1], socket=name, needed=surroundings.needed()))
                 answer = worker.channel.receive(wire.PROBED, seq=1, deadline=time.monotonic() + PROBE_SECONDS)
             except frames.ChannelError as error:
@@ -208,7 +209,8 @@ def _reasons(layers: wire.Layers, bounded: bool) -> tuple[str, ...]:
          "namespaces of its own (bubblewrap, then one more set for each worker): it sees no process, no network and no "
          "file of this machine but the libraries it needs; its files vanish with it"),
         (layers.uid is not None, "a user of its own, without privileges"),
-        (layers.landlock, "Landlock: it writes nowhere but in its own folder, and reads nothing of the course"),
+        (layers.landlock,
+         "Landlock: it writes nowhere but in its own folder, and reads nothing of course, class or results"),
         (layers.seccomp,
          "seccomp: no signals to others, no tracing, no connections, no memory that outlives it, and no other programs "
          "except for the compiler"),

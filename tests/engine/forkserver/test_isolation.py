@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from grader.engine.confine import bubblewrap, landlock, seccomp, surroundings
 from grader.engine.confine.probe import ATTEMPTS
 from grader.engine.forkserver import isolation
 from grader.engine.forkserver.handle import InfrastructureError, Zygote
-from grader.engine.forkserver.isolation import REFUSED, SEALED, Isolation, level, measure, probe
+from grader.engine.forkserver.isolation import REFUSED, SEALED, Isolation, level, measure, name_of, probe
+from grader.home import Home
 from grader.plan import wire
+from tests.engine.confine.attacks import tried
 
 ROOT = os.geteuid() == 0
 NONE = wire.Layers()
@@ -174,6 +177,62 @@ def test_what_is_hidden_is_so_by_every_way_to_it(tmp_path: Path, monkeypatch: py
         shown = subprocess.run([*bubblewrap.command(seen, hidden), "/bin/cat", str(path)], capture_output=True,
                                text=True, check=False)
         assert shown.stdout == "" and "No such file" in shown.stderr, shown
+
+
+# Where class, results, store and course lie, below an environment or a folder that packages were put into; and whether
+# all that lies there would be read if it were not left out.
+PLACES = {
+    "in an environment's libraries": ("environment/lib/kept", True),
+    "among what it shares": ("environment/share", True), "in the folder that is one": ("environment", False),
+    "among packages": ("packages", True), "in a folder among packages": ("packages/kept", True),
+}
+READS = """
+    found = []
+    for name in {names}:
+        try:
+            found += [name] if open(name, "rb").read() else []
+        except OSError:
+            pass
+    return " ".join(found) or "nothing"
+"""
+
+
+@pytest.mark.parametrize("layers", [wire.Layers(landlock=True), wire.Layers(namespaces=True)], ids=name_of)
+@pytest.mark.parametrize(("place", "within"), PLACES.values(), ids=PLACES)
+def test_no_worker_reads_class_results_store_or_course_wherever_they_lie(
+    place: str, within: bool, layers: wire.Layers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _skip_without(layers)
+    with tempfile.TemporaryDirectory() as name:
+        above, folder = Path(name), Path(name) / place
+        above.chmod(0o755)
+        names = ("class/ada/silu.py", "class/bob/silu.py", "results/ada/result.json", "results/.attempts/attempts.db",
+                 "course/assignments/silu/hidden.toml", "course/course.toml")
+        package = above / "packages/torch/__init__.py"
+        for path in (package, above / "packages/torch-2.dist-info/RECORD", *map(folder.joinpath, names)):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("torch/__init__.py,,\ntorch-2.dist-info/RECORD,,\n")
+        monkeypatch.setattr(sys, "exec_prefix", str(above / "environment"))
+        monkeypatch.syspath_prepend(above / "packages")
+        monkeypatch.setattr(surroundings, "needed", lambda: [str(package)])
+        attack = READS.format(names=[str(package), *(str(folder / name) for name in names)])
+        surroundings.readable.cache_clear()
+        home.enter(Home(folder / "course", folder / "course/course.toml"))
+        surroundings.keep([folder / "class", folder / "class/ada", folder / "class/bob", folder / "results"])
+        try:
+            assert len(surroundings.witnesses()) == 4
+            assert tried(attack, layers=layers) == str(package)
+            # One of these folders may be all there is.
+            surroundings.keep([folder])
+            assert tried(attack, layers=layers) == str(package)
+            home.enter(None)
+            surroundings.keep([])
+            read = [str(folder / name) for name in names] if within else []
+            assert tried(attack, layers=layers).split() == [str(package), *read]
+        finally:
+            home.enter(None)
+            surroundings.keep([])
+            surroundings.readable.cache_clear()
 
 
 def test_a_path_that_another_user_cannot_reach_is_named() -> None:
