@@ -168,7 +168,8 @@ def class_page_of(
         broken.insert(0, ("", f"Names are not shown: {clean(nameless, FAILURE_BYTES)}"))
     environments: dict[str, tuple[Graded, list[str]]] = {}
     for line_ in lines:
-        key = line_.environment.model_dump_json()
+        # The reasons for what is missing name what differs from one session of a user to the next.
+        key = line_.environment.model_dump_json(exclude={"isolation_missing"})
         environments.setdefault(key, (line_.environment, []))[1].append(line_.shown)
     return _environment().get_template("class.html.j2").render(
         lines=lines, every=every, failures=broken, columns=tally.columns(lines, len(every) - len(lines)),

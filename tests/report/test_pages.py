@@ -184,6 +184,17 @@ def test_paths_of_the_server_and_holes_of_its_isolation_are_told_to_those_who_gr
         assert text in ours and text not in theirs
 
 
+def test_two_runs_of_a_user_are_one_environment() -> None:
+    def page(*devices: str) -> str:
+        entries = [Entry(name, samples.result(name)) for name in "ab"]
+        for number, (entry, device) in enumerate(zip(entries, devices)):
+            entry.result.environment.device = device
+            entry.result.environment.isolation_missing = [f"no cgroup: session-{number}.scope is not this user's"]
+        return class_page(entries)
+
+    assert page("cpu", "cpu").count("<dt>Isolation</dt>") == 1 and page("cpu", "H200").count("<dt>Isolation</dt>") == 2
+
+
 def test_a_report_links_back_to_its_class(tmp_path: Path) -> None:
     put(tmp_path, "ada", samples.typical())
     write_all(tmp_path)

@@ -152,8 +152,9 @@ def create(memory_mb: int, processes: int, *, about: Path = SELF) -> Cgroup:
             _remove(folder)
         if isinstance(error, NoCgroup):
             raise
-        raise NoCgroup(f"uid {os.getuid()} cannot make a cgroup: {error.strerror}: {error.filename}",
-                       remedy(about)) from None
+        # Not the name of one of ours, which no two processes share.
+        where = str(error.filename).partition("/kernelmark-")[0]
+        raise NoCgroup(f"uid {os.getuid()} cannot make a cgroup: {error.strerror}: {where}", remedy(about)) from None
     return Cgroup(made)
 
 
