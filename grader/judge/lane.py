@@ -13,6 +13,7 @@ import gc
 import multiprocessing
 import os
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
+from grader import temporary
 from grader.engine.confine import processes
 from grader.engine.forkserver import isolation
 from grader.engine.forkserver.conversation import Conversation
@@ -48,6 +50,7 @@ _builders: list[Builders] = []
 _executors: list[Executors] = []
 _baselines: list[Baselines] = []
 _isolations: list[Isolation] = []
+_caches: list[Path] = []
 # Work is under way that has to be cleaned up; this process was told to end meanwhile.
 _busy = _told = False
 # How many lanes share this machine's processors where no GPU is used.
@@ -274,6 +277,9 @@ def close_lane() -> None:
     """Ends this process's fork servers and all their workers, even if one of them raises."""
     _isolations.clear()
     with contextlib.ExitStack() as stack:
+        # Last, when nobody writes there any more.
+        while _caches:
+            stack.callback(temporary.remove, _caches.pop())
         for station in _stations:
             stack.callback(station.close)
         for owners in (_builders, _executors, _baselines):
@@ -282,11 +288,29 @@ def close_lane() -> None:
         stack.callback(zygotes.close_unused)
 
 
+def cache_trouble() -> str:
+    """Why what is compiled is not kept for the next command, and what to do; "" if it is."""
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelmark"
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return ""
+    except RuntimeError:
+        why = "this user has no home"
+    except OSError as error:
+        why = f"{folder}: {error.strerror}"
+    return (f"what is compiled is not kept for the next command: {why}; set XDG_CACHE_HOME to a folder that can be "
+            "written")
+
+
 def _cache() -> Path:
-    """The folder that keeps what is compiled from one grading to the next. No process of a submission sees it."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelmark"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    """The folder that keeps what is compiled from one grading to the next, or from one to the next of this process. No
+    process of a submission sees it."""
+    if not cache_trouble():
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelmark"
+    if not _caches:
+        _caches.append(temporary.make("cache"))
+    return _caches[0]
 
 
 @cache

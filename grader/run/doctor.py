@@ -56,7 +56,7 @@ def diagnoses() -> list[Diagnosis]:
             trials = _broken() or [*device(), *_gradings(starting)]
     finally:
         close_lane()
-    return [python, _course(), *_packages(), *languages(), *trials, *_isolation(), _browser()]
+    return [python, _course(), *_packages(), *languages(), *trials, *_isolation(), *kept(), _browser()]
 
 
 def _starting(pool: ThreadPoolExecutor) -> Future[float]:
@@ -202,6 +202,15 @@ def _isolation() -> list[Diagnosis]:
         return [Diagnosis("isolation", str(error), False, True, home.ANEW)]
     lines = [Diagnosis("isolation", f"level {measured}: {measured.summary}", measured.level >= isolation.ADVISED)]
     return lines + [Diagnosis("", text, measured.level >= isolation.ADVISED) for text in measured.missing]
+
+
+def kept() -> list[Diagnosis]:
+    """Whether what is compiled is kept for the next command: a line if not."""
+    # Late, see _device.
+    from grader.judge.lane import cache_trouble
+
+    text, _, remedy = cache_trouble().rpartition("; ")
+    return [Diagnosis("cache", text, False, remedy=remedy)] if text else []
 
 
 def _browser() -> Diagnosis:

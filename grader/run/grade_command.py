@@ -125,6 +125,7 @@ def _grade(
         usage("--lanes: not part of a students' kit; run this in the course's repository")
     far = far_lanes(address, key, folder) if far_lanes and address else None
     # Late: usage errors are reported before these slow imports.
+    from grader.judge.lane import cache_trouble
     from grader.run import whole_class
     from grader.run.lanes import LanesLostError
     from grader.run.preflight import PlanError
@@ -136,6 +137,8 @@ def _grade(
         with whole_class.planned(submissions, course, asked, console=people, far=far) as plan:
             begun = True
             say_if_shipped()
+            if trouble := cache_trouble():
+                errors.print(f"kernelmark: {trouble}", markup=False)
             failures = whole_class.grade_class(plan, people, errors)
     except (PlanError, StoreError) as error:
         usage(str(error))

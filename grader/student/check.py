@@ -25,7 +25,7 @@ from grader import temporary
 from grader.console import INFRASTRUCTURE_ERROR
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.frontends import by_suffix
-from grader.judge.lane import close_lane, lane_station, on_interruption, open_lane
+from grader.judge.lane import cache_trouble, close_lane, lane_station, on_interruption, open_lane
 from grader.model import catalogue, desk
 from grader.model.course import Course
 from grader.model.desk import Desk
@@ -320,6 +320,8 @@ def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker
         calibrations = calibration.read_folder() if options.speed else ()
     except calibration.CalibrationError as error:
         raise PlanError(str(error)) from None
+    if trouble := cache_trouble():
+        errors.print(f"kernelmark: {trouble}", markup=False)
     _ = lane_station().zygote.versions
     return Checker(options, device, calibrations, console, errors)
 

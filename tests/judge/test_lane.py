@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Event
 
+import pytest
+
 from grader.home import ROOT
+from grader.judge import lane
 from grader.judge.checks import case_check, results
 from grader.judge.judge import judge
-from grader.judge.lane import close_lane, lane_station
+from grader.judge.lane import close_lane, lane_builders, lane_station
 from grader.judge.prepared import Prepared, Task
 from grader.model.catalogue import assignments
 from grader.model.course import read_course
 from grader.model.submission import Source
 from grader.plan import wire
+from grader.run import doctor
 
 LIMITS = wire.Limits(memory_mb=256, file_mb=16, processes=8, cpu_seconds=60)
 ENDS = 20
@@ -40,6 +46,28 @@ def test_what_was_under_way_in_a_lost_fork_server_is_no_failure_of_the_next_grad
         assert not lane_station().converse("triton/planner", LIMITS).over and before.over
     finally:
         close_lane()
+
+
+@pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME"])
+def test_where_nothing_can_be_kept_a_folder_of_the_lane_is_used_and_said(
+    variable: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    close_lane()
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    # Not even root makes a folder there.
+    monkeypatch.setenv(variable, "/proc/nowhere")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    try:
+        lane_builders()
+        (used,) = tmp_path.glob("kernelmark-cache-*")
+        assert used.is_dir()
+    finally:
+        close_lane()
+    assert not used.exists()
+    (line,) = doctor.kept()
+    assert not line.ok and "/proc/nowhere" in line.text and line.remedy.startswith("set XDG_CACHE_HOME")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert not doctor.kept() and not lane.cache_trouble()
 
 
 def test_a_task_that_ends_while_the_next_is_planned_disturbs_nobody() -> None:

@@ -187,7 +187,7 @@ def test_paths_of_the_server_and_holes_of_its_isolation_are_told_to_those_who_gr
 def test_two_runs_of_a_user_are_one_environment() -> None:
     def page(*devices: str) -> str:
         entries = [Entry(name, samples.result(name)) for name in "ab"]
-        for number, (entry, device) in enumerate(zip(entries, devices)):
+        for number, (entry, device) in enumerate(zip(entries, devices, strict=True)):
             entry.result.environment.device = device
             entry.result.environment.isolation_missing = [f"no cgroup: session-{number}.scope is not this user's"]
         return class_page(entries)
