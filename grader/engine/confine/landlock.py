@@ -16,6 +16,8 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import platform
+import re
 import stat
 import struct
 from collections.abc import Sequence
@@ -54,6 +56,7 @@ SCOPES = {6: 0b11}
 
 # ABI 1 refuses every rename from one folder to another with EXDEV, and compilers' caches need to rename.
 LEAST_ABI = 2
+LEAST_KERNEL = [5, 19]
 # ABI 7 adds only switches of the audit log. The rights of later ABIs are unknown here and stay open.
 MOST_ABI = 6
 
@@ -73,6 +76,23 @@ def abi() -> int:
     except OSError:
         # ENOSYS: not built in; EOPNOTSUPP: not switched on; EPERM: the filter of a container.
         return 0
+
+
+def trouble() -> str:
+    """Why there is no Landlock of use here, and what helps; "" if there is."""
+    try:
+        version = _call(_CREATE_RULESET, None, 0, _CREATE_RULESET_VERSION)
+        return "" if version >= LEAST_ABI else f"ABI {version} is too old; a kernel of 5.19 or newer has {LEAST_ABI}"
+    except OSError as error:
+        code = error.errno
+    numbers = [int(part) for part in re.findall(r"\d+", platform.release())[:2]]
+    if code == errno.EPERM:
+        return "the container forbids it; start it with a seccomp profile that allows landlock_create_ruleset"
+    if numbers < LEAST_KERNEL:
+        return f"Linux {platform.release()} has none; a kernel of 5.19 or newer has it"
+    if code == errno.EOPNOTSUPP:
+        return "the kernel has it switched off; add landlock to lsm= among the parameters of its start"
+    return "the kernel was built without it, or the container hides it; try another container, or a virtual machine"
 
 
 def restrict(

@@ -154,10 +154,8 @@ def offered() -> tuple[wire.Layers, list[str]]:
     trouble = bubblewrap.trouble((*readable, *surroundings.own_code()), surroundings.hidden())
     if trouble:
         missing.append(f"no namespaces: {trouble}")
-    version = landlock.abi()
-    if version < landlock.LEAST_ABI:
-        missing.append("no Landlock: a kernel of 5.19 or newer with landlock among its security modules has it"
-                       if version == 0 else f"no Landlock: ABI {version} is too old")
+    if why := landlock.trouble():
+        missing.append(f"no Landlock: {why}")
     if not seccomp.available():
         missing.append("no seccomp: this kernel or container does not offer it")
     uid = None
@@ -169,7 +167,7 @@ def offered() -> tuple[wire.Layers, list[str]]:
         else:
             uid = spare_uid()
     return wire.Layers(
-        namespaces=not trouble, uid=uid, landlock=version >= landlock.LEAST_ABI, seccomp=seccomp.available()), missing
+        namespaces=not trouble, uid=uid, landlock=not why, seccomp=seccomp.available()), missing
 
 
 def weaker(layers: wire.Layers) -> list[wire.Layers]:

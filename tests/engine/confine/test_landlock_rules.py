@@ -157,13 +157,21 @@ def refuse_landlock(code: int) -> None:
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"), reason="the call's number may differ")
-@pytest.mark.parametrize("code", [errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM])
-def test_no_landlock_is_abi_0_and_an_error(code: int, place: Place) -> None:
+@pytest.mark.parametrize(("code", "release", "cause"), [
+    (errno.ENOSYS, "5.15.0-91-generic", "Linux 5.15.0-91-generic has none; a kernel of 5.19 or newer has it"),
+    (errno.ENOSYS, "6.1.0", "the container hides it"), (errno.EOPNOTSUPP, "6.1.0", "switched off"),
+    (errno.EPERM, "5.19.0", "the container forbids it"),
+])
+def test_no_landlock_is_abi_0_and_an_error_whose_cause_is_told(
+    code: int, release: str, cause: str, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "release", lambda: release)
+
     def body() -> list[Any]:
         refuse_landlock(code)
-        return [landlock.abi(), outcome(place.restrict)]
+        return [landlock.abi(), outcome(place.restrict), cause in landlock.trouble()]
 
-    assert in_child(body) == [0, errno.errorcode[errno.EOPNOTSUPP]]
+    assert in_child(body) == [0, errno.errorcode[errno.EOPNOTSUPP], True]
 
 
 @needs_landlock
