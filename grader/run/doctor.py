@@ -184,7 +184,7 @@ def _grading(device: str, starting: Future[float]) -> Diagnosis:
         checks = list(results(judge(prepared, (SOURCE, case_check(case), TARGET))))
         taken = time.monotonic() - started
     except InfrastructureError as error:
-        return Diagnosis(subject, str(error), False, True, home.ANEW)
+        return Diagnosis(subject, str(error), False, True, error.remedy or home.ANEW)
     for check in checks:
         if check.outcome != "passed":
             message = check.detail.message if check.detail else check.outcome
@@ -199,7 +199,7 @@ def _isolation() -> list[Diagnosis]:
     try:
         measured = isolation.measure()
     except InfrastructureError as error:
-        return [Diagnosis("isolation", str(error), False, True, home.ANEW)]
+        return [Diagnosis("isolation", str(error), False, True, error.remedy or home.ANEW)]
     lines = [Diagnosis("isolation", f"level {measured}: {measured.summary}", measured.level >= isolation.ADVISED)]
     return lines + [Diagnosis("", text, measured.level >= isolation.ADVISED) for text in measured.missing]
 

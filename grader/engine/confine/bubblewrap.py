@@ -62,7 +62,7 @@ def trouble(readable: tuple[str, ...], hidden: tuple[str, ...] = ()) -> str:
         return "bubblewrap is not installed (apt install bubblewrap)"
     try:
         trial = subprocess.run(
-            [*command(readable, hidden), sys.executable, "-I", "-S", "-c", "pass"],
+            [*command(readable, hidden), os.path.normpath(sys.executable), "-I", "-S", "-c", "pass"],
             capture_output=True, text=True, errors="replace", timeout=TRY_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap does not run: {error}"

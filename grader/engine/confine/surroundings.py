@@ -154,8 +154,9 @@ def needed() -> list[str]:
     return [spec.origin for spec in specs if spec is not None and spec.origin is not None]
 
 
-def open_to_others(paths: tuple[str, ...]) -> str:
-    """The first path that another user cannot reach, "" if there is none; symbolic links are followed."""
+def open_to_others(paths: tuple[str, ...], but: int | None = None) -> str:
+    """The first path that another user cannot reach, "" if there is none; symbolic links are followed. The user `but`
+    reaches their own."""
     for path in paths:
         real = Path(path).resolve()
         for part in (real, *real.parents):
@@ -163,6 +164,6 @@ def open_to_others(paths: tuple[str, ...]) -> str:
             # A parent folder only has to let others pass.
             if part != real:
                 wanted = 0o1
-            if part.stat().st_mode & wanted != wanted:
+            if part.stat().st_mode & wanted != wanted and part.stat().st_uid != but:
                 return str(part)
     return ""

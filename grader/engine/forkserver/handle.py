@@ -51,7 +51,11 @@ _starting = threading.Lock()
 
 
 class InfrastructureError(Exception):
-    """A failure of ours, which never costs a student points."""
+    """A failure of ours, which never costs a student points. `remedy` is the command that helps, where it is known."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
 
 
 class Zygote:
@@ -98,7 +102,7 @@ class Zygote:
             with _starting, theirs, (self._home / "zygote.log").open("wb") as log:
                 # -c puts no folder of the program on the path; -I drops PYTHONPATH, so BOOT sets the path.
                 self._process = subprocess.Popen(
-                    [*around, sys.executable, "-I", "-B", "-c", BOOT, settings.model_dump_json()],
+                    [*around, os.path.normpath(sys.executable), "-I", "-B", "-c", BOOT, settings.model_dump_json()],
                     env=environment, cwd=self._home, pass_fds=[theirs.fileno()],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                     # A terminal's Ctrl-C is for the judge alone.

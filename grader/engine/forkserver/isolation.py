@@ -88,6 +88,15 @@ def measure() -> Isolation:
         return Isolation(
             SEALED if bounded and reached == SEALED - 1 else reached, layers, bounded, _reasons(layers, bounded),
             tuple(missing))
+    # Root's workers give up the right to read what is not theirs.
+    if os.geteuid() == 0 and (closed := surroundings.open_to_others(surroundings.readable(), but=0)):
+        try:
+            owner = Path(closed).owner()
+        except KeyError:
+            owner = f"#{Path(closed).stat().st_uid}"
+        raise InfrastructureError(
+            f"no worker could be had: {closed} is closed to root's workers; run this as its owner, {owner}, or install "
+            "Python and the checkout where all may read", f"sudo -u {owner} kernelmark …")
     raise InfrastructureError(f"no worker could be had: {missing[-1]}")
 
 

@@ -245,5 +245,22 @@ def test_a_path_that_another_user_cannot_reach_is_named() -> None:
         assert surroundings.open_to_others((str(inner),)) == ""
 
 
+def test_what_is_closed_to_roots_workers_is_named_with_whom_to_grade_as(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not ROOT:
+        pytest.skip("only root meets what is closed to its workers")
+    with tempfile.TemporaryDirectory() as name:
+        package = Path(name) / "packages/torch.py"
+        package.parent.mkdir()
+        package.touch()
+        os.chown(name, 1_600_000_000, -1)
+        monkeypatch.setattr(surroundings, "readable", lambda: (str(package.parent),))
+        monkeypatch.setattr(surroundings, "needed", lambda: [str(package)])
+        with pytest.raises(InfrastructureError, match=f"{name} is closed to root's workers") as met:
+            measure.__wrapped__()
+        assert met.value.remedy == "sudo -u #1600000000 kernelmark …"
+        Path(name).chmod(0o711)
+        assert measure.__wrapped__().level > 0
+
+
 def test_an_isolation_reads_as_number_and_name() -> None:
     assert str(Isolation(3, NONE, False, ())) == "3 namespaced"
