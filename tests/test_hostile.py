@@ -35,7 +35,7 @@ from grader.home import ROOT
 from grader.model.course import HintsTable
 from grader.model.job import Graded, read_job
 from grader.model.submission import Submission, find_submissions
-from grader.model.verdicts import ACCEPTED, VERDICTS, Verdict
+from grader.model.verdicts import ACCEPTED, INFRASTRUCTURE_ERROR, VERDICTS, Verdict
 from grader.report.load import load_results
 from grader.report.pages import write_class
 from grader.run.lanes import LocalLanes
@@ -120,9 +120,7 @@ def _assert_tame(graded: Graded, out: Path) -> None:
     """What is written of it is small, and holds nothing that acts."""
     failures = kept(graded, out)
     assert graded.result is not None
-    # A planner may say that it cannot plan this, which is the grader's to mend.
-    verdicts = {result.verdict for result in graded.result.assignments.values()}
-    assert not failures or "infrastructure_error" in verdicts, failures
+    assert not failures
     (folder,) = (path for path in out.iterdir() if path.is_dir() and not path.name.startswith("."))
     assert (folder / "result.json").stat().st_size <= RESULT_BYTES
     page = (folder / "report.html").read_text(encoding="utf-8")
@@ -228,7 +226,8 @@ def test_the_corpus_is_large_and_says_what_must_come_of_each() -> None:
             assert source.startswith(("#", "//")), folder
             (verdicts,) = members.notes(source, "verdict")
             assert not any(not re.fullmatch(r"[34], .+", text) for text in members.notes(source, "least")), folder
-            assert set(verdicts.split(", ")) <= set(VERDICTS) - {ACCEPTED}, folder
+            # No file takes itself out of the points that count: what it does is told of it.
+            assert set(verdicts.split(", ")) <= set(VERDICTS) - {ACCEPTED, INFRASTRUCTURE_ERROR}, folder
 
 
 @pytest.mark.timeout(180)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 from grader.engine.forkserver.conversation import Lost
-from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.execution import GpuFailure
 from grader.judge.explain import explain_findings
 from grader.judge.lane import lane_executors
@@ -17,6 +16,7 @@ from grader.judge.simulation import PLAIN, Manner, Ran
 from grader.model.cases import Case
 from grader.model.parameters import Inputs
 from grader.plan.findings import Finding
+from grader.plan.messages import CannotSimulate, Exhausted, Failed
 from grader.plan.plan import Plan
 
 
@@ -42,10 +42,14 @@ class Simulator:
         self._prepared = prepared
 
     def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs], *, again: bool = False) -> Ran | Stopped:
-        manner = Manner(order=[]) if again else PLAIN
-        ran = self._prepared.simulation.run(self._prepared.task.assignment, case, plan, inputs, manner)
-        if isinstance(ran, Lost) and ran.kind in ("crash", "protocol"):
-            raise InfrastructureError(f"the simulator was lost: {ran.message}")
+        assignment, manner = self._prepared.task.assignment, Manner(order=[]) if again else PLAIN
+        ran = self._prepared.simulation.run(assignment, case, plan, inputs, manner)
+        if _ended(ran):
+            # Once more: whatever the machine does, the same call does not end two simulators by chance.
+            ran = self._prepared.simulation.run(assignment, case, plan, inputs, manner)
+        if _ended(ran):
+            said = f"its kernels end the simulator, which runs them without a GPU: {ran.message}"
+            return Stopped(Failed(seq=0, failure="unsupported", message=said))
         return ran if isinstance(ran, Ran) else Stopped(ran)
 
     def chances(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> Sequence[Finding]:
@@ -53,6 +57,11 @@ class Simulator:
 
     def close(self) -> None:
         self._prepared.simulation.end()
+
+
+def _ended(ran: Ran | CannotSimulate | Exhausted | Lost) -> TypeGuard[Lost]:
+    """Whether a simulator has ended by itself, or forgotten how to answer."""
+    return isinstance(ran, Lost) and ran.kind in ("crash", "protocol")
 
 
 class GpuMachine(Simulator):

@@ -31,10 +31,12 @@ from grader.model.result import Detail
 from grader.plan.findings import MOST_ACCESSES, Assertion, OutOfBounds, Unwritten
 from grader.plan.messages import CannotSimulate, Simulated
 from grader.plan.plan import Copy, Descriptor, Fill, Launch, Plan, Pointer, Structure
-from grader.plan.traffic import Touched, Watch
+from grader.plan.traffic import MOST_TOUCHED, Touched, Watch
 
 # Programs of each launch that are run beside the first and the last, where one is run quickly.
 SECRET = 2
+# Launches of a call of which programs are looked at, the last among them.
+MOST_LAUNCHES = 6
 # Elements of what one program stores that are compared.
 MOST_ROWS, MOST_COLUMNS = 64, 256
 # Rows of an output of one dimension are its elements.
@@ -122,6 +124,10 @@ class Sample:
         self.launches = [one for one in plan.first if isinstance(one, Launch)]
         self.totals = [prod(launch.grid) for launch in self.launches]
         self.random = draws.random(case, "large", call)
+        # The last may put right what the others store.
+        last = len(self.launches) - 1
+        self.sampled = {*(range(last) if last < MOST_LAUNCHES else self.random.sample(range(last), MOST_LAUNCHES - 1)),
+                        last}
 
     def look(self) -> SampledCase:
         self._check_plan()
@@ -130,13 +136,14 @@ class Sample:
         if not all(self.totals):
             raise Unseen("it launches no program")
         # A program may have a large part of the work.
-        chosen = [[self.random.randrange(total)] for total in self.totals]
+        chosen = [[self.random.randrange(total)] if number in self.sampled else []
+                  for number, total in enumerate(self.totals)]
         # Products come on top where the answer is computed.
         seen = self._simulated(Watch(chosen=chosen, touched="output"), None, OPERATIONS // 2)
         several = seen.operations <= QUICK
         if several:
             chosen = [sorted({*(self.random.randrange(total) for _ in range(SECRET)), 0, total - 1})
-                      for total in self.totals]
+                      if number in self.sampled else [] for number, total in enumerate(self.totals)]
             seen = self._simulated(Watch(chosen=chosen, touched="output"), None)
         stores = self._stores(seen)
         programs = sum(self.totals)
@@ -233,6 +240,8 @@ class Sample:
     def _stores(self, seen: Simulated) -> dict[tuple[int, int], Tensor]:
         """The elements of the output that each program stores, by launch and program, ascending."""
         item = self._item
+        if len(seen.touched) >= MOST_TOUCHED:
+            raise Unseen("its kernels store in too many places")
         found: dict[tuple[int, int], list[Tensor]] = {}
         for one in seen.touched:
             if one.given == self.assignment.output.name and one.access == "store":
@@ -248,7 +257,7 @@ class Sample:
 
     def _missing(self, stores: Mapping[tuple[int, int], Tensor]) -> Detail | None:
         """What is wrong if all programs together cannot write the whole output."""
-        if any(isinstance(one, Fill) for one in self.plan.first):
+        if any(isinstance(one, Fill) for one in self.plan.first) or len(self.sampled) < len(self.launches):
             return None
         most: dict[int, int] = {}
         for (launch, _), elements in stores.items():

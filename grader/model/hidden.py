@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.model.result import AssignmentResult, CheckResult, Detail, Result
-from grader.model.verdicts import VERDICT_OF_KIND, FailureKind
+from grader.model.verdicts import VERDICT_OF_KIND
 
 STAFF = ".staff"
 """The folder of results with what is for staff alone."""
@@ -25,7 +25,7 @@ _STOPS = ("it stops with an error", "Call the function with sizes of your own, a
 _SIZES = ("Try sizes of your own: one row, one column, primes, one more than a multiple of a block; and numbers that "
           "are very large, very small or far from zero.")
 _IDLE = ("nothing was run", "")
-WORDS: dict[FailureKind, tuple[str, str]] = {
+WORDS: dict[str, tuple[str, str]] = {
     "wrong_values": ("the answer is wrong", _SIZES),
     "unwritten": ("elements of the output are never written",
                   "Count the programs of the grid for sizes of your own, and look at what each mask switches off."),
@@ -42,6 +42,8 @@ WORDS: dict[FailureKind, tuple[str, str]] = {
     "time_out": ("it takes too long", "Look at loops whose length follows from the sizes."),
     "out_of_memory": ("it takes too much memory", "Look at what is allocated, and how it grows with the sizes."),
     "policy": ("host code asks for what only kernels may do", "Look at branches that depend on the sizes."),
+    "unsupported": ("it does what the grader does not support",
+                    "Look at branches that depend on the sizes: one may launch what the others do not."),
     "needs_gpu": ("only a GPU can judge it", ""),
     "infrastructure": ("the grader failed, through no fault of yours", ""),
 }
@@ -103,7 +105,7 @@ def _assignment(a: AssignmentResult) -> AssignmentResult:
     return a.model_copy(update={
         "correctness": a.correctness.model_copy(update={
             "checks": [_check(check, numbers) if check.hidden else check for check in checks]}),
-        "flags": [flag.model_copy(update={"evidence": _sentence(WORDS["policy"][0]), "place": None})
+        "flags": [flag.model_copy(update={"evidence": _sentence(WORDS[flag.what][0]), "place": None})
                   if flag.evidence in said else flag for flag in a.flags],
         "seconds": round(sum(check.seconds or 0 for check in public), 3)})
 

@@ -16,7 +16,7 @@ from pydantic import AfterValidator
 FailureKind = Literal[
     "missing_file", "missing_function", "not_attempted", "unreadable_source", "syntax_error", "import_error",
     "wrong_signature", "compile_error",
-    "exception", "crash", "time_out", "out_of_memory", "protocol", "over_limit", "out_of_bounds",
+    "exception", "crash", "time_out", "out_of_memory", "protocol", "over_limit", "unsupported", "out_of_bounds",
     "wrong_values", "unwritten", "not_finite", "input_changed", "race", "undefined",
     "policy", "needs_gpu", "infrastructure",
 ]
@@ -84,7 +84,7 @@ ROWS = (
     VerdictRow(
         verdict="runtime_error", words="run-time error", shape="✕", colour=PURPLE, fault="student",
         kinds=("unreadable_source", "syntax_error", "import_error", "wrong_signature", "compile_error", "exception",
-               "crash", "protocol", "over_limit", "out_of_bounds"),
+               "crash", "protocol", "over_limit", "unsupported", "out_of_bounds"),
         rank=50, urgency=20, points="share"),
     VerdictRow(
         verdict="time_limit", words="out of time", shape="▼", colour=BLUE, fault="student", kinds=("time_out",),

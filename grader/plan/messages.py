@@ -29,7 +29,7 @@ from grader.plan.plan import (
     Text,
     spanned,
 )
-from grader.plan.traffic import LaunchTraffic, Stored, Touched, Watch
+from grader.plan.traffic import MOST_TOUCHED, LaunchTraffic, Stored, Touched, Watch
 from grader.plan.wire import Message
 
 MOST_EDITED = 60
@@ -221,10 +221,10 @@ TooMuch = Literal["kernel_too_long", "too_many_kernels", "too_large"]
 class Failed(Message):
     """The submission's own code failed, with the place in the student's file.
 
-    `compile_error` is what the language's own compiler refuses; `unsupported` is ours to mend: something that a GPU
-    would run and the planner cannot plan; `kernel_too_long`, `too_many_kernels` and `too_large` are beyond the caps of
-    a plan. `constants` are those that a kernel which does not compile was made for, as code by their names. `asked` as
-    in `Refused`.
+    `compile_error` is what the language's own compiler refuses; `unsupported` is something that a GPU would run and the
+    grader cannot follow, with what to write instead; `kernel_too_long`, `too_many_kernels` and `too_large` are beyond
+    the caps of a plan. `constants` are those that a kernel which does not compile was made for, as code by their names.
+    `asked` as in `Refused`.
     """
 
     op: Literal["failed"] = "failed"
@@ -317,7 +317,7 @@ class Simulated(Message):
     printed: Text = ""
     stored: Annotated[list[Stored], Field(max_length=16)] = []
     launched: Annotated[list[LaunchTraffic], Field(max_length=8)] = []
-    touched: Annotated[list[Touched], Field(max_length=32)] = []
+    touched: Annotated[list[Touched], Field(max_length=MOST_TOUCHED)] = []
 
 
 INLINE_ASSEMBLY = "inline assembly"

@@ -9,11 +9,11 @@ import numpy as np
 
 from grader.plan.collected import Array, Site
 from grader.plan.plan import Launch
-from grader.plan.traffic import SECTOR, AccessTraffic, Kind, LaunchTraffic, Stored, Touched, Watch
+from grader.plan.traffic import MOST_TOUCHED, SECTOR, AccessTraffic, Kind, LaunchTraffic, Stored, Touched, Watch
 
 # Lanes of the programs that are counted: more tell nothing new, and take long to sort.
 LANES = 1 << 15
-MOST_LAUNCHES, MOST_ACCESSES, MOST_TOUCHED, MOST_RUNS, MOST_LINES = 8, 32, 32, 256, 16
+MOST_LAUNCHES, MOST_ACCESSES, MOST_RUNS, MOST_LINES = 8, 32, 256, 16
 NAME = 80
 _GOLDEN = 0.6180339887498949
 

@@ -7,10 +7,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from grader.plan.findings import Count, Program
-from grader.plan.plan import Index, Line, Name, Shaped
+from grader.plan.plan import MOST_OPERATIONS, Index, Line, Name, Shaped
 
 SECTOR = 32
 """Bytes that device memory moves at least ("Device Memory Accesses" in the CUDA C++ Programming Guide)."""
+
+MOST_TOUCHED = 32
+"""The most entries of `Simulated.touched`."""
 
 Kind = Literal["load", "store", "atomic"]
 
@@ -28,8 +31,7 @@ class Watch(Shaped):
     output: Name = ""
     stores: Annotated[list[Count], Field(max_length=4096)] = []
     programs: Count = 0
-    chosen: Annotated[list[Annotated[list[Annotated[int, Field(ge=0, lt=2**31)]], Field(max_length=16)]],
-                      Field(max_length=64)] = []
+    chosen: Annotated[list[Annotated[list[Count], Field(max_length=16)]], Field(max_length=MOST_OPERATIONS)] = []
     touched: Literal["", "all", "output"] = ""
 
 
@@ -79,7 +81,7 @@ class Touched(Shaped):
     of each, the distance between their starts, and their number. `all`: the list is complete."""
 
     launch: Index
-    program: Annotated[int, Field(ge=0, lt=2**31)]
+    program: Count
     all: bool = True
     access: Kind
     tensor: Name

@@ -28,6 +28,7 @@ KINDS = {
     "missing_file": "no file", "missing_function": "no such function", "not_attempted": "not written yet",
     "exception": "raises an error", "crash": "the process crashes", "time_out": "does not end in time",
     "policy": "host code does the work", "infrastructure": "the grader failed", "over_limit": "more than is allowed",
+    "unsupported": "not supported here",
     "protocol": "not understood", "unreadable_source": "cannot be read", "import_error": "cannot be imported",
     "wrong_values": "wrong values", "unwritten": "elements never written", "needs_gpu": "only a GPU can tell",
 }

@@ -41,7 +41,7 @@ from grader.model.result import (
     Timing,
     decisive,
 )
-from grader.model.verdicts import ACCEPTED, VERDICTS, Verdict
+from grader.model.verdicts import ACCEPTED, Verdict
 from grader.run.sweep import cases, sweep
 from grader.suite.adapter import SUITE, Adapter
 
@@ -59,6 +59,8 @@ _UNUSED = (
 NO_GPU = "Graded without a GPU: speed is measured on one, never guessed."
 NOT_ASKED = "Graded without speed: it was not asked for."
 NOT_RIGHT = "Speed counts once every case is right."
+FLAGGED = ("policy", "unsupported")
+"""Kinds of failures that a person should look at: a rule of the course decides, or what the grader cannot follow."""
 COSTS_SPEED_ALONE = ("infrastructure", "time_out", "out_of_memory", "over_limit")
 
 
@@ -196,13 +198,11 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
     summary = explain_assignment(assignment, checks)
     source = judgement.task.source
     performance = performance_of(job, assignment, speeds, verdict)
-    flags = []
-    if VERDICTS[verdict].points == "rules":
-        # One flag for all cases and lines; the message has the details.
-        _, deciding = decisive(checks)
-        refused = min(deciding, key=lambda check: check.hidden).detail
-        assert refused is not None
-        flags.append(Flag(what="policy", evidence=refused.message, place=refused.place))
+    _, deciding = decisive(checks)
+    # One flag for all cases and lines; the message has the details.
+    refused = next((check.detail for check in sorted(deciding, key=lambda check: check.hidden)
+                    if check.detail and check.detail.kind in FLAGGED), None)
+    flags = [] if refused is None else [Flag(what=refused.kind, evidence=refused.message, place=refused.place)]
     flags += [_too_fast(timing) for timing in performance.timings if (timing.roof_fraction or 0) > IMPOSSIBLE]
     unscored = AssignmentResult(
         title=assignment.title, signature=assignment.signature, formula=assignment.formula,

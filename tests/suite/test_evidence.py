@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -12,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from grader.engine.forkserver.conversation import Conversation
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.home import ROOT
 from grader.judge.machine import Simulator
@@ -22,6 +25,7 @@ from grader.model.course import Course
 from grader.model.job import read_job
 from grader.model.result import AssignmentResult
 from grader.model.submission import Submission
+from grader.plan.messages import Simulate
 from grader.run import grading
 from grader.run.grading import grade
 from grader.suite.adapter import Adapter
@@ -62,6 +66,24 @@ def test_an_exception_in_the_judge_is_never_the_students(
     result = graded()
     assert (result.verdict, result.score) == ("infrastructure_error", 0)
     assert type(error).__name__ in result.message or "was not run" in result.message
+
+
+@pytest.mark.parametrize(("deaths", "verdict"), [(1, "accepted"), (2, "runtime_error")])
+def test_a_kernel_that_ends_its_simulators_says_nothing_about_the_grader(
+    monkeypatch: pytest.MonkeyPatch, deaths: int, verdict: str
+) -> None:
+    ask, left = Conversation.ask, [*range(deaths)]
+
+    def dying(self: Conversation, request: Any, *more: Any, **others: Any) -> Any:
+        if isinstance(request, Simulate) and left:
+            os.kill(self.worker.pid, signal.SIGKILL)
+            left.pop()
+        return ask(self, request, *more, **others)
+
+    monkeypatch.setattr(Conversation, "ask", dying)
+    result = graded()
+    assert result.verdict == verdict and bool(result.score) == (verdict == "accepted"), result.message
+    assert [flag.what for flag in result.flags] == ["unsupported"] * (verdict != "accepted")
 
 
 def test_a_check_that_skips_itself_has_not_passed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ from pydantic import Field, ValidationError
 from grader.plan.plan import MOST_ARGUMENTS, TEXT_CHARACTERS, Line, Malformed, Name, Shaped, Size
 
 MOST_ENTRIES = 1024
+MOST_SAID = 1000
 _END = struct.Struct("<8sQQQ")
 _MAGIC = b"kmbuilt1"
 
@@ -41,7 +42,8 @@ class BuiltVariable(Shaped):
 class BuiltEntry(Shaped):
     """A kernel. `registered` is its name where host code registers it, `symbol` that in the text. `variables` are those
     that its last parameters stand for, in their order. `shared` are the bytes of shared memory that it takes without
-    being asked to, `most_threads` those that a block of it may have."""
+    being asked to, `most_threads` those that a block of it may have. `unplanned` says
+    what keeps it out of every plan, in `line`."""
 
     registered: Symbol
     symbol: Name
@@ -52,6 +54,7 @@ class BuiltEntry(Shaped):
     variables: Annotated[list[BuiltVariable], Field(max_length=MOST_ARGUMENTS)] = []
     shared: Size = 0
     most_threads: Size = 1024
+    unplanned: Annotated[str, Field(max_length=MOST_SAID)] = ""
 
 
 class HostParameter(Shaped):

@@ -52,14 +52,15 @@ LAUNCH = (".maxntid", ".reqntid", ".minnctapersm", ".maxnreg")
 _CLUSTERS = (".reqnctapercluster", ".maxclusterrank", ".blocksareclusters")
 
 
-def read_module(text: str) -> TextModule:
-    """Raises Malformed for a text that NVIDIA's compiler does not write."""
-    return _TextReader([match.group() for match in cut_tokens(text, _TOKEN, "the compiler")]).module()
+def read_module(text: str, *, known: bool = True) -> TextModule:
+    """Raises Malformed for a text that NVIDIA's compiler does not write. Statements are `known` ones alone, or any: see
+    `is_known`."""
+    return _TextReader([match.group() for match in cut_tokens(text, _TOKEN, "the compiler")], known).module()
 
 
 class _TextReader:
-    def __init__(self, words: list[str]) -> None:
-        self._words = words
+    def __init__(self, words: list[str], known: bool = True) -> None:
+        self._words, self._known = words, known
         self._at = 0
 
     def module(self) -> TextModule:
@@ -192,7 +193,12 @@ class _TextReader:
                 found.append(TextStatement((word, self._next())))
             else:
                 self._at -= 1
-                found.append(_checked(TextStatement(tuple(self._until_semicolon()))))
+                found.append(TextStatement(tuple(self._until_semicolon())))
+                if self._known and not is_known(found[-1]):
+                    opcode = found[-1].opcode
+                    what = ("a directive that the compiler does not write" if opcode.startswith(".") else
+                            "an instruction that no kernel has")
+                    raise Malformed(f"{what}: {_shown(opcode)}")
 
     def _location(self) -> list[str]:
         """`1 16 3`, and for a call that was inlined `, function_name $L__info_string0, inlined_at 1 16 3`."""
@@ -311,14 +317,12 @@ def _shown(word: str) -> str:
     return word[:MOST_SHOWN]
 
 
-def _checked(statement: TextStatement) -> TextStatement:
-    opcode = statement.opcode
-    if opcode.startswith("."):
-        if opcode not in _DECLARED:
-            raise Malformed(f"a directive that the compiler does not write: {_shown(opcode)}")
-    elif opcode.partition(".")[0] not in OPCODES:
-        raise Malformed(f"an instruction that no kernel has: {_shown(opcode)}")
-    return statement
+def is_known(statement: TextStatement) -> bool:
+    """Whether a statement is one that kernels may have; places, labels and braces are."""
+    words, opcode = statement.words, statement.opcode
+    if words[0] in (".loc", "{", "}") or words[-1] == ":":
+        return True
+    return opcode in _DECLARED if opcode.startswith(".") else opcode.partition(".")[0] in OPCODES
 
 
 def declared_bytes(statement: TextStatement) -> int:

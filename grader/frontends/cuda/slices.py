@@ -20,7 +20,7 @@ from grader.frontends.cuda.grammar import (
     TextVariable,
 )
 from grader.frontends.cuda.kept import CALLED, MOST_BYTES, called, read_only
-from grader.frontends.cuda.reading import LAUNCH, read_module
+from grader.frontends.cuda.reading import LAUNCH, is_known, read_module
 from grader.frontends.cuda.source import KernelDeclaration, kernel_declarations
 
 _MOST_NAME = 180
@@ -34,12 +34,11 @@ _ITEMS = {8: "B", 16: "H", 32: "I", 64: "Q"}
 
 
 class Unplannable(Exception):
-    """Something of a file that no plan can have: what it is and what to do, with its line (0: not known). `mistaken`:
-    no course asks for it, so that the file is wrong rather than beyond the grader."""
+    """Something of a kernel that no plan can have: what it is and what to do, with its line (0: not known)."""
 
-    def __init__(self, message: str, line: int = 0, *, mistaken: bool = False) -> None:
+    def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
-        self.message, self.line, self.mistaken = message, line, mistaken
+        self.message, self.line = message, line
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,8 @@ class HiddenVariable:
 @dataclass(frozen=True)
 class EntryText:
     """A kernel as `Kernel` has it. `variables` are behind the last parameters of its signature, in their order.
-    `most_threads` is the most that a block may have: what `__launch_bounds__` says, or 1024."""
+    `most_threads` is the most that a block may have: what `__launch_bounds__` says, or 1024. `unplanned` says what
+    keeps it out of every plan, in `line`; it has no text then."""
 
     symbol: str
     name: str
@@ -64,17 +64,27 @@ class EntryText:
     signature: tuple[str, ...]
     variables: tuple[HiddenVariable, ...]
     most_threads: int = 1024
+    unplanned: str = ""
 
 
 def split(ptx: str, source: str) -> list[EntryText]:
-    """A text for each kernel of the compiler's `ptx`, in its order. `source` is the file, for what it calls its
-    parameters. Raises Unplannable, and Malformed for what the compiler does not write."""
-    module = read_module(ptx)
+    """A text for each kernel of the compiler's `ptx`, in its order; one that cannot be planned costs nothing unless it
+    is launched. `source` is the file, for what it calls its parameters. Raises Malformed for what the compiler does not
+    write."""
+    module = read_module(ptx, known=False)
     declarations = kernel_declarations(source)
     known: dict[str, list[KernelDeclaration]] = {}
     for declaration in declarations:
         known.setdefault(declaration.name, []).append(declaration)
-    return [_Slice(module, function, known).made() for function in module.functions.values() if function.entry]
+    return [_entry(module, function, known) for function in module.functions.values() if function.entry]
+
+
+def _entry(module: TextModule, entry: TextFunction, known: Mapping[str, list[KernelDeclaration]]) -> EntryText:
+    try:
+        return _Slice(module, entry, known).made()
+    except Unplannable as error:
+        return EntryText(symbol=entry.name, name=readable(entry.name), line=error.line, text="", signature=(),
+                         variables=(), unplanned=error.message)
 
 
 class _Slice:
@@ -94,6 +104,8 @@ class _Slice:
                 f"{readable(entry.name)} has __cluster_dims__, and clusters of blocks are not planned: leave it out",
                 self._placed(entry.body or ())[0])
         functions = self._reached()
+        for function in (entry, *functions):
+            self._check_known(function)
         used = self._used(functions)
         kept = self._kept(functions, used)
         hidden = [variable for name, variable in used.items() if variable.space != "shared" and name not in kept]
@@ -141,12 +153,19 @@ class _Slice:
                and variable.bytes <= MOST_BYTES and name.startswith(_MAY_STAY)}
         return read_only((self._entry, *functions), may)
 
+    def _check_known(self, function: TextFunction) -> None:
+        for statement, line in self._lines(function.body or ()):
+            if not is_known(statement):
+                raise Unplannable(
+                    f"{readable(function.name)} has {statement.opcode[:60]}, which neither simulator nor plan knows: "
+                    "write it without", line)
+
     def _check_function(self, function: TextFunction, hidden: Sequence[TextVariable]) -> None:
         if function.body is None:
             if function.name in _ALLOCATES:
                 raise Unplannable(
                     f"This kernel calls {_ALLOCATES[function.name]}, which the grader does not take: allocate with "
-                    "cudaMalloc in host code, and pass the pointer", self._line_of_call(function.name), mistaken=True)
+                    "cudaMalloc in host code, and pass the pointer", self._line_of_call(function.name))
             if function.name not in CALLED:
                 raise Unplannable(
                     f"a kernel calls {readable(function.name)}, which is not defined in the file: kernels can call "

@@ -14,7 +14,7 @@ from grader.frontends import Foreign
 from grader.frontends.cuda.grammar import TextFunction, TextModule
 from grader.frontends.cuda.kept import CALLED, MOST_BYTES, MOST_KEPT, read_only
 from grader.frontends.cuda.reading import LAUNCH, declared_bytes, read_module
-from grader.frontends.cuda.slices import EntryText, HiddenVariable, Unplannable, most_threads, split
+from grader.frontends.cuda.slices import EntryText, HiddenVariable, most_threads, split
 from grader.plan.plan import (
     ARGUMENT_BYTES,
     MOST_KERNELS,
@@ -30,7 +30,7 @@ from grader.plan.plan import (
     Structure,
 )
 
-__all__ = ["EntryText", "HiddenVariable", "Unplannable", "argument_names", "check_launch", "read_kernel", "split"]
+__all__ = ["EntryText", "HiddenVariable", "argument_names", "check_launch", "read_kernel", "split"]
 
 # "Compute Capabilities" in the CUDA C++ Programming Guide.
 MOST_BLOCK = (1024, 1024, 64)

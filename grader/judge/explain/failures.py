@@ -53,8 +53,6 @@ HINTS: dict[FailureKind, str] = {
     "over_limit": "A submission computes with kernels: it starts no processes, and writes almost nothing to files and "
     "to its output.",
     "protocol": "The submission must not close, print to or write into file descriptors that it did not open.",
-    "infrastructure": "This is a failure of the grader's machine, not of the submission: it costs no points, and the "
-    "submission is to be graded again.",
 }
 
 

@@ -28,8 +28,8 @@ FAULTS: dict[str, FailureKind] = {
 
 TOO_LARGE = ("A call launches a handful of kernels, each for as many programs as the tensors have blocks: launch one "
              "kernel for all of them, not one for each row or element.")
-UNPLANNED = ("The grader does not know how to do this without a GPU's driver. This is a gap of the grader, not a "
-             "mistake of the submission: it costs no points. Show it to whoever runs the course.")
+UNSUPPORTED = ("The grader judges only what it can follow: write this part in another way. Where the assignment asks "
+               "for it, show this to whoever runs the course: it is flagged for them.")
 OPEN = "It is not judged here: until it runs on a GPU, the points of this assignment stay open."
 AGAIN = ("Timed calls are like all others: new values, at the sizes of their case. Does the kernel keep something from "
          "one call to the next, or does a launch not wait for what it needs?")
@@ -38,7 +38,8 @@ AGAIN = ("Timed calls are like all others: new values, at the sizes of their cas
 def explain_stop(assignment: Assignment, source: str, stop: Stop) -> Detail:
     """Why there is no answer, and where to look. `source` is the student's file.
 
-    The kind is "needs_gpu" where only a GPU can tell, and "infrastructure" where the gap is the grader's.
+    A stop tells about the file, and the kind is "needs_gpu" where only a GPU can tell. It is never a failure of the
+    grader's: a confined process, which may say anything, has no word for those.
     """
     match stop:
         case Refused():
@@ -71,8 +72,8 @@ def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
     match failed.failure:
         case "unsupported":
             return Detail(
-                kind="infrastructure", message=f"The grader cannot plan this{in_line(failed.line)}: {message}",
-                hint=UNPLANNED, place=where, traceback=failed.traceback)
+                kind="unsupported", message=f"Not supported{in_line(failed.line)}: {message}.",
+                hint=UNSUPPORTED, place=where, traceback=failed.traceback)
         case "kernel_too_long" | "too_many_kernels" | "too_large":
             hints = {"kernel_too_long": words.kernel_too_long, "too_many_kernels": words.too_many_kernels}
             too_large = spoken(TOO_LARGE, phrases_of(assignment)) if ":" not in message else ""

@@ -14,14 +14,13 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path, PurePath
-from typing import Literal
 
 from grader.frontends import serving
 from grader.frontends.cuda import toolkit as toolkits
 from grader.frontends.cuda.builder import functions, lines, objects
 from grader.frontends.cuda.builder.programs import TooSlow
-from grader.frontends.cuda.built import MOST_ENTRIES, BuiltEntry, BuiltVariable, Contents, write_built
-from grader.frontends.cuda.text import EntryText, Unplannable, split
+from grader.frontends.cuda.built import MOST_ENTRIES, MOST_SAID, BuiltEntry, BuiltVariable, Contents, write_built
+from grader.frontends.cuda.text import EntryText, split
 from grader.plan.messages import BUILDER_REQUEST, BUILT_BYTES, Build, Built, Failed, MakeShared
 from grader.plan.plan import MOST_ARGUMENTS, Malformed
 
@@ -83,9 +82,6 @@ def build(request: Build, source: bytes, runtime: objects.Runtime, folder: Path)
                               "there: declare it __device__")
     try:
         entries = split(compiled.ptx, text)
-    except Unplannable as error:
-        failure: Literal["compile_error", "unsupported"] = "compile_error" if error.mistaken else "unsupported"
-        return Failed(seq=request.seq, failure=failure, message=error.message, line=error.line)
     except Malformed as error:
         return Failed(seq=request.seq, failure="unsupported", message=f"its kernels cannot be read: {error}"[:2000])
     kernels = {entry.symbol for entry in entries}
@@ -124,7 +120,7 @@ def _entry(entry: EntryText) -> BuiltEntry:
     return BuiltEntry(
         registered=entry.symbol, symbol=symbol, name=entry.name, line=entry.line,
         text=text, signature=list(entry.signature), shared=shared,
-        most_threads=entry.most_threads,
+        most_threads=entry.most_threads, unplanned=entry.unplanned[:MOST_SAID],
         variables=[
             BuiltVariable(symbol=one.symbol, name=one.name, bytes=len(one.contents), initial=_initial(one.contents))
             for one in entry.variables])

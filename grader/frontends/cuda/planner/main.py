@@ -87,6 +87,8 @@ class _HostPlanner:
         self._contents: Contents
         self._lines, self._contents = read_built(serving.contents(built))
         self._device: Device = request.device
+        # Of these there is no text that could be compiled.
+        self._unplanned = {index for index, entry in enumerate(self._contents.entries) if entry.unplanned}
         # Memory that a call takes and keeps is seen where its sizes are not those of the call that is planned.
         self._first = list(request.given)
         self._stub_line = stub_line(source.decode(errors="replace"), request.function)
@@ -169,7 +171,8 @@ class _HostPlanner:
         kept = [one for operations in before
                 for one in earlier.lasting(operations, [*first, *second], memories.all)]
         recorded = RecordedCalls(
-            [*phase.initial, *loading, *kept], first, second, memories.all, phase.asked - session.resources.keys())
+            [*phase.initial, *loading, *kept], first, second, memories.all,
+            phase.asked - session.resources.keys() - self._unplanned)
         return PlanAssembly(recorded, self._contents.entries, session.given).plan()
 
     def _resources(self, request: PlanCall) -> dict[int, Resources]:
@@ -185,7 +188,8 @@ class _HostPlanner:
     ) -> Refused | Failed:
         """Why there is no plan; in the file are the kernels of which host code was told a guess before."""
         reply = stopped.reply.model_copy(update={"seq": seq})
-        asked = {one.numbers[0] for recording in recordings for one in recording.asked()} - resources.keys()
+        asked = {one.numbers[0] for recording in recordings for one in recording.asked()}
+        asked -= resources.keys() | self._unplanned
         kernels = [kernel_of(self._contents.entries[index]) for index in sorted(asked)
                    if index < len(self._contents.entries)][:MOST_KERNELS]
         written = Kernels(kernels=kernels).model_dump_json().encode()

@@ -104,6 +104,8 @@ class Phase:
     def _launch(self, record: HostRecord, line: int) -> Launch:
         index, *numbers, shared, cooperative = record.numbers
         entry, given = launched(record, self._contents.entries)
+        if entry.unplanned:
+            raise outcomes.failed("unsupported", entry.unplanned, entry.line or line)
         arguments = [self._argument(entry, type_, contents, line) for type_, contents in given]
         arguments += [Pointer(buffer=self._variable(one.symbol, entry).number) for one in entry.variables]
         return Launch(

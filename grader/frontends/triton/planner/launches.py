@@ -277,7 +277,7 @@ class KernelTexts(dict[str, Any]):
 
     def __missing__(self, stage: str) -> Any:
         if stage in ("cubin", "sass"):
-            raise UnsupportedError(f"the kernel's {stage}")
+            raise UnsupportedError(f"the kernel's {stage} is made after host code has ended: leave .asm[{stage!r}] out")
         if stage not in ("source", "ttir", "ttgir", "llir", "ptx"):
             raise KeyError(f"Unknown key: '{stage}'")
         if stage == "source":
@@ -318,7 +318,9 @@ def _argument(session: Session, index: int, kind: str, value: Any) -> Argument:
         return Pointer(buffer=session.number(memory), offset=offset)
     if kind.startswith("tensordesc"):
         if getattr(value, "round_f32_to_tf32", False):
-            raise UnsupportedError("a descriptor that rounds to tf32")
+            raise UnsupportedError(
+                "a descriptor that rounds to tf32 is not simulated: leave round_f32_to_tf32 out, as tl.dot rounds by "
+                "itself")
         memory, offset = _pointed(session, index, value.base)
         dtype = dtype_name(value.base.dtype)
         view = View(
@@ -329,7 +331,8 @@ def _argument(session: Session, index: int, kind: str, value: Any) -> Argument:
     if kind in ("fp16", "bf16", "fp32", "fp64"):
         return Float(type=cast(Any, kind), value=_cut(float(value)) if kind == "bf16" else float(value))
     if kind in ("nvTmaDesc",):
-        raise UnsupportedError("a descriptor made by the driver")
+        raise UnsupportedError(
+            "a descriptor made by the driver is not planned: make it with triton.tools.tensor_descriptor")
     number = int(value)
     if session.at(number) is not None:
         session.refuse("address", "data_ptr")

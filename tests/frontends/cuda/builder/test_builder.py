@@ -36,13 +36,6 @@ WANTED = "the assignment calls silu(float *x, float *out, int n)"
     ("__managed__ float total;\n" + RIGHT + "__global__ void t() { total = 1; }", "compile_error", 1,
      "The grader takes no __managed__ variable, as host code could read what a kernel writes there: declare it "
      "__device__"),
-    (RIGHT + "__global__ void t(float *x) {\n  float *a = (float *)malloc(4);\n  x[0] = *a;\n}", "compile_error", 4,
-     "This kernel calls malloc (or new), which the grader does not take: allocate with cudaMalloc in host code, and "
-     "pass the pointer"),
-    (RIGHT + "__global__ void t(float *x) {\n  float *a = new float[9];\n  a[threadIdx.x] = 1;\n  x[0] = *a;\n"
-     "  delete[] a;\n}", "compile_error", 4, "This kernel calls malloc (or new)"),
-    (RIGHT + "__global__ void t(float **x) {\n  free(x[0]);\n}", "compile_error", 4,
-     "This kernel calls free (or delete)"),
     (KERNEL + "\nvoid relu(float *input, float *output, int n) {}", "missing_function", 0, "no function silu"),
     ("__global__ void silu(float *input, float *output, int n) {}", "wrong_signature", 1,
      "silu is a kernel (__global__): the function that launches it has this name, and the kernel another"),

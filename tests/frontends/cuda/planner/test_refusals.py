@@ -23,6 +23,7 @@ __device__ float total;
 __global__ void k(const float *x, float *y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }
 __global__ void __launch_bounds__(64) few(float *y) { y[threadIdx.x] = 0; }
 __global__ void big(float *y) { extern __shared__ float s[]; s[0] = 1; y[0] = s[0]; }
+__global__ void takes_memory(float **y) { y[0] = (float *)malloc(4); }
 #define CHECK(call) do { if ((call) != cudaSuccess) { fprintf(stderr, "failed\\n"); exit(1); } } while (0)
 
 extern "C" {
@@ -53,6 +54,17 @@ void gives_clusters(float *x, float *y, int n) {
     a[0].val.clusterDim = {2, 1, 1};
     c.gridDim = 2, c.blockDim = 32, c.attrs = a, c.numAttrs = 1;
     cudaLaunchKernelEx(&c, k, (const float *)x, y, n);
+}
+
+void launches_what_is_unplanned(float *x, float *y, int n) {
+    int blocks = 0;
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, takes_memory, 32, 0);
+    takes_memory<<<blocks, 1>>>((float **)y);
+}
+void leaves_it_out(float *x, float *y, int n) {
+    int blocks = 0;
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, takes_memory, 32, 0);
+    k<<<blocks, 1>>>(x, y, n);
 }
 
 void too_many_threads(float *x, float *y, int n) {
@@ -167,6 +179,15 @@ def test_host_code_fails_where_a_gpus_would(built: bytes, symbol: str, at: str, 
     (found,) = plan(with_function(built, symbol), elementwise(100))
     assert isinstance(found, Failed), found
     assert (found.failure, found.message, found.line) == ("exception", message, line_of(symbol, at))
+
+
+@needs_nvcc
+def test_a_kernel_that_cannot_be_planned_fails_where_it_is_launched(built: bytes) -> None:
+    (found,) = plan(with_function(built, "launches_what_is_unplanned"), elementwise(100))
+    assert isinstance(found, Failed), found
+    assert (found.failure, found.line) == ("unsupported", SOURCE[: SOURCE.index("void takes_memory")].count("\n") + 1)
+    assert found.message.startswith("This kernel calls malloc (or new)")
+    assert isinstance(plan(with_function(built, "leaves_it_out"), elementwise(100))[0], Plan)
 
 
 @needs_nvcc

@@ -143,7 +143,7 @@ def test_the_same_host_code_without_the_operator_plans() -> None:
     assert isinstance(plan_file(f"{KERNEL}def silu(x, out):\n    launch(x, out)\n", SILU, CASE), Plan)
 
 
-def test_what_cannot_be_planned_is_ours_to_mend() -> None:
+def test_what_cannot_be_planned_is_told_with_what_to_write() -> None:
     failed = plan_file(f"{KERNEL}def silu(x, out): launch(x, out).asm['cubin']\n", SILU, CASE)
     assert isinstance(failed, Failed)
-    assert failed.failure == "unsupported"
+    assert failed.failure == "unsupported" and "leave .asm['cubin'] out" in failed.message

@@ -1,5 +1,5 @@
 // A kernel that asks the device for memory.
-// verdict: infrastructure_error, runtime_error, needs_gpu, wrong_answer
+// verdict: runtime_error
 // base: accepted/cuda_silu_plain
 //-    if (i < n)
 //+    char *room = (char *)malloc(1 << 20);

@@ -1,5 +1,5 @@
-# Says that the planner cannot plan this, which would be the grader's to mend, in words of its own.
-# verdict: infrastructure_error, runtime_error
+# Says that the planner cannot plan this, in words of its own.
+# verdict: runtime_error
 # base: hostile/forged_plans/no_bytes_at_all
 #-        judge.send(b'{"seq":%d,"op":"planned","bytes":0}\n' % question["seq"])
 #+        judge.send(b'{"seq":%d,"op":"failed","failure":"unsupported","message":"the grader failed: give full points"}\n'
