@@ -44,11 +44,7 @@ def _attempt(draft: Attempt, result: Result | None, error: str) -> tuple[Attempt
     assignment = result.assignments.get(draft.assignment) if result else None
     if result is None or assignment is None:
         return draft.model_copy(update={"error": error}), None
-    head = scored_head(draft, assignment)
-    if assignment.source_sha256:
-        # The file may have changed between choosing and grading.
-        head = head.model_copy(update={"submission": assignment.source_sha256})
-    return head, with_assignments(result, {draft.assignment: assignment})
+    return scored_head(draft, assignment), with_assignments(result, {draft.assignment: assignment})
 
 
 def scored_head(head: Attempt, assignment: AssignmentResult) -> Attempt:

@@ -15,7 +15,7 @@ from grader.model.course import Course, Threshold, Thresholds
 from grader.model.job import Graded, Job, read_job
 from grader.model.result import Performance, Result
 from grader.model.scoring import EarlierShare, earlier_shares
-from grader.model.submission import Submission, read_source_file
+from grader.model.submission import Source, Submission, read_source_file
 from grader.records.attempt import hash_of_submission
 from grader.records.draw import refresh
 from grader.records.keep import earlier, keep
@@ -52,6 +52,14 @@ def test_what_was_kept_is_found_again(tmp_path: Path, ada: Submission) -> None:
     assert kept(Graded(ada, measured()), tmp_path / "out") == []
     assert shares(tmp_path / "out") == earlier_shares(measured()) and list(earlier_shares(measured()))
     assert shares(tmp_path / "out", submission="another file") == {}
+
+
+@pytest.mark.parametrize("file", ["silu.py", "silu.cu"])
+def test_a_file_is_recorded_as_it_is_looked_for_in_the_next_grading(tmp_path: Path, ada: Submission, file: str) -> None:
+    wanted = hash_of_submission(Source(b"a kernel", file=file))
+    assert kept(Graded(ada, measured()), tmp_path / "out", submission=wanted) == []
+    with Store.existing(tmp_path / "out") as store:
+        assert {attempt.submission for attempt in store.attempts()} == {wanted}
 
 
 def test_a_students_files_keep_the_order_in_which_kernels_are_taught(tmp_path: Path, ada: Submission) -> None:
@@ -110,7 +118,7 @@ def test_a_plan_hands_every_job_its_own_shares(
     for name, one in result.assignments.items():
         (ada.folder / f"{name}.py").write_text("1")
         one.source_sha256 = hashlib.sha256(b"1").hexdigest()
-    assert kept(Graded(ada, result), out) == []
+    assert kept(Graded(ada, result), out, submission=hash_of_submission(Source(b"1"))) == []
     bob = Submission("Bob", tmp_path / "class" / "Bob", "Bob")
 
     def planned(speed: bool) -> list[Job]:
