@@ -79,6 +79,8 @@ MESSAGES = (
     (r"host code ends its process: exit|_Exit|quick_exit",
      "Leave exit() out: it is usually in a macro that checks for errors. What failed before it? A check of "
      "cudaGetLastError() may be one of them."),
+    (r"host code ends its process: \w+\(SIG",
+     "Leave the signal out: it ends any process that sends it to itself."),
     (r"an assertion of host code fails", "What the assert checks does not hold for these sizes: sizes are arbitrary, "
                                          "and 1 is one."),
     (r"pinned memory.*after a call with other sizes",
@@ -86,6 +88,9 @@ MESSAGES = (
      "more."),
     (r"host code throws", "Catch what is thrown, or see to it that nothing is: sizes are arbitrary, and 1 is one of "
                           "them."),
+    (r"something else (?:to the GPU )?each time",
+     "Let sizes alone decide, so that every call is the same: leave out rand() and clocks, set each variable before it "
+     "is read, and let one thread of the host launch."),
     # A GPU and its driver.
     (r"[Mm]isaligned address",
      "A float4 is loaded from addresses that are multiples of 16: does each row begin at one? Rows of cols floats do "

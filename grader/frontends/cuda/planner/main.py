@@ -51,6 +51,7 @@ SEEDS, WITHOUT_NUMBERS = 4, 2
 change nothing: what differs then follows from chance."""
 # Threads of host code may ask in another order each time.
 _ATTEMPTS = 2
+AT_RANDOM = "host code asks the GPU for something else each time it is called, with the same arguments"
 _SECONDS = 60.0
 """For calls that may take any time."""
 
@@ -156,9 +157,18 @@ class _HostPlanner:
             if (found := agreement.disagreement(recordings, self._contents.entries)) is None:
                 return
         if found is not None:
+            line = self._lines.line(found.frames)
+            if not _on_host(session.given) or self._by_chance(session, until):
+                raise outcomes.failed("exception", AT_RANDOM, line)
             raise outcomes.refused(
                 "truth", "if", "what host code asks for depends on values that it reads: it may depend on sizes alone",
-                self._lines.line(found.frames))
+                line)
+
+    def _by_chance(self, session: CallSession, until: float) -> bool:
+        """Whether host code asks for something else also where it reads the same values. Raises Malformed."""
+        alike = list(record(session, self._seeds[:1] * WITHOUT_NUMBERS, until))
+        return all(one.last is not None for one in alike) and (
+            agreement.disagreement(alike, self._contents.entries) is not None)
 
     def _assembled(self, session: CallSession, copies: bool, recordings: Sequence[Recording]) -> Plan:
         """Raises NoPlan, NeedsEarlier, Malformed."""

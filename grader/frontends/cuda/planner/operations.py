@@ -238,8 +238,11 @@ class Phase:
         except Computed:
             names = " and ".join(f"`{self._contents.parameters[index].name}`"
                                  for index in sorted({one.given for one in self._sources}))
-            sentence = (f"host code computes with values of {names}, and copies the results: compute in a kernel"
-                        if names else "what host code copies to the GPU is not the same in every run")
+            if not names:
+                raise outcomes.failed(
+                    "exception", "host code copies something else to the GPU each time it is called, with the same "
+                                 "arguments", line) from None
+            sentence = f"host code computes with values of {names}, and copies the results: compute in a kernel"
             raise outcomes.refused("arithmetic", "cudaMemcpy", sentence, line) from None
         except PastTheEnd as error:
             name = self._contents.parameters[error.source.given].name

@@ -16,6 +16,7 @@ from tests.frontends.cuda.planner.harness import DEVICE, build, column, plan, wi
 ROWS, COLS = 96, 2048
 
 SOURCE = """#include <cuda_runtime.h>
+#include <sys/random.h>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -185,6 +186,11 @@ void branches(float *h_A, float *d_A, int rows, int cols) {
     for (int i = 0; i < rows; i++) positive += h_A[(size_t)i * cols] > 0;
     if (positive % 2) cudaMemset(d_A, 0, 4); else cudaMemset(d_A, 1, 8);
 }
+void draws_lots(float *h_A, float *d_A, int rows, int cols) {
+    unsigned lot;
+    getrandom(&lot, sizeof lot, 0);
+    cudaMemset(d_A, 0, lot % 1000);
+}
 void sizes_by_values(float *h_A, float *d_A, int rows, int cols) {
     first<<<1, 1 + (int)(h_A[0] * h_A[0] * 1e6f) % 1000>>>(d_A, d_A, rows, cols);
 }
@@ -341,6 +347,14 @@ def test_numbers_may_be_moved_alone(built: bytes, symbol: str, why: str, operato
     begin = SOURCE.index(line, SOURCE.index(f"void {symbol}("))
     assert found.line == SOURCE.count("\n", 0, begin) + 1, found
     assert found.traceback.startswith(f"line {found.line}: ")
+
+
+@needs_nvcc
+def test_what_differs_by_chance_is_not_called_a_value(built: bytes) -> None:
+    found = outcome(built, "draws_lots")
+    assert isinstance(found, Failed), found
+    assert (found.failure, found.message) == (
+        "exception", "host code asks the GPU for something else each time it is called, with the same arguments")
 
 
 @needs_nvcc

@@ -16,6 +16,7 @@ SOURCE = """#include <cuda_runtime.h>
 #include <dlfcn.h>
 #include <stdexcept>
 #include <thread>
+#include <sys/random.h>
 #include <unistd.h>
 #include <vector>
 extern "C" int cublasCreate_v2(void **);
@@ -65,6 +66,17 @@ void leaves_it_out(float *x, float *y, int n) {
     int blocks = 0;
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, takes_memory, 32, 0);
     k<<<blocks, 1>>>(x, y, n);
+}
+
+void draws_lots(float *x, float *y, int n) {
+    unsigned lot;
+    getrandom(&lot, sizeof lot, 0);
+    k<<<1 + lot % 1000, 1>>>(x, y, n);
+}
+void copies_lots(float *x, float *y, int n) {
+    unsigned lots[2];
+    getrandom(lots, sizeof lots, 0);
+    cudaMemcpy(y, lots, sizeof lots, cudaMemcpyHostToDevice);
 }
 
 void too_many_threads(float *x, float *y, int n) {
@@ -161,6 +173,9 @@ def test_host_code_is_refused_what_makes_numbers(built: bytes, symbol: str, why:
     ("checked", "k<<<", "the launch fails: a block has 1 to 1024 threads, this one has 2048"),
     ("exits", "", "host code ends its process: exit(3)"),
     ("aborts", "", "host code ends its process: abort()"),
+    ("draws_lots", "k<<<", "host code asks the GPU for something else each time it is called, with the same arguments"),
+    ("copies_lots", "cudaMemcpy",
+     "host code copies something else to the GPU each time it is called, with the same arguments"),
     ("asserts", "", "an assertion of host code fails"),
     ("throws", "", "host code throws: not today"),
     ("out_of_range", "", "host code throws: vector::_M_range_check: __n (which is 100) >= this->size() (which is 1)"),
@@ -179,6 +194,34 @@ def test_host_code_fails_where_a_gpus_would(built: bytes, symbol: str, at: str, 
     (found,) = plan(with_function(built, symbol), elementwise(100))
     assert isinstance(found, Failed), found
     assert (found.failure, found.message, found.line) == ("exception", message, line_of(symbol, at))
+
+
+SIGNALS = """#include <cuda_runtime.h>
+#include <csignal>
+static int caught;
+static void catches(int) { caught = 1; }
+extern "C" {
+void kills_itself(float *x, float *y, int n) { raise(SIGKILL); }
+void kills_its_group(float *x, float *y, int n) {
+    signal(SIGTERM, SIG_IGN), raise(SIGTERM), raise(SIGCHLD);
+    signal(SIGTERM, catches), raise(SIGTERM);
+    signal(SIGTERM, SIG_DFL);
+    if (caught) kill(0, SIGTERM);
+}
+void asks_after_another(float *x, float *y, int n) { if (kill(1, 0) || !raise(0)) cudaMemset(y, 0, 4); }
+}
+"""
+
+
+@needs_nvcc
+def test_a_signal_does_to_host_code_what_it_does_outside() -> None:
+    made = build(SIGNALS, "kills_itself", elementwise(100))
+    assert isinstance(made, bytes), made
+    for symbol, message in (("kills_itself", "raise(SIGKILL)"), ("kills_its_group", "kill(SIGTERM)")):
+        (found,) = plan(with_function(made, symbol), elementwise(100))
+        assert isinstance(found, Failed) and found.message == f"host code ends its process: {message}", found
+    (found,) = plan(with_function(made, "asks_after_another"), elementwise(100))
+    assert isinstance(found, Plan), found
 
 
 @needs_nvcc

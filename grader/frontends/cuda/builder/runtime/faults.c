@@ -1,5 +1,7 @@
 // What ends host code: signals, the clock, and calls that leave the process or start another.
 #include "recorder.h"
+#include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -109,6 +111,33 @@ ENDS(void __assert_fail(const char *what, const char *file, unsigned line, const
      "an assertion of host code fails")
 // What an exception that host code does not catch says; terminate.cpp finds it.
 _Noreturn void rec_uncaught(const char *what) { rec_fail(EXCEPTION, "host code throws: %s", what); }
+
+// A confined process may send no signal, to itself neither: what one would do is done at once.
+static int signal_itself(const char *call, int number) {
+    struct sigaction action;
+    if (!number) return 0;
+    if (sigaction(number, 0, &action)) return -1;
+    int ours = (action.sa_flags & SA_SIGINFO) && (action.sa_sigaction == on_fault || action.sa_sigaction == on_time);
+    int harmless = number == SIGCHLD || number == SIGCONT || number == SIGURG || number == SIGWINCH;
+    if (action.sa_handler == SIG_IGN || (action.sa_handler == SIG_DFL && harmless)) return 0;
+    if (ours || action.sa_handler == SIG_DFL)
+        rec_fail(EXCEPTION, "host code ends its process: %s(SIG%s)", call, sigabbrev_np(number));
+    if (action.sa_flags & SA_SIGINFO) action.sa_sigaction(number, &(siginfo_t){.si_signo = number}, 0);
+    else action.sa_handler(number);
+    return 0;
+}
+int raise(int number) { return signal_itself("raise", number); }
+int pthread_kill(pthread_t thread, int number) { return signal_itself("pthread_kill", number); }
+static int signal_one(const char *call, pid_t process, int number) {
+    // 0, -1 and a group may be others' as well.
+    if (process <= 0 || process == getpid()) return signal_itself(call, number);
+    errno = EPERM;
+    return -1;
+}
+int kill(pid_t process, int number) { return signal_one("kill", process, number); }
+int killpg(pid_t group, int number) { return signal_one("killpg", 0, number); }
+int tgkill(pid_t process, pid_t thread, int number) { return signal_one("tgkill", process, number); }
+int sigqueue(pid_t process, int number, const union sigval value) { return signal_one("sigqueue", process, number); }
 
 #define REFUSED_CALL(declaration, name)                                                                                \
     declaration { rec_refuse(PROCESS, name, name ": host code starts no other program and loads no other library"); }
