@@ -11,6 +11,9 @@ from grader.plan.plan import Malformed
 # possessive loop.
 BLOCK_COMMENT = r"/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*+/"
 
+TO_THE_END = r"/\*[^*]*+(?:\*++(?:[^/*][^*]*+\*++)*+/?)?"
+"""A comment, or all behind it where it stays open: each that stays open would be looked through anew."""
+
 
 def cut_tokens(text: str, pattern: re.Pattern[str], writer: str) -> Iterator[re.Match[str]]:
     """The matches of `pattern`, one after another, without those of its group `space`. Raises Malformed for a text that

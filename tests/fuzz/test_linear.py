@@ -20,8 +20,12 @@ from typing import Any
 
 import pytest
 
-from grader.frontends.cuda.source import kernel_declarations
-from grader.frontends.cuda.text import canonical
+from grader.frontends.cuda.builder.functions import declared_function
+from grader.frontends.cuda.builder.lines import rows_of
+from grader.frontends.cuda.builder.main import built_entry
+from grader.frontends.cuda.builder.said import compile_failure, link_failure
+from grader.frontends.cuda.source import hidden, kernel_declarations
+from grader.frontends.cuda.text import EntryText, canonical, split
 from grader.frontends.triton.compiler.machine_code import without_lines
 from grader.frontends.triton.compiler.main import explained
 from grader.frontends.triton.simulator import preparing
@@ -63,6 +67,23 @@ from grader.ptx.facts import read_facts
 from grader.report.ptx import instructions
 from grader.report.text import prose
 from tests.frontends.outside import HOSTILE, read_all
+from tests.fuzz.texts import (
+    CODE,
+    CPP,
+    FIELDS,
+    HEADS,
+    LINKED,
+    MODULES,
+    NOTEBOOKS,
+    PLANS,
+    PTX,
+    SAID,
+    SOURCES,
+    TTIR,
+    Text,
+    in_a_cell,
+    many,
+)
 from tests.intake.made import notebook
 
 MOST = 3.0
@@ -76,135 +97,7 @@ ATTEMPTS = 12
 FURTHER = 4
 LONG = 2 << 20
 
-Text = Callable[[int], Any]
 Reader = Callable[[Any], object]
-
-
-def _in_kernel(line: str) -> str:
-    return f"module {{\n  tt.func public @k(%x: !tt.ptr<f32>) {{\n{line}\n    tt.return\n  }}\n}}\n"
-
-
-def _many(part: str, before: str = "", behind: str = "") -> Text:
-    """As many copies of a part as make up a length."""
-    return lambda size: before + part * (size // len(part)) + behind
-
-
-def _lines(of: Callable[[int], str], length: int) -> Text:
-    return lambda size: _in_kernel("".join(of(number) for number in range(size // length)))
-
-
-def _in_a_cell(text: Text) -> Text:
-    return lambda size: [f"def silu(x, out): a\n{text(size)}"]
-
-
-def _kernel(part: str, before: str = "", behind: str = "") -> Text:
-    return lambda size: _in_kernel(_many(part, before, behind)(size))
-
-
-# Of a kernel's text.
-TTIR: dict[str, Text] = {
-    "a type of one token after another": lambda size: (
-        f"module {{\n  tt.func public @k(%x: {'!tt.ptr<f32> ' * (size // 13)}) {{\n    tt.return\n  }}\n}}\n"),
-    "parameters": lambda size: (
-        f"module {{\n  tt.func public @k({'%x: i32, ' * (size // 9)}%x: i32) {{\n    tt.return\n  }}\n}}\n"),
-    "brackets that stay open": _kernel("(", "tt.foo "),
-    "types in types": _kernel("!tt.ptr<", "%a = tt.foo %x : i32 -> "),
-    "tensors in tensors": _kernel("tensor<", "%a = tt.foo %x : i32 -> "),
-    "dimensions": _kernel("1x", "%a = tt.foo %x : i32 -> tensor<", "i32>"),
-    "operands": _kernel("%x, ", "tt.foo ", ": i32"),
-    "results": _kernel("%a:2, ", "", "%a = tt.foo"),
-    "colons": _kernel(" : ", "tt.foo %x"),
-    "arrows": _kernel(" -> ", "tt.foo %x"),
-    "dots": _kernel(".a", "tt", "!"),
-    "quotes": _kernel('"', "tt.foo "),
-    "a string that stays open": _kernel("a", 'tt.foo "'),
-    "escapes": _kernel("\\22", 'tt.foo "', '"'),
-    "places that stay open": _kernel(' loc("a"', "tt.foo %x : i32"),
-    "numbered places that stay open": _kernel(" loc(#loc1", "tt.foo %x : i32"),
-    "spaces": _kernel(" ", "tt.foo", "!"),
-    "attributes": _kernel(" axis", "%r = tt.get_program_id x ", " : i32"),
-    "attributes of numbers": _kernel("order = array<i32: ", "tt.foo %x "),
-    "branches that stay open": _kernel("^bb1(%a : ", "cf.br "),
-    "a loop's variables": _kernel("%a = %x, ", "scf.for %i = %x to %x step %x iter_args(", ") -> (i32) : i32 {"),
-    "symbols": _kernel('symbol = "f", ', "tt.extern_elementwise %x {", "}"),
-    "assembly": _kernel('tt.elementwise_inline_asm "nop;" '),
-    "digits": _kernel("1", "tt.foo %x#"),
-    "places behind places": lambda size: "".join(
-        f"#loc{number} = loc(#loc{number + 1})\n" for number in range(size // 24)) + _in_kernel("tt.foo loc(#loc0)"),
-}
-# Of a module, whose lines are counted.
-MODULES: dict[str, Text] = {
-    "constants": _lines(lambda n: f"    %a{n} = arith.constant 1 : i32\n", 33),
-    "blocks": _lines(lambda n: f"  ^bb{n}(%a{n}: i32):\n    cf.br ^bb{n}(%a{n} : i32)\n", 48),
-    "regions": lambda size: _in_kernel(
-        "    scf.if %x {\n" * 20 + "    %a = arith.constant 1 : i32\n" * (size // 32) + "    }\n" * 20),
-    "sides of a condition": lambda size: _in_kernel(
-        "    scf.if %x {\n" + "    } else {\n" * (size // 13) + "    }"),
-    "functions that call the next": lambda size: "module {\n" + "".join(
-        f"  tt.func private @f{n}(%x: !tt.ptr<f32>) {{\n    tt.call @f{n + 1}(%x) : (!tt.ptr<f32>) -> ()\n"
-        "    tt.return\n  }\n" for n in range(size // 110)) + (
-        f"  tt.func public @f{size // 110}(%x: !tt.ptr<f32>) {{\n    %c = tt.load %x : !tt.ptr<f32>\n"
-        "    tt.return\n  }\n}\n"),
-}
-PTX: dict[str, Text] = {
-    "spaces": _many(" "), "spaces in a line": _many(" ", "add.f32 ", " x"), "tabs": _many("\t", "", ".loc"),
-    "states of memory": _many(".global", "ld"), "asynchronous copies": _many("cp.async.ca.shared.global "),
-    "copies that stay open": _many("cp.async.ca.shared.global [a], ["), "sections": _many(".section .debug_a {"),
-    "sections of lines": _many(".section .debug_a {\n"), "places": _many(".loc 1 1 "), "digits": _many("1", ".loc 1 "),
-    "predicates": _many("@%p ", "", "ld.global.b32 x"), "lines": _many("ld.global.v4.b32 {%r1};\n"),
-    "levels": _many(".L1::evict", "ld.global"), "slashes": _many("/ "), "words": _many("ld "), "vertical": _many("\v"),
-}
-CODE: dict[str, Text] = {
-    "instructions": _many("add.s32 %r1, %r2, %r3;\n"), "scopes": _many("{\n.param .b64 p;\n}\n"),
-    "addresses": _many("mov.u64 %rd1, s;\nadd.s64 %rd2, %rd1, 1;\n"),
-    "addresses that move back": lambda size: "".join(
-        f"mov.u64 %rd{n}, %rd{n + 1};\n" for n in range(size // 24)) + f"mov.u64 %rd{size // 24}, s;\n",
-    "calls": _many("call.uni (r), f, (a, b);\n"), "open calls": _many("call (", "", ";"), "labels": _many("$L: "),
-    "comments": _many("/*"), "strings": _many("\""), "numbers": _many("0f"), "names": _many("a.b"),
-}
-CPP: dict[str, Text] = {
-    "kernels": _many("__global__ void k(float *x, int n) {}\n"), "comments": _many("/*"), "quotes": _many("\""),
-    "brackets": _many("f("), "continued": _many("//\\\n"), "directives": _many("#\\\n"),
-    "parameters": _many("int a, ", "__global__ void k(", "int b) {}"), "stubs": _many("// not written yet: "),
-}
-SAID: dict[str, Text] = {
-    "digits": _many("1"), "registers": _many("Used 1"), "spills": _many("1 bytes spill stores, "),
-    "places": _many(":1"), "errors": _many(": error: "), "lines of errors": _many("a.py:1:1: error: b\n"),
-    "brackets": _many("("), "unknown": _many("<unknown>:1"), "spaces": _many(" "),
-}
-PLANS: dict[str, Text] = {
-    "fields": lambda size: '{"first":[]' + "".join(f',"x{n}":0' for n in range(size // 10)) + "}",
-    "lists in lists": _many("[", '{"first":'), "digits": _many("1", '{"buffers":[{"bytes":', "}]}"),
-    "wrong operations": _many("{},", '{"buffers":[],"kernels":[],"first":[', "0]}"),
-    "wrong arguments": lambda size: '{"buffers":[],"kernels":[],"first":[' + ",".join(
-        ['{"op":"launch","kernel":0,"grid":[1,1,1],"arguments":[' + ",".join("0" * 60) + "]}"] * (size // 180)) + "]}",
-    "escapes": _many("\\u0041", '{"buffers":[{"bytes":1,"given":"', '"}]}'), "spaces": _many(" "),
-}
-SOURCES: dict[str, Text] = {
-    "spaces": _many(" "), "tabs and quotes": _many('\t"'), "lines of spaces": _many("          \n"),
-    "definitions": _many("def silu("), "lines of definitions": _many("def silu(x):\n"),
-    "a long name": _many("a", "def "),
-    "stubs": _many("raise NotImplementedError('silu: not written yet"), "returns": _many("\r"),
-    "quotes": _many('"'),
-}
-# Of a notebook, as its cells.
-NOTEBOOKS: dict[str, Text] = {
-    "cells that need each other": lambda size: [
-        *(f"def f{n}(): f{n + 1}" for n in range(min(size // 20, 1_900))), "def silu(x, out): f0"],
-    "cells that need everything": lambda size: [
-        *(f"from m{n} import *\nb{n}" for n in range(min(size // 20, 1_900))), "def silu(x, out): f0"],
-    "functions of one name": lambda size: ["def silu(x, out): a"] * min(size // 20, 1_900),
-    "names": lambda size: ["".join(f"a{n} = b{n}\n" for n in range(size // 20)), "def silu(x, out): a0"],
-}
-FIELDS: dict[str, Text] = {
-    "sequences that stay open": _many("\x1b["), "commands that stay open": _many("\x1b]0;"),
-    "parameters": _many(";", "\x1b["),
-    "escapes": _many("\x1b"), "spaces": _many(" ", "\x1b[ "), "one-byte": _many("\x9b0"), "hidden": _many("\u200b"),
-    "backticks": _many("`"), "quoted": _many("`a` "), "brackets": _many("a["), "lines": _many("\r\n"),
-    "wrapped": _many("E('"), "places": _many("E: at 1:1:\n\n ^"), "addresses": _many(" at 0x1"),
-    "allocations": _many("tried to allocate 1."), "pointers": _many("Pointer argument "), "surrogates": _many("\ud800"),
-    "words": _many("a "), "capitals": _many("Ab"), "digits": _many("1a"),
-}
 
 
 def _tar(size: int) -> bytes:
@@ -292,6 +185,15 @@ SILU = assignments()["silu"]
 LOST = Problem(why="compiler", message="")
 
 
+FOLDER = Path("/tmp/folder")
+_MODULE = (".version 9.0\n.target sm_90\n.address_size 64\n.global .align 1 .b8 s[2] = {1, 2};\n"
+           ".visible .entry k()\n{\n")
+
+
+def _built_entry(text: str) -> None:
+    built_entry(EntryText(symbol="k", name="k", line=1, text=text, signature=(), variables=()))
+
+
 def _read_text(text: str) -> None:
     read_text.cache_clear()
     read_text(text)
@@ -299,8 +201,7 @@ def _read_text(text: str) -> None:
 
 def _read_code(text: str) -> None:
     # Never the same text twice, since kernels are remembered.
-    canonical(f"// {time.monotonic_ns()}\n.version 9.0\n.target sm_90\n.address_size 64\n"
-              f".global .align 1 .b8 s[2] = {{1, 2}};\n.visible .entry k()\n{{\n{text}\n}}\n")
+    canonical(f"// {time.monotonic_ns()}\n{_MODULE}{text}\n}}\n")
 
 
 def _prepare(text: str) -> None:
@@ -334,8 +235,17 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "ptx.facts, of code": (lambda text: read_facts(text, "", 0), LONG, PTX),
     "ptx.facts, of words": (lambda text: read_facts("", text, 0), LONG, SAID),
     "frontends.cuda.text": (_read_code, TEXT_CHARACTERS, {**PTX, **CODE}),
+    "frontends.cuda.slices": (lambda text: split(f"{_MODULE}{text}\n}}\n", text), TEXT_CHARACTERS, {**PTX, **CODE}),
+    "cuda.builder.functions": (
+        lambda text: declared_function(hidden(text), "silu"), SOURCE_BYTES, {**SOURCES, **CPP, **HEADS}),
+    "cuda.builder.said, a compiler": (
+        lambda text: compile_failure(text, 1, FOLDER, "silu.cu", 1), LONG, {**SAID, **LINKED}),
+    "cuda.builder.said, a linker": (lambda text: link_failure(text, FOLDER, "silu.cu", 1), LONG, {**SAID, **LINKED}),
+    "cuda.builder.lines": (rows_of, LONG, LINKED),
+    "cuda.builder.main": (
+        _built_entry, TEXT_CHARACTERS // 2, {**CODE, **LINKED, "shared": many(".shared .b8 a[1];\n")}),
     "frontends.phrases": (read_all, SOURCE_BYTES, {**SOURCES, **CPP, **{
-        name: _many(text, begin, end) for name, (begin, text, end) in HOSTILE.items()}}),
+        name: many(text, begin, end) for name, (begin, text, end) in HOSTILE.items()}}),
     "frontends.cuda.source": (kernel_declarations, SOURCE_BYTES, {**SOURCES, **CPP}),
     "compiler.machine_code": (without_lines, LONG, PTX),
     "compiler.main": (lambda text: explained(LOST, text), LONG, SAID),
@@ -346,8 +256,8 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "model.desk, a file": (_stray, SOURCE_BYTES, SOURCES),
     "model.desk, a name": (lambda text: meant(f"{text}.py", files()), NAME_BYTES, FIELDS),
     "model.notebooks": (lambda cells: read_notebook(notebook(*cells).encode(), files()), 9 * CODE_CHARACTERS // 10, {
-        **NOTEBOOKS, **{f"{name} in a cell": _in_a_cell(text) for name, text in {
-            **SOURCES, "magics": _many(" %"), "values": _many("= ")}.items()}}),
+        **NOTEBOOKS, **{f"{name} in a cell": in_a_cell(text) for name, text in {
+            **SOURCES, "magics": many(" %"), "values": many("= ")}.items()}}),
     "model.submission": (printable, LONG, {name: of for name, of in FIELDS.items() if name != "surrogates"}),
     "intake.people": (names, FIELD_BYTES, FIELDS),
     "intake.archive": (_unpacked, 3_000 << 10, PACKED),

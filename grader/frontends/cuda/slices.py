@@ -22,6 +22,7 @@ from grader.frontends.cuda.grammar import (
 from grader.frontends.cuda.kept import CALLED, MOST_BYTES, called, read_only
 from grader.frontends.cuda.reading import LAUNCH, is_known, read_module
 from grader.frontends.cuda.source import KernelDeclaration, kernel_declarations
+from grader.plan.plan import TEXT_CHARACTERS
 
 _MOST_NAME = 180
 _INTERNAL = re.compile(r"\(anonymous namespace\)::|_INTERNAL_\w+?::")
@@ -30,6 +31,10 @@ _STATIC = re.compile(r"_*nv_static_\d+__\w*?_cu_\w{8,}?__?(?=[A-Za-z])")
 _MAY_STAY = ("$str", "__unnamed_", "__cudart_")
 # The functions of CUDA's own for memory within a kernel, and how the file may write them.
 _ALLOCATES = {"malloc": "malloc (or new)", "free": "free (or delete)"}
+# `…/include/cccl/cub/device/…`
+_HEADER = re.compile(r"/include/(?:cccl/)?(\w{1,40})/[^/]")
+LIBRARY_FILE = 2
+"""The number of the file in a text whose name is the library that the kernel is of."""
 _ITEMS = {8: "B", 16: "H", 32: "I", 64: "Q"}
 
 
@@ -81,7 +86,11 @@ def split(ptx: str, source: str) -> list[EntryText]:
 
 def _entry(module: TextModule, entry: TextFunction, known: Mapping[str, list[KernelDeclaration]]) -> EntryText:
     try:
-        return _Slice(module, entry, known).made()
+        made = _Slice(module, entry, known).made()
+        if len(made.text) > TEXT_CHARACTERS:
+            raise Unplannable(f"{made.name} becomes {len(made.text):,} characters of machine text, of which a plan has "
+                              f"{TEXT_CHARACTERS:,} at most: unroll less", made.line)
+        return made
     except Unplannable as error:
         return EntryText(symbol=entry.name, name=readable(entry.name), line=error.line, text="", signature=(),
                          variables=(), unplanned=error.message)
@@ -111,12 +120,12 @@ class _Slice:
         hidden = [variable for name, variable in used.items() if variable.space != "shared" and name not in kept]
         for function in functions:
             self._check_function(function, hidden)
-        name = readable(entry.name)
+        name, library = readable(entry.name), self._library()
         parameters, renamed = self._parameters(name, hidden)
         line, body = self._body(entry, hidden, parameters, renamed)
         text = TextModule(
             version=module.version, target=module.target, address_size=module.address_size,
-            files={1: "submission.cu"} if self._own else {},
+            files={**({1: "submission.cu"} if self._own else {}), **({LIBRARY_FILE: library} if library else {})},
             variables={name: _constant_as_global(variable) for name, variable in used.items()
                        if variable not in hidden},
             functions={function.name: function if function.body is None else replace(
@@ -127,6 +136,13 @@ class _Slice:
             signature=tuple(one.entry for one in parameters),
             variables=tuple(HiddenVariable(one.name, _variable_name(one.name), contents(one)) for one in hidden),
             most_threads=most_threads(entry))
+
+    def _library(self) -> str:
+        """The library whose header defines the kernel, as `cub`, whatever the file calls it; "" where the file does."""
+        place = next((one.words[1] for one in self._entry.body or () if one.words[0] == ".loc"), "")
+        file = self._module.files.get(int(place), "") if place and int(place) != self._own else ""
+        found = _HEADER.search(file)
+        return found[1] if found else ""
 
     def _reached(self) -> list[TextFunction]:
         """The functions that the entry calls, and those that these call."""

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from grader.frontends import Outline
 from grader.frontends.drafts import Change
-from grader.frontends.tokens import BLOCK_COMMENT
+from grader.frontends.tokens import TO_THE_END
 
 # Nothing here may match a run of characters from each of its ends: a file is as long as a submission likes.
 _HIDDEN = re.compile(
-    rf"//(?:[^\n\\]|\\.)*+|{BLOCK_COMMENT}|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'", re.DOTALL)
+    rf"//(?:[^\n\\]|\\.)*+|{TO_THE_END}|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*+|::|[^\s\w]|\d[\w.]*+")
 # Signs of several characters are one.
 _CODE = re.compile(
@@ -101,7 +101,7 @@ def insert(place: int, text: str) -> Change:
 
 def code_words(text: str) -> list[CodeWord]:
     """The words and signs of a file, without comments, strings and lines of the preprocessor."""
-    plain, line, at, found = _hidden(text), 1, 0, []
+    plain, line, at, found = hidden(text), 1, 0, []
     for match in _CODE.finditer(plain):
         line, at = line + plain.count("\n", at, match.start()), match.start()
         found.append(CodeWord(match[0], match.start(), line))
@@ -117,7 +117,7 @@ def statements(words: Sequence[CodeWord]) -> Iterator[Sequence[CodeWord]]:
             begin = at + 1
 
 
-def _hidden(text: str) -> str:
+def hidden(text: str) -> str:
     """The file with spaces in place of comments, strings and lines of the preprocessor, so that places stay."""
     plain = _HIDDEN.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     return re.sub(r"^[ \t]*+#(?:[^\n\\]|\\.)*+", lambda match: re.sub(r"[^\n]", " ", match[0]), plain,
@@ -126,7 +126,7 @@ def _hidden(text: str) -> str:
 
 def _words(text: str) -> list[tuple[str, int]]:
     """The words and signs of a file with their places, without comments, strings and lines of the preprocessor."""
-    return [(match[0], match.start()) for match in _WORD.finditer(_hidden(text))]
+    return [(match[0], match.start()) for match in _WORD.finditer(hidden(text))]
 
 
 def _functions(words: list[tuple[str, int]]) -> list[tuple[str, tuple[int, tuple[str, ...]], str]]:

@@ -14,7 +14,7 @@ from grader.frontends import Foreign
 from grader.frontends.cuda.grammar import TextFunction, TextModule
 from grader.frontends.cuda.kept import CALLED, MOST_BYTES, MOST_KEPT, read_only
 from grader.frontends.cuda.reading import LAUNCH, declared_bytes, read_module
-from grader.frontends.cuda.slices import EntryText, HiddenVariable, most_threads, split
+from grader.frontends.cuda.slices import LIBRARY_FILE, EntryText, HiddenVariable, most_threads, split
 from grader.plan.plan import (
     ARGUMENT_BYTES,
     MOST_KERNELS,
@@ -40,7 +40,6 @@ _VERSION = re.compile(r"\d{1,2}\.\d", re.ASCII)
 _PARAMETER = re.compile(r"param_(\d{1,2})_(\w{0,200})", re.ASCII)
 _STRUCTURE = re.compile(r"b8\[(\d{1,5})\]@(\d{1,4})", re.ASCII)
 _PRAGMA = re.compile(r'"(?:nounroll|used_bytes_mask \w{1,20}|frequency \d{1,9})"', re.ASCII)
-_LIBRARY = re.compile(r"_ZN(?:6(?P<thrust>thrust)|3(?P<cub>cub))\d")
 
 
 def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
@@ -53,8 +52,8 @@ def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
         raise Malformed(f"the kernel's entry is {entry.name[:100]}, not {kernel.symbol[:100]}")
     if [one.entry for one in entry.parameters] != kernel.signature:
         raise Malformed(f"the entry of {kernel.symbol[:100]} takes other arguments than its signature says")
-    found = _LIBRARY.match(kernel.symbol)
-    return (Foreign("library", str(found.lastgroup)),) if found else ()
+    library = _read(kernel.text)[0].files.get(LIBRARY_FILE, "")
+    return (Foreign("library", library),) if library else ()
 
 
 def argument_names(kernel: Kernel) -> list[str]:

@@ -210,13 +210,17 @@ def test_a_hostile_text_is_read_in_little_time(text: str, capsys: pytest.Capture
     assert canonical(ENTRY.format(body=text, module="")) == ""
 
 
-@pytest.mark.parametrize(("symbol", "found"), [
-    ("_ZN3cub17CUB_300001_SM_9006detail11EmptyKernelIvEEvv", "cub"),
-    ("_ZN6thrust23THRUST_300001_SM_900_NS4fillEv", "thrust"),
-    ("_Z4siluIN6thrust5tupleIffEEEvT_", ""), ("k", ""),
+@pytest.mark.parametrize(("file", "found"), [
+    ("/usr/local/cuda-13.0/include/cccl/cub/device/dispatch/kernels/transform.cuh", "cub"),
+    ("/usr/local/cuda-12.8/include/thrust/system/cuda/detail/core/util.h", "thrust"),
+    ("silu.cu", ""), ("kernels.h", ""),
 ])
-def test_a_library_is_told_by_its_kernels_names(symbol: str, found: str) -> None:
-    kernel = _kernel(symbol=symbol, text=ENTRY.format(body="", module="").replace("entry k", f"entry {symbol}"))
+def test_a_kernel_is_of_the_library_whose_header_defines_it(file: str, found: str) -> None:
+    text = ENTRY.format(body="\t.loc 1 9 0\n\t.loc 2 4 1\n", module=f'.file 1 "{file}"\n.file 2 "silu.cu"\n')
+    (entry,) = split(text.replace("entry k", "entry _ZN4mine1kEv"), "")
+    kernel = Kernel(language="cuda", name=entry.name, symbol=entry.symbol, text=entry.text,
+                    signature=list(entry.signature))
+    assert canonical(kernel.text) == kernel.text
     assert read_kernel(kernel) == ((Foreign("library", found),) if found else ())
 
 

@@ -6,9 +6,11 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import ascii_letters, digits
 
 from grader.frontends.cuda.builder.programs import output
 from grader.frontends.cuda.built import HostParameter
+from grader.frontends.cuda.source import hidden
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import DType
 
@@ -29,7 +31,9 @@ _SPELLED = {
     "long long int": "long long", "ssize_t": "long", "ptrdiff_t": "long", "int16_t": "short",
     "uint16_t": "unsigned short",
 }  # fmt: skip
-_COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+# Nothing here may match a run of characters from each of its ends: a file is as long as a submission likes.
+_ATTRIBUTE = re.compile(r"\[\[[^\[\]]*+\]\]")
+_OF_A_NAME = f"{ascii_letters}{digits}_"
 _DEFINED = re.compile(r"^([0-9a-fA-F]+) ([TtWw]) (\S+)$", re.MULTILINE)
 
 
@@ -57,8 +61,8 @@ def find(
 ) -> Found | NotFound:
     """Looks for the function. `kernels` are the symbols of kernels, which the object has functions of its own for.
     Raises TooSlow."""
-    plain = _COMMENTS.sub(lambda match: " " * len(match[0]) if match[0][0] == "/" else '""', source)
-    declared = _declared(plain, function)
+    plain = hidden(source)
+    declared = declared_function(plain, function)
     candidates = _candidates(folder, objects, function, until)
     launched = [one for one in candidates if one[1] not in kernels]
     if candidates and not launched:
@@ -121,13 +125,26 @@ def _normal(type_: str) -> str:
     return _SPELLED.get(words, words) + "*" * stars
 
 
+def _named(parameter: str) -> tuple[str, str]:
+    """The type of a parameter and its name, "" where it has none: the last word, if it is not all."""
+    left = _ATTRIBUTE.sub(" ", parameter.partition("=")[0]).rstrip()
+    before, bracket, sides = left.rpartition("[")
+    array = bracket and sides.endswith("]") and (sides == "]" or sides[:-1].isdigit())
+    words = before.rstrip() if array else left
+    type_ = words.rstrip(_OF_A_NAME)
+    name = words[len(type_) :]
+    if not name or name[0].isdigit() or not type_ or not (type_[-1].isspace() or type_[-1] in "*&"):
+        return parameter, ""
+    return f"{type_}[{sides}" if array else type_, name
+
+
 @dataclass(frozen=True)
 class _Declared:
     types: list[str] | None = None
     names: tuple[str, ...] = ()
 
 
-def _declared(source: str, function: str) -> _Declared:
+def declared_function(source: str, function: str) -> _Declared:
     """What the file's definition of a function says of its parameters, as far as that is plain C."""
     for match in re.finditer(rf"\b{re.escape(function)}\s*\(([^;{{}}()]*)\)\s*(?:noexcept\s*)?\{{", source):
         parts = _split(match[1])
@@ -135,9 +152,9 @@ def _declared(source: str, function: str) -> _Declared:
             return _Declared([])
         types, names = [], []
         for part in parts:
-            named = re.fullmatch(r"(.*?[\s*&])([A-Za-z_]\w*)\s*((?:\[\d*\])?)\s*(?:=.*)?", part, re.DOTALL)
-            types.append(_normal((named[1] + named[3]) if named else part))
-            names.append(named[2] if named else "")
+            type_, name = _named(part)
+            types.append(_normal(type_))
+            names.append(name)
         return _Declared(types, tuple(names))
     return _Declared()
 

@@ -16,7 +16,7 @@ def host_lines(folder: Path, library: str, file: str, until: float) -> HostLines
     """For each row of the line table, the innermost line of the student's file: that of a call which was inlined, where
     the row itself belongs to a library. Raises TooSlow."""
     table = output(["objdump", "--dwarf=decodedline", library], folder, until)
-    rows = sorted({int(row, 16) for row in _ROW.findall(table)})[:_MOST_ROWS]
+    rows = rows_of(table)
     asked = "".join(f"{row:#x}\n" for row in rows).encode()
     told = output(["addr2line", "-i", "-a", "-e", library], folder, until, asked)
     own = re.compile(rf"(?:^|/){re.escape(file)}:(\d+)")
@@ -29,3 +29,8 @@ def host_lines(folder: Path, library: str, file: str, until: float) -> HostLines
         elif not found.get(address, 1) and (match := own.search(line)):
             found[address] = int(match[1])
     return HostLines.of(found.items())
+
+
+def rows_of(table: str) -> list[int]:
+    """The addresses of objdump's line table, ascending."""
+    return sorted({int(row, 16) for row in _ROW.findall(table)})[:_MOST_ROWS]

@@ -29,7 +29,7 @@ SECONDS = 50.0
 """Of the clock, for all of a file: the judge waits a little longer."""
 SOURCE_BYTES = 4 << 20
 # Static shared memory: `.shared .align 4 .b8 tile[4096];`
-_SHARED = re.compile(r"^\s*\.shared\s+(?:\.align\s+\d+\s+)?\.[a-z]+(\d+)\s+[\w$%]+(?:\[(\d+)\])?\s*;", re.MULTILINE)
+_SHARED = re.compile(r"^[ \t]*+\.shared\s+(?:\.align\s+\d+\s+)?\.[a-z]+(\d+)\s+[\w$%]+(?:\[(\d+)\])?\s*;", re.MULTILINE)
 # A plan's names are no longer.
 _MOST_SYMBOL = 200
 _FILE = re.compile(r"(?<=_)[0-9a-f]{8}(?=_\d+_[A-Za-z0-9_]{1,100}?_cu_)")
@@ -95,7 +95,7 @@ def build(request: Build, source: bytes, runtime: objects.Runtime, folder: Path)
         return failed
     if (many := _too_many(entries)) is not None:
         return Failed(seq=request.seq, failure="too_large", message=many)
-    contents = Contents(symbol=function.symbol, parameters=function.parameters, entries=list(map(_entry, entries)))
+    contents = Contents(symbol=function.symbol, parameters=function.parameters, entries=list(map(built_entry, entries)))
     table = lines.host_lines(folder, objects.LIBRARY, file, until)
     return write_built(objects.stripped(folder, until), table, contents)
 
@@ -111,7 +111,8 @@ def _too_many(entries: Sequence[EntryText]) -> str | None:
     return None
 
 
-def _entry(entry: EntryText) -> BuiltEntry:
+def built_entry(entry: EntryText) -> BuiltEntry:
+    """A kernel as planners get it."""
     shared = sum(int(bits) // 8 * int(count or 1) for bits, count in _SHARED.findall(entry.text))
     symbol, text = _lasting(entry.symbol), _lasting(entry.text)
     if len(symbol) > _MOST_SYMBOL:
