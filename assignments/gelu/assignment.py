@@ -102,7 +102,7 @@ ASSIGNMENT = assignment(
     mistakes=mistakes(
         ("no cubic term", "The cube is missing: the argument of tanh is √(2/π) · (x + 0.044715 x³).",
          lambda x: x.double() * torch.sigmoid(2 * FACTOR * x.double())),
-        ("ten times the cubic term", "The factor of x³ is 0.044715: it was ten times as large.",
+        ("ten times the cubic term", "The factor of x³ is 0.044715: this is the answer with 0.44715.",
          lambda x: _with(x, FACTOR, 10 * CUBIC)),
         ("square for cube", "x was squared where the formula has x³.", lambda x: _gate(x, x.double() ** 2)),
         ("product for sum", "This multiplies x by 1 + 0.044715 x³ or leaves out its x: the argument of tanh is "

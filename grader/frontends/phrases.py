@@ -175,8 +175,8 @@ class Names:
     launch_opens: str
     terms: Mapping[str, str] = field(default_factory=dict)
     mistakes: Mapping[str, str] = field(default_factory=dict)
-    own_named: str = "the submission's own {tensor}"
-    own_unnamed: str = "a tensor of the submission's own"
+    own_named: str = "your buffer {tensor}"
+    own_unnamed: str = "a tensor of your own"
     threads: bool = False
 
 
@@ -184,7 +184,8 @@ class Names:
 class Sights:
     """What was seen while kernels ran. {line}, {tensor} and {program} are those of `Chance`.
 
-    `masked_remark` says that lanes which a mask switched off take part in the answer. `granule`, `far_outside` and
+    `masked_remark` says that lanes which a mask switched off take part in the answer, `padded_remark` that those do
+    which a call with `bounds_checked` in it leaves out. `granule`, `far_outside` and
     `unmasked` are for accesses outside their tensor. In `unmasked`, {call} is the load or store, {sizes} is what a mask
     has to compare (`flat_sizes` if there are no rows), and {other} is `unmasked_load` for a load and nothing for a
     store; a file with `block_pointer` in it has `block_pointer_look` in its place, as one with `block_library` has
@@ -215,6 +216,8 @@ class Sights:
     recast: str
     block_pointer: str = ""
     block_pointer_look: str = ""
+    bounds_checked: str = ""
+    padded_remark: str = ""
     tuned: str = ""
     tuned_look: str = ""
     misaligned: str = ""
@@ -270,11 +273,13 @@ class Calls:
 
 @dataclass(frozen=True)
 class Slip:
-    """What a file says that its author cannot mean: what is `seen` in a line, and where to `look`."""
+    """What a file says that its author cannot mean: what is `seen` in a line, and where to `look`. `empties` says that
+    elements may be left unwritten by it."""
 
     line: int
     seen: str
     look: str
+    empties: bool = False
 
 
 @dataclass(frozen=True)

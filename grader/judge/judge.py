@@ -126,7 +126,7 @@ class _Timeline:
                          self._planned.explain(self._task, timing))
 
     def extras(self) -> Extras:
-        remarks = explain_remarks(self._task.assignment, self._planned.skipped, self._findings)
+        remarks = explain_remarks(self._task.assignment, self._planned.skipped, self._findings, self._task.text)
         return Extras(self._target.inspection, (*remarks, *self._target.remarks))
 
 

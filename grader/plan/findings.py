@@ -132,11 +132,12 @@ class Overflow(Shaped):
 
 
 class Assertion(Shaped):
-    """An assertion in the kernel that does not hold."""
+    """An assertion in the kernel that does not hold. `header` is the file that makes it, if not the student's."""
 
     kind: Literal["assertion"] = "assertion"
     kernel: Name
     line: Line
+    header: Name = ""
     message: Annotated[str, Field(max_length=500)]
     program: Program
 

@@ -83,8 +83,9 @@ class Sightings(Collected):
             given="" if named is None else named.given, element=element,
             programs=[spot.program(number) for number in numbers][:2], certain=certain))
 
-    def failed(self, spot: Site, message: str, block: int, line: int = 0) -> None:
-        """Notes an assertion that does not hold in a block, at its place among `spot.numbers`."""
+    def failed(self, spot: Site, message: str, block: int, line: int = 0, header: str = "") -> None:
+        """Notes an assertion that does not hold in a block, at its place among `spot.numbers`; `header`: a file that is
+        not the student's."""
         program = spot.program(spot.numbers[block])
         self._add(("assert", spot.kernel, line or spot.line, message), lambda: Assertion(
-            kernel=spot.kernel, line=line or spot.line, message=message[:500], program=program))
+            kernel=spot.kernel, line=line or spot.line, message=message[:500], program=program, header=header[:200]))

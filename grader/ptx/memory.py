@@ -291,8 +291,10 @@ class Spaces:
                 bad = np.broadcast_to(bad, m.shape)
                 first = int(np.argmax(bad.any(1)))
                 named, _ = self.place(piece.region, int(piece.offsets.flat[0]), size)
+                loaded = np.broadcast_to(piece.offsets, m.shape)[first][
+                    np.broadcast_to(True if piece.mask is None else piece.mask, m.shape)[first]]
                 m.findings.unwritten(m.spot(), named, int(bad[first].sum()), first,
-                                     stored=self.stored_rows(piece.region, int(piece.offsets.flat[0]), first))
+                                     stored=self.stored_rows(piece.region, loaded, first))
                 return
 
     def _check_landed(self, m: Threads, piece: Reached, size: int) -> None:
@@ -324,17 +326,19 @@ class Spaces:
             return Named(name, shared=True), max(0, offset - begin) // size
         return region.named, offset // size
 
-    def stored_rows(self, region: Region, offset: int, block: int) -> tuple[int, int] | None:
+    def stored_rows(self, region: Region, loaded: Array, block: int) -> tuple[int, int] | None:
         """The bytes of the rows of a block's shared array that were written, and how far apart they begin; None where
-        they are no rows with gaps of one length between them. `offset` is a byte of the array."""
+        gaps differ, or where what is `loaded`, by first bytes, may be rows as far apart: the same columns of each."""
         if not region.named.shared or region.written is None:
             return None
-        begin, end, _ = self.shared.array(offset % self.shared.bytes)
+        begin, end, _ = self.shared.array(int(loaded[0]) % self.shared.bytes)
         row = int(self._rows.reshape(-1)[block])
         edges = np.flatnonzero(np.diff(region.written[row + begin:row + end] != 0, prepend=False, append=False))
         lengths, apart = edges[1::2] - edges[::2], np.diff(edges[::2])
-        alike = len(apart) > 1 and not np.ptp(lengths) and not np.ptp(apart)
-        return (int(lengths[0]), int(apart[0])) if alike else None
+        if len(apart) < 2 or np.ptp(lengths) or np.ptp(apart):
+            return None
+        rows, columns = map(np.unique, np.divmod(places := np.unique(loaded - row - begin), apart[0]))
+        return None if len(places) == len(rows) * len(columns) else (int(lengths[0]), int(apart[0]))
 
     def store(
         self, m: Threads, space: str, address: Array, values: Sequence[Array], dtype: np.dtype[Any],

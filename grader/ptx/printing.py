@@ -37,13 +37,13 @@ def _print(m: Scheduling, entry: Waiting, call: Call, mask: Array) -> None:
 
 def _assertion(m: Scheduling, entry: Waiting, call: Call, mask: Array) -> None:
     """`__assertfail(text, file, line, function, size)`: the kernel ends."""
-    texts = np.broadcast_to(_argument(m, entry.activation, call.arguments[0], "u8"), m.whole)
     wide = np.broadcast_to(mask, m.whole)
     block = int(np.argmax(wide.any(1)))
-    first = int(texts[block, np.argmax(wide[block])])
+    text, file = (string_at(m, int(np.broadcast_to(_argument(m, entry.activation, name, "u8"), m.whole)[
+        block, np.argmax(wide[block])])) for name in call.arguments[:2])
     end = entry.activation.code.blocks[entry.number].end
     assert end is not None
-    m.findings.failed(m.spot_of(end), string_at(m, first), block)
+    m.findings.failed(m.spot_of(end), text, block, header="" if file.endswith(".cu") else file.rsplit("/", 1)[-1])
     m.leave(mask)
 
 

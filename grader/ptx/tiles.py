@@ -78,8 +78,9 @@ def taken(m: ChunkState, who: Who, place: Elements, item: int) -> Array:
             first = int(np.argmin(known.reshape(len(known), -1).all(1)))
             offset = int(place.index[~known][0]) * item
             named, _ = m.spaces.place(region, offset, item)
+            loaded = place.index[first][place.inside[first]] * item
             m.findings.unwritten(m.spot(), named, int((~known[first]).sum()), int(who.blocks[first]),
-                                 stored=m.spaces.stored_rows(region, offset, int(who.blocks[first])))
+                                 stored=m.spaces.stored_rows(region, loaded, int(who.blocks[first])))
         if m.spaces.copies.flights and region is m.spaces.shared.region:
             early = (m.spaces.copies.flying(place.index * item >> 2) & place.inside).reshape(len(known), -1).any(1)
             if early.any():

@@ -19,10 +19,10 @@ from tests.rows import each_row
 # (fault, assignments, kind of failure, words that the hint must hold)
 SEEN: list[tuple[Fault, tuple[Assignment, ...], FailureKind, tuple[str, ...]]] = [
     (faults.writes_nothing, (SILU, LINE, GEMM), "unwritten", ("Nothing was written", "tl.store")),
-    (faults.one_program, (SILU, LINE), "unwritten", ("Which program, and which of its elements",)),
+    (faults.one_program, (SILU, LINE), "unwritten", ("Nothing stores out",)),
     (faults.doubled, (SILU, LINE, NORM), "wrong_values", ("Every wrong value is 2 times the right one",)),
     (faults.all_nan, (SILU, NORM, GEMM), "not_finite", ("Every element is NaN", "0 / 0")),
-    (faults.mean_over_padded_block, (NORM,), "wrong_values", ("a factor of its row's own", "such as a sum")),
+    (faults.mean_over_padded_block, (NORM,), "wrong_values", ("a constant factor of its own", "such as a sum")),
     (faults.zeros, (SILU, LINE, GEMM, TURN, NORM), "wrong_values", ("is 0.",)),
     (faults.zero_after_first_block, (SILU, LINE), "wrong_values", ("Every wrong element is 0.",)),
     (faults.copies_x, (SILU, LINE, NORM), "wrong_values", ("Every wrong value is x itself",)),

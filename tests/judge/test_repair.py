@@ -125,8 +125,8 @@ def test_each_line_of_a_change_is_told(places: list[list[str]], says: str) -> No
 
 
 @pytest.mark.parametrize(("kind", "says"), [
-    ("extra", "Without line 2 every case is right: what is that code for?"),
-    ("comparison", "One change in line 2 makes the failure disappear, but may only hide it"),
+    ("extra", "If you delete line 2, every case is right. What was it meant to do?"),
+    ("comparison", "With one change in line 2 the failure disappears, but it may only be hidden"),
 ])
 def test_what_may_only_hide_a_mistake_is_told_so(kind: EditKind, says: str) -> None:
     edit = Edit(kind=kind, line=2, weight=1, workaround=True, spans=[Span(start=6, end=11, text="")])
@@ -136,10 +136,10 @@ def test_what_may_only_hide_a_mistake_is_told_so(kind: EditKind, says: str) -> N
 @pytest.mark.parametrize(("added", "says"), [
     ([(6, "x\n", "barrier")], "One more line before line 2 makes every case right: a barrier."),
     ([(5, "\nx", "barrier")], "One more line after line 1 makes every case right: a barrier."),
-    ([(6, "x\n", "missing")], "One more line before line 2 makes every case right: a step."),
+    ([(6, "x\n", "missing")], "A statement is missing before line 2: with it, every case is right."),
     ([(6, "x", "missing")], "One change in line 2 makes every case right: a step."),
     ([(12, "x\n", "missing"), (4, "3", "constant")],
-     "One change in line 1 or before line 3 makes every case right: a number in the first, a step in the second."),
+     "One change makes every case right: a number in line 1, or a step before line 3."),
 ])
 def test_a_line_that_is_added_is_told_with_its_place(
     added: list[tuple[int, str, EditKind]], says: str

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 
 from grader.frontends.cuda.counting import constants_of, counting
+from grader.frontends.cuda.passed import passed
 from grader.frontends.cuda.ranges import counts, ends, sides, sizes_of, tails, vectors, widths
 from grader.frontends.cuda.resets import again, resets, updated_early
 from grader.frontends.cuda.shared import indices, shared_arrays, stage_uses
@@ -118,6 +119,7 @@ def _drafts(words: Sequence[CodeWord], text: str) -> Iterator[Draft]:
     wide, trees = widths(words), halving(words)
     counted, staged, constants = counts(words, wide), stage_uses(words), constants_of(words, text)
     bodies = [words[first : last + 1] for first, last in _bodies(words)]
+    yield from passed({_name(body): body for body in bodies}, _LEAST - _ELSEWHERE)
     reduce = frozenset(_name(body) for body in bodies if reducing(body))
     for body in bodies:
         kernel = any(word.text in ("__global__", "__device__") for word in body[:8])

@@ -20,8 +20,8 @@ from grader.judge.wording import capital, spoken, started
 from grader.plan.findings import Access
 
 DIVIDED = "How does the kernel compute each index from the number of a program, and what does it divide by?"
-LEFT_OUT = ("Where does the loop around it end, or which programs does an `if` leave out? A division that rounds "
-            "down leaves out the incomplete block at the end.")
+LEFT_OUT = ("Does the loop around it end before the last, incomplete block, as after a division that rounds down, or "
+            "does an `if` leave programs out?")
 ACCESS = {"load": "load", "store": "store", "atomic": "atomic operation", "granule": "descriptor's store"}
 # So many elements a thread takes at once.
 SHARES = (2, 4, 8)
@@ -54,9 +54,11 @@ class Layout:
         return f"Element (i, j) of {self.name}, {self.down} x {self.across}, lies at i * {self.across} + j."
 
     @property
-    def rows_apart(self) -> str:
-        """What is said of a matrix beside a distance, "" of a vector."""
-        return f", whose rows lie {self.across} = {self.columns:,} apart" if self.is_matrix else ""
+    def steps(self) -> str:
+        """The distance of its rows, of a vector that of its elements."""
+        if not self.is_matrix:
+            return f"neighbours in {self.name} lie next to each other"
+        return f"a row of {self.name} has {self.across} = {self.columns:,}"
 
 
 @dataclass(frozen=True)
@@ -173,8 +175,7 @@ def _strides(one: TensorAccess) -> Hint | None:
     wrong = next((apart for _, apart, _ in one.dimensions if apart and apart not in right), None)
     # A thread may have several elements for itself.
     return None if wrong is None or one.words.names.threads else one.hint(
-        f"in {one.where} neighbours in the tile lie {one.named(wrong)} elements apart in {layout.name}"
-        f"{layout.rows_apart}.", layout.text, "stride")
+        f"{one.where} steps by {one.named(wrong)} elements; {layout.steps}.", layout.text, "stride")
 
 
 def _programs(one: TensorAccess) -> Hint | None:
@@ -200,10 +201,11 @@ def _programs(one: TensorAccess) -> Hint | None:
         if one.words.sights.same_thread and not tile and moved == lanes > 1:
             return one.hint(f"in {one.where} all {lanes:,} lanes of a program use the same element of {layout.name}.",
                             one.words.sights.same_thread, "same thread")
-        covered = " x ".join(f"{size:,}" for size in tile.values()) or "one"
+        covered = f"{' x '.join(f'{size:,}' for size in tile.values())} elements" if tile else "one element"
+        rows = f" (a row has {layout.across} = {layout.columns:,})" if layout.is_matrix else ""
         return one.hint(
-            f"from program 0 to the next one along axis {axis} {one.where} moves on by {one.named(moved)} "
-            f"element{'s' * (moved != 1)} of {layout.name}{layout.rows_apart}, where a tile covers {covered}.",
+            f"in each program {one.where} covers {covered} of {layout.name}, and the next program along axis {axis} "
+            f"begins {one.named(moved)} element{'s' * (moved != 1)} further on{rows}.",
             f"What is {one.words.names.program_ids[axis]} multiplied by? The factor should be the number of elements, "
             "rows or columns that a program covers.", "program ids")
     return None
@@ -230,11 +232,11 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
         # Programs in one row may be numbered in groups.
         two = any(size > 1 for size in one.access.grid[1:]) or one.words.names.program_ids[1] in one.source
         if two and (down.programs, across.programs) == (across.needed, down.needed) != (down.needed, across.needed):
+            first = down.axis == 0 or across.axis == 1
+            needed = (down.needed, across.needed) if first else (across.needed, down.needed)
             return one.hint(
-                f"{one.launched}, as many along the rows of {one.layout.name} as there are blocks along its columns, "
-                f"{across.needed:,}, and along the columns {down.needed:,}.",
-                "Which of a program's numbers counts blocks of rows? Grid, loads and store must agree: exchange the "
-                "sizes of the grid, or the two offsets of the tile that is stored.", "grid axes exchanged")
+                f"{one.launched}; {one.layout.name} needs {needed[0]:,} x {needed[1]:,} tiles.",
+                "Are rows and columns exchanged in the grid, or in the offsets of the store?", "grid axes exchanged")
     # As many programs as there are tiles, and offsets that depend on theirs: numbers are taken apart in a wrong way.
     more = math.prod(one.access.grid) - math.prod(part.needed for part in parts)
     if one.access.times > 1 or all(part.axis is None for part in parts) or more < 0:
@@ -351,7 +353,7 @@ def _masked(one: TensorAccess, missing: int, first: int) -> Hint | None:
     access = one.access
     if access.skipped and not (access.cut and one.flat):
         return one.hint(
-            f"{one.launched}, enough for all of {one.layout.name}, and some of them come to {one.where} fewer times "
+            f"{one.launched}, enough for all of {one.layout.name}, but some of them come to {one.where} fewer times "
             "than the first one, or never.", LEFT_OUT, "left out")
     if not access.cut:
         return None
@@ -360,5 +362,5 @@ def _masked(one: TensorAccess, missing: int, first: int) -> Hint | None:
         f"Compare the index of the row with {one.layout.down}, and that of the column with {one.layout.across}.")
     if one.words.sights.several and one.flat and missing == one.layout.total % one.several:
         look = one.words.sights.several.format(count=one.several, rest=plural(missing, "element"))
-    return one.hint(f"the programs of the launch reach further in {one.layout.name}: it is the mask of {one.where} "
-                    f"that leaves {missing:,} of {one.layout.total:,} elements out{at}.", look, "mask")
+    return one.hint(f"the mask of {one.where} leaves out {missing:,} of the {one.layout.total:,} elements of "
+                    f"{one.layout.name}{at}.", look, "mask")

@@ -13,7 +13,7 @@ from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
 from grader.judge.explain.findings import explain_findings, left_early
 from grader.judge.explain.operations import beside, exchanged, explain_copies, explain_unwritten, not_contiguous
-from grader.judge.explain.values import explain_values, known_mistakes
+from grader.judge.explain.values import explain_values, known_mistakes, known_pair
 from grader.judge.wording import capital, extent, first_of, indexed, listed, part, spoken, spoken_mistake, started
 from grader.model.parameters import Inputs, extents
 from grader.model.result import Detail, OutputFigures
@@ -123,7 +123,7 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     seen = beside(called) or exchanged(called)
     if seen is not None and seen.sure:
         return seen
-    if kind != "unwritten" and (slip := next(iter(called.words.slips(called.source)), None)) is not None:
+    if (slip := next((one for one in called.words.slips(called.source) if one.empties or kind != "unwritten"), None)):
         return Hint(slip.seen, slip.look, pattern="slip", line=slip.line)
     apart = misplaced(called.accesses)
     placed = apart or (_uncovered(called, comparison) if kind == "unwritten" else None) or explain_copies(called)
@@ -141,6 +141,10 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         return Hint(
             f"More than one mistake gives this answer: {listed([one.name for one in fitting])}.",
             "Look in the kernel for each of them.", fits=tuple(f"mistake: {one.name}" for one in fitting))
+    if small and (pair := known_pair(called.assignment, evidence)) is not None:
+        return Hint("Two mistakes together give this answer.",
+                    " ".join(spoken_mistake(one.hint, called.words) for one in pair),
+                    pattern=f"mistake: {pair[0].name} and {pair[1].name}")
     if called.number:
         return Hint("", SECOND_CALL, pattern="second call")
     alike = not_contiguous(called) or (_alike(called, kind, evidence) if small else Hint("", ""))
@@ -167,8 +171,8 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         return Hint(seen, called.words.answers.nothing_stored.replace("the output", out), pattern=UNKNOWN)
     if kind == "unwritten":
         return Hint(_launched(called), spoken(
-            f"Which program, and which of its elements, should store {first_of(called.output, comparison.unwritten)}? "
-            "Work out its number, then the store's offsets and mask, by hand.", called.words), pattern=UNKNOWN)
+            f"Nothing stores {first_of(called.output, comparison.unwritten)}. Work out by hand which program should, "
+            "and then its offsets and mask.", called.words), pattern=UNKNOWN)
     like = explain_values(evidence)
     if like is not None and like.pattern == "zero" and not called.launches:
         return replace(like, look=NOT_GATHERED)
@@ -176,9 +180,9 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         return replace(like, seen=spoken(like.seen, called.words), look=spoken(like.look, called.words))
     where = part(called.output, comparison.wrong)
     return Hint(
-        f"Wrong exactly {where}." if where else "The wrong elements follow no pattern known to the grader.",
-        f"Compute {first_of(called.output, comparison.wrong)}, the first of them, by hand, and follow what the kernel "
-        "loads for it.", pattern=UNKNOWN)
+        f"Wrong exactly {where}." if where else "The grader cannot tell the cause.",
+        f"Compute {first_of(called.output, comparison.wrong)}, the first wrong element, by hand, and follow what the "
+        "kernel loads for it.", pattern=UNKNOWN)
 
 
 def _launched(called: Called) -> str:

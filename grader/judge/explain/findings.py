@@ -45,6 +45,11 @@ def _failure(
     match found:
         case seen.Assertion():
             said = " ".join(found.message.split())
+            if found.header:
+                return "exception", Hint(spoken(
+                    f"An assertion of the header {quoted(found.header)}{in_line(found.line)} does not hold in program "
+                    f"{program(found.program)}{f': {said}' if said else ''}.", words),
+                    "The header checks how it is used: what does this line pass to its function?")
             fails = words.sights.assertion.format(line=in_line(found.line), program=program(found.program))
             return "exception", Hint(
                 f"{fails}{f': {said}' if said else ''}.",
@@ -85,11 +90,13 @@ def told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
                 "read as that type.", sights.recast, "pointer cast")
         case seen.Unwritten() if output is not None and found.given == output.name:
             full, even = ("one arbitrary byte", "") if output.dtype == "uint8" else ("NaN", ": even 0 times NaN is NaN")
-            look = (f"Compute from the inputs alone{even}. Where programs add to {output.name}, host code has to fill "
-                    f"{output.name} with 0 before the launch.")
-            return Hint(
+            said, look = (
+                f"The atomic operation{line} takes in what {output.name} holds, which arrives full of {full}.",
+                f"Fill {output.name} before the launch, with 0 for a sum.") if found.access == "atomic" else (
                 f"{output.name} arrives full of {full}, and the kernel reads it{line} before anything is stored there.",
-                look, "reads the output", guess=look)
+                f"Compute from the inputs alone{even}. Or, where programs add to {output.name}, fill it with 0 before the "
+                "launch.")
+            return Hint(said, look, "reads the output", guess=look)
         case seen.Unwritten():
             # Of a shared tile that several steps load the lanes are those of one step.
             count = "elements" if found.space == "shared" else plural(found.lanes, "element")
@@ -215,8 +222,7 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: 
         return f"{vector.name} has one element for each of {vector.across}: does the index count these, or others?"
     # What is known of tensors of three dimensions is no layout.
     flat = f"the offsets with {here[0].count}" if here else "the offsets with the right size, in each dimension"
-    index = "" if here else (" And is each index multiplied by the number of elements that it passes over: W and 1 "
-                             "of a tensor (H, W), H * W, W and 1 of one (C, H, W)?")
+    index = "" if here else " And is each index multiplied by the stride of its own dimension?"
     if matrix:
         index = (" And element (i, j) of a matrix with C columns lies at i * C + j: is C the number of columns of this "
                  "very tensor?")

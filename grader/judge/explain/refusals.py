@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from grader.frontends import FrontEnd
 from grader.frontends.phrases import Phrases
@@ -16,6 +17,8 @@ from grader.plan.findings import Finding, MaskedUsed, Undefined
 from grader.plan.messages import Absent, Refused, Skipped, Why
 
 MOST_LISTED = 6
+# Lines of a call after its first, and signs of it, at most.
+MOST_LINES, MOST_SIGNS = 8, 1_000
 
 
 def explain_refusal(assignment: Assignment, source: str, refused: Refused) -> Detail:
@@ -80,21 +83,32 @@ def explain_foreign(kernel: str, found: Sequence[str], front_end: FrontEnd, *, l
 
 
 def explain_remarks(
-    assignment: Assignment, skipped: Iterable[Skipped], findings: Iterable[Finding] = ()
+    assignment: Assignment, skipped: Iterable[Skipped], findings: Iterable[Finding] = (), source: str = "",
 ) -> list[str]:
     """A sentence for each reason why statements were skipped, for each load that relies on masked lanes, and for each
-    operation that goes right by chance."""
+    operation that goes right by chance. `source` is the student's file."""
     words = phrases_of(assignment)
     reasons: dict[tuple[Why, str], list[Skipped]] = {}
     for one in skipped:
         # Each exception is a reason of its own.
         reasons.setdefault((one.why, one.text if one.why == "exception" else ""), []).append(one)
     said = [_said(why, group, words) for (why, _), group in reasons.items()]
-    said += [words.sights.masked_remark.format(tensor=quoted(found.tensor), line=in_line(found.line))
+    said += [_masked(words, source, found.line).format(tensor=quoted(found.tensor), line=in_line(found.line))
              for found in findings if isinstance(found, MaskedUsed)]
     said += [undefined(found, words).text for found in findings
              if isinstance(found, Undefined) and found.certain and words.chances[found.what].kind is None]
     return list(dict.fromkeys(said))
+
+
+def _masked(words: Phrases, source: str, line: int) -> str:
+    """What is said of a load that relies on masked lanes: a block pointer takes no `other`."""
+    checked = words.sights.bounds_checked
+    text = "\n".join(source.splitlines()[line - 1:line + MOST_LINES])[:MOST_SIGNS] if line else ""
+    depths = accumulate((sign == "(") - (sign == ")") for sign in text)
+    # The line's brackets end with the call.
+    end = next((at for at, (sign, depth) in enumerate(zip(text, depths, strict=True)) if sign == ")" and not depth),
+               len(text))
+    return words.sights.padded_remark if checked and checked in text[:end] else words.sights.masked_remark
 
 
 def _said(why: Why, group: Sequence[Skipped], words: Phrases) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod
 
-from grader.judge.explain.evidence import UNKNOWN, WEAK, plural
+from grader.judge.explain.evidence import ENOUGH, UNKNOWN, WEAK, plural
 from grader.model.assignment import Assignment
 from grader.model.hidden import in_words
 from grader.model.parameters import extents
@@ -111,9 +111,12 @@ def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> 
             return shown, _detail(shown), pattern not in WEAK
         other = _detail(telling[0])
         return shown, other.model_copy(update={"hint": f"In {telling[0].case}: {other.hint}"}), pattern not in WEAK
-    # A case of one element shows least about how far a load or store reaches.
+    # A case of one element shows least about how far a load or store reaches. A mistake that is known to give an answer
+    # explains it, also where the other cases show something else.
     among = [c for c in deciding if c in voters] or deciding
-    first = next((c for c in among if not _patterns(c)), among[0])
+    known = next((c for c in among if len(_patterns(c)) == 1 and _patterns(c)[0].startswith("mistake: ")
+                  and (_detail(c).wrong or 0) >= ENOUGH), None)
+    first = known or next((c for c in among if not _patterns(c)), among[0])
     return first, _detail(first), False
 
 

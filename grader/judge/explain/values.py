@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import torch
 from torch import Tensor
@@ -53,6 +54,10 @@ OF_RIGHT: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
 )
 
 
+# Pairs of mistakes that are tried, and elements of an answer that they are tried on, at most.
+MOST_MISTAKES, MOST_PAIRED = 24, 1 << 14
+
+
 def known_mistakes(assignment: Assignment, evidence: Evidence) -> list[Mistake]:
     """The mistakes whose answer the output equals where the right answer does not, one of each name.
 
@@ -74,6 +79,25 @@ def known_mistakes(assignment: Assignment, evidence: Evidence) -> list[Mistake]:
         if answer is not None and evidence.is_explained_by(answer, agreement):
             fitting[mistake.name] = mistake
     return list(fitting.values())
+
+
+def known_pair(assignment: Assignment, evidence: Evidence) -> tuple[Mistake, Mistake] | None:
+    """The one pair of known mistakes that together give the answer which no mistake gives alone: each changes what the
+    other has left, by as much or as many times, also of what a tensor was then added to. None for several pairs."""
+    if not evidence.dtype.is_floating_point or evidence.exact or evidence.got.numel() > MOST_PAIRED:
+        return None
+    right, answers = evidence.expected, list[tuple[Mistake, Tensor]]()
+    for mistake in assignment.mistakes:
+        if evidence.output not in inspect.signature(mistake.answer).parameters and (
+                answer := mistake.answer(**evidence.inputs)) is not None:
+            answers.append((mistake, answer.to(right).reshape(right.shape)))
+    added = [x for x in evidence.tensors.values() if x.shape == right.shape[right.ndim - x.ndim:]]
+    found = dict[tuple[str, str], tuple[Mistake, Mistake]]()
+    for (one, first), (other, second) in combinations(answers[:MOST_MISTAKES], 2):
+        both = [first + second - right, *((first - x) * (second - x) / (right - x) + x for x in (0 * right, *added))]
+        if one.name != other.name and any(evidence.is_explained_by(answer, EXACT_AGREEMENT) for answer in both):
+            found[one.name, other.name] = one, other
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def explain_values(evidence: Evidence) -> Hint | None:
@@ -112,12 +136,12 @@ def _values(evidence: Evidence) -> Hint | None:
             return Hint("Every wrong value is a few levels too small.", CUT_OFF, pattern="cut off")
     for words, look, answer in _answers(evidence):
         if evidence.is_explained_by(answer):
-            return Hint(f"Every wrong value is {words}.", look, pattern=look)
+            return Hint(words if words.endswith(".") else f"Every wrong value is {words}.", look, pattern=look)
     return None
 
 
 def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
-    """What every value may be, where that may come from, and the answer that it would be."""
+    """What every value may be, or a sentence; where that may come from, and the answer that it would be."""
     right, x = evidence.expected, evidence.inputs.get(evidence.output)
     if x is not None:
         yield (f"the right answer to zeros in place of {evidence.output}", UPDATED.format(evidence.output),
@@ -146,7 +170,7 @@ def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
             yield f"{abs(more):.6g} too {'large' if more > 0 else 'small'}", FOR_ALL.format(of), right + more
             yield f"{float(factor):.6g} times the right one", FOR_ALL.format(of), factor * right
         elif right.ndim == 2 and right.shape[1] >= ENOUGH and right.shape[0] > 1:
-            yield "the right one times a factor of its row's own", FOR_ALL.format(of), factor * right
+            yield "Each row is off by a constant factor of its own.", FOR_ALL.format(of), factor * right
     for name, x in evidence.tensors.items():
         # An oracle takes no other signs of indices.
         if evidence.inputs[name].dtype.is_floating_point:

@@ -47,7 +47,7 @@ MOST_PROOFS = 8
 MOST_LINES = 16
 # A file that ends planners, or hangs in them, delays the whole class.
 MOST_LOST = 2
-UNTRIED = " Not every size that only a GPU runs was tried."
+UNTRIED = " Not all large sizes were tried here."
 # Of changes that weigh nearly the same, none is told as if it were the only one.
 NEARLY = 0.5
 

@@ -28,18 +28,26 @@ def told(text: str, edits: Sequence[Edit], level: Level, words: Mapping[EditKind
     where = " or ".join(place for _, place in sorted(kinds)).replace(" or in ", " or ")
     if len(kinds) > MOST_PLACES:
         return "Changes in several lines make every case right, so none of them alone tells where the mistake is."
+    here = where.removeprefix("in ")
     if best.workaround and best.kind == "extra":
-        return (f"Without {where.removeprefix('in ')} every case is right: what is that code for? The mistake may be "
-                "elsewhere, and only show there.")
+        return (f"If you delete {here}, every case is right. What was it meant to do? The mistake may be elsewhere, "
+                "and only show there.")
     if best.workaround:
-        return (f"One change {where} makes the failure disappear, but may only hide it: look at what is decided "
+        return (f"With one change {where} the failure disappears, but it may only be hidden: look at what is decided "
                 "there.")
     added = all(place.startswith(_ADDED) for _, place in kinds)
     said = f"One {'more line' if added else 'change'} {where} makes every case right"
     if level == "place":
         return f"{said}."
     each = [words[kind] for _, kind in sorted(kinds.items())]
-    return f"{said}: {each[0]}." if len(set(each)) == 1 else f"{said}: {each[0]} in the first, {each[1]} in the second."
+    if len(set(each)) > 1:
+        places = [place for _, place in sorted(kinds)]
+        return f"One change makes every case right: {each[0]} {places[0]}, or {each[1]} {places[1]}."
+    if {*kinds.values()} == {"extra"}:
+        return f"If you delete a part of {here}, every case is right."
+    if added and {*kinds.values()} == {"missing"}:
+        return f"A statement is missing {where}: with it, every case is right."
+    return f"{said}: {each[0]}."
 
 
 def _place(text: str, edit: Edit) -> str:

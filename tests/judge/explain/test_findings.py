@@ -84,7 +84,7 @@ def test_an_access_out_of_bounds_names_tensor_line_program_and_distance() -> Non
         ({"lowest": -(2**24)}, "16,777,216 elements before", "16,777,216 elements before the start: the offsets"),
         ({"programs": 4, "program": (1, 2, 0)}, "in 4 programs: 19 of 64 active lanes lie outside in program (1, 2)",
          "no mask"),
-        ({"given": "", "tensor": "parts"}, "past the end of the submission's own `parts`", "no mask"),
+        ({"given": "", "tensor": "parts"}, "past the end of your buffer `parts`", "no mask"),
         ({"given": "", "tensor": "", "line": 0}, "The load reaches", "no mask"),
     ],
 )
@@ -156,9 +156,9 @@ def test_a_right_answer_does_not_excuse_what_fails_a_run(finding: Finding) -> No
 @pytest.mark.parametrize(
     ("finding", "words", "pattern"),
     [
-        (TOO_EARLY, ("Programs 1 and 0 of one launch", "element 0 of the submission's own `total_ptr`",
+        (TOO_EARLY, ("Programs 1 and 0 of one launch", "element 0 of your buffer `total_ptr`",
                      "none waits for another"), "race"),
-        (READS_SCRATCH, ("line 11 reads 1 element of the submission's own `parts_ptr`", "torch.zeros"),
+        (READS_SCRATCH, ("line 11 reads 1 element of your buffer `parts_ptr`", "torch.zeros"),
          "reads unwritten memory"),
         (OVERFLOW, ("(`mul` in program 70,000)", "row.to(tl.int64)"), "overflow"),
         (BYTE, ("passes what 8 bits hold", ".to(tl.int32)"), "overflow"),

@@ -33,7 +33,7 @@ SAID: list[tuple[Refusal, str, str, str]] = [
     ("set_data", "data", "puts other memory under a tensor (`data`)", "The answer goes into out itself"),
     ("input_written", "aten::fill_", "writes to an input (`fill_`), but inputs must be left", "Store to out"),
     ("address", "data_ptr", "uses the address of a tensor as a number (`data_ptr`)", "Pass the tensor itself"),
-    ("library", "triton_poi_0", "launches `triton_poi_0`, a kernel that is not defined in", "@triton.jit in this file"),
+    ("library", "triton_poi_0", "uses `triton_poi_0`, which is not defined in", "in this file, as a function with"),
     ("option", "ptx_options", "the option `ptx_options`, which a submission may not set", "num_warps, num_stages"),
     ("process", "subprocess.Popen", "starts a process (`subprocess.Popen`), which a", "launch kernels"),
     ("network", "socket.connect", "uses the network (`socket.connect`)", "in the arguments"),

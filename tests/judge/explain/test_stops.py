@@ -73,7 +73,7 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (BeyondBuffer("", 10, 4096, "k"), "exception", "the submission's own in line 10, as the launch of `k` takes it,",
      "tensor descriptor"),
     (HostMemory("k", 10, "matrix"), "exception", "takes matrix, which lies in host memory", '.to("cuda")'),
-    (HostMemory("k", 10, ""), "exception", "takes a tensor of the submission's own", 'device="cuda"'),
+    (HostMemory("k", 10, ""), "exception", "takes a tensor of your own", 'device="cuda"'),
     (TooManyTogether("k", 10, "launch_cooperative_grid=True", 13_173, 2112), "exception",
      "13,173 programs at a time (launch_cooperative_grid=True)", "further blocks in a loop"),
     (NotOnTarget("k", 10, "launch_pdl", "sm_80"), "exception", "sets launch_pdl, which sm_80 does not have",

@@ -56,7 +56,7 @@ FACTS: list[tuple[str, Assignment, Callable[[Assignment], Answer]]] = [
     ("column 1 holds what belongs to column 2", BLEND, _of(
         lambda given, right: right[:, torch.arange(right.shape[1]) * 2 % 3])),
     ("the right one times x", SILU, _of(lambda given, right: right * given["x"])),
-    ("the right one times a factor of its row's own", NORM, _of(lambda given, right: right * (2 + _index(right, 0)))),
+    ("off by a constant factor of its own", NORM, _of(lambda given, right: right * (2 + _index(right, 0)))),
     ("without its fraction. Is something converted to an integer", TURN, _of(lambda given, right: right.trunc())),
     ("Every wrong value is x itself", SILU, _of(lambda given, right: given["x"])),
     ("the right answer to x without its sign", SILU, _to(x=torch.abs)),

@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# proved: line 24 makes every case right: something that should not be there
+# proved: delete a part of line 24
 # never: mask of the store
 import torch
 import triton

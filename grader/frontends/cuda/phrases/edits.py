@@ -8,7 +8,7 @@ EDITS: dict[EditKind, str] = {
     "constant": "a different number",
     "name": "a different variable",
     "exchanged": "two names exchanged",
-    "order": "the same parts in a different order",
+    "order": "two parts exchanged",
     "index": "a different index",
     "axis": "x in place of y, or y in place of x",
     "missing": "a missing part added",

@@ -20,8 +20,8 @@ _STAGE = (
     "of the array. Is another one meant in one of the two lines? If not, a __syncthreads() is missing between them."
 )
 _AGAIN = " Call it once more before the array is written again."
-_BETWEEN = "Call __syncthreads() behind line {first}, where all threads come by, and before line {then}{rounds}."
-_ROUNDS = " of the next round"
+_BETWEEN = "Call __syncthreads() after line {first}, where all threads come by, and before line {then}{rounds}."
+_ROUNDS = " of the next iteration"
 _BARRIERS = frozenset({"__syncthreads", "__syncwarp", "sync", "arrive_and_wait", "bar"})
 
 

@@ -12,8 +12,6 @@ NAMES = Names(
     launch_opens=">>>(",
     terms={
         "program": "block", "lane": "thread", "mask": "condition", "block": "part", "//": "/",
-        "neighbours in the tile lie": "elements of neighbouring threads lie",
-        "where a tile covers": "where the threads of a block cover",
         "where a tile has": "where a block has",
         "of its tile": "of its block",
         "along axis 0": "along x", "along axis 1": "along y", "along axis 2": "along z",

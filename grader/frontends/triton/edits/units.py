@@ -298,6 +298,9 @@ def _name_kernel(source: SourceTree, unit: Unit, units: Sequence[Unit]) -> None:
         name = parameter.arg
         if constant(source, parameter):
             unit.roles[name] = "block"
+        elif name in pointers and given.get(name) in ("value", "size", "stride"):
+            # A number stands where an address is needed: it is no name's to be exchanged with.
+            unit.roles[name] = "other"
         elif name in pointers or name.endswith(("ptr", "_p")) or given.get(name) == "tensor":
             unit.roles[name] = "pointer"
         elif name in given:

@@ -6,7 +6,8 @@ from grader.frontends.triton.phrases.failures import FAILURES
 from grader.frontends.triton.phrases.masks import outside
 from grader.frontends.triton.phrases.refusals import REFUSALS, SKIPS
 from grader.frontends.triton.phrases.sights import ANSWERS, CALLS, NAMES, SIGHTS
+from grader.frontends.triton.phrases.slips import slips
 
 PHRASES = Phrases(
     failures=FAILURES, refusals=REFUSALS, skips=SKIPS, chances=CHANCES, names=NAMES, sights=SIGHTS, answers=ANSWERS,
-    calls=CALLS, outside=outside)
+    calls=CALLS, slips=slips, outside=outside)

@@ -10,7 +10,7 @@ EDITS: dict[EditKind, str] = {
     "constant": "a different number",
     "name": "a different variable",
     "exchanged": "two names exchanged",
-    "order": "the same parts in a different order",
+    "order": "two parts exchanged",
     "moved": "a statement that belongs elsewhere",
     "mask": "a different mask (or boundary_check)",
     "other": "a different value where the mask is false",

@@ -79,9 +79,9 @@ REFUSALS: Refusals = {
         "Pass the tensor itself to the kernel, and add offsets to its pointer there.",
         why=", but memory has no address yet when host code runs"),
     "library": Wording(
-        "launches {operator}, a kernel that is not defined in the submission's file",
-        "Write a kernel with @triton.jit in this file, and launch that. Functions of libraries may be called inside it "
-        "where triton.language offers them.",
+        "uses {operator}, which is not defined in the submission's file",
+        "Write it in this file, as a function with @triton.jit above it. In place of triton_helpers, which Inductor's "
+        "code calls, triton.language has tl.maximum, tl.max, tl.sum and their like.",
         why=", but the assignment is to write the kernel"),
     "option": Wording(
         "launches a kernel with the option {operator}",

@@ -30,9 +30,8 @@ SIGHTS = Sights(
              "row.to(tl.int64) * stride.",
     overflow_of_bytes="Sums and products of such narrow integers are as narrow, and wrap around: convert with "
                       ".to(tl.int32) or .to(tl.float32) right after tl.load.",
-    race="Each element belongs to one program: do the offsets contain tl.program_id times the block size, are the "
-         "strides those of this very tensor, and does the mask end where the next program begins? A sum over programs "
-         "takes tl.atomic_add, or a second launch.",
+    race="Each element belongs to one program: offsets begin at tl.program_id times what a program covers, and a mask "
+         "ends where the next one begins. A sum over programs takes tl.atomic_add, or a second launch.",
     unordered="Programs of a launch run in any order, and none waits for another: only a later launch can rely on what "
               "a program stores. A sum over programs needs tl.atomic_add, or a second launch.",
     recast="Leave the pointer as it is: convert what tl.load gives, with .to(tl.float32) after it. tl.store converts "
@@ -40,6 +39,10 @@ SIGHTS = Sights(
     tuned=r"(?s)\A(?!.*?\blambda (\w{1,40}+):.{0,300}?\b\1\[)(?!.*\bdef \w+\((?:META|meta)\b).*@triton\.autotune",
     tuned_look="The grid has to follow the configuration that is taken: as a function, lambda META: "
                "(triton.cdiv({count}, META[\"BLOCK\"]),), with the name of your block's size.",
+    bounds_checked="boundary_check",
+    padded_remark="The load of {tensor}{line} has a boundary_check and no padding_option, and the answer depends on "
+                  "the lanes past the end. NVIDIA GPUs leave 0 there, but Triton does not promise it: add "
+                  "padding_option=\"zero\".",
     block_pointer="make_block_ptr",
     block_pointer_look="A block pointer takes no mask: name the dimensions that may reach past the end, as in "
                        "boundary_check=(0, 1), and give loads padding_option=\"zero\" where sums are taken.",

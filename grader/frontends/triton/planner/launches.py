@@ -135,7 +135,10 @@ class Lowering:
     def _check_helpers(self, text: str) -> None:
         for file in set(_FILE_OF_LOCATION.findall(text)):
             if file != self.session.file and not _LANGUAGE.search(file):
-                self.session.refuse("library", file.rsplit("/", 1)[-1])
+                module = file.rsplit("/", 1)[-1].removesuffix(".py")
+                # The first that is called, which the kernel itself calls.
+                called = re.search(rf"@\"?(?:[\w.]+\.)?({re.escape(module)}\.\w+?)__", text)
+                self.session.refuse("library", called[1] if called else module)
 
     def _plans(self, options: dict[str, Any]) -> Options:
         """The options as a plan has them. Raises ValueError for a number that no launch takes."""

@@ -46,6 +46,7 @@ from grader.plan.messages import (
     Failed,
     Given,
     GivenScalar,
+    GivenTensor,
     Kernels,
     Listed,
     ListEdits,
@@ -191,11 +192,16 @@ class _Planner:
         try:
             signature.bind(*(None for _ in request.given))
         except TypeError:
-            code = getattr(self.function, "__code__", None)
-            return Failed(
-                seq=request.seq, failure="wrong_signature", line=getattr(code, "co_firstlineno", 0),
-                message=failures.text(f"{request.function}{signature}", failures.MESSAGE))
-        return None
+            said = f"{request.function}{signature}"
+        else:
+            order = _permuted(request.given, [*signature.parameters])
+            if not order:
+                return None
+            said = f"{request.function}{order}"
+        code = getattr(self.function, "__code__", None)
+        return Failed(
+            seq=request.seq, failure="wrong_signature", line=getattr(code, "co_firstlineno", 0),
+            message=failures.text(said, failures.MESSAGE))
 
     def plan(self, request: PlanCall, file: int) -> Planned | Refused | Absent | Failed:
         session = self.session
@@ -295,6 +301,17 @@ class _Called:
         returned: Literal["nothing", "out", "tensor", "other"],
     ) -> None:
         self.operations, self.given, self.returned = operations, given, returned
+
+
+def _permuted(given: Sequence[Given], names: Sequence[str]) -> str:
+    """The names of a function that takes the parameters in another order, and which it takes too early; "" for one that
+    does not, names them otherwise, or only exchanges numbers of one type, whose names change nothing."""
+    kinds = {one.name: one.kind if isinstance(one, GivenTensor) else one.type for one in given}
+    early = next((pair for pair in zip(names, kinds, strict=False) if pair[0] != pair[1]), None)
+    if early is None or sorted(names) != sorted(kinds) or all(
+            kinds[one] == kinds[other] != "tensor" for one, other in zip(names, kinds, strict=True) if one != other):
+        return ""
+    return f"({', '.join(names)}), which takes {early[0]} before {early[1]}"
 
 
 def _parameter(given: Given) -> Any:

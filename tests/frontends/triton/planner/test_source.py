@@ -181,6 +181,12 @@ def test_a_function_of_other_parameters_has_the_wrong_signature(signature: str) 
     assert (failed.failure, failed.message, failed.line) == ("wrong_signature", f"silu({signature})", 3)
 
 
+def test_a_function_that_takes_its_parameters_in_another_order_is_told_which() -> None:
+    failed = loaded("import torch\n\ndef silu(out: torch.Tensor, x=None): pass\n")
+    assert isinstance(failed, Failed)
+    assert (failed.failure, failed.message) == ("wrong_signature", "silu(out, x), which takes out before x")
+
+
 @pytest.mark.parametrize("signature", ["x, out", "a, b, c=3", "*args", "x: float, out: float"])
 def test_a_function_that_can_be_called_may_name_its_parameters(signature: str) -> None:
     assert isinstance(loaded(f"def silu({signature}): pass\n"), Loaded)

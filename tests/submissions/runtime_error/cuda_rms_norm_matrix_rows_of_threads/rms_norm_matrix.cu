@@ -1,5 +1,5 @@
 // A row is taken to have as many elements as a block has threads.
-// expect: moves on by 128 elements
+// expect: begins 128 elements further on
 // never: What ends at element
 #include <cuda_runtime.h>
 

@@ -1,7 +1,7 @@
 // Four elements a thread, rounded up: the last thread goes up to three too far.
 // expect: in line 14
 // expect: outside of x
-// never: neighbours in the tile
+// never: steps by
 // never: tl.
 #include <cuda_runtime.h>
 

@@ -1,6 +1,6 @@
 # a and b change places in the launch.
 # proved: line 28
-# proved: the same parts in a different order
+# proved: two parts exchanged
 # shared: triton
 @triton.jit
 def gemm_kernel(a_ptr, b_ptr, out_ptr, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):

@@ -1,5 +1,5 @@
 # The strides of three dimensions are exchanged.
-# expect: by the number of elements that it passes over
+# expect: by the stride of its own dimension
 # never: a matrix with C columns
 import torch
 import triton

@@ -1,5 +1,5 @@
 # The first loop leaves its pointers behind the row, and the second goes on from there.
-# proved: One more line before line 21 makes every case right
+# proved: missing before line 21: with it, every case is right
 # base: accepted/rmsnorm_matrix_looped_row
 #-    X += row * N
 #+    at = X + row * N + tl.arange(0, BLOCK_N)

@@ -1,5 +1,5 @@
 # Rows are taken to be M elements apart, in load and store.
-# expect: neighbours in the tile lie M =
+# expect: steps by M =
 # expect: element (i, j) of x, M x N, lies at i * N + j
 # never: a mask
 # shared: triton

@@ -1,6 +1,6 @@
 # The mask of the rows says <= where < is meant: one row too far.
-# proved: line 13 or lines 15 and 16 together
-# proved: a different comparison in the first
+# proved: lines 15 and 16 together
+# proved: a different comparison in line 13
 # never: stride
 # shared: triton
 @triton.jit

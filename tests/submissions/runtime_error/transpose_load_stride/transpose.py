@@ -1,5 +1,5 @@
 # The load takes M for the row length of x, which is N.
-# expect: neighbours in the tile lie M =
+# expect: steps by M =
 # expect: apart in x, whose rows lie N =
 # never: a mask
 # base: transpose

@@ -1,6 +1,6 @@
 # The store uses the input's row length as the output's: right for square matrices alone.
 # expect: in the store in line
-# expect: neighbours in the tile lie N = 9 elements apart in out, whose rows lie M = 5
+# expect: steps by N = 9 elements; a row of out has M = 5
 # never: a mask
 # base: transpose
 #-    tl.store(out_ptr + n[None, :] * M + m[:, None], x, mask=mask)

@@ -1,5 +1,5 @@
 # The row stride of the output is the size that it was tried on.
-# expect: neighbours in the tile lie 64 elements apart in out
+# expect: steps by 64 elements
 # never: a mask
 # base: transpose
 #-    tl.store(out_ptr + n[None, :] * M + m[:, None], x, mask=mask)

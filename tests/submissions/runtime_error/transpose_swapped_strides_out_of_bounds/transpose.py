@@ -1,5 +1,5 @@
 # Reads with the strides of out: beyond the end as soon as the matrix is not square.
-# expect: neighbours in the tile lie N = 9 elements apart in out
+# expect: steps by N = 9 elements
 # never: a mask
 # base: transpose
 #-    x = tl.load(x_ptr + m[:, None] * N + n[None, :], mask=mask)

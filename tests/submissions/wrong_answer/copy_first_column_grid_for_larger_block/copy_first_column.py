@@ -1,6 +1,6 @@
 # The grid is counted in blocks of 1024, the kernel has blocks of 256.
 # expect: covers only the first 1,280
-# proved: line 20 or line 21 makes every case right
+# proved: in line 20, or
 # never: exchanged
 # never: //
 # never: mask

@@ -1,7 +1,7 @@
 // Products are added one by one in half.
 // expect: were kept in fp16
 // expect: make the accumulator a float
-// never: moves on by
+// never: further on
 #include <cuda_fp16.h>
 
 __global__ void gemm_kernel(const half *A, const half *B, half *C, int M, int N, int K)

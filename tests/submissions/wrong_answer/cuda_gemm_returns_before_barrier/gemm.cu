@@ -1,7 +1,7 @@
 // Threads outside of C return, and load nothing into the tiles.
 // expect: have left before the __syncthreads() in line 23
 // expect: let no thread return before a barrier
-// never: moves on by
+// never: further on
 #include <cuda_fp16.h>
 
 #define SIDE 16

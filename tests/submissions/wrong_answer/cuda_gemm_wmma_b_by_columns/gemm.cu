@@ -1,5 +1,5 @@
 // The tile of B lies in rows, and is loaded as if it lay in columns.
-// proved: makes every case right: the same parts in a different order
+// proved: makes every case right: two parts exchanged
 // never: tl.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>

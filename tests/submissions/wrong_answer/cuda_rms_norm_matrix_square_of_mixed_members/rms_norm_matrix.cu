@@ -1,5 +1,5 @@
 // Of four squares one is a product of two members.
-// expect: factor of its row's own
+// expect: constant factor of its own
 // proved: line 15 makes every case right: a different one of the members .x, .y, .z and .w
 #include <cuda_runtime.h>
 

@@ -1,5 +1,5 @@
 // The last steps of the tree are left to one warp, without __syncwarp.
-// expect: a factor of its row's own
+// expect: constant factor of its own
 // never: tl.
 // base: accepted/cuda_rms_norm_matrix_block_a_row
 //-    for (int half = THREADS / 2; half > 0; half /= 2) {

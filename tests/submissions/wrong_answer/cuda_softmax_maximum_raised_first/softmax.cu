@@ -1,6 +1,6 @@
 // A line sets the maximum before the sum is rescaled from the old one to the new one.
-// expect: factor of its row's own
-// proved: line 14 makes every case right: a statement that should not be there
+// expect: constant factor of its own
+// proved: delete a part of line 14
 #include <cuda_runtime.h>
 #include <float.h>
 

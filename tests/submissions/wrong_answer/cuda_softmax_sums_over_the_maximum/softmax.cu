@@ -1,8 +1,8 @@
 // The sums are written over the maximum, which other threads may not have read yet.
 // expect: in line 24 and in line 28 at the same time
-// expect: Call __syncthreads() behind line 24
+// expect: Call __syncthreads() after line 24
 // expect: before line 28
-// never: next round
+// never: next iteration
 #include <cuda_runtime.h>
 
 __global__ void rows(const float *x, float *y, int n)

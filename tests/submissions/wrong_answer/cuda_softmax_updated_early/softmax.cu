@@ -1,5 +1,5 @@
 // The maximum so far is the new one already where the sum so far is scaled by both.
-// proved: lines 18 and 19 together makes every case right: the same parts in a different order
+// proved: lines 18 and 19 together makes every case right: two parts exchanged
 #include <cuda_runtime.h>
 
 constexpr int LANES = 32;

@@ -1,5 +1,5 @@
 # The mean of the products in place of their sum.
-# proved: line 18 makes every case right: something that should not be there
+# proved: delete a part of line 18
 # never: last block
 # base: gemm
 #-    tl.store(c_ptr + rm[:, None] * N + rn[None, :], acc.to(tl.float16), mask=(rm[:, None] < M) & (rn[None, :] < N))

@@ -1,6 +1,5 @@
 # The grid counts columns first, the kernel rows.
-# proved: lines 12 and 13 together or line 26
-# proved: a different grid in the second
+# proved: in lines 12 and 13 together, or a different grid in line 26
 # never: the mask of
 # never: rounds down
 # shared: triton

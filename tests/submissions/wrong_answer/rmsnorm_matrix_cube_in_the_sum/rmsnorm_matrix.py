@@ -1,5 +1,5 @@
 # |x|³ in the sum, which is known nowhere.
-# expect: factor of its row's own
+# expect: constant factor of its own
 # expect: such as a sum
 # never: precision
 # base: rmsnorm_matrix

@@ -1,5 +1,5 @@
 # The kernel gets out where it expects the weight.
-# proved: line 24 makes every case right: two names exchanged in the first, the same parts in a different order
+# proved: two names exchanged in line 24, or two parts exchanged
 # never: left as they are
 # shared: triton
 @triton.jit

@@ -1,5 +1,5 @@
 # x and out change places in the launch.
-# proved: line 19 makes every case right: two names exchanged in the first, the same parts in a different order
+# proved: two names exchanged in line 19, or two parts exchanged
 # never: beta
 # never: left as they are
 # never: NaN times 0

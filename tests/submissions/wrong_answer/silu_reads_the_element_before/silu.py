@@ -1,5 +1,5 @@
 # Each element is that of the place before.
-# proved: line 11 makes every case right: something that should not be there
+# proved: delete a part of line 11
 # never: precision
 # base: silu
 #-    x = tl.load(x_ptr + offs, mask=offs < n)

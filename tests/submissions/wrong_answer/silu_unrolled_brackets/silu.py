@@ -1,6 +1,6 @@
 # A loop that is unrolled moves a program on by several tiles, which is right; the brackets are not.
 # proved: different brackets
-# never: moves on by
+# never: further on
 # shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, TILE: tl.constexpr, TILES: tl.constexpr):

@@ -1,6 +1,6 @@
 # A line raises the maximum of each row before the sums are rescaled from the old one to the new one.
 # expect: before the new one takes the old one's place
-# proved: line 17 makes every case right: something that should not be there
+# proved: delete a part of line 17
 # shared: triton
 @triton.jit
 def softmax_kernel(x_ptr, out_ptr, rows, cols, ROWS: tl.constexpr, BLOCK: tl.constexpr):

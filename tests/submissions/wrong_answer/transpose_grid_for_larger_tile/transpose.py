@@ -1,6 +1,6 @@
 # The grid is counted in tiles of 64, the kernel works on tiles of 32.
 # expect: covers only the first 32
-# proved: line 24 or line 25 makes every case right
+# proved: in line 24, or
 # never: exchanged
 # never: //
 # base: runtime_error/transpose_mask_of_the_load

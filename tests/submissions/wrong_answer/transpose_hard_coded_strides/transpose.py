@@ -1,5 +1,5 @@
 # Strides of 64 in both matrices, from the size it was tried on.
-# expect: neighbours in the tile lie 64 elements apart
+# expect: steps by 64 elements
 # never: tl.atomic_add
 # base: transpose
 #-    n = tl.program_id(1) * T + tl.arange(0, T)

@@ -1,5 +1,5 @@
 # Rows of x are one off.
-# proved: line 13 makes every case right: something that should not be there
+# proved: delete a part of line 13
 # never: precision
 # base: transpose
 #-    x = tl.load(x_ptr + m[:, None] * N + n[None, :], mask=mask)

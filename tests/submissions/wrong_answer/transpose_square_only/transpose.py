@@ -1,5 +1,5 @@
 # Rows and columns of out are mixed up in the stride: right only where the matrix is square.
-# expect: neighbours in the tile lie N = 9 elements apart in out
+# expect: steps by N = 9 elements
 # never: triton.cdiv
 # never: the mask of
 # base: transpose

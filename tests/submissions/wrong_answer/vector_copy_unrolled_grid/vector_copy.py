@@ -1,7 +1,7 @@
 # Each program does four tiles in a loop that is unrolled, and the grid is counted for eight.
 # expect: covers only the first
 # expect: 1,024 in each program
-# never: moves on by
+# never: further on
 # shared: triton
 @triton.jit
 def copy_kernel(x_ptr, out_ptr, n, TILE: tl.constexpr):
