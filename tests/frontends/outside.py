@@ -13,6 +13,7 @@ HOSTILE = {
     "conditions": ("for (int k = 0; k < 4; k++) { ", "i + k + ", "; if (i < n) x[i + k] = 1; }"),
     "constants": ("const int A = B; for (int k = 0; k < A; k++) { ", "A = ", "; if (i < n) x[i + k] = 1; }"),
     "macros": ("", "#define A 1 1 1 1 f\n", "for (int k = 0; k < A; k++) if (i < n) x[i + k] = 1;"),
+    "loops that are empty": ("", "for k in range(n, 0):\n", ""), "one loop": ("for k in range(", "n, ", "0):"),
     "masks": ("for k in y:\n", "    m |= y\n", "    tl.load(k, m)"),
     "masks before": ("m = y\n", "a, = m_\n", "for k in y:\n    tl.load(k, m)"),
 }
@@ -26,6 +27,8 @@ def outside(line: int) -> OutOfBounds:
 
 
 def read_all(source: str) -> None:
-    """Has all languages read a file, of which the last line reaches outside."""
+    """Has all languages read a file, of which the last line reaches outside, and Triton look for what cannot be meant.
+    """
+    list(TRITON.slips(source))
     for phrases in (CUDA, TRITON):
         phrases.outside(source, outside(source.count("\n") + 1).model_copy(update={"access": "load"}))

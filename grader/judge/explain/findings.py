@@ -94,8 +94,7 @@ def told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
                 f"The atomic operation{line} takes in what {output.name} holds, which arrives full of {full}.",
                 f"Fill {output.name} before the launch, with 0 for a sum.") if found.access == "atomic" else (
                 f"{output.name} arrives full of {full}, and the kernel reads it{line} before anything is stored there.",
-                f"Compute from the inputs alone{even}. Or, where programs add to {output.name}, fill it with 0 before the "
-                "launch.")
+                f"Compute from the inputs alone{even}. Where programs add to {output.name}, fill it with 0 before.")
             return Hint(said, look, "reads the output", guess=look)
         case seen.Unwritten():
             # Of a shared tile that several steps load the lanes are those of one step.

@@ -251,6 +251,12 @@ def test_a_mistake_is_mended_by_one_of_the_first_edits(text: str, right: str, wr
     assert any(_plain(one) == _plain(text) for one in found), found
 
 
+def test_sizes_that_a_launch_exchanges_come_first_and_those_under_their_own_names_do_not() -> None:
+    wrong = SUM.replace("(x, y, rows, cols);", "(x, y, cols, rows);")
+    assert wrong != SUM and edited(wrong, edits_of(wrong, lines=[8]).edits[0]) == SUM
+    assert edits_of(SUM, lines=[8]).edits[0].kind != "order"
+
+
 @each_row(("text", "wrong", "right"), [
     (LANES, "threadIdx.x % 32 == 0", "threadIdx.x == 0"),
     (LANES, "gridDim.x * blockDim.x / 32", "gridDim.x * blockDim.x"),

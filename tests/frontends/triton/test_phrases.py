@@ -74,3 +74,17 @@ def test_a_mask_of_another_function_is_not_this_one() -> None:
 def test_a_mask_of_what_stays_is_not_computed_anew(compared: str, look: str) -> None:
     slip = PHRASES.outside(KERNEL.replace("mask = at < n", f"mask = {compared}"), outside(6))
     assert slip and slip.look == look, slip
+
+
+@pytest.mark.parametrize(("loop", "empty"), [
+    ("range(n, 0)", True), ("range(n, 0, BLOCK)", True), ("tl.range(0, n, -1)", True), ("range(4, 4)", True),
+    ("range(n, n)", True), ("tl.static_range(0)", True), ("range(8, 2, 2)", True),
+    ("range(n)", False), ("range(0, n, BLOCK)", False), ("range(n, 0, -1)", False), ("range(n - 1, -1, -1)", False),
+    ("range(n, m)", False), ("range(n, 0, step * -1)", False), ("range(-n, 0)", False), ("range(1, n)", False),
+    ("range(tl.cdiv(n, BLOCK))", False), ("range(*bounds)", False), ("range()", False), ("range(1, 2, 3, 4)", False),
+    ("range(-4, 0)", False), ("range(0, -4, -1)", False),
+])
+def test_a_loop_that_makes_no_round_is_seen(loop: str, empty: bool) -> None:
+    found = list(PHRASES.slips(KERNEL.replace("range(4)", loop)))
+    assert [slip.line for slip in found] == [5] * empty, found
+    assert not empty or f"makes no round: {loop} is empty" in found[0].seen
