@@ -21,14 +21,12 @@ from typing import Any, NamedTuple
 
 from grader.judge import explain
 from grader.judge.explain import explain_assignment, explain_case
-from grader.judge.prepared import Prepared, Task
 from grader.judge.repair import repaired
 from grader.model.assignment import Assignment
 from grader.model.catalogue import assignments
 from grader.model.result import CheckResult
-from grader.model.submission import Source
 from tests.graded import FILES
-from tests.test_hints import COURSE, MEMBERS, SEEDS, graded
+from tests.test_hints import MEMBERS, SEEDS, judged
 
 HINTS = "Hint | None"
 """The return annotation of functions that give a hint."""
@@ -62,10 +60,10 @@ def _again(one: Explained) -> CheckResult:
 
 def member(folder: Path, file: str, calls: list[tuple[Any, Any]]) -> Member:
     """Judges one file. `calls` are filled with what is explained meanwhile, and emptied."""
-    text, ((_, checks),) = graded(folder, file, SEEDS[:1])
+    prepared, checks, _ = judged(folder, file, SEEDS[0])
     explained = {detail.message: arguments for arguments, detail in calls}
     assignment = assignments()[FILES[file]]
-    proved = repaired(Prepared(Task(assignment, Source(text.encode()), COURSE, SEEDS[0], "cpu")), checks) is not None
+    proved = repaired(prepared, checks) is not None
     # Those of the trials, too.
     calls.clear()
     return Member(folder.name, assignment, [

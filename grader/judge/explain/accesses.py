@@ -202,10 +202,10 @@ def _programs(one: TensorAccess) -> Hint | None:
             return one.hint(f"in {one.where} all {lanes:,} lanes of a program use the same element of {layout.name}.",
                             one.words.sights.same_thread, "same thread")
         covered = f"{' x '.join(f'{size:,}' for size in tile.values())} elements" if tile else "one element"
-        rows = f" (a row has {layout.across} = {layout.columns:,})" if layout.is_matrix else ""
+        width = f" (a row has {layout.across} = {layout.columns:,})" if layout.is_matrix else ""
         return one.hint(
             f"in each program {one.where} covers {covered} of {layout.name}, and the next program along axis {axis} "
-            f"begins {one.named(moved)} element{'s' * (moved != 1)} further on{rows}.",
+            f"begins {one.named(moved)} element{'s' * (moved != 1)} further on{width}.",
             f"What is {one.words.names.program_ids[axis]} multiplied by? The factor should be the number of elements, "
             "rows or columns that a program covers.", "program ids")
     return None
