@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event
+from threading import Event, Timer
 
 import pytest
 
@@ -46,6 +49,31 @@ def test_what_was_under_way_in_a_lost_fork_server_is_no_failure_of_the_next_grad
         assert not lane_station().converse("triton/planner", LIMITS).over and before.over
     finally:
         close_lane()
+
+
+class Interrupted(BaseException):
+    pass
+
+
+def test_an_interruption_while_a_fork_server_is_asked_is_no_failure_of_the_next_grading() -> None:
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    try:
+        own = lane_station().zygote
+        assert own.versions
+        # Not done in time, as on a machine that is busy.
+        os.kill(own.pid, signal.SIGSTOP)
+        Timer(0.3, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+        with pytest.raises(Interrupted):
+            lane_station().converse("triton/planner", LIMITS)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(own.pid, signal.SIGCONT)
+        assert not lane_station().converse("triton/planner", LIMITS).over
+    finally:
+        close_lane()
+        signal.signal(signal.SIGUSR1, before)
 
 
 @pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME"])

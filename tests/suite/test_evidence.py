@@ -145,5 +145,5 @@ def test_a_submissions_own_tests_are_not_collected(tmp_path: Path) -> None:
         (tmp_path / name).write_text("def test_it():\n    raise SystemExit('collected')\n")
     (tmp_path / "transpose.py").write_text((ROOT / "reference" / "transpose.py").read_text())
     done = grade(read_job(Submission("mallory", tmp_path, "mallory"), Course(), ("transpose",)))
-    assert done.result is not None and done.result.assignments["transpose"].verdict == "accepted"
+    assert done.result is not None and done.result.assignments["transpose"].verdict == "accepted", done.log
     assert "test_mine" not in done.log

@@ -166,6 +166,9 @@ class Zygote:
             worker.kill()
             why = _last_line(worker.output)
             raise InfrastructureError(f"a worker did not get into its sandbox: {why or error}") from None
+        except BaseException:
+            worker.kill()
+            raise
         return worker
 
     def reap(self) -> wire.Reaped:
@@ -238,6 +241,11 @@ class Zygote:
                 wire.ZYGOTE_REPLY, seq=request.seq, deadline=time.monotonic() + REPLY_SECONDS, descriptors=received)
         except frames.ChannelError as error:
             raise self._lost("the zygote was lost", error) from None
+        except BaseException:
+            # An interruption: the unread reply would be taken for that to the next request.
+            self.kill()
+            self.close()
+            raise
 
     def _lost(self, message: str, error: Exception) -> InfrastructureError:
         """Closes the zygote. Returns the exception to raise, with the end of the zygote's log."""
