@@ -1,5 +1,5 @@
 // The kernel takes the columns first, and is passed the rows first.
-// proved: line 18 makes every case right: two parts exchanged
+// proved: line 17 makes every case right: two parts exchanged
 #include <cuda_runtime.h>
 
 // Each thread moves one element.

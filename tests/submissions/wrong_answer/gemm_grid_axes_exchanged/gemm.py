@@ -1,5 +1,5 @@
 # The grid counts columns first, the kernel rows.
-# proved: in lines 12 and 13 together, or a different grid in line 26
+# proved: a different axis in lines 11 and 12 together, or a different grid in line 25
 # never: the mask of
 # never: rounds down
 # shared: triton
