@@ -1,5 +1,5 @@
-"""A look without a GPU at sizes that only a GPU runs: some programs of each launch, chosen at random, are simulated,
-and what they store is compared with the right answer there."""
+"""A look without a GPU at sizes that only a GPU runs: places are drawn from all of the output, the programs that store
+there are simulated, and what stands there is compared with the right answer."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from math import prod
 
 from grader.judge.allowance import USED_UP, Allowance
 from grader.judge.answers import compared
+from grader.judge.blocks import Unseen
 from grader.judge.explain import Called, between_elements, explain_case, explain_findings, explain_stop, left_unread
 from grader.judge.inputs import Draws
 from grader.judge.prepared import Prepared
-from grader.judge.sampling import LATE, SECONDS, SLOW, Sample, SampledCase, Settled, Unseen, wrong_part
+from grader.judge.sampling import LATE, SECONDS, SLOW, Sample, SampledCase, Settled, wrong_part
 from grader.judge.simulation import Ran, Simulation
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, shape_of
@@ -118,14 +119,14 @@ def _all_of(
     elif detail is None:
         detail = explain_case(called, inputs[-1], answer)
         detail = detail or (between_elements(called, ran.between) if ran.between else None)
-    return SampledCase(case, programs, programs, detail=detail)
+    return SampledCase(case, programs, programs, whole=True, detail=detail)
 
 
 def told(looks: Sequence[SampledCase]) -> str:
     """A sentence or two about how much was looked at; "" if there was nothing to look at."""
     seen = [look for look in looks if not look.unseen]
-    parts = [f"{look.run:,} of {look.programs:,} programs of {look.what}" for look in seen if look.run < look.programs]
-    whole = [look.what for look in seen if look.run >= look.programs]
+    parts = [f"{look.run:,} of {look.programs:,} programs of {look.what}" for look in seen if not look.whole]
+    whole = [look.what for look in seen if look.whole]
     reasons: dict[str, list[str]] = {}
     for look in looks:
         if look.unseen:

@@ -1,5 +1,5 @@
-"""A look at some programs of a call: those are simulated on parts of the inputs, and what they store in an output is
-compared with the right answer there."""
+"""A look at places of an output, drawn from all of it: the programs that store there are simulated on parts of the
+inputs, and what then stands there is compared with the right answer."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from torch import Tensor
 
 from grader.judge.allowance import USED_UP
 from grader.judge.answers import finite
+from grader.judge.blocks import ENOUGH, OPERATIONS, Block, Drawing, Unseen, buffers_of, fills_of, in_columns
 from grader.judge.buffers import HostTensor
 from grader.judge.compare import Comparison, index_of, plain, poison_, printed, unguarded
 from grader.judge.explain import explain_findings, explain_stop
@@ -30,20 +31,9 @@ from grader.model.parameters import Input, Inputs, Scalar, Update
 from grader.model.result import Detail
 from grader.plan.findings import MOST_ACCESSES, Assertion, OutOfBounds, Unwritten
 from grader.plan.messages import CannotSimulate, Simulated
-from grader.plan.plan import Copy, Descriptor, Fill, Launch, Plan, Pointer, Structure
-from grader.plan.traffic import MOST_TOUCHED, Touched, Watch
+from grader.plan.plan import Copy, Launch, Plan
+from grader.plan.traffic import Watch
 
-# Programs of each launch that are run beside the first and the last, where one is run quickly.
-SECRET = 2
-# Launches of a call of which programs are looked at, the last among them.
-MOST_LAUNCHES = 6
-# Elements of what one program stores that are compared.
-MOST_ROWS, MOST_COLUMNS = 64, 256
-# Rows of an output of one dimension are its elements.
-MOST_ELEMENTS = 4096
-# Element operations of one look, some tenth of a second, and of one program that is looked at together with others.
-OPERATIONS = 60_000_000
-QUICK = 10_000_000
 # Bytes of the submission's temporaries, which take memory and time.
 MOST_TEMPORARY = 256 << 20
 
@@ -58,8 +48,9 @@ SLOW = "a part of it takes the simulator too long, whatever its speed on a GPU"
 
 @dataclass(frozen=True)
 class SampledCase:
-    """The outcome of a look at a case: the number of programs that were run, and of all. `unseen` is why none was run,
-    `output` the one output that this concerns, "" for all. `detail` is what is wrong."""
+    """The outcome of a look at a case: the number of programs that were run, and of all; `whole`: every element was
+    compared. `unseen` is why none was run, `output` the one output that this concerns, "" for all. `detail` is what is
+    wrong."""
 
     case: Case
     run: int = 0
@@ -67,14 +58,11 @@ class SampledCase:
     unseen: str = ""
     detail: Detail | None = None
     output: str = ""
+    whole: bool = False
 
     @property
     def what(self) -> str:
         return f"{self.output} of {self.case.name}" if self.output else self.case.name
-
-
-class Unseen(Exception):
-    """Raised with the reason why a case cannot be looked at."""
 
 
 class Settled(Exception):
@@ -83,15 +71,6 @@ class Settled(Exception):
     def __init__(self, detail: Detail) -> None:
         super().__init__()
         self.detail = detail
-
-
-@dataclass(frozen=True)
-class _Block:
-    """A block of the output, as rows and columns, and which of its elements one program stores."""
-
-    rows: slice
-    columns: slice
-    stored: Tensor
 
 
 def wrong_part(
@@ -116,18 +95,15 @@ class Sample:
         self, assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str,
         call: int,
     ) -> None:
-        self.assignment, self.case, self.plan, self.call = assignment, case, plan, call
+        self.fills, first = fills_of(assignment, plan)
+        self.plan = plan.model_copy(update={"first": first})
+        self.assignment, self.case, self.call = assignment, case, call
         self.simulation, self.draws, self.source = simulation, draws, source
         self.shape = shape_of(assignment.output, case)
-        self.in_columns = assignment.columns is not None and len(self.shape) == 2
         self.updates = {p.name for p in assignment.parameters if isinstance(p, Update)}
         self.launches = [one for one in plan.first if isinstance(one, Launch)]
         self.totals = [prod(launch.grid) for launch in self.launches]
         self.random = draws.random(case, "large", call)
-        # The last may put right what the others store.
-        last = len(self.launches) - 1
-        self.sampled = {*(range(last) if last < MOST_LAUNCHES else self.random.sample(range(last), MOST_LAUNCHES - 1)),
-                        last}
 
     def look(self) -> SampledCase:
         self._check_plan()
@@ -135,44 +111,33 @@ class Sample:
             return self._whole()
         if not all(self.totals):
             raise Unseen("it launches no program")
-        # A program may have a large part of the work.
-        chosen = [[self.random.randrange(total)] if number in self.sampled else []
-                  for number, total in enumerate(self.totals)]
-        # Products come on top where the answer is computed.
-        seen = self._simulated(Watch(chosen=chosen, touched="output"), None, OPERATIONS // 2)
-        several = seen.operations <= QUICK
-        if several:
-            chosen = [sorted({*(self.random.randrange(total) for _ in range(SECRET)), 0, total - 1})
-                      if number in self.sampled else [] for number, total in enumerate(self.totals)]
-            seen = self._simulated(Watch(chosen=chosen, touched="output"), None)
-        stores = self._stores(seen)
+        drawing = Drawing(self.assignment, self.plan, self.shape, self.random, self._simulated, self.fills)
         programs = sum(self.totals)
-        if several and (missing := self._missing(stores)) is not None:
-            return SampledCase(self.case, sum(map(len, chosen)), programs, detail=missing)
-        blocks: list[_Block] = []
-        last = max((launch for launch, _ in stores), default=0)
-        for (launch, _), elements in stores.items():
-            # Another program of a later launch may put right what an earlier one stores.
-            block = self._block(elements) if launch == last else None
-            # Numbers that are drawn for one block would change what is right in another one beside it.
-            if block is not None and not any(
-                _meet(block.rows, one.rows) or (self.in_columns and _meet(block.columns, one.columns)) for one in blocks
-            ):
-                blocks.append(block)
+        if (missing := drawing.missing()) is not None:
+            return SampledCase(self.case, drawing.run, programs, detail=missing)
+        chosen, blocks = drawing.drawn()
+        return SampledCase(self.case, len(blocks), programs, detail=self._run(chosen, blocks))
+
+    def _run(self, chosen: list[list[int]], blocks: Sequence[Block]) -> Detail | None:
+        """Runs programs on inputs for these blocks. Returns what is wrong there."""
         with ExitStack() as stack:
             memory = self._memory(stack)
+            output = memory[self.assignment.output.name].tensor
             parts = [self._filled(memory, number, block) for number, block in enumerate(blocks)]
             # What several blocks take was drawn for the last of them.
             before = [{name: value.clone() if isinstance(value, Tensor) else value for name, value in views.items()}
                       for views in parts]
+            for block in blocks if self.assignment.output.name not in self.updates else ():
+                poison_(self._part(output, block))
+                if self.fills is not None:
+                    self._part(output, block).fill_(self.fills.value)
             again = self._simulated(Watch(chosen=chosen), memory)
             detail = explain_findings(
                 self.assignment, self.source,
                 [one for one in again.findings if isinstance(one, OutOfBounds | Assertion)])
-            output = memory[self.assignment.output.name].tensor
             for block, inputs in zip(blocks, before, strict=True):
                 detail = detail or self._compared(output, block, inputs)
-        return SampledCase(self.case, len(blocks), programs, detail=detail)
+        return detail
 
     def _check_plan(self) -> None:
         if any(isinstance(one, Launch) for one in self.plan.setup):
@@ -208,9 +173,9 @@ class Sample:
             poison_(memory[name].tensor)
             self._simulated(Watch(), memory)
             found = unguarded(memory[name].tensor, *answer_and_tolerance(self.assignment, new.inputs))
-        every = _Block(slice(0, self.shape[0]), slice(0, 1), torch.ones_like(found.wrong))
+        every = Block(slice(0, self.shape[0]), slice(0, 1), torch.ones_like(found.wrong))
         programs = sum(self.totals)
-        return SampledCase(self.case, programs, programs, detail=None if found.passed else self._told(
+        return SampledCase(self.case, programs, programs, whole=True, detail=None if found.passed else self._told(
             found, found.wrong, every))
 
     def _simulated(
@@ -228,7 +193,7 @@ class Sample:
         if len(seen.accesses) >= MOST_ACCESSES:
             raise Unseen("its kernels load and store in too many places")
         # The programs of one launch cannot wait for each other without atomics: each updates what is its own.
-        given = Counter(number for launch in self.launches for number in _buffers_of(launch))
+        given = Counter(number for launch in self.launches for number in buffers_of(launch))
         own = {number for number, buffer in enumerate(self.plan.buffers)
                if buffer.given in self.updates and given[number] == 1}
         if by_kind["atomic"] or by_kind["load"] & by_kind["store"] - own or any(
@@ -237,59 +202,9 @@ class Sample:
             raise Unseen(APART)
         return seen
 
-    def _stores(self, seen: Simulated) -> dict[tuple[int, int], Tensor]:
-        """The elements of the output that each program stores, by launch and program, ascending."""
-        item = self._item
-        if len(seen.touched) >= MOST_TOUCHED:
-            raise Unseen("its kernels store in too many places")
-        found: dict[tuple[int, int], list[Tensor]] = {}
-        for one in seen.touched:
-            if one.given == self.assignment.output.name and one.access == "store":
-                if not one.all:
-                    raise Unseen("what one of its programs stores lies scattered")
-                found.setdefault((one.launch, one.program), []).append(_elements(one, item))
-        return {key: torch.unique(torch.cat(parts)) for key, parts in found.items()}
-
-    @property
-    def _item(self) -> int:
-        output = next(b for b in self.plan.buffers if b.given == self.assignment.output.name)
-        return output.bytes // prod(self.shape)
-
-    def _missing(self, stores: Mapping[tuple[int, int], Tensor]) -> Detail | None:
-        """What is wrong if all programs together cannot write the whole output."""
-        if any(isinstance(one, Fill) for one in self.plan.first) or len(self.sampled) < len(self.launches):
-            return None
-        most: dict[int, int] = {}
-        for (launch, _), elements in stores.items():
-            most[launch] = max(most.get(launch, 0), elements.numel())
-        reached, total = sum(self.totals[launch] * count for launch, count in most.items()), prod(self.shape)
-        if reached >= total:
-            return None
-        name, words = self.assignment.output.name, phrases_of(self.assignment)
-        programs = sum(self.totals[launch] for launch in most) or sum(self.totals)
-        return Detail(
-            kind="unwritten", message=spoken(
-                f"{programs:,} programs cannot write all {total:,} elements of {name}: each of those that were run "
-                f"here stores {max(most.values(), default=0):,} at most.", words),
-            hint=spoken("Launch as many programs as the output has blocks, or have each go on to further blocks in a "
-                        "loop.", words))
-
-    def _block(self, elements: Tensor) -> _Block | None:
-        """A part of what a program stores, around an element chosen at random."""
-        if not elements.numel():
-            return None
-        width = prod(self.shape[1:])
-        at = int(elements[self.random.randrange(elements.numel())])
-        rows = torch.unique(elements // width)
-        most = MOST_ROWS if len(self.shape) > 1 else MOST_ELEMENTS
-        first, last = _around(rows, at // width, most)
-        within = elements[(elements // width >= first) & (elements // width < last)]
-        left, right = 0, width
-        if self.in_columns:
-            left, right = _around(torch.unique(within % width), at % width, MOST_COLUMNS)
-        stored = torch.zeros(last - first, width, dtype=torch.bool)
-        stored[within // width - first, within % width] = True
-        return _Block(slice(first, last), slice(left, right), stored[:, left:right])
+    def _part(self, output: Tensor, block: Block) -> Tensor:
+        rows = output[block.rows]
+        return rows[:, block.columns] if in_columns(self.assignment) else rows
 
     def _memory(self, stack: ExitStack) -> dict[str, HostTensor]:
         found = {}
@@ -302,7 +217,7 @@ class Sample:
                 found[parameter.name] = tensor
         return found
 
-    def _filled(self, memory: Mapping[str, HostTensor], number: int, block: _Block) -> Inputs:
+    def _filled(self, memory: Mapping[str, HostTensor], number: int, block: Block) -> Inputs:
         """Inputs that a block of the output takes: views of the memory, filled with numbers drawn for it."""
         inputs = {p.name: memory[p.name].tensor for p in self.assignment.parameters if isinstance(p, Input | Update)}
         views: Inputs = {**inputs, **self.draws.scalars(self.case)}
@@ -310,7 +225,7 @@ class Sample:
         views = self.assignment.rows(views, block.rows)
         names = self.assignment.output.size_names
         sizes = {**self.case.sizes, names[0]: block.rows.stop - block.rows.start}
-        if self.assignment.columns is not None and self.in_columns:
+        if self.assignment.columns is not None and in_columns(self.assignment):
             views = self.assignment.columns(views, block.columns)
             sizes[names[1]] = block.columns.stop - block.columns.start
         drawn = self.draws.like(self.case.model_copy(update={"sizes": sizes}), "large", self.call, number)
@@ -322,9 +237,8 @@ class Sample:
             view.copy_(drawn[name])
         return views
 
-    def _compared(self, output: Tensor, block: _Block, inputs: Inputs) -> Detail | None:
-        got = output[block.rows]
-        got = (got[:, block.columns] if self.in_columns else got).contiguous()
+    def _compared(self, output: Tensor, block: Block, inputs: Inputs) -> Detail | None:
+        got = self._part(output, block).contiguous()
         view, name = self.assignment, self.assignment.output.name
         if name in view.conditions:
             view = view.model_copy(update={"oracle": partial(view.oracle, **{name: finite(got)})})
@@ -332,45 +246,11 @@ class Sample:
         wrong = found.wrong & block.stored.reshape(found.wrong.shape)
         return self._told(found, wrong, block) if bool(wrong.any()) else None
 
-    def _told(self, found: Comparison, wrong: Tensor, block: _Block) -> Detail:
+    def _told(self, found: Comparison, wrong: Tensor, block: Block) -> Detail:
+        words = phrases_of(self.assignment)
         of, bad = int(block.stored.sum()), int(wrong.sum())
-        said = spoken(f"Of {of:,} elements that one program stores {bad:,} are wrong", phrases_of(self.assignment))
-        return wrong_part(said, self.assignment, found, wrong, (block.rows.start, block.columns.start)[: wrong.ndim])
-
-
-def _meet(one: slice, other: slice) -> bool:
-    return bool(one.start < other.stop and other.start < one.stop)
-
-
-def _around(ascending: Tensor, at: int, most: int) -> tuple[int, int]:
-    """Bounds of the numbers that follow each other without a gap around `at`. Of more than so many a part that begins
-    at random is taken."""
-    values = ascending.numpy()
-    here = int(np.searchsorted(values, at))
-    gaps = np.flatnonzero(np.diff(values) != 1)
-    before, after = gaps[gaps < here], gaps[gaps >= here]
-    low = int(values[before[-1] + 1]) if before.size else int(values[0])
-    high = int(values[after[0]]) + 1 if after.size else int(values[-1]) + 1
-    if high - low > most:
-        low = max(low, min(at - most // 2, high - most))
-        high = low + most
-    return low, high
-
-
-def _buffers_of(launch: Launch) -> set[int]:
-    """The buffers that a launch is given."""
-    found: set[int] = set()
-    for one in launch.arguments:
-        if isinstance(one, Pointer):
-            found.add(one.buffer)
-        elif isinstance(one, Descriptor):
-            found.add(one.view.buffer)
-        elif isinstance(one, Structure):
-            found.update(inner.buffer for inner in one.pointers)
-    return found
-
-
-def _elements(touched: Touched, item: int) -> Tensor:
-    parts = [np.arange(length // item)[None, :] + (begin + step * np.arange(count)[:, None]) // item
-             for begin, length, step, count in touched.runs]
-    return torch.from_numpy(np.concatenate([np.zeros(0, np.int64), *(part.reshape(-1) for part in parts)]))
+        said = spoken(f"Of {of:,} elements that one program stores {bad:,} are wrong", words)
+        if block.alone:
+            said = spoken("No program stores an element that was drawn at random", words)
+        told = wrong_part(said, self.assignment, found, wrong, (block.rows.start, block.columns.start)[: wrong.ndim])
+        return told.model_copy(update={"hint": spoken(ENOUGH, words)}) if block.alone else told

@@ -12,7 +12,7 @@ from grader.plan.plan import MOST_OPERATIONS, Index, Line, Name, Shaped
 SECTOR = 32
 """Bytes that device memory moves at least ("Device Memory Accesses" in the CUDA C++ Programming Guide)."""
 
-MOST_TOUCHED = 32
+MOST_TOUCHED = 1024
 """The most entries of `Simulated.touched`."""
 
 Kind = Literal["load", "store", "atomic"]

@@ -1,0 +1,300 @@
+"""Blocks of an output to look at, around places that are drawn from all of it, with the programs that store there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from random import Random
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from grader.judge.places import Reach, corners
+from grader.judge.wording import phrases_of, spoken
+from grader.model.assignment import Assignment
+from grader.model.result import Detail
+from grader.plan.collected import Array
+from grader.plan.messages import Simulated
+from grader.plan.plan import ITEM_BYTES, Descriptor, Fill, Launch, Operation, Plan, Pointer, Structure
+from grader.plan.traffic import MOST_TOUCHED, Touched, Watch
+
+# Places that nobody can foretell, beside the first and the last, where a program is run quickly.
+SECRET = 2
+# Programs of a launch that are run to see where they store, and more of them where that has to be certain.
+MOST_SAMPLES = 16
+CERTAIN = 6
+# Elements around a place that are compared, and of those that a later launch might store again.
+MOST_ROWS, MOST_COLUMNS = 64, 256
+# Rows of an output of one dimension are its elements.
+MOST_ELEMENTS = 4096
+MOST_DOUBTFUL = 64
+# Element operations of one look, some tenth of a second, and of one program that is looked at together with others.
+OPERATIONS = 60_000_000
+QUICK = 10_000_000
+# Element operations of all programs, where no few of them show which one stores a place.
+EVERY = 400_000_000
+
+UNPLAIN = "which of its programs stores what last is not plain"
+ENOUGH = "Launch as many programs as the output has blocks, or have each go on to further blocks in a loop."
+
+
+class Unseen(Exception):
+    """Raised with the reason why a case cannot be looked at."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of the output, as rows and columns, and which of its elements one program stores; `alone`: it is one
+    element, and no program stores it."""
+
+    rows: slice
+    columns: slice
+    stored: Tensor
+    alone: bool = False
+
+
+def in_columns(assignment: Assignment) -> bool:
+    """Whether its output is taken in blocks of columns, too."""
+    return assignment.columns is not None and len(assignment.output.shape) == 2
+
+
+@dataclass(frozen=True)
+class Fills:
+    """The last fill of all of an output, which begins with this value anew, and how many launches came before."""
+
+    value: float
+    launches: int
+
+
+def fills_of(assignment: Assignment, plan: Plan) -> tuple[Fills | None, list[Operation]]:
+    """The last fill of all of the output in a plan's first call, None if there is none, and all other operations. Large
+    memory is not filled for the few places that are looked at."""
+    fills, others = None, list[Operation]()
+    for one in plan.first:
+        if isinstance(one, Fill) and plan.buffers[one.target.buffer].given == assignment.output.name and (
+            prod(one.target.shape) * ITEM_BYTES[one.target.dtype] == plan.buffers[one.target.buffer].bytes
+        ) and one.target.dtype == assignment.output.dtype:
+            fills = Fills(one.value, sum(isinstance(other, Launch) for other in others))
+        else:
+            others.append(one)
+    return fills, others
+
+
+class Drawing:
+    """What is looked at of one output of a call, of this shape, which host code may have filled. `simulate(watch,
+    memory, operations)` runs programs; without memory, to see where they store. Raises Unseen."""
+
+    def __init__(
+        self, assignment: Assignment, plan: Plan, shape: tuple[int, ...], random: Random,
+        simulate: Callable[..., Simulated], fills: Fills | None,
+    ) -> None:
+        self._assignment, self._plan, self._shape, self._random = assignment, plan, shape, random
+        self._simulate, self._fills = simulate, fills
+        self._launches = [one for one in plan.first if isinstance(one, Launch)]
+        self._totals = [prod(launch.grid) for launch in self._launches]
+        self._reaches, self._most = self._sampled()
+
+    @property
+    def run(self) -> int:
+        """The number of programs that were run to see where they store."""
+        return sum(len(one.samples) for one in self._reaches)
+
+    def _sampled(self) -> tuple[list[Reach], int]:
+        """What each launch stores, by some of its programs, and how many of them are run at most."""
+        # A program may have a large part of the work.
+        chosen = [[self._random.randrange(total)] for total in self._totals]
+        # Products come on top where the answer is computed.
+        seen = self._simulate(Watch(chosen=chosen, touched="output"), None, OPERATIONS // 2)
+        self._each, most = seen.operations, 1
+        if seen.operations <= QUICK:
+            most = min(MOST_SAMPLES, OPERATIONS * 2 // 3 // max(1, seen.operations))
+            chosen = [self._samples(launch.grid, most) for launch in self._launches]
+            first, seen = seen, self._simulate(Watch(chosen=chosen, touched="output"), None)
+            # Whatever their number, programs that run together take much in common.
+            self._each = (seen.operations - first.operations) // max(1, sum(map(len, chosen)) - len(chosen)) + 1
+        # What stood there before a fill is gone.
+        gone = self._fills.launches if self._fills else 0
+        stores = [{} if number < gone else samples for number, samples in enumerate(self._stores(seen, chosen))]
+        return [Reach(launch.grid, self._shape, samples, given=number >= gone and any(
+                    self._plan.buffers[one].given == self._assignment.output.name for one in buffers_of(launch)))
+                for number, (launch, samples) in enumerate(zip(self._launches, stores, strict=True))], most
+
+    def _samples(self, grid: Sequence[int], most: int) -> list[int]:
+        total = prod(grid)
+        if total <= most:
+            return list(range(total))
+        shown = corners(grid)
+        shown = shown if len(shown) + SECRET <= most else {0, total - 1}
+        return sorted(shown | {self._random.randrange(total) for _ in range(SECRET)})
+
+    def drawn(self) -> tuple[list[list[int]], list[Block]]:
+        """Places of the output, and the programs to run for what stands there at the end. Where a kernel goes about the
+        output in no order that is known, places are drawn from what some of its programs store."""
+        size, reaches, most = prod(self._shape), self._reaches, self._most
+        places = [self._random.randrange(size) for _ in range(SECRET if most > 1 else 1)]
+        places += [0, size - 1] if most > 1 else []
+        chosen = [sorted({program for place in places for program in one.writers(place)}) for one in reaches]
+        known = all(one.known for one in reaches) and all(len(one) <= MOST_SAMPLES for one in chosen)
+        new = [[one for one in mine if one not in reach.samples]
+               for mine, reach in zip(chosen, reaches, strict=True)]
+        if known and any(new):
+            known = self._run_more(new)
+        if not known:
+            return self._by_all(places[:SECRET]) or self._by_programs()
+        last = {place: max((number for number, one in enumerate(reaches) if one.writers(place)), default=-1)
+                for place in places}
+        # That a launch does not store a place is taken from what others of its programs store.
+        doubtful = [number > min(last.values()) and not one.whole and one.given
+                    for number, one in enumerate(reaches)]
+        more = [[self._random.randrange(total) for _ in range(min(most, CERTAIN))] if doubt else []
+                for doubt, total in zip(doubtful, self._totals, strict=True)]
+        if any(doubtful) and not self._run_more([sorted(set(one)) for one in more]):
+            raise Unseen(UNPLAIN)
+        blocks: list[Block] = []
+        for place, launch in last.items():
+            writers = reaches[launch].writers(place) if launch >= 0 else []
+            elements = reaches[launch].samples[writers[0]] if writers else np.array([place])
+            block = self._block(torch.from_numpy(elements), place, [*reaches[launch + 1 :]] if writers else [])
+            self._put(blocks, replace(block, alone=not writers))
+        # A launch that was run whole may put right what an earlier one stores.
+        return [[*one.samples] if one.whole else mine for mine, one in zip(chosen, reaches, strict=True)], blocks
+
+    def _by_all(self, places: Sequence[int]) -> tuple[list[list[int]], list[Block]] | None:
+        """Has all programs of a single launch tell who stores these places; None if that takes too long."""
+        if len(self._launches) > 1 or self._each * self._totals[0] > EVERY:
+            return None
+        (x, y, _), item, (reach,) = self._launches[0].grid, self._item, self._reaches
+        chosen, blocks = set[int](), list[Block]()
+        for place in places:
+            stored = self._simulate(Watch(stores=[place * item]), None, EVERY).stored
+            writers = [one.program[0] + x * (one.program[1] + y * one.program[2]) for one in stored]
+            if new := [one for one in writers[-1:] if one not in reach.samples]:
+                self._run_more([new])
+            elements = reach.samples[writers[-1]] if writers else np.array([place])
+            chosen.update(writers[-1:])
+            self._put(blocks, replace(self._block(torch.from_numpy(elements), place, []), alone=not writers))
+        return [sorted(chosen)], blocks
+
+    def _by_programs(self) -> tuple[list[list[int]], list[Block]]:
+        """Places in what some programs store, if one launch stores all of the output at the end."""
+        reaches = self._reaches
+        last = max(number for number, one in enumerate(reaches) if one.given)
+        alone = sum(one.given for one in reaches) == 1 and not self._some_filled
+        if not alone and reaches[last].most * self._totals[last] < prod(self._shape):
+            raise Unseen(UNPLAIN)
+        blocks: list[Block] = []
+        for elements in reaches[last].samples.values():
+            if elements.size and len(blocks) < 2 + SECRET:
+                at = int(elements[self._random.randrange(elements.size)])
+                self._put(blocks, self._block(torch.from_numpy(elements), at, []))
+        return [sorted(one.samples) for one in reaches], blocks
+
+    def _run_more(self, chosen: list[list[int]]) -> bool:
+        """Runs more programs to see where they store. Returns whether that is still plain."""
+        seen = self._simulate(Watch(chosen=chosen, touched="output"), None)
+        for reach, samples in zip(self._reaches, self._stores(seen, chosen), strict=True):
+            reach.add(samples)
+        return all(reach.known for reach in self._reaches)
+
+    def _put(self, blocks: list[Block], block: Block) -> None:
+        # Numbers that are drawn for one block would change what is right in another one beside it.
+        if not any(_meet(block.rows, one.rows) or (in_columns(self._assignment) and _meet(block.columns, one.columns))
+                   for one in blocks):
+            blocks.append(block)
+
+    def _stores(self, seen: Simulated, chosen: Sequence[Sequence[int]]) -> list[dict[int, Array]]:
+        """The elements of the output that each program that was run stores, ascending, for each launch."""
+        found: list[dict[int, list[Array]]] = [{program: [] for program in programs} for programs in chosen]
+        if len(seen.touched) >= MOST_TOUCHED:
+            raise Unseen("its kernels store in too many places")
+        for one in seen.touched:
+            if one.given == self._assignment.output.name and one.access == "store":
+                if not one.all:
+                    raise Unseen("what one of its programs stores lies scattered")
+                found[one.launch][one.program].append(_elements(one, self._item))
+        return [{program: np.unique(np.concatenate([np.zeros(0, np.int64), *parts]))
+                 for program, parts in each.items()} for each in found]
+
+    def missing(self) -> Detail | None:
+        """What is wrong if all programs together cannot write the whole output."""
+        reaches = self._reaches
+        if self._most == 1 or self._some_filled:
+            return None
+        reached, total = sum(one.total * one.most for one in reaches), prod(self._shape)
+        if reached >= total:
+            return None
+        name, words = self._assignment.output.name, phrases_of(self._assignment)
+        programs = sum(one.total for one in reaches if one.most) or sum(self._totals)
+        return Detail(
+            kind="unwritten", message=spoken(
+                f"{programs:,} programs cannot write all {total:,} elements of {name}: each of those that were run "
+                f"here stores {max(one.most for one in reaches):,} at most.", words),
+            hint=spoken(ENOUGH, words))
+
+    def _block(self, elements: Tensor, at: int, later: Sequence[Reach]) -> Block:
+        """A part of what a program stores, around the element `at`, that no `later` launch seems to store again."""
+        width = prod(self._shape[1:])
+        rows = torch.unique(elements // width)
+        most = MOST_ROWS if len(self._shape) > 1 else MOST_ELEMENTS
+        first, last = _around(rows, at // width, most)
+        within = elements[(elements // width >= first) & (elements // width < last)]
+        left, right = 0, width
+        if in_columns(self._assignment):
+            left, right = _around(torch.unique(within % width), at % width, MOST_COLUMNS)
+        if any(one.given and not one.whole for one in later):
+            most = min(within.numel(), MOST_DOUBTFUL)
+            within = within[sorted(self._random.sample(range(within.numel()), most))]
+            kept = ~np.any([one.claims(within.numpy()) for one in later], axis=0)
+            within = torch.cat([within[torch.from_numpy(kept)], torch.tensor([at])])
+        stored = torch.zeros(last - first, width, dtype=torch.bool)
+        stored[within // width - first, within % width] = True
+        return Block(slice(first, last), slice(left, right), stored[:, left:right])
+
+    @property
+    def _some_filled(self) -> bool:
+        return self._fills is not None or any(isinstance(one, Fill) for one in self._plan.first)
+
+    @property
+    def _item(self) -> int:
+        output = next(b for b in self._plan.buffers if b.given == self._assignment.output.name)
+        return output.bytes // prod(self._shape)
+
+
+def _meet(one: slice, other: slice) -> bool:
+    return bool(one.start < other.stop and other.start < one.stop)
+
+
+def _around(ascending: Tensor, at: int, most: int) -> tuple[int, int]:
+    """Bounds of the numbers that follow each other without a gap around `at`. Of more than so many a part that begins
+    at random is taken."""
+    values = ascending.numpy()
+    here = int(np.searchsorted(values, at))
+    gaps = np.flatnonzero(np.diff(values) != 1)
+    before, after = gaps[gaps < here], gaps[gaps >= here]
+    low = int(values[before[-1] + 1]) if before.size else int(values[0])
+    high = int(values[after[0]]) + 1 if after.size else int(values[-1]) + 1
+    if high - low > most:
+        low = max(low, min(at - most // 2, high - most))
+        high = low + most
+    return low, high
+
+
+def _elements(touched: Touched, item: int) -> Array:
+    parts = [np.arange(length // item)[None, :] + (begin + step * np.arange(count)[:, None]) // item
+             for begin, length, step, count in touched.runs]
+    return np.concatenate([np.zeros(0, np.int64), *(part.reshape(-1) for part in parts)])
+
+
+def buffers_of(launch: Launch) -> set[int]:
+    """The buffers that a launch is given."""
+    found: set[int] = set()
+    for one in launch.arguments:
+        if isinstance(one, Pointer):
+            found.add(one.buffer)
+        elif isinstance(one, Descriptor):
+            found.add(one.view.buffer)
+        elif isinstance(one, Structure):
+            found.update(inner.buffer for inner in one.pointers)
+    return found

@@ -1,0 +1,125 @@
+"""Which program of a launch stores a place of the output, found from where a few of its programs store.
+
+All programs of a launch store alike: one stores a pattern of elements, and its number says where that begins. How, is
+tried on the programs that were run: evenly along each axis of the grid, or tile after tile, in the orders that kernels
+take tiles in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from math import prod
+
+import numpy as np
+
+from grader.plan.collected import Array
+
+MOST_PROGRAMS = 1 << 24
+GROUPS = (*range(2, 17), 32, 64)
+"""Rows, or columns, of tiles that kernels take together, so that a cache holds what they share."""
+
+
+def corners(grid: Sequence[int]) -> set[int]:
+    """The first program, its neighbours along each axis, and the last: they show even steps."""
+    x, y, _ = grid
+    return {0, prod(grid) - 1} | {step for step, size in zip((1, x, x * y), grid, strict=True) if size > 1}
+
+
+class Reach:
+    """What a launch stores of an output of this shape. `samples` are elements by program, ascending, of the programs
+    that were run; more may be added. `given`: it is given the output, and may store there."""
+
+    def __init__(
+        self, grid: Sequence[int], shape: Sequence[int], samples: dict[int, Array], *, given: bool = True
+    ) -> None:
+        self.grid, self.shape, self.total, self.given = tuple(grid), tuple(shape), prod(grid), given
+        self.samples: dict[int, Array] = {}
+        self.add(samples)
+
+    def add(self, samples: dict[int, Array]) -> None:
+        self.samples |= samples
+        largest = max(self.samples.items(), key=lambda item: item[1].size, default=(0, np.zeros(0, np.int64)))
+        self.most = largest[1].size
+        self._pattern = largest[1] - largest[1][:1]
+        self._begins = None if self.whole or not self.most or self.total > MOST_PROGRAMS else next(
+            (begins for begins in self._orders(largest[1]) if self._fits(begins)), None)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all programs were run."""
+        return len(self.samples) == self.total
+
+    @property
+    def known(self) -> bool:
+        """Whether it is plain where each program stores, or that none does."""
+        return self.whole or not self.given or self._begins is not None
+
+    def writers(self, place: int) -> list[int]:
+        """Programs that seem to store an element: those that were run surely do."""
+        if self._begins is None:
+            return [program for program, elements in self.samples.items() if place in elements]
+        seeming = np.flatnonzero(np.isin(self._begins, place - self._pattern)).tolist()
+        return [one for one in seeming if one not in self.samples or place in self.samples[one]]
+
+    def claims(self, places: Array) -> Array:
+        """A mask of the elements that it seems to store, by programs that were not run."""
+        if self._begins is None:
+            return np.zeros(places.size, bool)
+        found: Array = np.isin(places[:, None] - self._pattern, self._begins).any(axis=1)
+        return found
+
+    def _fits(self, begins: Array) -> bool:
+        return all(bool(np.isin(elements - begins[program], self._pattern).all())
+                   for program, elements in self.samples.items())
+
+    def _orders(self, largest: Array) -> Iterator[Array]:
+        """Where programs begin, in each order that is tried."""
+        numbers = np.arange(self.total)
+        x, y, _ = self.grid
+        evenly = np.zeros(self.total, np.int64)
+        for step, size, along in ((1, x, numbers % x), (x, y, numbers // x % y), (x * y, self.grid[2],
+                                                                               numbers // (x * y))):
+            ends = [self.samples.get(one, largest[:0]) for one in (0, step)]
+            if size > 1 and ends[0].size and ends[1].size:
+                evenly += (ends[1][0] - ends[0][0]) * along
+        if (first := self.samples.get(0, largest[:0])).size:
+            yield evenly + first[0]
+        # Neighbours, of which each may go on by all that they store together.
+        yield numbers * (int(np.argmax(np.diff(largest, append=-1) != 1)) + 1)
+        for (rows, columns), matrix in self._tiles(largest):
+            sizes = prod(matrix[:-2]), -(-matrix[-2] // rows), -(-matrix[-1] // columns)
+            if prod(sizes) != self.total:
+                continue
+            for batch, row, column in _digits(numbers, sizes):
+                begins = (batch * matrix[-2] + row * rows) * matrix[-1] + column * columns
+                yield begins
+                yield begins[::-1]
+
+    def _tiles(self, largest: Array) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
+        """The tile that the largest sample is, with the tensor that it is a tile of: a part of all elements in a row,
+        or of a matrix."""
+        if largest[-1] - largest[0] + 1 == largest.size:
+            yield (1, largest.size), (1, 1, prod(self.shape))
+        width = self.shape[-1]
+        rows, columns = (np.unique(one) for one in (largest // width, largest % width))
+        if len(self.shape) > 1 and rows.size * columns.size == largest.size:
+            yield (rows.size, columns.size), (1, *self.shape)
+
+
+def _digits(numbers: Array, sizes: tuple[int, int, int]) -> Iterator[list[Array]]:
+    """Batch, row and column of the tiles of programs: one changes fastest; or some rows or columns are a group, which
+    is taken across before the next."""
+    for order in permutations(range(3)):
+        left, digits = numbers, [numbers] * 3
+        for axis in order:
+            digits[axis], left = left % sizes[axis], left // sizes[axis]
+        yield digits
+    for fast, slow in ((1, 2), (2, 1)):
+        for group in GROUPS if sizes[0] == 1 else ():
+            within, first = numbers % (group * sizes[slow]), numbers // (group * sizes[slow]) * group
+            height = np.minimum(sizes[fast] - first, group)
+            digits = [numbers * 0] * 3
+            digits[fast], digits[slow] = first + within % height, within // height
+            if (height > 0).all():
+                yield digits
