@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from random import Random
 from typing import Protocol
 
 import numpy as np
@@ -37,8 +38,12 @@ from grader.ptx.types import Array, Unsupported
 
 LANES = 1 << 16
 """The most threads of a chunk: what they hold stays in the caches."""
+LOOKED_AT = 4096
+"""Bytes of each buffer that choose what is checked."""
 CHECKED_LANES = 1 << 12
-"""The most threads of a first chunk, in which races within blocks are looked for."""
+"""The most threads of a chunk in which races within blocks are looked for."""
+MOST_CHECKED = 4
+"""Launches of no more such chunks are checked whole; of others the first, the last and chunks between them."""
 MOST_HELD = 1 << 28
 """Bytes of registers, local and shared memory of a chunk's blocks, about."""
 WAITING_LANES = 1 << 20
@@ -139,12 +144,9 @@ class _Run:
         resident = self._resident()
         # Of tensors that are looked at in part only a few pages are there.
         self.spaces.races.off = chosen is not None
-        start, checked = 0, chosen is None
         try:
-            while start < numbers.size:
-                size = self._chunk(checked, resident)
-                machine.run(numbers[start : start + size], checked and size * self.grid.block <= LANES)
-                start, checked = start + size, False
+            for part, checked in self._chunks(numbers.size, resident, chosen is None):
+                machine.run(numbers[part], checked)
         except Limit as limit:
             limit.resident = resident if resident < self.total else 0
             raise
@@ -153,6 +155,27 @@ class _Run:
     def waits(self) -> bool:
         """Whether blocks may wait for each other."""
         return self.code.spins or self.launch.cooperative
+
+    def _chunks(self, total: int, resident: int, checked: bool) -> Iterator[tuple[slice, bool]]:
+        """The blocks that run at once, of so many, and whether races within them are looked for: in none of them unless
+        `checked`, in the first alone where blocks wait for each other."""
+        size = self._chunk(checked, resident)
+        if self.waits or not checked:
+            for start in range(0, total, size):
+                yield slice(start, start + size), checked and not start and size * self.grid.block <= LANES
+            return
+        looked: Sequence[int] = range(-(-total // size))
+        if len(looked) > MOST_CHECKED:
+            # The same under the same inputs, and nobody can foretell them.
+            secret = Random(b"".join(region.raw[:LOOKED_AT].tobytes() for region in self.spaces.regions.values()))
+            between = secret.sample(looked[1:-1], MOST_CHECKED - 2)
+            looked = sorted((looked[0], *between, looked[-1]))
+        start, most = 0, self._chunk(False, resident)
+        for number in looked:
+            for begin in range(start, number * size, most):
+                yield slice(begin, min(begin + most, number * size)), False
+            start = (number + 1) * size
+            yield slice(number * size, start), True
 
     def _chunk(self, first: bool, resident: int) -> int:
         """How many blocks run at once."""

@@ -1,7 +1,7 @@
 """Who wrote and read each word of a launch's memory last, and whether somebody else may do so now.
 
 Between threads of a block barriers make an order, between blocks atomics do: a block knows what another one wrote
-before its last atomic, if its own last atomic came later. Within blocks only the first chunk of a launch is watched.
+before its last atomic, if its own last atomic came later. Within blocks only some chunks of a launch are watched.
 """
 
 from __future__ import annotations
