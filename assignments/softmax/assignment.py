@@ -18,6 +18,7 @@ from grader.kit.author import (
     Input,
     Inputs,
     Output,
+    Peaks,
     Spread,
     assignment,
     cases,
@@ -38,9 +39,9 @@ def oracle(x: Tensor) -> Tensor:
 
 
 def distributions(case: Case) -> Mapping[str, Distribution]:
-    """Each row of x has a scale and an offset of its own."""
+    """Each row of x has a scale and an offset of its own; some have a peak that only their own maximum holds."""
     scale, offset = SCALES[case.values]
-    return {"x": Spread(scale=scale, offset=offset, absolute=True)}
+    return {"x": Spread(scale=scale, offset=offset, absolute=True, peaks=Peaks())}
 
 
 def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
@@ -69,6 +70,12 @@ def _less(x: Tensor, subtracted: Tensor) -> Tensor | None:
     return (terms / terms.sum(dim=1, keepdim=True)).double()
 
 
+def _less_of_block(block: int, last: bool, x: Tensor) -> Tensor | None:
+    """The maximum of the first block, or of the last, is subtracted from all of the row."""
+    at = slice((x.shape[1] - 1) // block * block, None) if last else slice(block)
+    return _less(x, x[:, at].amax(dim=1, keepdim=True)) if x.shape[1] > block else None
+
+
 def _zeros_beyond(block: int, x: Tensor) -> Tensor | None:
     """Lanes beyond the end hold 0 and enter the sum as exp(0 − max), where the maximum is not below 0."""
     missing, terms, top = -x.shape[1] % block, _terms(x), x.double().amax(dim=1, keepdim=True)
@@ -89,6 +96,8 @@ BY_BLOCKS = (
     ("maximum of each lane", "Each lane subtracts the maximum of its own elements: after the loop take the largest of "
      "all lanes, and subtract that.", _by_lane),
 )
+ANOTHER = ("not the row's maximum", "exp overflows where an element lies over 88 above what is subtracted: that is "
+           "the largest of the whole row, and not its first element, its mean or a block's maximum.")
 WRONG_SUMS = (
     ("first block only", "Only the first columns, one block of them, are in the sum: it goes over the whole row.",
      sums.first_block),
@@ -129,6 +138,10 @@ ASSIGNMENT = assignment(
          lambda x: _terms(x) if x.shape[1] > 1 else None),
         ("no maximum", "No maximum is subtracted: exp overflows beyond 88, and where all of a row lie below −103 its "
          "sum is 0.", lambda x: _less(x, torch.zeros_like(x[:, :1]))),
+        (*ANOTHER, lambda x: _less(x, x[:, :1]) if x.shape[1] > 1 else None),
+        (*ANOTHER, lambda x: _less(x, x.mean(dim=1, keepdim=True)) if x.shape[1] > 1 else None),
+        *((*ANOTHER, lambda x, block=block, last=last: _less_of_block(block, last, x))
+          for last in (False, True) for block in BLOCKS),
         ("maximum not below 0", "The maximum begins at 0, which rows of negative numbers never reach: begin at "
          "-float('inf').", lambda x: _less(x, x.amax(dim=1, keepdim=True).clamp(min=0))),
         ("one more in the sum", "The sum of each row is 1 too large: does it begin at 0?",

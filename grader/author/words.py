@@ -63,6 +63,9 @@ def _spread(spreads: list[Spread], one_row: bool) -> str:
         words += f"; one in {first.outliers.every} between ±{2**low_power:,} and ±{2 ** (high_power + 1):,}"
     elif first.outliers:
         words += f"; one in {first.outliers.every} is {first.outliers.times:g} times as large"
+    if first.peaks:
+        low, high = map(number, first.peaks.lower)
+        words += f"; in one row of {first.peaks.every} all but a few neighbours are {low} to {high} less"
     if first.distinct:
         words += "; none twice in a row"
     if first.loud:

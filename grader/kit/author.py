@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.kit.inputs import Bits, Bytes, Distribution, Distributions, Loud, Number, Outliers, Spread, maker
+from grader.kit.inputs import Bits, Bytes, Distribution, Distributions, Loud, Number, Outliers, Peaks, Spread, maker
 from grader.kit.whole import Bools, Distinct, Fixed, Indices, Offsets, OneOf, Whole
 from grader.model.assignment import Answer, Assignment, Baseline, Mistake, Renewal, Work
 from grader.model.cases import Case, cases, dtype_of, shape_of, timed
@@ -21,8 +21,8 @@ from grader.plan.plan import ITEM_BYTES
 __all__ = [
     "EPS16", "EPS32", "SMALLEST16", "SMALLEST_NORMAL32", "Baseline", "Bits", "Bools", "Bytes", "Case", "Distinct",
     "Distribution", "Fixed", "Indices", "Input", "Inputs", "Loud", "Mistake", "Number", "Offsets", "OneOf", "Outliers",
-    "Output", "Renewal", "Scalar", "Spread", "Update", "Whole", "Work", "assignment", "cases", "eps", "mistakes",
-    "rounding", "timed"]
+    "Output", "Peaks", "Renewal", "Scalar", "Spread", "Update", "Whole", "Work", "assignment", "cases", "eps",
+    "mistakes", "rounding", "timed"]
 
 EPS16, EPS32 = 2.0**-10, 2.0**-23
 """The distance from 1 to the next number in fp16 and fp32."""

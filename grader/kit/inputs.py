@@ -49,6 +49,20 @@ class Loud:
 
 
 @dataclass(frozen=True)
+class Peaks:
+    """Peaks: one of every `every` rows, at a secret place, has a few neighbours, behind its first element, that are its
+    largest; all others of the row lie lower than they were, by a number from the first to the last of `lower`.
+
+    The first such row has its peak in its last quarter, and so has every other one after it: behind the blocks that a
+    kernel begins with. So exp overflows unless it is the maximum of the whole row that is subtracted. Numbers of timed
+    calls have no peaks.
+    """
+
+    every: int = 2
+    lower: tuple[float, float] = (110.0, 150.0)
+
+
+@dataclass(frozen=True)
 class Spread:
     """Random numbers around zero, times a scale, plus an offset.
 
@@ -66,6 +80,7 @@ class Spread:
     outliers: Outliers | None = None
     loud: Loud | None = None
     distinct: bool = False
+    peaks: Peaks | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +91,8 @@ class Bits:
 
 
 EVERY_EDGE = 8
+PEAK = 8
+"""Elements of a peak in a long row, and in others the share of a row that is one."""
 MIXINGS = 3
 
 
@@ -268,6 +285,8 @@ def _spread(
     x = torch.addcmul(drawn.offset.view(along).to(wide), drawn.scale.view(along).to(wide), x)
     if distribution.outliers is not None:
         _put_outliers(distribution.outliers, x.view(-1), generator)
+    if distribution.peaks is not None:
+        _put_peaks(distribution.peaks, x, generator)
     # An 8-bit float has no room for the largest: they become its own largest.
     most = torch.finfo(dtype).max
     x = x.clamp(-most, most).to(dtype) if dtype.itemsize == 1 else x.to(dtype)
@@ -323,6 +342,23 @@ def _put_outliers(outliers: Outliers, x: Tensor, generator: torch.Generator) -> 
     exponents = torch.randint(low, high + 1, (count,), generator=generator, device=device)
     signs = 2.0 * torch.randint(2, (count,), generator=generator, device=device) - 1
     x[places] = torch.ldexp(signs * (1 + torch.rand(count, generator=generator, device=device)), exponents).to(x.dtype)
+
+
+def _put_peaks(peaks: Peaks, x: Tensor, generator: torch.Generator) -> None:
+    (rows, columns), device = x.shape, x.device
+    count, width = rows // peaks.every, min(PEAK, max(1, columns // PEAK))
+    if not count or columns < 2:
+        return
+    shares = torch.rand(3, count, 1, generator=generator, device=device)
+    row = torch.arange(count, device=device)[:, None] * peaks.every
+    row += torch.randint(peaks.every, (count, 1), generator=generator, device=device)
+    first = 1 + (shares[0] * (columns - width)).long()
+    first[::2] = columns - width - (shares[1, ::2] * max(1, columns // 4 - width)).long()
+    at = first.clamp(1, columns - width) + torch.arange(width, device=device)
+    top = x[row[:, 0]].amax(dim=1, keepdim=True)
+    low, high = peaks.lower
+    x[row[:, 0]] -= low + (high - low) * shares[2]
+    x[row, at] = top + torch.rand(count, width, generator=generator, device=device)
 
 
 def _make_loud(loud: Loud, x: Tensor, partner: Tensor) -> None:

@@ -20,6 +20,7 @@ from grader.kit.author import (
     Inputs,
     Mistake,
     Output,
+    Peaks,
     Spread,
     assignment,
     cases,
@@ -29,10 +30,11 @@ from grader.kit.author import (
 BLOCKS = (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
 """Sizes of the blocks that mistaken sums are made of."""
 LOGITS = {
-    "mixed": Spread(scale=(0.5, 5.0), offset=5.0, absolute=True),
-    "extreme": Spread(scale=(2.0, 20.0), offset=300.0, absolute=True),
+    "mixed": Spread(scale=(0.5, 5.0), offset=5.0, absolute=True, peaks=Peaks()),
+    "extreme": Spread(scale=(2.0, 20.0), offset=300.0, absolute=True, peaks=Peaks()),
 }
-"""By the values of a case: of "extreme" rows exp overflows or is zero all over, unless the maximum is subtracted."""
+"""By the values of a case: of "extreme" rows exp overflows or is zero all over, unless the maximum is subtracted;
+some rows have a peak that only their own maximum holds."""
 
 Sum = Callable[[Tensor], Tensor | None]
 """logits (float64) to the logarithms of the sums that a mistaken kernel makes, (M, 1); None where they are right."""
@@ -47,7 +49,7 @@ def oracle(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def distributions(case: Case) -> Mapping[str, Distribution]:
-    """Each row of logits has its own scale and offset; the first and the last label occur."""
+    """Each row of logits has its own scale, offset and perhaps a peak; the first and the last label occur."""
     return {"logits": LOGITS[case.values], "labels": Indices("V")}
 
 
@@ -109,6 +111,15 @@ def _in_float32(subtracted: Callable[[Tensor], Tensor]) -> Sum:
     return answer
 
 
+def _less_of_block(block: int, last: bool) -> Sum:
+    """The maximum of the first block, or of the last, is subtracted from all of the row."""
+    def answer(x: Tensor) -> Tensor | None:
+        at = slice((x.shape[1] - 1) // block * block, None) if last else slice(block)
+        return _in_float32(lambda x: x[:, at].amax(dim=1, keepdim=True))(x) if x.shape[1] > block else None
+
+    return answer
+
+
 def _not_rescaled(block: int) -> Sum:
     def answer(x: Tensor) -> Tensor | None:
         total = sums.not_rescaled(x, block)
@@ -117,9 +128,14 @@ def _not_rescaled(block: int) -> Sum:
     return answer
 
 
+ANOTHER = ("not the row's maximum", "exp overflows where a logit lies over 88 above what is subtracted: that is the "
+           "largest of the whole row, and not its first logit, its mean or a block's maximum.")
 LSE: tuple[tuple[str, str, Sum], ...] = (
     ("no maximum", "No maximum is subtracted: exp overflows beyond 88, and where all of a row lie below −103 its sum "
      "is 0.", _in_float32(lambda x: torch.zeros_like(x[:, :1]))),
+    (*ANOTHER, _in_float32(lambda x: x[:, :1])),
+    (*ANOTHER, _in_float32(lambda x: x.mean(dim=1, keepdim=True))),
+    *((*ANOTHER, _less_of_block(block, last)) for last in (False, True) for block in BLOCKS),
     ("maximum not below 0", "The maximum begins at 0, which rows of negative numbers never reach: begin at "
      "-float('inf').", _in_float32(lambda x: x.amax(dim=1, keepdim=True).clamp(min=0))),
     ("maximum not added", "The maximum is missing: it was subtracted before exp, so add it to the logarithm.",
