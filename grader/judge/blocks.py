@@ -84,14 +84,15 @@ def fills_of(assignment: Assignment, plan: Plan) -> tuple[Fills | None, list[Ope
 
 class Drawing:
     """What is looked at of one output of a call, of this shape, which host code may have filled. `simulate(watch,
-    memory, operations)` runs programs; without memory, to see where they store. Raises Unseen."""
+    memory, operations)` runs programs, of `closer` times as many operations; without memory, to see where they store.
+    Raises Unseen."""
 
     def __init__(
         self, assignment: Assignment, plan: Plan, shape: tuple[int, ...], random: Random,
-        simulate: Callable[..., Simulated], fills: Fills | None,
+        simulate: Callable[..., Simulated], fills: Fills | None, closer: int = 1,
     ) -> None:
         self._assignment, self._plan, self._shape, self._random = assignment, plan, shape, random
-        self._simulate, self._fills = simulate, fills
+        self._simulate, self._fills, self._closer = simulate, fills, closer
         self._launches = [one for one in plan.first if isinstance(one, Launch)]
         self._totals = [prod(launch.grid) for launch in self._launches]
         self._reaches, self._most = self._sampled()
@@ -108,8 +109,8 @@ class Drawing:
         # Products come on top where the answer is computed.
         seen = self._simulate(Watch(chosen=chosen, touched="output"), None, OPERATIONS // 2)
         self._each, most = seen.operations, 1
-        if seen.operations <= QUICK:
-            most = min(MOST_SAMPLES, OPERATIONS * 2 // 3 // max(1, seen.operations))
+        if seen.operations <= self._closer * QUICK:
+            most = min(MOST_SAMPLES, self._closer * OPERATIONS * 2 // 3 // max(1, seen.operations))
             chosen = [self._samples(launch.grid, most) for launch in self._launches]
             first, seen = seen, self._simulate(Watch(chosen=chosen, touched="output"), None)
             # Whatever their number, programs that run together take much in common.
@@ -133,8 +134,9 @@ class Drawing:
         """Places of the output, and the programs to run for what stands there at the end. Where a kernel goes about the
         output in no order that is known, places are drawn from what some of its programs store."""
         size, reaches, most = prod(self._shape), self._reaches, self._most
-        places = [self._random.randrange(size) for _ in range(SECRET if most > 1 else 1)]
-        places += [0, size - 1] if most > 1 else []
+        several = most > 1 or self._closer > 1
+        places = [self._random.randrange(size) for _ in range(SECRET if several else 1)]
+        places += [0, size - 1] if several else []
         chosen = [sorted({program for place in places for program in one.writers(place)}) for one in reaches]
         known = all(one.known for one in reaches) and all(len(one) <= MOST_SAMPLES for one in chosen)
         new = [[one for one in mine if one not in reach.samples]

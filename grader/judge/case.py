@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from grader.judge.allowance import Allowance
 from grader.judge.answers import Compared, given_answer
 from grader.judge.checks import concluded
 from grader.judge.explain import Called, between_elements, explain_case, explain_failure, explain_findings, explain_slow
+from grader.judge.large import look_at_large, told
 from grader.judge.machine import CallRunner
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
+from grader.judge.sampling import SECONDS
 from grader.judge.seeds import wrong_seed
 from grader.judge.simulation import Ran
-from grader.judge.wording import quoted
+from grader.judge.wording import phrases_of, quoted, spoken
 from grader.model.cases import Case
 from grader.model.parameters import Inputs
 from grader.model.result import CheckResult, Detail
@@ -52,7 +55,7 @@ def judge_case(
         ran = machine.run(case, plan, inputs)
         if isinstance(ran, Stopped):
             if (slow := _slow_here(prepared, case, ran, right)) is not None:
-                return JudgedCase(concluded(check, slow), tuple(findings))
+                return JudgedCase(_sampled(prepared, case, plan, check, slow), tuple(findings))
             return JudgedCase(concluded(check, planned.explain(prepared.task, ran)), tuple(findings))
         answer = prepared.compared(ran, inputs[-1])
         detail = explain_answer(prepared, case, plan, inputs, ran, answer)
@@ -84,6 +87,18 @@ def _slow_here(
     if most < task.course.limits.call_seconds:
         return None
     return explain_slow(task.assignment, task.text, stop, name, seconds)
+
+
+def _sampled(prepared: Prepared, case: Case, plan: Plan, check: CheckResult, slow: Detail) -> CheckResult:
+    """A case that takes a simulator too long, sampled as a size that only a GPU runs; open where that shows nothing."""
+    task = prepared.task
+    looks = look_at_large(task.assignment, case, plan, prepared.simulation.under(Allowance(SECONDS)), prepared.draws,
+                          task.text)
+    detail = next((look.detail for look in looks if look.detail is not None), None)
+    if detail is None and any(look.unseen for look in looks):
+        detail = slow
+    note = "" if detail else spoken(told(looks), phrases_of(task.assignment))
+    return concluded(check, detail).model_copy(update={"note": note})
 
 
 def _work(case: Case, least: int) -> int:

@@ -37,6 +37,8 @@ from grader.plan.traffic import Watch
 # Bytes of the submission's temporaries, which take memory and time.
 MOST_TEMPORARY = 256 << 20
 
+CLOSER = 10
+"""Times as many operations for a case that a simulator should run whole."""
 SECONDS = 20.0
 """The time of all looks at large sizes together: none of it is taken from what the submission may take."""
 LATE = f"looking took longer than {SECONDS:g} s"
@@ -104,6 +106,7 @@ class Sample:
         self.launches = [one for one in plan.first if isinstance(one, Launch)]
         self.totals = [prod(launch.grid) for launch in self.launches]
         self.random = draws.random(case, "large", call)
+        self.closer = CLOSER if case in assignment.cases_for("cpu") else 1
 
     def look(self) -> SampledCase:
         self._check_plan()
@@ -111,7 +114,7 @@ class Sample:
             return self._whole()
         if not all(self.totals):
             raise Unseen("it launches no program")
-        drawing = Drawing(self.assignment, self.plan, self.shape, self.random, self._simulated, self.fills)
+        drawing = Drawing(self.assignment, self.plan, self.shape, self.random, self._simulated, self.fills, self.closer)
         programs = sum(self.totals)
         if (missing := drawing.missing()) is not None:
             return SampledCase(self.case, drawing.run, programs, detail=missing)
@@ -182,7 +185,8 @@ class Sample:
         self, watch: Watch, memory: Mapping[str, HostTensor] | None, operations: int = OPERATIONS
     ) -> Simulated:
         """A simulator's view of the programs that are chosen."""
-        seen = self.simulation.inspect(self.assignment, self.plan, watch, operations=operations, memory=memory)
+        seen = self.simulation.inspect(
+            self.assignment, self.plan, watch, operations=self.closer * operations, memory=memory)
         if isinstance(seen, CannotSimulate):
             raise Settled(explain_stop(self.assignment, self.source, seen))
         if not isinstance(seen, Simulated):

@@ -1,5 +1,5 @@
 # The first element of a row is subtracted, and not its maximum.
-# expect: exp overflows where an element lies over 88 above what is subtracted
+# expect: all of them nan or infinite
 # shared: triton
 @triton.jit
 def softmax_kernel(x_ptr, out_ptr, cols, BLOCK: tl.constexpr):
