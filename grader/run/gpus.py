@@ -56,6 +56,11 @@ def remedy_of_unused(root: Path = Path("/")) -> str:
     return home.with_gpu(version) if there else ""
 
 
+def unused() -> str:
+    """UNUSED with its remedy; "" where that is not the case."""
+    return f"{UNUSED}; {remedy}" if (remedy := remedy_of_unused()) else ""
+
+
 def present() -> list[GpuCard]:
     """The GPUs in CUDA_VISIBLE_DEVICES, by default all; none without a driver."""
     try:

@@ -44,7 +44,7 @@ from grader.report.pages import write_class
 from grader.report.people import Person, write_people
 from grader.run import preflight
 from grader.run.asked import Asked
-from grader.run.gpus import UNUSED, GpuCard, remedy_of_unused, unlike
+from grader.run.gpus import GpuCard, unlike, unused
 from grader.run.gpus import chosen as chosen_gpus
 from grader.run.lanes import Lanes, LanesLostError, LocalLanes, spare_lanes
 from grader.run.preflight import PlanError
@@ -109,15 +109,15 @@ def planned(
                 LocalLanes(_places(cards, side_by_side), measured, spare=spare_lanes(len(cards))))
         with console.status("starting") if console and console.is_terminal else contextlib.nullcontext():
             device, environment = choose_device(lanes, "cuda" if asked.gpus else asked.device, names)
+        told = ""
         if device == "cuda" and near:
-            side_by_side = max(1, len(cards))
-            if console and (difference := unlike(cards)):
-                console.print(difference, markup=False, soft_wrap=True)
+            side_by_side, told = max(1, len(cards)), unlike(cards)
         elif near:
             # The GPUs cannot be used: every processor has a lane.
             near.leave_out_spare()
-            if console and asked.device == "auto" and (remedy := remedy_of_unused()):
-                console.print(f"{UNUSED}; {remedy}", markup=False, soft_wrap=True)
+            told = unused() if asked.device == "auto" else ""
+        if console and told:
+            console.print(told, markup=False, soft_wrap=True)
         here = hash_of_environment(environment, asked.speed and device == "cuda")
         choice = choose(delivered, names, course, here, recorded, stands, kind=asked.kind, force=asked.force)
         jobs = _jobs(delivered, course, asked, device, choice, store, stands)
