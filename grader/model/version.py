@@ -71,13 +71,13 @@ JUDGE_CHANGES = {
         "run-time error.",
     14: "Nothing that a file does, or that a process of it says, takes it out of the count: what the grader does not "
         "support is a run-time error with its line and what to write instead, flagged for a person; a kernel that is "
-        "never launched costs nothing. At sizes that only a GPU computes whole, places are drawn from all of the output, "
-        "a fill is not taken for writing, and a case that takes the simulator too long is sampled. Softmax and cross "
-        "entropy have rows with a peak far above first element, mean and block. Races within blocks are looked for "
-        "behind the first 4,096 threads, too. A permuted signature, pairs of known mistakes, loops that never run and "
-        "exchanged sizes of a launch are named; files that are not text, signs from web pages and functions of std in "
-        "kernels have words of their own. Library kernels are known by where their code is. A file that sends itself a "
-        "signal ends.",
+        "never launched costs nothing. At sizes that only a GPU computes whole, places are drawn from all of the "
+        "output, a fill is not taken for writing, and a case that takes the simulator too long is sampled. Softmax "
+        "and cross entropy have rows with a peak far above first element, mean and block. Races within blocks are "
+        "looked for behind the first 4,096 threads, too. A permuted signature, pairs of known mistakes, loops that "
+        "never run and exchanged sizes of a launch are named; files that are not text, signs from web pages and "
+        "functions of std in kernels have words of their own. Library kernels are known by where their code is. A "
+        "file that sends itself a signal ends.",
 }
 """What each version of the judge changed."""
 
