@@ -1,7 +1,7 @@
 """Whole submissions get the verdict that their folder names: `tests/submissions/<verdict>/<name>/`.
 
 The real judge decides, in real workers. A line `# expect: words` in a file names words that its hint or message must
-hold. Honest submissions must also come out with full points and without a flag.
+hold. Honest submissions must also come out with full points and no flag but those of `# flag: what`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def test_verdict(folder: Path, accused: list[str], got: Taking) -> None:
         for words in members.notes(text, "expect"):
             assert words.lower() in said.lower(), said
         if result.verdict == "accepted":
-            assert result.score == result.correctness.max_points and not result.flags
+            assert result.score == result.correctness.max_points
+            assert [flag.what for flag in result.flags] == members.notes(text, "flag")
             assert not [words for words in members.notes(text, "never") if words in said], said
             assert not accused
         else:

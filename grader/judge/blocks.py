@@ -145,23 +145,37 @@ class Drawing:
             known = self._run_more(new)
         if not known:
             return self._by_all(places[:SECRET]) or self._by_programs()
-        last = {place: max((number for number, one in enumerate(reaches) if one.writers(place)), default=-1)
-                for place in places}
+        last = self._last(places)
+        if last is None:
+            return self._by_programs()
         # That a launch does not store a place is taken from what others of its programs store.
         doubtful = [number > min(last.values()) and not one.whole and one.given
                     for number, one in enumerate(reaches)]
         more = [[self._random.randrange(total) for _ in range(min(most, CERTAIN))] if doubt else []
                 for doubt, total in zip(doubtful, self._totals, strict=True)]
-        if any(doubtful) and not self._run_more([sorted(set(one)) for one in more]):
-            raise Unseen(UNPLAIN)
+        if any(doubtful):
+            known = self._run_more([sorted(set(one)) for one in more])
+            last = self._last(places)
+            if last is None or not known:
+                raise Unseen(UNPLAIN)
         blocks: list[Block] = []
         for place, launch in last.items():
-            writers = reaches[launch].writers(place) if launch >= 0 else []
+            writers = reaches[launch].stores(place) if launch >= 0 else []
             elements = reaches[launch].samples[writers[0]] if writers else np.array([place])
             block = self._block(torch.from_numpy(elements), place, [*reaches[launch + 1 :]] if writers else [])
             self._put(blocks, replace(block, alone=not writers))
         # A launch that was run whole may put right what an earlier one stores.
-        return [[*one.samples] if one.whole else mine for mine, one in zip(chosen, reaches, strict=True)], blocks
+        return [sorted(one.samples if one.whole else {mine for place in places for mine in one.stores(place)})
+                for one in reaches], blocks
+
+    def _last(self, places: Sequence[int]) -> dict[int, int] | None:
+        """The last launch that stores each place, −1 for none; None if a program that was not run may store it."""
+        found = {}
+        for place in places:
+            found[place] = max((number for number, one in enumerate(self._reaches) if one.stores(place)), default=-1)
+            if any(set(one.writers(place)) - set(one.stores(place)) for one in self._reaches[max(0, found[place]) :]):
+                return None
+        return found
 
     def _by_all(self, places: Sequence[int]) -> tuple[list[list[int]], list[Block]] | None:
         """Has all programs of a single launch tell who stores these places; None if that takes too long."""

@@ -19,16 +19,18 @@ from grader.judge.timing.speed import time_case
 from grader.model.cases import Case
 from grader.model.launched import Inspection
 from grader.model.result import CheckResult, Timing
-from grader.plan.findings import Finding
+from grader.plan.findings import Finding, Undefined
 from grader.plan.plan import Integer, Launch, Plan
 
 
 @dataclass(frozen=True)
 class Extras:
-    """Results of a task beside its checks: facts about its kernels, and remarks that cost no points."""
+    """Results of a task beside its checks: facts about its kernels, and remarks that cost no points; `flagged` are
+    those of them that somebody has to look at before a right answer counts."""
 
     inspection: Inspection | None = None
     remarks: tuple[str, ...] = ()
+    flagged: tuple[str, ...] = ()
 
 
 def judge(prepared: Prepared, checks: Sequence[CheckResult]) -> Generator[Judged, None, Extras]:
@@ -127,7 +129,10 @@ class _Timeline:
 
     def extras(self) -> Extras:
         remarks = explain_remarks(self._task.assignment, self._planned.skipped, self._findings, self._task.text)
-        return Extras(self._target.inspection, (*remarks, *self._target.remarks))
+        # Its first call on a GPU is wrong, though none that is made here.
+        tuned = [one for one in self._findings if isinstance(one, Undefined) and one.what == "tuner"]
+        flagged = explain_remarks(self._task.assignment, (), tuned, self._task.text)
+        return Extras(self._target.inspection, (*remarks, *self._target.remarks), tuple(flagged))
 
 
 def _told(plan: Plan, case: Case) -> list[str]:

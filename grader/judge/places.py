@@ -58,9 +58,13 @@ class Reach:
     def writers(self, place: int) -> list[int]:
         """Programs that seem to store an element: those that were run surely do."""
         if self._begins is None:
-            return [program for program, elements in self.samples.items() if place in elements]
+            return self.stores(place)
         seeming = np.flatnonzero(np.isin(self._begins, place - self._pattern)).tolist()
         return [one for one in seeming if one not in self.samples or place in self.samples[one]]
+
+    def stores(self, place: int) -> list[int]:
+        """Programs that were run and store an element."""
+        return [program for program, elements in self.samples.items() if place in elements]
 
     def claims(self, places: Array) -> Array:
         """A mask of the elements that it seems to store, by programs that were not run."""

@@ -203,6 +203,7 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
     refused = next((check.detail for check in sorted(deciding, key=lambda check: check.hidden)
                     if check.detail and check.detail.kind in FLAGGED), None)
     flags = [] if refused is None else [Flag(what=refused.kind, evidence=refused.message, place=refused.place)]
+    flags += [Flag(what="tuner", evidence=remark) for remark in judgement.extras.flagged if verdict == ACCEPTED]
     flags += [_too_fast(timing) for timing in performance.timings if (timing.roof_fraction or 0) > IMPOSSIBLE]
     unscored = AssignmentResult(
         title=assignment.title, signature=assignment.signature, formula=assignment.formula,

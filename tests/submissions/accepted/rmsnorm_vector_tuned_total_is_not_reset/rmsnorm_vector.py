@@ -1,6 +1,7 @@
 # Configurations of an autotuner all add to one total.
 # expect: `total_kernel` changes a tensor that it reads
 # expect: restore_value
+# flag: tuner
 import torch
 # shared: triton
 @triton.autotune(configs=[triton.Config({"BLOCK": 512}), triton.Config({"BLOCK": 2048})], key=["n"])
