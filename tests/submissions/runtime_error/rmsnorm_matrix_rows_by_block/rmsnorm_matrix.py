@@ -1,5 +1,5 @@
 # Rows are taken to begin BLOCK elements apart, not n_cols.
-# expect: whose rows lie cols = 9 apart
+# expect: a row has cols = 9
 # never: no mask
 # never: triton.cdiv
 # base: rmsnorm_matrix

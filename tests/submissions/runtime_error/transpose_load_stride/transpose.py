@@ -1,6 +1,6 @@
 # The load takes M for the row length of x, which is N.
 # expect: steps by M =
-# expect: apart in x, whose rows lie N =
+# expect: a row of x has N =
 # never: a mask
 # base: transpose
 #-    x = tl.load(x_ptr + m[:, None] * N + n[None, :], mask=mask)

@@ -1,6 +1,6 @@
 # Rows are taken to begin one element apart: stride(1) is passed in place of stride(0).
 # expect: the load in line
-# expect: by 1 element of x, whose rows lie cols = 9 apart
+# expect: begins 1 element further on (a row has cols = 9)
 # never: block size
 # never: triton.cdiv
 # base: rmsnorm_matrix

@@ -1,5 +1,5 @@
 # Rows are taken to be a block apart rather than a row apart, with the last ones wrapped to stay inside.
-# expect: whose rows lie cols = 9 apart
+# expect: a row has cols = 9
 # never: triton.cdiv
 # never: lower precision
 # base: rmsnorm_rows
