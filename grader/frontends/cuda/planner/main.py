@@ -24,6 +24,7 @@ from grader.frontends.cuda.planner.operations import Phase
 from grader.frontends.cuda.planner.outcomes import NoPlan
 from grader.frontends.cuda.planner.recording import Recording, record
 from grader.frontends.cuda.planner.records import HostRecord
+from grader.frontends.cuda.planner.tokens import ZEROS
 from grader.frontends.cuda.source import stub_line
 from grader.plan.device import Device
 from grader.plan.frames import Channel
@@ -97,7 +98,8 @@ class _HostPlanner:
         self._library = os.dup(built)
         # Tokens are the same whenever a file is graded.
         kernels = "".join(entry.text for entry in self._contents.entries).encode()
-        self._seeds = [int.from_bytes(hashlib.sha256(b"%d" % index + kernels).digest()[:8], "little")
+        # Their last two bits say what numbers look like.
+        self._seeds = [int.from_bytes(hashlib.sha256(b"%d" % index + kernels).digest()[:8], "little") & ~3 | index
                        for index in range(SEEDS)]
 
     def plan(self, request: PlanCall, file: int) -> Planned | Refused | Failed:
@@ -176,7 +178,8 @@ class _HostPlanner:
         phase = Phase(self._contents, session.given, self._lines, memories, self._seeds[: len(recordings)],
                       copies=copies)
         loading, *before, first, second = (
-            phase.read([one.phases()[index] for one in recordings], call)
+            phase.read([agreement.aligned(one.phases()[index], recordings[0].phases()[index])
+                        if one.seed & 3 == ZEROS else one.phases()[index] for one in recordings], call)
             for index, call in enumerate((LOADING, *(number for number, _ in session.calls))))
         kept = [one for operations in before
                 for one in earlier.lasting(operations, [*first, *second], memories.all)]

@@ -13,6 +13,8 @@ import numpy.typing
 WORD = 4
 _FIRST, _SECOND = 0x9E3779B1, 0x85EBCA6B
 _PAGE = 4096
+_LARGEST, _SMALLEST, ZEROS = 1, 2, 3
+"""The last two bits of a seed, where host inputs hold no numbers of ordinary size: see builder/runtime/tokens.c."""
 _MASK = (1 << 64) - 1
 Words = numpy.typing.NDArray[numpy.uint32]
 Places = numpy.typing.NDArray[numpy.int64]
@@ -45,7 +47,8 @@ class TokenSource:
         while bits < 7 and self.bytes > WORD << (24 + bits):
             bits += 1
         key = _mixed((seed + _mixed(64 * self.call + self.given)) & _MASK) | 1
-        exponent = (words >> 23 & 0xFF).astype(numpy.int64) - (127 - (1 << bits - 1))
+        lowest = {_LARGEST: 256 - (1 << bits), _SMALLEST: 0}.get(seed & 3, 127 - (1 << bits - 1))
+        exponent = (words >> 23 & 0xFF).astype(numpy.int64) - lowest
         x = (words & 0x7FFFFF).astype(numpy.uint64) | (words >> 31).astype(numpy.uint64) << numpy.uint64(23)
         x |= (exponent & ((1 << bits) - 1)).astype(numpy.uint64) << numpy.uint64(24)
         size = 1 << 24 + bits

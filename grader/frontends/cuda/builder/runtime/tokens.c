@@ -1,5 +1,6 @@
 // Host inputs hold no numbers of the judge's, but tokens: each word tells its own place to those who know the key, and
-// looks like a float of ordinary size. Pages are filled when they are first touched. planner/tokens.py reads tokens.
+// looks like a float: under one seed of ordinary size, under another huge or no number, under a third tiny. Under a
+// fourth all are zero. Pages are filled when they are first touched. planner/tokens.py reads tokens.
 #include "recorder.h"
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -24,15 +25,25 @@ static unsigned exponent_bits(u64 bytes) {
     return bits;
 }
 
+// The last two bits of a seed: what tokens look like. Infinities and NaN are among the largest, numbers that are not
+// normal among the smallest.
+enum { ORDINARY, LARGEST, SMALLEST, ZEROS };
+
+static unsigned looks(void) { return rec_settings->seed & 3; }
+
+static unsigned lowest_exponent(unsigned bits) {
+    return looks() == LARGEST ? 256 - (1u << bits) : looks() == SMALLEST ? 0 : 127 - (1u << (bits - 1));
+}
+
 // All is modulo 2^(24 + bits), at most 2^31.
-INLINED uint32_t token(uint32_t x, u64 key, unsigned bits) {
+INLINED uint32_t token(uint32_t x, u64 key, unsigned bits, unsigned lowest) {
     uint32_t mask = (1u << (24 + bits)) - 1;
     unsigned half = (25 + bits) / 2;
     x = (x * 0x9E3779B1u + (uint32_t)key) & mask;
     x ^= x >> half;
     x = (x * 0x85EBCA6Bu + (uint32_t)(key >> 32)) & mask;
     x ^= x >> half;
-    return (x >> 23 & 1) << 31 | (127 - (1u << (bits - 1)) + (x >> 24)) << 23 | (x & 0x7fffff);
+    return (x >> 23 & 1) << 31 | (lowest + (x >> 24)) << 23 | (x & 0x7fffff);
 }
 
 // Room for pages of a walk: at its distance, if what lies between them can be made to fault as before, or side by side.
@@ -79,10 +90,11 @@ FAST static int fill_pages(const Buffer *buffer, u64 low, u64 distance, u64 coun
     u64 apart = distance;
     char *made = room_for(count, &apart, buffer->faults);
     if (made == MAP_FAILED) return 0;
-    unsigned bits = exponent_bits(buffer->bytes);
+    unsigned bits = exponent_bits(buffer->bytes), lowest = lowest_exponent(bits);
     for (u64 i = 0; i < count; i++) {
         uint32_t *words = (uint32_t *)(made + i * apart), first = (low + i * distance - buffer->base) / 4;
-        for (unsigned word = 0; word < WORDS; word++) words[word] = token(first + word, buffer->key, bits);
+        for (unsigned word = 0; word < WORDS && looks() != ZEROS; word++)
+            words[word] = token(first + word, buffer->key, bits, lowest);
     }
     u64 bytes = (count - 1) * apart + PAGE, piece = apart == distance ? bytes : PAGE, done = 0;
     if (!mprotect(made, bytes, PROT_READ))
@@ -158,14 +170,14 @@ static uint32_t inverse(uint32_t odd) {
 typedef struct {
     u64 tag, key, words;
     uint32_t first, second;
-    unsigned bits;
+    unsigned bits, lowest;
 } Source;
 
 // The place that a token stands for; the largest number for what is no token.
 INLINED u64 place_of(uint32_t word, const Source *source) {
     uint32_t mask = (1u << (24 + source->bits)) - 1;
     unsigned half = (25 + source->bits) / 2;
-    uint32_t exponent = (word >> 23 & 0xff) - (127 - (1u << (source->bits - 1)));
+    uint32_t exponent = (word >> 23 & 0xff) - source->lowest;
     if (exponent >> source->bits) return -1;
     uint32_t x = (word & 0x7fffff) | word >> 31 << 23 | exponent << 24;
     x ^= x >> half;
@@ -185,7 +197,8 @@ static int sources_of(Source *sources, int most) {
                                         .words = one->bytes / 4,
                                         .first = inverse(0x9E3779B1u),
                                         .second = inverse(0x85EBCA6Bu),
-                                        .bits = exponent_bits(one->bytes)};
+                                        .bits = exponent_bits(one->bytes),
+                                        .lowest = lowest_exponent(exponent_bits(one->bytes))};
     }
     return count;
 }
@@ -205,6 +218,11 @@ static void other_bytes(Sink *sink, const unsigned char *bytes, u64 count) {
 
 // How many words from here on are a run of a source's tokens.
 FAST static u64 run_of(const uint32_t *words, u64 count, const Source *source, u64 *first, u64 *step) {
+    if (looks() == ZEROS) {
+        u64 zeros = 0;
+        while (zeros < count && !words[zeros]) zeros++;
+        return zeros;
+    }
     if (count < SHORTEST || (*first = place_of(words[0], source)) == (u64)-1) return 0;
     u64 next = place_of(words[1], source), length = 1;
     if (next == (u64)-1 || next <= *first) return 0;
