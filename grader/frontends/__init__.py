@@ -23,8 +23,9 @@ from grader.plan.plan import DType, Kernel, Launch, Malformed
 
 __path__ = languages.homes()
 
-Trait = Literal["product", "rounded by generation"]
-"""What a kernel has that a fact rests on: a product of matrices, a cast that older GPUs round in another way."""
+Trait = Literal["product", "rounded by generation", "waits", "unbounded"]
+"""What a kernel has that a fact rests on: a product of matrices, a cast that older GPUs round in another way,
+accesses by which threads may wait for others, threads whose registers no number of threads bounds."""
 
 
 @dataclass(frozen=True)

@@ -154,6 +154,9 @@ class Chances(TypedDict):
     fresh: Chance
     shared: NotRequired[Chance]
     divergent: NotRequired[Chance]
+    unset: NotRequired[Chance]
+    places: NotRequired[Chance]
+    approximate: NotRequired[Chance]
 
 
 @dataclass(frozen=True)
@@ -251,7 +254,8 @@ class Calls:
     """What host code does, and what a plan asks for. {out} is the output's name, {given} a parameter's.
 
     `copy_into` stands at {copy_into} in `returned` if the assignment allows copies. `skipped_print` has {lines} and
-    {texts}, which are quoted. `library` is for languages in which kernels of libraries can be launched."""
+    {texts}, which are quoted. `library` is for languages in which kernels of libraries can be launched,
+    `fewer_registers` for those in which threads may take more registers than a launch of them has."""
 
     returned: str
     copy_into: str
@@ -269,6 +273,7 @@ class Calls:
     assembly_unsimulated: str
     skipped_print: str
     library: str = ""
+    fewer_registers: str = ""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from grader.judge.inspection import Seen, look_at_timed
 from grader.judge.lane import Station
 from grader.judge.planning import Unplanned, Wanted
 from grader.judge.preparing import Preparing, kernels_of
+from grader.judge.residency import tight_kernels
 from grader.judge.simulation import Ran, Simulation
 from grader.judge.witness import Foreseen, Witness
 from grader.model.assignment import Assignment
@@ -219,10 +220,12 @@ class Prepared:
             lambda case: self.inputs(case, 0), self.compared)
 
     def _fit(self) -> Lost | None:
-        plans = [plan for plan in self.plan().plans.items() if isinstance(plan[1], Plan)]
+        plans = [(name, plan) for name, plan in self.plan().plans.items() if isinstance(plan, Plan)]
         timed = {case.name for case in self.task.assignment.timed}
-        return self.preparing.fit(kernels_of(plan for name, plan in plans if name in timed),
-                                  kernels_of(plan for _, plan in plans))
+        return self.preparing.fit(
+            [*kernels_of(plan for name, plan in plans if name in timed),
+             *(kernel for _, plan in plans for kernel in tight_kernels(plan, self.preparing.device))],
+            kernels_of(plan for _, plan in plans))
 
     def _plan_for_simulator(self, case: Case) -> Plan | None:
         plan = self.plan().plans.get(case.name)

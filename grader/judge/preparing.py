@@ -19,7 +19,7 @@ from grader.model.assignment import Assignment
 from grader.model.course import LimitsTable
 from grader.model.parameters import Scalar
 from grader.plan import languages, wire
-from grader.plan.compiled import Binary, Fits, Problem
+from grader.plan.compiled import Binary, Facts, Fits, Problem
 from grader.plan.device import Device
 from grader.plan.messages import Build, Failed, Resources, kernel_key
 from grader.plan.plan import MOST_KERNELS, Kernel, Plan
@@ -155,6 +155,11 @@ class Preparing:
         """The reason why the device cannot start a kernel that `fit` has looked at."""
         found = self._compiled.get(kernel_key(kernel))
         return found if isinstance(found, Problem) else None
+
+    def facts(self, plan: Plan) -> dict[int, Facts]:
+        """Facts about the machine code of a plan's kernels, by their numbers, as far as there is any."""
+        found = {number: self._compiled.get(kernel_key(kernel)) for number, kernel in enumerate(plan.kernels)}
+        return {number: one.facts for number, one in found.items() if isinstance(one, Binary)}
 
     def binaries(self, kernels: Sequence[Kernel]) -> list[Binary | Problem] | Lost:
         """Machine code of kernels, in order; each is compiled once. If the compiler was lost, how: it is not asked

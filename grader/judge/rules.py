@@ -14,7 +14,8 @@ from typing import Literal
 
 from grader import frontends
 from grader.frontends import Foreign
-from grader.plan.device import MAX_GRID, Device, occupancy
+from grader.judge.residency import TooManyRegisters, TooManyTogether, misfit
+from grader.plan.device import MAX_GRID, Device
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import (
     CAST,
@@ -113,19 +114,9 @@ class NothingToCopy:
     failure: Literal["runtime_error"] = "runtime_error"
 
 
-@dataclass(frozen=True)
-class TooManyTogether:
-    """A cooperative launch of more programs than the device holds at a time, however few registers they take."""
-
-    kernel: str
-    line: Line
-    option: str
-    programs: int
-    most: int
-    failure: Literal["runtime_error"] = "runtime_error"
-
-
-Problem = GridTooLarge | TooManyTogether | TooMuchMemory | BeyondBuffer | HostMemory | NotOnTarget | NothingToCopy
+Problem = (
+    GridTooLarge | TooManyRegisters | TooManyTogether | TooMuchMemory | BeyondBuffer | HostMemory | NotOnTarget
+    | NothingToCopy)
 
 
 def check(
@@ -273,12 +264,8 @@ class _Check:
                 self._note(GridTooLarge(kernel.name, launch.line, axis, programs, most))
         if not all(launch.block):
             raise Malformed("a launch of blocks without a thread")
-        if launch.cooperative:
-            each, _ = occupancy(self.device, launch.threads, 1, launch.shared)
-            most = each * self.device.multi_processor_count
-            if prod(launch.grid) * launch.cluster > most:
-                self._note(TooManyTogether(
-                    kernel.name, launch.line, words["cooperative"], prod(launch.grid), most // launch.cluster))
+        if (problem := misfit(launch, kernel, self.device)) is not None:
+            self._note(problem)
         if not self.device.generation.clusters and launch.cluster > 1:
             self._note(NotOnTarget(kernel.name, launch.line, words["cluster"], self.device.target))
         if not self.device.generation.clusters and launch.programmatic:

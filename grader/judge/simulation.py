@@ -66,6 +66,9 @@ class Manner:
     order: list[int] | None = None
     early: list[int] = field(default_factory=list)
     twice: list[int] = field(default_factory=list)
+    elsewhere: list[messages.Elsewhere] = field(default_factory=list)
+    erring: list[int] = field(default_factory=list)
+    registers: dict[int, int] = field(default_factory=dict)
     watch: Watch | None = None
 
 

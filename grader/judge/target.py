@@ -15,12 +15,14 @@ from grader.judge.explain.stops import explain_uncompiled
 from grader.judge.inspection import inspection_of
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.preparing import kernels_of
+from grader.judge.residency import TooManyRegisters, TooManyTogether, misfits, waits
 from grader.judge.rules import foreign
+from grader.judge.simulation import Manner
 from grader.judge.wording import phrases_of, spoken
 from grader.model.launched import Inspection
 from grader.model.result import Detail
 from grader.plan.compiled import Problem
-from grader.plan.messages import kernel_key
+from grader.plan.messages import Exhausted, kernel_key
 from grader.plan.plan import Plan
 
 
@@ -83,7 +85,7 @@ class _Trouble:
     """The reason why a case cannot run on the target; `case` is "" where it concerns all."""
 
     case: str
-    what: Detail | Problem | Lost
+    what: Detail | Problem | Lost | TooManyRegisters | TooManyTogether | Exhausted
 
 
 def _trouble(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
@@ -95,6 +97,23 @@ def _trouble(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
         for kernel in plan.kernels:
             if (problem := prepared.preparing.misfit(kernel)) is not None:
                 return _Trouble(name, problem)
+        for beyond in misfits(plan, prepared.preparing.device, prepared.preparing.facts(plan)):
+            return _Trouble(name, beyond)
+    return None if prepared.task.on_gpu else _stalled(prepared, plans)
+
+
+def _stalled(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
+    """The first case in which programs wait for some that the device does not hold beside them: cases ran before
+    anything was known of registers."""
+    task = prepared.task
+    for case in task.assignment.cases_for("cpu"):
+        facts = prepared.preparing.facts(plans[case.name])
+        if waits(plans[case.name], prepared.preparing.device, facts):
+            ran = prepared.simulation.run(
+                task.assignment, case, plans[case.name], prepared.inputs(case, 0), Manner(registers={
+                    number: one.registers for number, one in facts.items()}))
+            if isinstance(ran, Exhausted) and ran.what == "stalled":
+                return _Trouble(case.name, ran)
     return None
 
 

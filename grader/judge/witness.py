@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from grader import frontends
 from grader.judge.answers import Compared
 from grader.judge.simulation import Manner, Ran, Simulation
 from grader.judge.wording import element, phrases_of, place, program, spoken
@@ -14,8 +15,19 @@ from grader.model.assignment import Assignment
 from grader.model.cases import Case
 from grader.model.parameters import Inputs
 from grader.model.result import Detail
-from grader.plan.findings import Access, EmptyGrid, Finding, MaskedUsed, Overflow, Race, Recast, Undefined, Unwritten
-from grader.plan.messages import Exhausted
+from grader.plan.findings import (
+    Access,
+    EmptyGrid,
+    Finding,
+    MaskedUsed,
+    Overflow,
+    Race,
+    Recast,
+    Undefinable,
+    Undefined,
+    Unwritten,
+)
+from grader.plan.messages import Elsewhere, Exhausted
 from grader.plan.plan import Plan
 from grader.plan.traffic import Watch
 
@@ -27,6 +39,9 @@ MOST_CASES = 6
 MOST_LINES = 4
 # Cases that may come out right in another order before no further one is run so.
 MOST_ORDERS = 4
+# Cases that are run on another device without a reason, and the elements that one has at least.
+MOST_ELSEWHERE, LEAST_ELEMENTS = 2, 32
+ELSEWHERE: dict[Elsewhere, Undefinable] = {"bits": "unset", "places": "places", "errors": "approximate"}
 
 
 @dataclass(frozen=True)
@@ -53,6 +68,7 @@ class Witness:
         self._plan_of = plan_of
         self._left = MOST_CASES
         self._masked = self._tuned = False
+        self._elsewhere = 0
         # The cases that came out right in another order, too.
         self._steady: set[str] = set()
         self._foreseeing = threading.Lock()
@@ -103,8 +119,40 @@ class Witness:
         def right(other: Ran) -> bool:
             return compared(other, inputs[-1]).passed
 
-        return [*self.reordered(case, plan, inputs, ran, right), *self.tuned(case, plan, inputs, ran, right),
-                *self.masked(case, plan, inputs, ran)]
+        found = [*self.reordered(case, plan, inputs, ran, right), *self.tuned(case, plan, inputs, ran, right)]
+        if any(frontends.of(kernel).lowers_to for kernel in plan.kernels):
+            return [*found, *self.masked(case, plan, inputs, ran)]
+        # What is simulated is the machine's own text.
+        return [*found, *self.elsewhere(case, plan, inputs, ran, right)]
+
+    def elsewhere(
+        self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, right: Callable[[Ran], bool]
+    ) -> list[Finding]:
+        """What a right answer owes to the simulated device: it is wrong on another one, which differs in what none
+        promises. Two cases are looked at, and those that read what nothing has set, or where they run."""
+        known = any(isinstance(one, Undefined) and one.what in ELSEWHERE.values() for one in ran.findings)
+        few = max(output.numel() for output in ran.outputs.values()) < LEAST_ELEMENTS
+        if not known and (few or self._elsewhere >= MOST_ELSEWHERE):
+            return []
+
+        def wrong(*ways: Elsewhere, lines: Sequence[int] = ()) -> list[Finding] | None:
+            other = self._simulation.run(
+                self._assignment, case, plan, inputs, Manner(elsewhere=list(ways), erring=list(lines)))
+            if isinstance(other, Ran) and not right(other):
+                return list(other.findings)
+            return [] if isinstance(other, Exhausted) and other.what in ("stalled", "endless") else None
+
+        self._elsewhere += 1
+        if wrong(*ELSEWHERE) is None:
+            return []
+        kernel = plan.kernels[0]
+        for way, what in ELSEWHERE.items():
+            if (found := wrong(way)) is not None:
+                named = [one for one in found if isinstance(one, Undefined) and one.what == what and one.line]
+                alone = [one for one in named if way == "errors" and wrong(way, lines=[one.line]) is not None]
+                first = next(iter(alone or named), Undefined(what=what, kernel=kernel.name, line=kernel.line))
+                return [first.model_copy(update={"certain": True})]
+        return []
 
     def masked(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> list[Finding]:
         """Loads on whose masked lanes a right answer rests. One small case is looked at."""
@@ -131,7 +179,8 @@ class Witness:
         are run again until some of them came out right either way."""
         found: list[Unwritten | Race | Undefined] = [
             one for one in ran.findings if (isinstance(one, Unwritten) and not one.given)
-            or (isinstance(one, Race | Undefined) and not one.certain)]
+            or (isinstance(one, Race) and not one.certain)
+            or (isinstance(one, Undefined) and not one.certain and one.what not in ELSEWHERE.values())]
         known = len(self._steady) >= MOST_ORDERS and case.name not in self._steady
         if not found or known or ran.one_element or not right(ran):
             return []

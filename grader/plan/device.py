@@ -78,8 +78,8 @@ class Generation:
 
     From "Technical Specifications per Compute Capability" in the guide: a multiprocessor holds at most
     `max_blocks_per_multiprocessor` programs, `reserved_shared_memory_per_block` bytes of its shared memory are the
-    system's for each, and registers are given to a warp in units of `register_allocation_unit` a thread. `device`
-    stands in where no GPU is at hand.
+    system's for each, and registers are given to a warp in units of `register_allocation_unit` a thread, each
+    warp's from one of `register_files`. `device` stands in where no GPU is at hand.
     """
 
     granule: int
@@ -88,6 +88,7 @@ class Generation:
     max_blocks_per_multiprocessor: int = 32
     reserved_shared_memory_per_block: int = 1024
     register_allocation_unit: int = 8
+    register_files: int = 4
     device: Device
 
     @property
@@ -139,13 +140,17 @@ def occupancy(device: Device, threads: int, registers: int, shared: int) -> tupl
     """The number of programs that a multiprocessor holds at a time, 0 if not even one fits, and what bounds it.
 
     A program has `threads`, `registers` for each thread, spilled ones not counted, and `shared` bytes of shared memory.
+    Source: NVIDIA's cuda_occupancy.h. Registers are those of a multiprocessor's parts, each with warps of its own; a
+    launch is checked as if a block's warps were spread over all of them.
     """
     row = device.generation
-    unit = row.register_allocation_unit
-    registers = -(-max(registers, 1) // unit) * unit
+    unit, parts = row.register_allocation_unit, row.register_files
+    warps = -(-threads // device.warp_size)
+    of_warp = -(-max(registers, 1) // unit) * unit * device.warp_size
+    fits = -(-warps // parts) * parts * of_warp <= device.regs_per_multiprocessor
     bounds = {
-        "threads": device.max_threads_per_multi_processor // threads,
-        "registers": device.regs_per_multiprocessor // (registers * threads),
+        "threads": device.max_threads_per_multi_processor // (warps * device.warp_size),
+        "registers": device.regs_per_multiprocessor // parts // of_warp * parts // warps if fits else 0,
         "shared memory": device.shared_memory_per_multiprocessor // (shared + row.reserved_shared_memory_per_block),
         "the number of programs": row.max_blocks_per_multiprocessor,
     }

@@ -154,7 +154,7 @@ class EmptyGrid(Shaped):
 Undefinable = Literal[
     "lanes", "reorder", "hint", "pipeline", "index", "reduction", "programs", "ticket",
     "descriptor", "unwaited", "visible", "barrier", "warp", "relaxed", "tuner",
-    "spin", "assume", "fresh", "unordered", "shared", "divergent",
+    "spin", "assume", "fresh", "unordered", "shared", "divergent", "unset", "places", "approximate",
 ]  # fmt: skip
 """The kinds of undefined behaviour: see `Undefined`."""
 
@@ -172,6 +172,8 @@ class Undefined(Shaped):
     `reduction`: a reduction's function may depend on the order;
     `programs`: a program uses what another one stores in the same launch;
     `ticket`: programs choose their work by the result of an atomic;
+    `unset`, `places`, `approximate`: an instruction reads a register that nothing has set, or where a program runs, or
+    its result is an approximation: what it gives differs from device to device (`grader.plan.messages.Elsewhere`);
     `unordered`: a program loads what another one stores, in a launch with atomics of which none orders the two.
 
     These are undefined wherever they occur:

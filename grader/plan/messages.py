@@ -275,6 +275,11 @@ class PlannedEdited(Message):
 # To and from a simulator.
 
 
+Elsewhere = Literal["bits", "places", "errors"]
+"""What is otherwise on another device: the bits in registers and memory that nothing has set; where buffers lie, and
+which multiprocessor runs a program; the errors of approximate instructions, as far as they are documented."""
+
+
 class Simulate(Message):
     """Run a plan on memory. Descriptor 0 holds the plan, `bytes` long, the others its given buffers, by their index.
 
@@ -290,6 +295,9 @@ class Simulate(Message):
     `early`: loads of these lines come before the stores of other programs where no atomics order the two; with 0 among
     them, atomics whose result is not used are made in the reverse order of programs.
     `twice`: launches of these kernels are made twice.
+    `elsewhere`: on a device that differs in these ways; of its approximate instructions only those of the lines
+    `erring` err, if there are any.
+    `registers`: those that a thread of these kernels takes, as far as it is known.
     """
 
     op: Literal["simulate"] = "simulate"
@@ -302,6 +310,9 @@ class Simulate(Message):
     order: Annotated[list[Line], Field(max_length=16)] | None = None
     early: Annotated[list[Line], Field(max_length=32)] = []
     twice: Annotated[list[Index], Field(max_length=MOST_KERNELS)] = []
+    elsewhere: Annotated[list[Elsewhere], Field(max_length=3)] = []
+    erring: Annotated[list[Line], Field(max_length=16)] = []
+    registers: Annotated[dict[Index, Size], Field(max_length=MOST_KERNELS)] = {}
     device: Device | None = None
     watch: Watch | None = None
 

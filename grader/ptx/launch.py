@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import prod
 from random import Random
 from typing import Protocol
@@ -14,6 +14,7 @@ import numpy as np
 from grader.plan.device import Device, occupancy
 from grader.plan.findings import EmptyGrid
 from grader.plan.limits import Budget, LaunchStopped, Limit
+from grader.plan.messages import Elsewhere
 from grader.plan.plan import (
     POINTER_BYTES,
     Descriptor,
@@ -28,8 +29,8 @@ from grader.plan.plan import (
 from grader.ptx.code import KernelCode, kernel_code
 from grader.ptx.findings import Named, Sightings
 from grader.ptx.machine import ThreadMachine
-from grader.ptx.memory import LaunchMemory, Spaces
-from grader.ptx.own_spaces import SharedSpace
+from grader.ptx.memory import Spaces
+from grader.ptx.own_spaces import LaunchMemory, SharedSpace
 from grader.ptx.races import Races
 from grader.ptx.regions import APART, TABLES, Mapped, Region
 from grader.ptx.state import Grid
@@ -53,6 +54,8 @@ MOST_KEPT = 1 << 26
 """Bytes of a buffer that are kept from before a launch."""
 WORKSPACE = TABLES - 1
 """The number of the region for barriers of the whole grid."""
+ASIDE = 0x13_5790_0000
+"""How far buffers lie elsewhere on another device: a multiple of all that allocations are aligned to."""
 _PARAMETER = re.compile(r"^param_\d+_(\w*)$")
 
 
@@ -63,13 +66,27 @@ class Watching(Observer, Protocol):
 
 
 @dataclass(frozen=True)
+class SimulatedDevice:
+    """The device that is simulated. `registers` are those that a thread takes, by kernels' numbers, as far as they are
+    known; `elsewhere` and `erring` are what it does otherwise than the plain one, as in `messages.Simulate`."""
+
+    device: Device | None = None
+    registers: Mapping[int, int] = field(default_factory=dict)
+    elsewhere: frozenset[Elsewhere] = frozenset()
+    erring: frozenset[int] = frozenset()
+
+
+PLAIN = SimulatedDevice()
+
+
+@dataclass(frozen=True)
 class Setting:
-    """How to run launches: `suffix` is that of the student's file, `title` reads the name of a variable. `device` is
-    simulated. `loads_first`: what a block loads and another one stores, without an order between, is loaded first."""
+    """How to run launches: `suffix` is that of the student's file, `title` reads the name of a variable.
+    `loads_first`: what a block loads and another one stores, without an order between, is loaded first."""
 
     suffix: str = ""
     title: Callable[[str], str] = str
-    device: Device | None = None
+    on: SimulatedDevice = PLAIN
     observer: Watching | None = None
     loads_first: bool = False
 
@@ -103,6 +120,7 @@ class _Run:
     ) -> None:
         self.launch, self.kernel, self.code, self.setting = launch, kernel, code, setting
         self.total = prod(launch.grid)
+        self.aside = ASIDE if "places" in setting.on.elsewhere else 0
         if launch.cluster > 1:
             raise Unsupported("clusters of blocks")
         if not 0 < launch.threads <= 1024 or self.total > MOST_BLOCKS:
@@ -111,7 +129,8 @@ class _Run:
         regions = {}
         for number, buffer in enumerate(buffers):
             named = Named(names.get(number) or buffer.given, buffer.given, buffer.kept)
-            regions[number] = Region(buffer.raw, (number + 1) << APART, named, buffer.written, number)
+            base = _address(number, 0, len(buffers), self.aside)
+            regions[number] = Region(buffer.raw, base, named, buffer.written, number)
             regions[number].keeps = setting.loads_first and not code.flags and buffer.raw.size <= MOST_KEPT
         for number, table in enumerate(code.tables, TABLES):
             raw = np.zeros(table.size, np.uint8)
@@ -123,8 +142,9 @@ class _Run:
             regions[WORKSPACE] = Region(np.zeros(64, np.uint8), workspace, Named("the grid"), number=WORKSPACE)
         arrays, size = code.arrays(launch.shared)
         shared = SharedSpace([(begin, end, setting.title(name)) for begin, end, name in arrays], size)
-        processors = 132 if setting.device is None else setting.device.multi_processor_count
-        launched = LaunchMemory(self._parameters(buffers), workspace, processors)
+        processors = 132 if setting.on.device is None else setting.on.device.multi_processor_count
+        launched = LaunchMemory(self._parameters(buffers), workspace, processors, setting.on.elsewhere,
+                                setting.on.erring)
         self.spaces = Spaces(regions, shared, launched, Races(code.unit, self.total, code.atomics, code.locks))
         self.grid = Grid(launch.grid, launch.block, launch.shared)
         self.machine: ThreadMachine | None = None
@@ -189,10 +209,11 @@ class _Run:
         return max(2, size) if first else size
 
     def _resident(self) -> int:
-        device = self.setting.device
+        device = self.setting.on.device
         if device is None:
             return self.total
-        each, _ = occupancy(device, self.launch.threads, 1, self.launch.shared + self.code.static)
+        registers = self.setting.on.registers.get(self.launch.kernel, 1)
+        each, _ = occupancy(device, self.launch.threads, registers, self.launch.shared + self.code.static)
         return max(1, each * device.multi_processor_count)
 
     def _names(self) -> dict[int, str]:
@@ -213,7 +234,7 @@ class _Run:
             raise Malformed(f"{len(arguments)} arguments for {len(parameters)} parameters")
         raw = bytearray(self.code.parameter_bytes)
         for variable, at, argument in zip(parameters, self.code.places, arguments, strict=True):
-            contents = _contents(argument, variable.size, len(buffers))
+            contents = _contents(argument, variable.size, len(buffers), self.aside)
             if len(contents) != variable.size:
                 raise Malformed(f"{len(contents)} bytes for {variable.name[:60]}, which has {variable.size}")
             raw[at : at + variable.size] = contents
@@ -226,10 +247,12 @@ def title(parameter: str) -> str:
     return match[1] if match else parameter
 
 
-def _contents(argument: Pointer | Integer | Float | Descriptor | Structure, size: int, buffers: int) -> bytes:
+def _contents(
+    argument: Pointer | Integer | Float | Descriptor | Structure, size: int, buffers: int, aside: int
+) -> bytes:
     """An argument as the bytes that a kernel sees."""
     if isinstance(argument, Pointer):
-        return _address(argument.buffer, argument.offset, buffers).to_bytes(POINTER_BYTES, "little")
+        return _address(argument.buffer, argument.offset, buffers, aside).to_bytes(POINTER_BYTES, "little")
     if isinstance(argument, Integer):
         return (argument.value % (1 << 8 * size)).to_bytes(size, "little")
     if isinstance(argument, Float):
@@ -238,11 +261,11 @@ def _contents(argument: Pointer | Integer | Float | Descriptor | Structure, size
             raise Malformed(f"a number of {size} bytes")
         return np.array(argument.value).astype(form).tobytes()
     if isinstance(argument, Structure):
-        return argument.filled(lambda inner: _address(inner.buffer, inner.offset, buffers))
+        return argument.filled(lambda inner: _address(inner.buffer, inner.offset, buffers, aside))
     raise Unsupported("a tensor descriptor")
 
 
-def _address(buffer: int, offset: int, buffers: int) -> int:
+def _address(buffer: int, offset: int, buffers: int, aside: int) -> int:
     if buffer >= buffers or offset >= 1 << (APART - 1):
         raise Malformed("a pointer into no buffer")
-    return ((buffer + 1) << APART) + offset
+    return ((buffer + 1) << APART) + aside + offset

@@ -248,13 +248,16 @@ class ThreadMachine(Scheduling):
         loop = self.loops.setdefault(path, Loop())
         loop.rounds += 1
         loop.vain = self.vain
-        if loop.rounds % 512 or not self.frame.full or any(
+        if loop.rounds % 512 or any(
             not other.activation.code.blocks[other.number].waits and not self._looks_again(place)
             for place, other in self.waiting.items()
         ):
             return
         live = activation.code.blocks[path[-1]].live
-        values = [value if live >> slot & 1 else None for slot, value in enumerate(activation.regs)]
+        # Those of the part of the chunk that runs, and which one that is.
+        values = [(here if here is not None else value) if live >> slot & 1 else None
+                  for slot, (here, value) in enumerate(zip(self.regs, activation.regs, strict=True))]
+        values += [self.frame.rows, self.frame.columns]
         if loop.version == self.version and len(loop.values) == len(values) and all(map(_same, values, loop.values)):
             limit = Limit("stalled" if self.code.spins else "endless")
             limit.rounds = loop.rounds

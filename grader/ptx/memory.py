@@ -6,7 +6,6 @@ Buffers lie so far apart that an address outside of one is known to be meant for
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,8 @@ from grader.plan.traffic import Kind
 from grader.ptx.copies import Copies
 from grader.ptx.findings import Named
 from grader.ptx.lanes import Frame, spread
-from grader.ptx.own_spaces import MOST_LOCAL, LocalSpace, SharedSpace
-from grader.ptx.races import Races
+from grader.ptx.own_spaces import MOST_LOCAL, LaunchMemory, LocalSpace, SharedSpace
+from grader.ptx.races import Races, Synced
 from grader.ptx.regions import APART, LOCAL, PARAM, SHARED, Reached, Region, whole
 from grader.ptx.threads import Threads
 from grader.ptx.transfers import Transfers
@@ -32,16 +31,6 @@ _HALF = np.uint64(1 << (APART - 1))
 _APART = np.uint64(APART)
 
 
-@dataclass(slots=True)
-class LaunchMemory:
-    """What a launch gives to its memory: the bytes of the parameters, the address of the memory for barriers of the
-    whole grid, and the number of multiprocessors."""
-
-    parameters: Array
-    workspace: int = 0
-    multiprocessors: int = 132
-
-
 class Spaces:
     """All memory of a launch. `regions` are the plan's buffers by their numbers, and others from TABLES on."""
 
@@ -49,6 +38,8 @@ class Spaces:
         self.regions, self.shared, self.local, self.races = regions, shared, LocalSpace(), races
         self.parameters = Region(launched.parameters, PARAM, Named("parameters"))
         self.workspace, self.multiprocessors = launched.workspace, launched.multiprocessors
+        self.elsewhere, self.erring = launched.elsewhere, launched.erring
+        self.unset = 0x5A if "bits" in self.elsewhere else 0xFF
         self._rows, self._threads = shared.rows, self.local.threads
         self.local_base = 0
         self.transfers, self.copies = Transfers(), Copies()
@@ -58,8 +49,8 @@ class Spaces:
         blocks = numbers.size
         if blocks * self.shared.bytes > MOST_LOCAL:
             raise Limit("memory")
-        self.shared.begin(blocks, checked)
-        self.local.begin(blocks, threads)
+        self.shared.begin(blocks, checked, self.unset)
+        self.local.begin(blocks, threads, self.unset)
         self.transfers.due.clear()
         self.copies.begin(*((self.shared.region.raw.size >> 2, blocks * threads) if checked else (0, 0)))
         self.races.begin(numbers, threads, checked)
@@ -224,7 +215,7 @@ class Spaces:
     # Loads and stores.
 
     def load(
-        self, m: Threads, space: str, address: Array, dtype: np.dtype[Any], count: int = 1, synced: bool = False
+        self, m: Threads, space: str, address: Array, dtype: np.dtype[Any], count: int = 1, synced: Synced = False
     ) -> list[Array]:
         """`count` elements that follow each other; zeros where there is no memory. `synced`: the load orders itself."""
         if space == "local" and count > 1:
@@ -342,7 +333,7 @@ class Spaces:
 
     def store(
         self, m: Threads, space: str, address: Array, values: Sequence[Array], dtype: np.dtype[Any],
-        synced: bool = False, copied: bool = False,
+        synced: Synced = False, copied: bool = False,
     ) -> None:
         """`synced`: the store orders itself. `copied`: words arrive in shared memory at the latest when their threads
         wait."""

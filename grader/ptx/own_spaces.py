@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from grader.plan.limits import Limit
+from grader.plan.messages import Elsewhere
 from grader.ptx.findings import Named
 from grader.ptx.regions import LOCAL, SHARED, Region
+from grader.ptx.types import Array
 
 MOST_LOCAL = 1 << 29
+
+
+@dataclass(slots=True)
+class LaunchMemory:
+    """What a launch gives to its memory: the bytes of the parameters, the address of the memory for barriers of the
+    whole grid, the number of multiprocessors, and what another device does otherwise."""
+
+    parameters: Array
+    workspace: int = 0
+    multiprocessors: int = 132
+    elsewhere: frozenset[Elsewhere] = frozenset()
+    erring: frozenset[int] = frozenset()
 
 
 class SharedSpace:
@@ -24,9 +39,9 @@ class SharedSpace:
         self.region = Region(np.zeros(0, np.uint8), SHARED, Named("", shared=True))
         self.rows = np.zeros((1, 1), np.int64)
 
-    def begin(self, blocks: int, checked: bool) -> None:
-        # What no thread has stored is NaN as a number: a GPU has anything there.
-        raw = np.full(blocks * self.bytes, 0xFF, np.uint8)
+    def begin(self, blocks: int, checked: bool, unset: int) -> None:
+        """`unset` is what the bytes hold that no thread has stored: a GPU has anything there."""
+        raw = np.full(blocks * self.bytes, unset, np.uint8)
         written = np.zeros(raw.size, np.uint8) if checked else None
         self.region = Region(raw, SHARED, Named("", shared=True), written)
         self.rows = np.arange(blocks, dtype=np.int64)[:, None] * self.bytes
@@ -43,11 +58,11 @@ class LocalSpace:
 
     def __init__(self) -> None:
         self.region = Region(np.zeros(0, np.uint8), LOCAL, Named("local"))
-        self.lanes = self.size = 0
+        self.lanes = self.size = self.unset = 0
         self.threads = np.zeros((1, 1), np.int64)
 
-    def begin(self, blocks: int, threads: int) -> None:
-        self.lanes, self.size = blocks * threads, 0
+    def begin(self, blocks: int, threads: int, unset: int) -> None:
+        self.lanes, self.size, self.unset = blocks * threads, 0, unset
         self.region = Region(np.zeros(0, np.uint8), LOCAL, Named("local"))
         self.threads = np.arange(self.lanes, dtype=np.int64).reshape(blocks, threads)
 
@@ -57,6 +72,6 @@ class LocalSpace:
             return
         if size * self.lanes > MOST_LOCAL:
             raise Limit("memory")
-        raw = np.full(size * self.lanes, 0xFF, np.uint8)
+        raw = np.full(size * self.lanes, self.unset, np.uint8)
         raw[: self.region.raw.size] = self.region.raw
         self.region, self.size = Region(raw, LOCAL, Named("local")), size

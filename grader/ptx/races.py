@@ -7,7 +7,7 @@ before its last atomic, if its own last atomic came later. Within blocks only so
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,6 +24,8 @@ WHEN = 40
 ATOMIC = 1 << (WHEN - 1)
 """Set in a stamp if it was an atomic."""
 WHO = ATOMIC - 1
+Synced = bool | Literal["volatile"]
+"""Whether an access orders itself. A volatile one does between warps, as far as is known here, and not within one."""
 LAST = (1 << 23) - 1
 """The last time that a stamp tells from others."""
 MOST_WORDS = 1 << 27
@@ -130,13 +132,14 @@ class Races:
         return at if at.size else None
 
     def loaded(
-        self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int, item: int, synced: bool
+        self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int, item: int, synced: Synced
     ) -> dict[int, Array]:
         """Notes a load of `size` bytes by each thread, of elements of `item` bytes. Returns the places, in the
         flattened shape of what runs, that may find the bytes before the launch, by the number of the word: one other
         block has stored it, and nothing orders the two. It is empty where those bytes are not kept."""
         shared = region.named.shared
-        watched = self.checked and not synced
+        volatile = shared and synced == "volatile"
+        watched = self.checked and (volatile or not synced)
         if self.off or (synced and not self.atomics) or (shared and not watched) or (
             region.touched is None and not watched) or region.raw.size >> self.unit > MOST_WORDS:
             return {}
@@ -146,9 +149,9 @@ class Races:
         for step in range(max(1, size >> self.unit)):
             here = words + step if step else words
             stamps = touched.writer.take(here, mode="clip")
-            clash = None if synced else self._clash(m, region, stamps, mask)
+            clash = None if synced and not volatile else self._clash(m, region, stamps, mask)
             if clash is not None:
-                self._tell(m, region, here, stamps, clash, item)
+                self._tell(m, region, here, stamps, clash, item, volatile=volatile)
                 if touched.alone is not None:
                     by = touched.alone[np.broadcast_to(here, m.shape).reshape(-1)[clash]]
                     mine = np.broadcast_to(self._owners, m.shape).reshape(-1)[clash]
@@ -216,11 +219,12 @@ class Races:
 
     def stored(
         self, m: Threads, piece: Reached, size: int, parts: list[tuple[Array, Array]], dtype: np.dtype[Any],
-        synced: bool,
+        synced: Synced,
     ) -> None:
         """Notes a store that is about to be made: of each of `parts`, the indices of elements and their values."""
         region, mask = piece.region, piece.mask
-        if self.off or synced or (region.named.shared and not self.checked) or (
+        volatile = region.named.shared and synced == "volatile"
+        if self.off or (synced and not volatile) or (region.named.shared and not self.checked) or (
             region.raw.size >> self.unit > MOST_WORDS
         ):
             return
@@ -237,12 +241,12 @@ class Races:
                 old = region.view(dtype)[index[place]]
                 clash = clash[_bits(old) != _bits(value[place])]
                 if clash.size:
-                    self._tell(m, region, here, stamps, clash, size, different=True)
+                    self._tell(m, region, here, stamps, clash, size, different=True, volatile=volatile)
             if touched.reader is not None and self.checked:
                 stamps = touched.reader.take(here, mode="clip")
                 clash = self._clash(m, region, stamps, mask)
                 if clash is not None:
-                    self._tell(m, region, here, stamps, clash, size)
+                    self._tell(m, region, here, stamps, clash, size, volatile=volatile)
             self._stamp(m, touched.writer, here, mask)
             if region.keeps:
                 if touched.alone is None:
@@ -295,10 +299,12 @@ class Races:
         return region.touched
 
     def _tell(
-        self, m: Threads, region: Region, words: Array, stamps: Array, clash: Array, item: int, different: bool = False
+        self, m: Threads, region: Region, words: Array, stamps: Array, clash: Array, item: int, *,
+        different: bool = False, volatile: bool = False,
     ) -> None:
         """Notes the first clash between blocks, between warps of a block, and within a warp, by the number of an
-        element of `item` bytes. `different`: both store, other values."""
+        element of `item` bytes. `different`: both store, other values; `volatile`: within a warp alone, as a volatile
+        access may be meant for other warps."""
         words, stamps, owners = (
             np.broadcast_to(one, m.shape).reshape(-1)[clash] for one in (words, stamps, self._owners))
         theirs, ours = (stamps & WHO) - 1, owners - 1
@@ -306,7 +312,7 @@ class Races:
         in_warp = same & (theirs % self.threads // WARP == ours % self.threads // WARP)
         for among, which in (("blocks", ~same), ("warps", same & ~in_warp), ("lanes", in_warp)):
             here = np.flatnonzero(which)
-            if not here.size:
+            if not here.size or (volatile and among != "lanes"):
                 continue
             one, other = int(theirs[here[0]]), int(ours[here[0]])
             named, element = self.place(region, int(words[here[0]]) << self.unit, item)
@@ -314,9 +320,8 @@ class Races:
             if among == "blocks":
                 m.findings.race(m.spot(), named, element, blocks, different)
             elif among == "lanes":
-                # Lanes of a warp mostly run in step, so the answer may well be right.
-                m.findings.undefined(
-                    m.spot(), "warp", named, element=element, numbers=blocks[:1], certain=False)
+                # Lanes of a warp mostly run in step, so the answer may well be right: a remark.
+                m.findings.undefined(m.spot(), "warp", named, element=element, numbers=blocks[:1])
             else:
                 m.findings.undefined(
                     m.spot(), "shared" if named.shared else "barrier", named, element=element, numbers=blocks[:1],

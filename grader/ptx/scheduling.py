@@ -15,7 +15,7 @@ from grader.ptx.findings import Sightings
 from grader.ptx.flow import FunctionCode
 from grader.ptx.memory import Spaces
 from grader.ptx.program import ThreadFunction, ThreadInstruction
-from grader.ptx.special import special
+from grader.ptx.special import ANYWHERE, special
 from grader.ptx.state import ChunkState, Grid
 from grader.ptx.types import DTYPES, Array, Unsupported
 
@@ -77,7 +77,8 @@ class Scheduling(ChunkState):
         assert self.running is not None
         value = self.running.regs[slot]
         if value is None:
-            value = _unset(DTYPES[self.running.code.kinds[slot]])
+            value = self._unset(DTYPES[self.running.code.kinds[slot]])
+            self.findings.undefined(self.spot(), "unset", certain=False)
         elif not self.frame.full:
             value = self.frame.inside(value)
         self.regs[slot] = value
@@ -86,12 +87,21 @@ class Scheduling(ChunkState):
     def known(self, slot: int) -> bool:
         return self.running is not None and self.running.regs[slot] is not None
 
+    def _unset(self, dtype: np.dtype[np.generic]) -> Array:
+        """A register that nothing has written: a GPU has anything there. NaN as a number, so that a sum that begins
+        with it shows, and no predicate holds; on another device they do."""
+        if dtype.kind == "b":
+            return np.full((1, 1), self.spaces.unset != 0xFF)
+        return np.full(dtype.itemsize, self.spaces.unset, np.uint8).view(dtype)[None]
+
     def activate(self, code: FunctionCode, path: Path, parent: Activation | None) -> Activation:
         if len(path) > MOST_CALLS:
             raise Limit("memory")
         regs: list[Array | None] = [None] * len(code.kinds)
         for name, slot in code.specials.items():
             regs[slot] = special(name, self.grid, self.numbers, self.spaces)
+            if name in ANYWHERE:
+                self.findings.undefined(self.spot(), "places", certain=False)
         local = 0
         if parent is not None:
             local = parent.local + parent.code.local
@@ -122,7 +132,7 @@ class Scheduling(ChunkState):
             value, old = self.regs[slot], self.running.regs[slot]
             assert value is not None
             whole = np.empty(self.whole, value.dtype)
-            before = _unset(value.dtype) if old is None else old
+            before = self._unset(value.dtype) if old is None else old
             whole[...] = before if before.dtype == value.dtype else before.view(value.dtype)
             self.frame.outside(value, whole)
             self.running.regs[slot] = whole
@@ -225,9 +235,3 @@ class Scheduling(ChunkState):
         """The first block that has threads in a mask of the whole chunk: its place in this part."""
         inside = mask if self.frame.full else self.frame.inside(mask)
         return int(np.argmax(inside.any(1))) if inside.shape[0] > 1 else 0
-
-
-def _unset(dtype: np.dtype[np.generic]) -> Array:
-    """A register that nothing has written: a GPU has anything there. NaN as a number, so that a sum that begins with it
-    shows; a predicate is false."""
-    return np.zeros((1, 1), dtype) if dtype.kind == "b" else np.full(dtype.itemsize, 0xFF, np.uint8).view(dtype)[None]

@@ -14,6 +14,8 @@ _MASKS = {
     "%lanemask_le": lambda lane: (2 << lane) - 1, "%lanemask_ge": lambda lane: 0xFFFFFFFF - ((1 << lane) - 1),
     "%lanemask_gt": lambda lane: 0xFFFFFFFF - ((2 << lane) - 1),
 }
+ANYWHERE = frozenset({"%smid", "%gridid"})
+"""Registers that a launch on another device may find otherwise."""
 
 
 def special(name: str, grid: Grid, numbers: Array, spaces: Spaces) -> Array:
@@ -40,7 +42,9 @@ def special(name: str, grid: Grid, numbers: Array, spaces: Spaces) -> Array:
     if name == "%warpid":
         return _uint(np.arange(grid.block)[None, :] // WARP)
     if name == "%gridid":
-        return np.ones((1, 1), np.uint64)
+        return np.full((1, 1), 77 if "places" in spaces.elsewhere else 1, np.uint64)
+    if name == "%smid" and "places" in spaces.elsewhere:
+        return _uint((numbers[:, None].astype(np.int64) * 7 + 3) % spaces.multiprocessors)
     constants = {
         "%nwarpid": 64, "%smid": 0, "%nsmid": spaces.multiprocessors, "%dynamic_smem_size": grid.shared,
         "%total_smem_size": spaces.shared.bytes, "%aggr_smem_size": spaces.shared.bytes, "%cluster_ctarank": 0,

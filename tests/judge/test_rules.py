@@ -13,6 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from grader.frontends import Foreign
+from grader.judge.residency import TooManyRegisters, TooManyTogether, misfit
 from grader.judge.rules import (
     HOST_BYTES,
     BeyondBuffer,
@@ -21,15 +22,15 @@ from grader.judge.rules import (
     NothingToCopy,
     NotOnTarget,
     Problem,
-    TooManyTogether,
     TooMuchMemory,
     check,
     check_kernels,
     foreign,
 )
+from grader.plan.compiled import Facts
 from grader.plan.device import TARGETS
 from grader.plan.messages import Given, GivenScalar, GivenTensor
-from grader.plan.plan import Malformed, Plan, read_plan
+from grader.plan.plan import Launch, Malformed, Plan, read_plan
 from tests.frontends.triton import kernels
 from tests.rows import each_row
 
@@ -228,6 +229,17 @@ def test_a_cooperative_launch_has_as_many_programs_as_the_device_holds() -> None
     assert problems({**together, "first": [{**launch, "grid": [most, 1, 1]}]}) == []
     assert [type(one) for one in problems({**together, "first": [{**launch, "grid": [most, 2, 1]}]})] == [
         TooManyTogether]
+
+
+@pytest.mark.parametrize(("threads", "grid", "registers", "problem"), [
+    (1024, 1, 64, None), (1024, 1, 65, TooManyRegisters), (512, 1, 128, None), (512, 132, 128, None),
+    (512, 133, 128, TooManyTogether), (256, 1, 255, None), (288, 1, 255, TooManyRegisters)])
+def test_registers_bound_a_launch(threads: int, grid: int, registers: int, problem: type[object] | None) -> None:
+    plan = read_plan(json.dumps(VALID).encode())
+    launch = next(one for one in plan.first if isinstance(one, Launch)).model_copy(update={
+        "grid": (grid, 1, 1), "block": (threads, 1, 1), "cooperative": True})
+    found = misfit(launch, plan.kernels[0], TARGETS["sm_90"], Facts(registers=registers, spills=0, shared=0))
+    assert found is None if problem is None else isinstance(found, problem)
 
 
 def test_each_problem_is_told_once_and_not_too_many() -> None:

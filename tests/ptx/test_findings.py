@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader.frontends.cuda.phrases import PHRASES
 from grader.plan.findings import Assertion, Misaligned, OutOfBounds, Race, Undefined, Unwritten
 from tests.frontends.cuda.compiling import needs_nvcc
 from tests.ptx.launching import Outcome, compiled, empty, run, tensor
@@ -58,7 +59,7 @@ def test_missing_barriers_are_races_of_shared_memory() -> None:
     _lines(body, found, "// add")
 
 
-def test_warps_that_run_in_step_are_no_failure() -> None:
+def test_lanes_that_run_in_step_are_seen_and_no_failure() -> None:
     body = """    __shared__ float s[64];
     int t = threadIdx.x;
     volatile float* v = s;
@@ -68,7 +69,11 @@ def test_warps_that_run_in_step_are_no_failure() -> None:
     y[t] = v[0];
 """
     found = _run(body, block=32).findings
-    assert all(isinstance(one, Undefined) and not one.certain for one in found)
+    assert {one.what for one in found if isinstance(one, Undefined)} == {"warp"} and len(found) == 2
+    assert PHRASES.chances["warp"].kind is None
+    apart = body.replace("v[t] = v[t] + v[t + 16];", "float sum = v[t] + v[t + 16]; __syncwarp(); v[t] = sum;")
+    synced = apart.replace("    float sum", "    __syncwarp(); float sum").replace("    y[t]", "    __syncwarp(); y[t]")
+    assert not _run(synced, block=32).findings
 
 
 @pytest.mark.parametrize(("block", "down", "what"), [(45, 16, ["index"]), (45, 0, []), (64, 16, [])])

@@ -12,6 +12,7 @@ import pytest
 
 from grader.ptx.types import DTYPES
 from grader.ptx.values import PURE
+from grader.ptx.values.errors import documented
 from tests.ptx.exact import awkward, bits, numbers, one, rounded, run
 from tests.rows import each_row
 
@@ -253,3 +254,27 @@ def test_what_is_left_out_is_not_written_through() -> None:
     source = np.array([1.0, 2.0], np.float32)
     run("cvt.f32.f32", source)[0][...] = 7
     assert DTYPES["f32"] == source.dtype and source.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(("name", "modifiers", "bound"), [
+    ("tanh", ("approx", "f32"), 2.0**-11), ("rcp", ("approx", "ftz", "f32"), 2.0**-23),
+    ("ex2", ("approx", "f32"), 2.0**-22), ("div", ("full", "f32"), 2.0**-22), ("rsqrt", ("approx", "f32"), 2.0**-22.9)])
+def test_approximations_are_off_by_what_is_documented_either_way(
+    name: str, modifiers: tuple[str, ...], bound: float
+) -> None:
+    erring = documented(name, modifiers)
+    assert erring is not None
+    exact = np.linspace(0.01, 0.99, 1000, dtype=np.float32)
+    found, again, later = erring(exact, 7), erring(exact, 7), erring(exact, 8)
+    off = found.astype(np.float64) / exact - 1
+    assert (np.abs(off) <= bound).all() and np.abs(off).max() > bound / 2
+    assert (off > 0).any() and (off < 0).any() and (found == again).all() and (found != later).any()
+    special = np.array([0, np.inf, -np.inf, np.nan], np.float32)
+    with np.errstate(all="ignore"):
+        assert np.array_equal(erring(special, 7), special, equal_nan=True)
+
+
+@pytest.mark.parametrize(("name", "modifiers"), [
+    ("div", ("rn", "f32")), ("sqrt", ("rn", "f32")), ("rcp", ("approx", "ftz", "f64")), ("add", ("f32",))])
+def test_what_is_rounded_is_not_off(name: str, modifiers: tuple[str, ...]) -> None:
+    assert documented(name, modifiers) is None

@@ -22,8 +22,17 @@ _ELEMENTS: dict[DType, str] = {
 }  # fmt: skip
 
 
+# Loads of a flag, and atomics, by which a loop may wait: see `ptx/code.py`.
+_WAITS = ("\tld.volatile.", "\tld.relaxed.", "\tld.acquire.", "\tatom.", "\tnanosleep.")
+# `__launch_bounds__`, and a bound of registers itself.
+_BOUNDED = (".maxntid", ".maxnreg", ".reqntid")
+
+
 def _traits(kernel: Kernel) -> frozenset[Trait]:
-    return frozenset({"product"} if any(name in kernel.text for name in _PRODUCTS) else ())
+    found: dict[Trait, tuple[str, ...]] = {"product": _PRODUCTS, "waits": _WAITS}
+    bounded = any(name in kernel.text for name in _BOUNDED)
+    return frozenset(trait for trait, names in found.items() if any(name in kernel.text for name in names)) | (
+        frozenset() if bounded else frozenset({"unbounded"}))
 
 
 def _signature(function: str, parameters: Sequence[Parameter]) -> str:

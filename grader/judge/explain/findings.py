@@ -134,7 +134,8 @@ def undefined(found: seen.Undefined, words: Phrases, source: str = "") -> Hint:
     chance = words.closer(words.chances[found.what], found, source)
     first, other = (program(one, *found.programs) for one in [*found.programs, (0, 0, 0), (0, 0, 0)][:2])
     # Shared memory is a program's own.
-    tensor = quoted(found.tensor) if found.what == "shared" else tensor_name(found.tensor, found.given, words)
+    tensor = quoted(found.tensor) if found.what in ("shared", "approximate") else tensor_name(
+        found.tensor, found.given, words)
     known = {"line": in_line(found.line), "element": found.element, "tensor": tensor,
              "kernel": quoted(found.kernel), "program": first, "other": other}
     return Hint(chance.seen.format(**known), chance.look.format(**known), f"undefined: {found.what}", sure=False)

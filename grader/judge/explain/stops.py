@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from grader.engine.forkserver.conversation import Lost
 from grader.frontends.phrases import Phrases
-from grader.judge import execution, rules
+from grader.judge import execution, residency, rules
 from grader.judge.explain.failures import HINTS, explain_failure
 from grader.judge.explain.refusals import explain_absent, explain_refusal
 from grader.judge.timing.pool import Wrong
@@ -160,10 +160,17 @@ def _asked(problem: rules.Problem, phrases: Phrases, assignment: Assignment) -> 
                 spoken(f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs along {axis}, where a GPU "
                        f"takes {most:,} at most.", phrases),
                 spoken(f"Let each program work on a larger block{swap}.", phrases))
-        case rules.TooManyTogether(kernel=kernel, option=option, programs=programs, most=most):
+        case residency.TooManyRegisters(kernel=kernel, threads=threads, registers=registers, most=most):
+            return (
+                spoken(f"The launch of {quoted(kernel)}{line} cannot begin: {threads:,} threads a program, each with "
+                       f"{registers} registers, where a program has {most:,} registers at most.", phrases),
+                spoken("Launch fewer threads a program, or let each thread hold fewer values."
+                       f"{words.fewer_registers}", phrases))
+        case residency.TooManyTogether(kernel=kernel, option=option, programs=programs, most=most, registers=registers):
+            each = f", as each thread takes {registers} registers" if registers else ""
             return (
                 spoken(f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs at a time "
-                       f"({option}), where the GPU holds {most:,} at most.", phrases),
+                       f"({option}), where the GPU holds {most:,} at most{each}.", phrases),
                 spoken("Launch as many programs as it holds, and let each go on to further blocks in a loop.", phrases))
         case rules.TooMuchMemory(bytes=size, most=most, on=on):
             has = f"the GPU has {_size(most)}" if on == "device" else f"it may take {_size(most)} of the host's memory"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from grader.plan.plan import Malformed
 from grader.ptx.decode import Decoder, Run, vector
 from grader.ptx.program import ThreadInstruction
+from grader.ptx.races import Synced
 from grader.ptx.state import ChunkState
 from grader.ptx.types import DTYPES, Unsupported
 
@@ -30,6 +31,10 @@ def _type_of(one: ThreadInstruction) -> str:
     return kind
 
 
+def _synced(one: ThreadInstruction) -> Synced:
+    return "volatile" if "volatile" in one.modifiers else bool(_SYNCED & set(one.modifiers))
+
+
 def _ld(decoder: Decoder, one: ThreadInstruction) -> Run:
     kind, space = _type_of(one), space_of(one)
     dtype = DTYPES[kind]
@@ -41,7 +46,7 @@ def _ld(decoder: Decoder, one: ThreadInstruction) -> Run:
         ):
             return _from_registers(decoder, one, name, plus)
     address = decoder.address(one.operands[1])
-    synced, acquires = bool(_SYNCED & set(one.modifiers)), "acquire" in one.modifiers
+    synced, acquires = _synced(one), "acquire" in one.modifiers
     if len(puts) == 1:
         put = puts[0]
 
@@ -71,7 +76,7 @@ def _st(decoder: Decoder, one: ThreadInstruction) -> Run:
         return _to_registers(decoder, one, name, plus)
     gets = [decoder.source(name, kind) for name in vector(one.operands[1])]
     address = decoder.address(one.operands[0])
-    synced, releases = bool(_SYNCED & set(one.modifiers)), "release" in one.modifiers
+    synced, releases = _synced(one), "release" in one.modifiers
 
     def run(m: ChunkState) -> None:
         m.spaces.store(m, space, address(m), [get(m) for get in gets], dtype, synced)

@@ -7,10 +7,12 @@ from typing import Any
 
 from grader.plan.plan import Malformed
 from grader.ptx.decode import Decoder, Get, Put, Run
+from grader.ptx.findings import Named
 from grader.ptx.program import ThreadInstruction
 from grader.ptx.state import ChunkState
 from grader.ptx.types import Array
 from grader.ptx.values import Pure
+from grader.ptx.values.errors import Erring, documented
 
 CARRY = "the carry"
 """The register of the carry flag: no name of PTX has a space."""
@@ -42,9 +44,23 @@ def pure_builder(pure: Pure) -> Callable[[Decoder, ThreadInstruction], Run]:
                 targets.append(decoder.target(names.pop(0)))
         if names:
             raise Malformed(f"{one} with too many results")
+        if (erring := documented(one.name, one.modifiers)) is not None:
+            targets = [_approximated(put, erring, Named(f"{one.name}.{'.'.join(one.modifiers)}")) for put in targets]
         return _run(rule.function, sources, targets)
 
     return build
+
+
+def _approximated(put: Put, erring: Erring, named: Named) -> Put:
+    """A writer of results that are exact here, and as far off as is documented on another device."""
+
+    def write(m: ChunkState, value: Array) -> None:
+        if "errors" in m.spaces.elsewhere and (not m.spaces.erring or m.line() in m.spaces.erring):
+            m.findings.undefined(m.spot(), "approximate", named, certain=False)
+            value = erring(value, m.clock)
+        put(m, value)
+
+    return write
 
 
 def _run(function: Callable[..., Any], sources: list[Get], targets: list[Put]) -> Run:

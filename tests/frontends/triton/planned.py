@@ -24,6 +24,7 @@ from grader.plan.device import TARGETS
 from grader.plan.limits import Budget
 from grader.plan.messages import Given, GivenScalar, GivenTensor, Loaded, Simulated, kernel_key
 from grader.plan.plan import Plan
+from grader.ptx.launch import SimulatedDevice
 from tests.frontends.triton.planner.harness import Planner
 from tests.frontends.triton.simulator.harness import memory
 
@@ -83,7 +84,8 @@ def run_as_compiled(plan: Plan, values: dict[str, Any], outputs: Sequence[str]) 
             return one
         binaries[kernel_key(kernel)] = one
     machine = lowered(plan, binaries, "cuda")
-    return threads.run(machine, _memories(machine, values), outputs=outputs, budget=Budget(10**10, 60), device=DEVICE)
+    return threads.run(
+        machine, _memories(machine, values), outputs=outputs, budget=Budget(10**10, 60), on=SimulatedDevice(DEVICE))
 
 
 def source(name: str) -> str:

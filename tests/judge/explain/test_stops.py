@@ -8,13 +8,13 @@ from grader.engine.forkserver.conversation import Lost
 from grader.judge import execution
 from grader.judge.explain import explain_remarks, explain_stop
 from grader.judge.explain.stops import Stop
+from grader.judge.residency import TooManyRegisters, TooManyTogether
 from grader.judge.rules import (
     BeyondBuffer,
     GridTooLarge,
     HostMemory,
     NothingToCopy,
     NotOnTarget,
-    TooManyTogether,
     TooMuchMemory,
 )
 from grader.model.verdicts import FailureKind
@@ -76,6 +76,10 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (HostMemory("k", 10, ""), "exception", "takes a tensor of your own", 'device="cuda"'),
     (TooManyTogether("k", 10, "launch_cooperative_grid=True", 13_173, 2112), "exception",
      "13,173 programs at a time (launch_cooperative_grid=True)", "further blocks in a loop"),
+    (TooManyTogether("k", 10, "launch_cooperative_grid=True", 528, 132, 128), "exception",
+     "holds 132 at most, as each thread takes 128 registers", "further blocks in a loop"),
+    (TooManyRegisters("k", 10, 1024, 127, 65_536), "exception", "1,024 threads a program, each with 127 registers, "
+     "where a program has 65,536", "fewer threads a program"),
     (NotOnTarget("k", 10, "launch_pdl", "sm_80"), "exception", "sets launch_pdl, which sm_80 does not have",
      "Leave launch_pdl out"),
     (compiled.Problem(message="PassManager::run failed", line=10), "compile_error", "PassManager", "smaller blocks"),

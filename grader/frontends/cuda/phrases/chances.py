@@ -67,9 +67,9 @@ CHANCES: Chances = {
     "barrier": _failure(
         "The load{line} reads an element of {tensor} that another thread of block {program} has stored, without "
         "__syncthreads() between: it may not be there yet.", _SYNC),
-    "warp": _failure(
-        "Threads of one warp exchange values through {tensor}{line} without __syncwarp() between, in block {program}: "
-        "since Volta the threads of a warp need not run in step.",
+    "warp": Chance(
+        None, "Threads of one warp exchange values through {tensor}{line} without __syncwarp() between, in block "
+        "{program}: since Volta the threads of a warp need not run in step.",
         "Call __syncwarp() between the store and the load, or exchange values with __shfl_down_sync."),
     "relaxed": Chance(
         None, "The load{line} reads what block {program} stored to {tensor} before the atomic that tells of it, and no "
@@ -90,6 +90,18 @@ CHANCES: Chances = {
         "be there.",
         "Store every element before it is read: cudaMalloc and __shared__ leave what was there before. cudaMemset sets "
         "the GPU's memory to 0."),
+    "unset": _failure(
+        "The answer depends on a register or on local memory that nothing has set{line}: a GPU has anything there.",
+        "Give each variable a value before it is read, in every branch, and each element of a local array."),
+    "places": _failure(
+        "The answer depends on where {kernel} runs, or on where its memory lies: an address, or the number of a "
+        "multiprocessor.",
+        "Compute from blockIdx, threadIdx and what the pointers point to."),
+    "approximate": _failure(
+        "The answer rests on {tensor}{line}, which a GPU only approximates: it is wrong for some elements with the "
+        "error that NVIDIA documents for this instruction.",
+        "Compute it with the functions of CUDA C++, such as tanhf, expf, logf and a plain division: they are nearly as "
+        "precise as a float can be."),
     "shared": _failure(
         "Threads of block {program} use one element of the shared array {tensor}{line} at the same time, at "
         "least one of them stores to it, and no __syncthreads() stands between.", _SYNC),

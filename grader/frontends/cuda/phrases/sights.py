@@ -113,4 +113,5 @@ CALLS = Calls(
     assembly_unsimulated="A kernel in CUDA C++ alone can be checked here, too.",
     skipped_print="Skipped in {lines}{texts}: host code has no values to print or check. In a kernel use printf or "
                   "assert. This costs no points.",
+    fewer_registers=" `__launch_bounds__(threads)` before a kernel's name lets the compiler keep to what there is.",
 )

@@ -26,7 +26,6 @@ from grader.frontends.memory import (
     stopped_at,
     temporary,
 )
-from grader.plan.device import Device
 from grader.plan.frames import Channel
 from grader.plan.limits import Budget, LaunchStopped, Limit
 from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated
@@ -34,7 +33,7 @@ from grader.plan.plan import Launch, Malformed, Plan, read_plan
 from grader.plan.traffic import Watch
 from grader.ptx.allocation import keep_freed_memory, zeros
 from grader.ptx.findings import Sightings
-from grader.ptx.launch import Setting, run_launch
+from grader.ptx.launch import PLAIN, Setting, SimulatedDevice, run_launch
 from grader.ptx.observing import ThreadObserver
 
 SUFFIX = ".cu"
@@ -50,7 +49,7 @@ def prepare() -> None:
 
 def run(
     plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), budget: Budget | None = None,
-    device: Device | None = None, twice: Collection[int] = (), watch: Watch | None = None,
+    on: SimulatedDevice = PLAIN, twice: Collection[int] = (), watch: Watch | None = None,
     order: Sequence[int] | None = None,
 ) -> Result:
     """Runs the first call of a plan and, with two `memories`, the steady call after it.
@@ -64,7 +63,7 @@ def run(
     observer = ThreadObserver(watch or Watch(), (watch and watch.output) or next(iter(outputs), ""))
     byte = 0 if order is not None and (not order or any(order)) else UNWRITTEN
     loads_first = order is not None and (not order or 0 in order)
-    setting = Setting(SUFFIX, variable_name, device, observer, loads_first)
+    setting = Setting(SUFFIX, variable_name, on, observer, loads_first)
     try:
         if (stopped := stop_at_once(plan, memories)) is not None:
             return stopped
@@ -133,9 +132,11 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
     try:
         plan = read_plan(serving.contents(descriptors[0], request.bytes))
         memories = mapped(plan, request.call, descriptors[1:])
+        device = SimulatedDevice(
+            request.device, request.registers, frozenset(request.elsewhere), frozenset(request.erring))
         result = run(
             plan, *memories, outputs=request.outputs, budget=Budget(request.operations, request.seconds or inf),
-            device=request.device, twice=request.twice, watch=request.watch, order=request.order)
+            on=device, twice=request.twice, watch=request.watch, order=request.order)
     except (Malformed, ValueError, IndexError, OSError) as error:
         result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])
     return fitting(result).model_copy(update={"seq": request.seq})

@@ -1,0 +1,60 @@
+"""How far approximate instructions may be off, as "PTX ISA 9.0" documents it with each of them (9.7.3, 9.7.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from grader.ptx.types import Array
+from grader.ptx.values.halves import CODES
+from grader.ptx.values.rules import Words
+
+Erring = Callable[[Array, int], Array]
+"""A function from exact results, and a number that tells one time from another, to results that are as far off as they
+may be."""
+
+_ULPS = {"rcp": 1, "div": 2, "ex2": 2}
+# sqrt, rsqrt, tanh; and lg2, where that is more than its absolute error, which counts for arguments from 0.5 to 2.
+_RELATIVE = {"sqrt": 2.0**-23, "rsqrt": 2.0**-22.9, "tanh": 2.0**-11, "lg2": 2.0**-22}
+# sin and cos of angles up to a turn.
+_ABSOLUTE = {"lg2": 2.0**-22, "sin": 2.0**-20.5, "cos": 2.0**-20.5}
+# Relative errors, which for tanh of f16 stay below the absolute one that is documented.
+_HALVES = {("ex2", "f16"): 2.0**-9.9, ("ex2", "bf16"): 2.0**-7,
+           ("tanh", "f16"): 2.0**-10.987, ("tanh", "bf16"): 2.0**-8}
+_BOUNDED = ("sin", "cos", "tanh")
+
+
+def documented(name: str, modifiers: Words) -> Erring | None:
+    """The error of an instruction; None if its result is exact, or rounded as it should be."""
+    kind = modifiers[-1] if modifiers else ""
+    if not {"approx", "full"} & set(modifiers):
+        return None
+    if kind == "f32" and any(name in bounds for bounds in (_ULPS, _RELATIVE, _ABSOLUTE)):
+        ulps, relative, absolute = (bounds.get(name, 0) for bounds in (_ULPS, _RELATIVE, _ABSOLUTE))
+        return lambda value, time: _off(value, time, name, np.maximum(
+            np.maximum(ulps * np.spacing(np.abs(value)).astype(np.float64), relative * np.abs(value)), absolute))
+    if (bound := _HALVES.get((name, kind.removesuffix("x2")))) is None:
+        return None
+    code = CODES[kind]
+
+    def half(value: Array, time: int) -> Array:
+        exact = code.decode(value)
+        return code.encode(_off(exact, time, name, bound * np.abs(exact)))
+
+    return half
+
+
+def _off(value: Array, time: int, name: str, step: Array) -> Array:
+    """Results that are off by `step`, one way or the other by their bits: some are always off the wrong way. What is
+    not an ordinary number stays."""
+    bits = value.view(np.uint32) ^ np.uint32(time * 0x9E3779B1 & 0xFFFFFFFF)
+    up = (bits * np.uint32(0x85EBCA6B)) >> np.uint32(31) == 0
+    wide = value.astype(np.float64)
+    moved = np.where(up, wide + step, wide - step).astype(np.float32)
+    # No further than documented, however it was rounded.
+    moved = np.where(np.abs(moved - wide) > step, np.nextafter(moved, value), moved)
+    if name in _BOUNDED:
+        moved = np.clip(moved, np.float32(-1), np.float32(1))
+    ordinary = np.isfinite(value) & (np.abs(value) >= np.finfo(np.float32).smallest_normal)
+    return np.where(ordinary, moved, value)
