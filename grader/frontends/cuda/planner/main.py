@@ -99,7 +99,7 @@ class _HostPlanner:
         # Tokens are the same whenever a file is graded.
         kernels = "".join(entry.text for entry in self._contents.entries).encode()
         # Their last two bits say what numbers look like.
-        self._seeds = [int.from_bytes(hashlib.sha256(b"%d" % index + kernels).digest()[:8], "little") & ~3 | index
+        self._seeds = [int.from_bytes(hashlib.sha256(b"%d" % index + kernels).digest()[:8], "little") & ~3 | index % ZEROS
                        for index in range(SEEDS)]
 
     def plan(self, request: PlanCall, file: int) -> Planned | Refused | Failed:
