@@ -282,6 +282,8 @@ SCORES: tuple[tuple[str, str, Callable[..., Tensor | None]], ...] = (
      lambda q, k, causal, scale: None if causal or q.shape[2] == 1 else _scores(q, k, True, scale)),
     ("one key too many", "A causal query i sees keys 0 to i: compare with <=, of the key's number and the query's.",
      lambda q, k, causal, scale: _scores(q, k, True, scale, diagonal=2) if causal and q.shape[2] > 1 else None),
+    ("own key missing", "A causal query i did not see key i: it sees keys 0 to i, its own too, so compare with <=.",
+     lambda q, k, causal, scale: _scores(q, k, True, scale, diagonal=0) if causal and q.shape[2] > 1 else None),
     *(("mask within a tile", "The causal mask compares numbers that count from where a tile begins: add the tile's "
        "beginning to that of the query and to that of the key.",
        lambda q, k, causal, scale, queries=queries, keys=keys: _by_places(q, k, causal, scale, queries, keys))
