@@ -27,8 +27,7 @@ from grader.kit.author import (
 )
 
 SCALES = {"mixed": ((0.3, 3.0), 5.0), "extreme": ((1.0, 8.0), 300.0)}
-"""Standard deviation of a row, lowest and highest, and its offset: of "extreme" rows exp overflows or is zero all over,
-unless the maximum is subtracted."""
+"""Standard deviations of a row, and its offset: "extreme" rows overflow, unless the maximum is subtracted."""
 BLOCKS = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 """Sizes of the blocks that mistaken sums are made of."""
 
@@ -60,20 +59,10 @@ def _terms(x: Tensor) -> Tensor:
     return torch.exp(x.double() - x.double().amax(dim=1, keepdim=True))
 
 
-def _by_sum(total: Tensor, x: Tensor) -> Tensor:
-    return _terms(x) / total
-
-
 def _less(x: Tensor, subtracted: Tensor) -> Tensor | None:
     """What float32 gives where another number is subtracted from a row than its maximum."""
     terms = torch.exp(x - subtracted)
     return (terms / terms.sum(dim=1, keepdim=True)).double()
-
-
-def _less_of_block(block: int, last: bool, x: Tensor) -> Tensor | None:
-    """The maximum of the first block, or of the last, is subtracted from all of the row."""
-    at = slice((x.shape[1] - 1) // block * block, None) if last else slice(block)
-    return _less(x, x[:, at].amax(dim=1, keepdim=True)) if x.shape[1] > block else None
 
 
 def _zeros_beyond(block: int, x: Tensor) -> Tensor | None:
@@ -96,8 +85,6 @@ BY_BLOCKS = (
     ("maximum of each lane", "Each lane subtracts the maximum of its own elements: after the loop take the largest of "
      "all lanes, and subtract that.", _by_lane),
 )
-ANOTHER = ("not the row's maximum", "exp overflows where an element lies over 88 above what is subtracted: that is "
-           "the largest of the whole row, and not its first element, its mean or a block's maximum.")
 WRONG_SUMS = (
     ("first block only", "Only the first columns, one block of them, are in the sum: it goes over the whole row.",
      sums.first_block),
@@ -138,10 +125,10 @@ ASSIGNMENT = assignment(
          lambda x: _terms(x) if x.shape[1] > 1 else None),
         ("no maximum", "No maximum is subtracted: exp overflows beyond 88, and where all of a row lie below −103 its "
          "sum is 0.", lambda x: _less(x, torch.zeros_like(x[:, :1]))),
-        (*ANOTHER, lambda x: _less(x, x[:, :1]) if x.shape[1] > 1 else None),
-        (*ANOTHER, lambda x: _less(x, x.mean(dim=1, keepdim=True)) if x.shape[1] > 1 else None),
-        *((*ANOTHER, lambda x, block=block, last=last: _less_of_block(block, last, x))
-          for last in (False, True) for block in BLOCKS),
+        *(("not the row's maximum", "exp overflows where an element lies over 88 above what is subtracted: that is the "
+           "largest of the whole row, and not its first element, its mean or a block's maximum.",
+           lambda x, block=block: _less(x, (x[:, :block].amax if block else x.mean)(dim=1, keepdim=True))
+           if x.shape[1] > max(1, block) else None) for block in (0, 1, *BLOCKS)),
         ("maximum not below 0", "The maximum begins at 0, which rows of negative numbers never reach: begin at "
          "-float('inf').", lambda x: _less(x, x.amax(dim=1, keepdim=True).clamp(min=0))),
         ("one more in the sum", "The sum of each row is 1 too large: does it begin at 0?",
@@ -157,7 +144,7 @@ ASSIGNMENT = assignment(
          lambda x: _terms(x) / x.shape[1] if x.shape[1] > 1 else None),
         *((name, hint, lambda x, wrong=wrong, block=block: wrong(block, x))
           for name, hint, wrong in BY_BLOCKS for block in BLOCKS),
-        *sums.wrong_sums(WRONG_SUMS, BLOCKS, _terms, _by_sum),
-        *sums.wrong_sums(UNSCALED, BLOCKS, lambda x: x.double(), _by_sum),
+        *sums.wrong_sums(WRONG_SUMS, BLOCKS, _terms, lambda total, x: _terms(x) / total),
+        *sums.wrong_sums(UNSCALED, BLOCKS, lambda x: x.double(), lambda total, x: _terms(x) / total),
     ),
 )

@@ -45,7 +45,7 @@ class Unseen(Exception):
 
 
 @dataclass(frozen=True)
-class Block:
+class DrawnBlock:
     """A block of the output, as rows and columns, and which of its elements one program stores; `alone`: it is one
     element, and no program stores it."""
 
@@ -130,7 +130,7 @@ class Drawing:
         shown = shown if len(shown) + SECRET <= most else {0, total - 1}
         return sorted(shown | {self._random.randrange(total) for _ in range(SECRET)})
 
-    def drawn(self) -> tuple[list[list[int]], list[Block]]:
+    def drawn(self) -> tuple[list[list[int]], list[DrawnBlock]]:
         """Places of the output, and the programs to run for what stands there at the end. Where a kernel goes about the
         output in no order that is known, places are drawn from what some of its programs store."""
         size, reaches, most = prod(self._shape), self._reaches, self._most
@@ -158,7 +158,7 @@ class Drawing:
             last = self._last(places)
             if last is None or not known:
                 raise Unseen(UNPLAIN)
-        blocks: list[Block] = []
+        blocks: list[DrawnBlock] = []
         for place, launch in last.items():
             writers = reaches[launch].stores(place) if launch >= 0 else []
             elements = reaches[launch].samples[writers[0]] if writers else np.array([place])
@@ -177,12 +177,12 @@ class Drawing:
                 return None
         return found
 
-    def _by_all(self, places: Sequence[int]) -> tuple[list[list[int]], list[Block]] | None:
+    def _by_all(self, places: Sequence[int]) -> tuple[list[list[int]], list[DrawnBlock]] | None:
         """Has all programs of a single launch tell who stores these places; None if that takes too long."""
         if len(self._launches) > 1 or self._each * self._totals[0] > EVERY:
             return None
         (x, y, _), item, (reach,) = self._launches[0].grid, self._item, self._reaches
-        chosen, blocks = set[int](), list[Block]()
+        chosen, blocks = set[int](), list[DrawnBlock]()
         for place in places:
             stored = self._simulate(Watch(stores=[place * item]), None, EVERY).stored
             writers = [one.program[0] + x * (one.program[1] + y * one.program[2]) for one in stored]
@@ -193,14 +193,14 @@ class Drawing:
             self._put(blocks, replace(self._block(torch.from_numpy(elements), place, []), alone=not writers))
         return [sorted(chosen)], blocks
 
-    def _by_programs(self) -> tuple[list[list[int]], list[Block]]:
+    def _by_programs(self) -> tuple[list[list[int]], list[DrawnBlock]]:
         """Places in what some programs store, if one launch stores all of the output at the end."""
         reaches = self._reaches
         last = max(number for number, one in enumerate(reaches) if one.given)
         alone = sum(one.given for one in reaches) == 1 and not self._some_filled
         if not alone and reaches[last].most * self._totals[last] < prod(self._shape):
             raise Unseen(UNPLAIN)
-        blocks: list[Block] = []
+        blocks: list[DrawnBlock] = []
         for elements in reaches[last].samples.values():
             if elements.size and len(blocks) < 2 + SECRET:
                 at = int(elements[self._random.randrange(elements.size)])
@@ -214,7 +214,7 @@ class Drawing:
             reach.add(samples)
         return all(reach.known for reach in self._reaches)
 
-    def _put(self, blocks: list[Block], block: Block) -> None:
+    def _put(self, blocks: list[DrawnBlock], block: DrawnBlock) -> None:
         # Numbers that are drawn for one block would change what is right in another one beside it.
         if not any(_meet(block.rows, one.rows) or (in_columns(self._assignment) and _meet(block.columns, one.columns))
                    for one in blocks):
@@ -249,7 +249,7 @@ class Drawing:
                 f"here stores {max(one.most for one in reaches):,} at most.", words),
             hint=spoken(ENOUGH, words))
 
-    def _block(self, elements: Tensor, at: int, later: Sequence[Reach]) -> Block:
+    def _block(self, elements: Tensor, at: int, later: Sequence[Reach]) -> DrawnBlock:
         """A part of what a program stores, around the element `at`, that no `later` launch seems to store again."""
         width = prod(self._shape[1:])
         rows = torch.unique(elements // width)
@@ -266,7 +266,7 @@ class Drawing:
             within = torch.cat([within[torch.from_numpy(kept)], torch.tensor([at])])
         stored = torch.zeros(last - first, width, dtype=torch.bool)
         stored[within // width - first, within % width] = True
-        return Block(slice(first, last), slice(left, right), stored[:, left:right])
+        return DrawnBlock(slice(first, last), slice(left, right), stored[:, left:right])
 
     @property
     def _some_filled(self) -> bool:

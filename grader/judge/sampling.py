@@ -17,7 +17,7 @@ from torch import Tensor
 
 from grader.judge.allowance import USED_UP
 from grader.judge.answers import finite
-from grader.judge.blocks import ENOUGH, OPERATIONS, Block, Drawing, Unseen, buffers_of, fills_of, in_columns
+from grader.judge.blocks import ENOUGH, OPERATIONS, Drawing, DrawnBlock, Unseen, buffers_of, fills_of, in_columns
 from grader.judge.buffers import HostTensor
 from grader.judge.compare import Comparison, index_of, plain, poison_, printed, unguarded
 from grader.judge.explain import explain_findings, explain_stop
@@ -121,7 +121,7 @@ class Sample:
         chosen, blocks = drawing.drawn()
         return SampledCase(self.case, len(blocks), programs, detail=self._run(chosen, blocks))
 
-    def _run(self, chosen: list[list[int]], blocks: Sequence[Block]) -> Detail | None:
+    def _run(self, chosen: list[list[int]], blocks: Sequence[DrawnBlock]) -> Detail | None:
         """Runs programs on inputs for these blocks. Returns what is wrong there."""
         with ExitStack() as stack:
             memory = self._memory(stack)
@@ -176,7 +176,7 @@ class Sample:
             poison_(memory[name].tensor)
             self._simulated(Watch(), memory)
             found = unguarded(memory[name].tensor, *answer_and_tolerance(self.assignment, new.inputs))
-        every = Block(slice(0, self.shape[0]), slice(0, 1), torch.ones_like(found.wrong))
+        every = DrawnBlock(slice(0, self.shape[0]), slice(0, 1), torch.ones_like(found.wrong))
         programs = sum(self.totals)
         return SampledCase(self.case, programs, programs, whole=True, detail=None if found.passed else self._told(
             found, found.wrong, every))
@@ -206,7 +206,7 @@ class Sample:
             raise Unseen(APART)
         return seen
 
-    def _part(self, output: Tensor, block: Block) -> Tensor:
+    def _part(self, output: Tensor, block: DrawnBlock) -> Tensor:
         rows = output[block.rows]
         return rows[:, block.columns] if in_columns(self.assignment) else rows
 
@@ -221,7 +221,7 @@ class Sample:
                 found[parameter.name] = tensor
         return found
 
-    def _filled(self, memory: Mapping[str, HostTensor], number: int, block: Block) -> Inputs:
+    def _filled(self, memory: Mapping[str, HostTensor], number: int, block: DrawnBlock) -> Inputs:
         """Inputs that a block of the output takes: views of the memory, filled with numbers drawn for it."""
         inputs = {p.name: memory[p.name].tensor for p in self.assignment.parameters if isinstance(p, Input | Update)}
         views: Inputs = {**inputs, **self.draws.scalars(self.case)}
@@ -241,7 +241,7 @@ class Sample:
             view.copy_(drawn[name])
         return views
 
-    def _compared(self, output: Tensor, block: Block, inputs: Inputs) -> Detail | None:
+    def _compared(self, output: Tensor, block: DrawnBlock, inputs: Inputs) -> Detail | None:
         got = self._part(output, block).contiguous()
         view, name = self.assignment, self.assignment.output.name
         if name in view.conditions:
@@ -250,7 +250,7 @@ class Sample:
         wrong = found.wrong & block.stored.reshape(found.wrong.shape)
         return self._told(found, wrong, block) if bool(wrong.any()) else None
 
-    def _told(self, found: Comparison, wrong: Tensor, block: Block) -> Detail:
+    def _told(self, found: Comparison, wrong: Tensor, block: DrawnBlock) -> Detail:
         words = phrases_of(self.assignment)
         of, bad = int(block.stored.sum()), int(wrong.sum())
         said = spoken(f"Of {of:,} elements that one program stores {bad:,} are wrong", words)
