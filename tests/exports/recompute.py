@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-DAY = 24 * 3600
 OPEN = ("needs_gpu", "infrastructure_error")
 Rows = list[list[str]]
 Row = dict[str, Any]
@@ -201,7 +200,7 @@ class Term:
                 continue
             late = Fraction(0)
             if deadline and head["submitted_at"]:
-                late = max(late, Fraction(int((_moment(head["submitted_at"]) - deadline).total_seconds()), DAY))
+                late = self._days_late(_moment(head["submitted_at"]), deadline)
             for days in range(min(allowed, math.ceil(late)) + 1):
                 points, left = Fraction(head["score"]), max(Fraction(0), late - days)
                 if left:
@@ -211,6 +210,19 @@ class Term:
                     points = min(points, Fraction(head["max_score"]) * Fraction(self.late.get("cap", 100)) / 100)
                 found[days] = max(found.get(days, 0.0), math.floor(points * 100 + Fraction(1, 2)) / 100)
         return list(found.items())
+
+    def _days_late(self, moment: datetime.datetime, deadline: datetime.datetime) -> Fraction:
+        """Days from one time of the course's clock to the same time of the next date, and the part of the last one."""
+        zone = zoneinfo.ZoneInfo(self.late.get("zone", "UTC"))
+        begin, shown, whole = deadline, deadline.astimezone(zone).replace(tzinfo=None), 0
+        while moment > begin:
+            shown += datetime.timedelta(days=1)
+            # An hour that clocks show twice ends at its second turn, one that they skip where it would have ended.
+            end = max(shown.replace(tzinfo=zone, fold=fold).astimezone(datetime.UTC) for fold in (0, 1))
+            if moment < end:
+                return whole + Fraction(int((moment - begin).total_seconds()), int((end - begin).total_seconds()))
+            begin, whole = end, whole + 1
+        return Fraction(whole)
 
 
 def _rows(path: Path) -> Rows:
