@@ -113,8 +113,11 @@ class Evidence:
         if self.dtype.is_floating_point:
             # A float16 output holds infinity where float64 need not.
             answer = answer.to(self.dtype).to(torch.float64)
-            # Zeros have many causes, and infinity equals infinity whatever overflowed: numbers must agree as well.
+            # Zeros have many causes, and infinity equals infinity whatever overflowed: numbers must agree as well, or
+            # NaN must stand in just these of many places.
             few, numbers = self._fits(answer, self._few)[1], wrong & self.finite
+            if bool(self.got[wrong].isnan().all()):
+                return ENOUGH <= count < int(written.sum()) and bool(torch.equal(answer.isnan() & written, wrong))
             if 2 * int(few.sum()) < agreement * few.numel() or not bool(answer[wrong].any()) or (
                 int(numbers.sum()) < min(ENOUGH, count)):
                 return False
