@@ -83,8 +83,7 @@ def planned(
     """
     started = time.monotonic()
     names, cards = _looked_at(submissions, course, asked, far=far is not None)
-    folders = [one.folder.resolve() for one in submissions]
-    surroundings.keep([asked.out, *folders, *(folder.parent for folder in folders)])
+    surroundings.keep([asked.out, *(one for each in submissions for one in (each.folder, each.folder.parent))])
     measured = None if far else _isolation(asked.level(course))
     # An interruption also ends lanes that are starting.
     on_interruption(signal.default_int_handler)
@@ -270,8 +269,8 @@ def _isolation(minimum: int) -> Isolation:
 
 
 def grade_class(plan: GradingPlan, console: Console, errors: Console) -> int:
-    """Grades a class. Writes students' files as they are graded, and the class page during the run and at its end, also
-    after an interruption. Returns the number of failures of ours."""
+    """Grade a class, and return the number of our failures. Students' files are written as they are graded, the class
+    page meanwhile and at the end, also after an interruption."""
     run = _ClassRun(plan, console, errors, RunState(len(plan.jobs), plan.lanes.running, plan.lanes.words))
     if plan.isolation and plan.isolation.level < isolation.ADVISED:
         errors.print(f"kernelmark: isolation level {plan.isolation} only: {'; '.join(plan.isolation.missing)}; "

@@ -39,7 +39,7 @@ def _read_course(request: wire.Probe) -> bool:
 
 
 def _read_kept(request: wire.Probe) -> bool:
-    return any(_tried(Path(name).read_bytes) for name in request.kept)
+    return any(_tried(Path(os.fsdecode(bytes.fromhex(name))).read_bytes) for name in request.kept)
 
 
 def _see_secret(request: wire.Probe) -> bool:
