@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from functools import cache
@@ -11,14 +12,18 @@ import pytest
 
 from grader.frontends.cuda.text import EntryText, split
 from grader.frontends.cuda.toolkit import problem, toolkit
-from grader.home import ROOT
 from grader.judge.kept_builds import KeptBuilds
 from grader.plan.plan import Kernel
 
 needs_nvcc = pytest.mark.skipif(problem() != "", reason=f"no nvcc: {problem()}")
 HOST = "-fPIC,-fno-optimize-sibling-calls"
-KEPT = KeptBuilds(ROOT / ".pytest_cache" / "ptx")
-"""What nvcc has made for these tests, in any run and for any worker: it took a tenth of all their time."""
+KEPT = KeptBuilds(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelmark" / "tests")
+"""PTX that nvcc has made for these tests, in any run, clone and worker, known by its source, options and toolkit."""
+
+
+@cache
+def _version(nvcc: Path) -> str:
+    return subprocess.run([nvcc, "--version"], check=True, capture_output=True, text=True, timeout=100).stdout
 
 
 @cache
@@ -26,7 +31,7 @@ def ptx(source: str, *options: str) -> str:
     """What nvcc makes of a file, optimized, with its lines."""
     found = toolkit()
     assert found is not None
-    parts = [word.encode() for word in (source, *options, str(found))]
+    parts = [word.encode() for word in (source, *options, str(found), _version(found.nvcc))]
     if (kept := KEPT.get(*parts)) is not None:
         return kept.decode()
     with tempfile.TemporaryDirectory() as folder:
