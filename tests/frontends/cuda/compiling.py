@@ -22,7 +22,7 @@ KEPT = KeptBuilds(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache
 
 
 @cache
-def _version(nvcc: Path) -> str:
+def _version(nvcc: str) -> str:
     return subprocess.run([nvcc, "--version"], check=True, capture_output=True, text=True, timeout=100).stdout
 
 
