@@ -54,7 +54,7 @@ def test_a_fault_is_recognised(
 def test_other_errors_get_no_confident_claim(fault: Fault, assignment: Assignment, case: Case) -> None:
     detail = explain(assignment, case, fault)
     assert detail.kind in ("wrong_values", "not_finite")
-    assert detail.pattern == evidence.UNKNOWN and "follow no pattern" in detail.hint
+    assert detail.pattern == evidence.UNKNOWN and "cannot tell the cause" in detail.hint
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 8, 17])

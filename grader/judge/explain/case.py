@@ -141,14 +141,17 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         return Hint(
             f"More than one mistake gives this answer: {listed([one.name for one in fitting])}.",
             "Look in the kernel for each of them.", fits=tuple(f"mistake: {one.name}" for one in fitting))
-    if small and (pair := known_pair(called.assignment, evidence)) is not None:
-        return Hint("Two mistakes together give this answer.",
-                    " ".join(spoken_mistake(one.hint, called.words) for one in pair),
-                    pattern=f"mistake: {pair[0].name} and {pair[1].name}")
     if called.number:
         return Hint("", SECOND_CALL, pattern="second call")
     alike = not_contiguous(called) or (_alike(called, kind, evidence) if small else Hint("", ""))
-    return replace(alike, guess=alike.text if alike.pattern == UNKNOWN else alike.look)
+    if alike.pattern != UNKNOWN:
+        return replace(alike, guess=alike.look)
+    # Two mistakes give many answers: whatever explains one alone comes first.
+    if (pair := known_pair(called.assignment, evidence)) is not None:
+        return Hint("Two mistakes together give this answer.",
+                    " ".join(spoken_mistake(one.hint, called.words) for one in pair),
+                    pattern=f"mistake: {pair[0].name} and {pair[1].name}")
+    return replace(alike, guess=alike.text)
 
 
 def _uncovered(called: Called, comparison: Comparison) -> Hint | None:

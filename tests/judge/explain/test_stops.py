@@ -70,7 +70,7 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (TooMuchMemory(16 << 30, 8 << 30, 10, "host"), "out_of_memory", "16.0 GiB, but it may take 8.0 GiB of the host's "
      "memory", "Allocate no more"),
     (BeyondBuffer("x", 10, 4), "exception", "A view of x in line 10 ends 4 bytes after its memory.", "as_strided"),
-    (BeyondBuffer("", 10, 4096, "k"), "exception", "the submission's own in line 10, as the launch of `k` takes it,",
+    (BeyondBuffer("", 10, 4096, "k"), "exception", "tensor of your own in line 10, as the launch of `k` takes it,",
      "tensor descriptor"),
     (HostMemory("k", 10, "matrix"), "exception", "takes matrix, which lies in host memory", '.to("cuda")'),
     (HostMemory("k", 10, ""), "exception", "takes a tensor of your own", 'device="cuda"'),

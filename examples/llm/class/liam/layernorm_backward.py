@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# expect: has to fill dweight with 0
+# expect: Fill dweight before the launch, with 0
 # never: beta
 import triton
 import triton.language as tl

@@ -1,5 +1,5 @@
 # The store uses the input's row length as the output's: right for square matrices alone.
-# expect: in the store in line
+# expect: the store in line 15 reaches
 # expect: steps by N = 9 elements; a row of out has M = 5
 # never: a mask
 # base: transpose

@@ -1,6 +1,6 @@
 // Blocks of 16×16 threads for tiles of 32×32.
 // expect: never written
-// expect: cover 16 x 16
+// expect: covers 16 x 16
 // never: tl.
 // base: accepted/cuda_transpose_tile
 //-    dim3 threads(TILE, TILE);

@@ -1,6 +1,5 @@
 # The tile is added to what out holds.
-# expect: out arrives full of NaN
-# expect: reads it in line
+# expect: takes in what out holds, which arrives full of NaN
 # never: division by zero
 # base: wrong_answer/transpose_through_half
 #-    x = tl.load(x_ptr + m[:, None] * N + n[None, :], mask=mask).to(tl.float16)

@@ -1,5 +1,5 @@
 # Each program loads its tile and turns it, and stores it at the place that it was loaded from.
-# expect: the two offsets of the tile that is stored
+# expect: exchanged in the grid, or in the offsets of the store
 # never: grid's axes are exchanged
 import triton
 import triton.language as tl
