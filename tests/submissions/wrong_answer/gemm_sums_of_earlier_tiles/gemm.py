@@ -1,5 +1,5 @@
 # Sums are set to zero for a program's first tile alone, which shows where a GPU's multiprocessors are fewer than tiles.
-# proved: makes every case right: a missing part added
+# proved: A statement is missing before line 16: with it, every case is right
 # never: stride
 # base: accepted/gemm_persistent
 #-RESIDENT = 24

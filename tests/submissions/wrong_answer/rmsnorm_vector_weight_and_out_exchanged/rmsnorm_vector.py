@@ -1,5 +1,5 @@
 # The kernel gets out where it expects the weight.
-# proved: two names exchanged in line 24, or two parts exchanged
+# proved: two names exchanged in lines 19 and 20 together, or two parts exchanged in line 24
 # never: left as they are
 # shared: triton
 @triton.jit

@@ -1,5 +1,5 @@
 # The grid counts columns first, the kernel rows.
-# proved: lines 10 and 11 together or line 20 makes every case right
+# proved: a different axis in lines 10 and 11 together, or a different grid in line 20
 # never: the mask of
 # shared: triton
 @triton.jit

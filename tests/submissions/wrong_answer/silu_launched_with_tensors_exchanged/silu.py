@@ -1,5 +1,5 @@
 # x and out change places in the launch.
-# proved: two names exchanged in line 19, or two parts exchanged
+# proved: two names exchanged in lines 13 and 14 together, or two parts exchanged in line 19
 # never: beta
 # never: left as they are
 # never: NaN times 0
