@@ -274,6 +274,12 @@ def test_approximations_are_off_by_what_is_documented_either_way(
         assert np.array_equal(erring(special, 7), special, equal_nan=True)
 
 
+@pytest.mark.parametrize(("name", "exact"), [("ex2", True), ("cos", True), ("rcp", False)])
+def test_what_is_1_at_0_is_not_off_there(name: str, exact: bool) -> None:
+    erring, one = documented(name, ("approx", "f32")), np.ones(1, np.float32)
+    assert erring is not None and all(erring(one, time)[0] == 1 for time in range(32)) == exact
+
+
 @pytest.mark.parametrize(("name", "modifiers"), [
     ("div", ("rn", "f32")), ("sqrt", ("rn", "f32")), ("rcp", ("approx", "ftz", "f64")), ("add", ("f32",))])
 def test_what_is_rounded_is_not_off(name: str, modifiers: tuple[str, ...]) -> None:
