@@ -50,10 +50,18 @@ def test_operands_whose_copies_nobody_waited_for() -> None:
         assert isinstance(found, Undefined) and (found.what, found.certain) == ("pipeline", True)
 
 
+def test_sums_that_nothing_has_set() -> None:
+    # The first product drops what was there; where it adds to it, a GPU adds to anything.
+    adds = Product().text().replace("setp.ne.u32 %p1, 0, 0;", "setp.eq.u32 %p1, 0, 0;")
+    (found,) = made(Product(), adds)[0].findings
+    assert isinstance(found, Undefined) and (found.what, found.certain) == ("unset", False)
+
+
 def test_operands_that_are_not_there() -> None:
     (found,) = made(Product(), a=40000 >> 4 | 64 << 32 | 1 << 62)[0].findings
     assert isinstance(found, OutOfBounds) and (found.tensor, found.space) == ("memory", "shared")
-    (found,) = made(Product(), Product().text().replace("st.shared", "@!%p0 st.shared", 1))[0].findings
+    never = Product().text().replace("st.shared", "setp.ne.u32 %p0, 0, 0; @%p0 st.shared", 1)
+    (found,) = made(Product(), never)[0].findings
     assert isinstance(found, Unwritten) and found.tensor == "memory"
     (found,) = made(Product(), Product().text().replace("bar.sync 0;", ""))[0].findings
     assert isinstance(found, Undefined) and found.what == "shared"

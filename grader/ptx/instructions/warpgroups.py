@@ -126,8 +126,11 @@ def _product(decoder: Decoder, one: ThreadInstruction) -> Run:
             for put in puts:
                 put(m, zero)
             return
-        before = d.matrix(np.stack([warps(get(m), m.shape)[of.blocks, of.places] for get in gets], axis=-1))
-        before = np.where(of.of(adds(m), m)[:, None, None], before, before.dtype.type(0))
+        kept = of.of(adds(m), m)
+        # Registers of sums that no warp adds to are not read: nothing may have set them.
+        sums = [get(m) for get in gets] if kept.any() else [zero] * len(gets)
+        before = d.matrix(np.stack([warps(value, m.shape)[of.blocks, of.places] for value in sums], axis=-1))
+        before = np.where(kept[:, None, None], before, before.dtype.type(0))
         rows = A.matrix(m, of, _ROWS * (1 if held else _WARPS))
         if not held:
             rows = rows.reshape(len(rows), _WARPS, _ROWS, -1)[np.arange(len(rows)), of.numbers % _WARPS]
