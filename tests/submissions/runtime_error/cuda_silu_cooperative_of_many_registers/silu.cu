@@ -1,6 +1,6 @@
 // Three blocks of 256 threads fit a multiprocessor by their threads, and two by their registers.
 // expect: blocks at a time (cudaLaunchCooperativeKernel), where the GPU holds 264 at most, as each thread takes
-// expect: further blocks in a loop
+// expect: further parts in a loop
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
