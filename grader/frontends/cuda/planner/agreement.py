@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from grader.frontends.cuda.built import BuiltEntry
 from grader.frontends.cuda.planner.memories import LOADING, Memories
 from grader.frontends.cuda.planner.parameters import HOST_ADDRESSES, launched, words
 from grader.frontends.cuda.planner.recording import Recording
 from grader.frontends.cuda.planner.records import HostRecord, Kind
-from grader.frontends.cuda.planner.tokens import ZEROS
 
 # Records whose text is compared by what it is made of.
 _STAGED = (Kind.STAGED, Kind.CONTENTS)
@@ -31,13 +29,6 @@ def disagreement(recordings: Sequence[Recording], entries: Sequence[BuiltEntry])
     return None
 
 
-def aligned(other: Sequence[HostRecord], first: Sequence[HostRecord]) -> list[HostRecord]:
-    """The records of a phase where all elements were zeros, each beside one of the `first` recording, with which they
-    agree. What pinned memory held is not known: no text."""
-    left = iter([one for one in other if one.kind != Kind.CONTENTS])
-    return [replace(one, text=b"") if one.kind == Kind.CONTENTS else next(left) for one in first]
-
-
 class _Pair:
     """Two recordings side by side: each has the memory at addresses of its own."""
 
@@ -48,9 +39,6 @@ class _Pair:
     def disagreement(self) -> HostRecord | None:
         first, other = self._first, self._other
         for call, (one, two) in enumerate(zip(first.phases(), other.phases(), strict=False), LOADING):
-            if other.seed & 3 == ZEROS:
-                # What pinned memory holds is put down where it has changed, which zeros do not.
-                one, two = ([each for each in records if each.kind != Kind.CONTENTS] for records in (one, two))
             for a, b in zip(one, two, strict=False):
                 if not self._same(a, b):
                     return a

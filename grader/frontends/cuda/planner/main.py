@@ -24,7 +24,7 @@ from grader.frontends.cuda.planner.operations import Phase
 from grader.frontends.cuda.planner.outcomes import NoPlan
 from grader.frontends.cuda.planner.recording import Recording, record
 from grader.frontends.cuda.planner.records import HostRecord
-from grader.frontends.cuda.planner.tokens import ZEROS
+from grader.frontends.cuda.planner.tokens import LOOKS
 from grader.frontends.cuda.source import stub_line
 from grader.plan.device import Device
 from grader.plan.frames import Channel
@@ -99,8 +99,8 @@ class _HostPlanner:
         # Tokens are the same whenever a file is graded.
         kernels = "".join(entry.text for entry in self._contents.entries).encode()
         hashes = [hashlib.sha256(b"%d" % index + kernels).digest()[:8] for index in range(SEEDS)]
-        # Their last two bits say what numbers look like; none asks for zeros yet.
-        self._seeds = [int.from_bytes(one, "little") & ~3 | index % ZEROS for index, one in enumerate(hashes)]
+        # Their last two bits say what numbers look like.
+        self._seeds = [int.from_bytes(one, "little") & ~3 | index % LOOKS for index, one in enumerate(hashes)]
 
     def plan(self, request: PlanCall, file: int) -> Planned | Refused | Failed:
         if len(request.given) != len(self._contents.parameters):
@@ -178,8 +178,7 @@ class _HostPlanner:
         phase = Phase(self._contents, session.given, self._lines, memories, self._seeds[: len(recordings)],
                       copies=copies)
         loading, *before, first, second = (
-            phase.read([agreement.aligned(one.phases()[index], recordings[0].phases()[index])
-                        if one.seed & 3 == ZEROS else one.phases()[index] for one in recordings], call)
+            phase.read([one.phases()[index] for one in recordings], call)
             for index, call in enumerate((LOADING, *(number for number, _ in session.calls))))
         kept = [one for operations in before
                 for one in earlier.lasting(operations, [*first, *second], memories.all)]

@@ -1,7 +1,6 @@
 """What bytes are that host code has made: elements of a host input, constants, or something computed.
 
-A call is recorded under several seeds. The same place in all of them is an element, the same bits a constant; where all
-elements are zeros nothing else may stand, as far as it is known what stands there.
+A call is recorded under several seeds. The same place in all of them is an element, the same bits a constant.
 """
 
 from __future__ import annotations
@@ -12,17 +11,14 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
 import numpy
-import numpy.typing
 
-from grader.frontends.cuda.planner.tokens import WORD, ZEROS, Places, TokenSource, Words
+from grader.frontends.cuda.planner.tokens import WORD, Places, TokenSource, Words
 from grader.plan.plan import Malformed
 
 MOST_PIECES = 1 << 15
 # Words, or rows, that are one piece though each lies before the last one.
 FEWEST_BACKWARDS = 3
 _NUMBERS = struct.Struct("<4Q")
-
-Bytes = numpy.typing.NDArray[numpy.uint8]
 
 
 @dataclass(frozen=True)
@@ -81,15 +77,14 @@ def pieces(packed: Sequence[bytes], sources: Sequence[TokenSource], seeds: Seque
     found: list[Piece] = []
     runs: list[_TokenRun] = []
     at = 0
-    told = [index for index, seed in enumerate(seeds) if seed & 3 != ZEROS]
-    for parts in zip_longest(*(_unpacked(packed[index]) for index in told)):
+    for parts in zip_longest(*map(_unpacked, packed)):
         first = parts[0]
         if first is None or any(one is None or (one.run, one.size) != (first.run, first.size) for one in parts):
             raise Computed
         if first.run is not None:
             runs.append(_run(first.run, sources, at))
         else:
-            for one in _told([part.contents for part in parts], sources, [seeds[index] for index in told], at):
+            for one in _told([part.contents for part in parts], sources, seeds, at):
                 if isinstance(one, _TokenRun):
                     runs.append(one)
                 else:
@@ -101,32 +96,7 @@ def pieces(packed: Sequence[bytes], sources: Sequence[TokenSource], seeds: Seque
     found += _rows(runs)
     if len(found) > MOST_PIECES:
         raise TooManyPieces
-    for text, seed in zip(packed, seeds, strict=True):
-        if seed & 3 == ZEROS and text:
-            _check_zeros(found, text, at)
     return found
-
-
-def _check_zeros(found: Sequence[Piece], packed: bytes, size: int) -> None:
-    """Raises Computed for bytes that are not the constants alone, where all elements are zeros."""
-    constants = [(one.at, one.contents) for one in found if isinstance(one, ConstantPiece)]
-    others, at = [], 0
-    for one in _unpacked(packed):
-        others += [] if one.run else [(at, one.contents)]
-        at += one.size
-    (places, values), (there, held) = _nonzero(constants), _nonzero(others)
-    if at != size or not numpy.array_equal(places, there) or not numpy.array_equal(values, held):
-        raise Computed
-
-
-def _nonzero(parts: Sequence[tuple[int, bytes]]) -> tuple[Places, Bytes]:
-    """The bytes of parts that are not zero, with their places."""
-    places, values = [numpy.zeros(0, numpy.int64)], [numpy.zeros(0, numpy.uint8)]
-    for at, contents in parts:
-        here = numpy.frombuffer(contents, numpy.uint8)
-        places.append(numpy.flatnonzero(here) + at)
-        values.append(here[here != 0])
-    return numpy.concatenate(places), numpy.concatenate(values)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ import numpy.typing
 WORD = 4
 _FIRST, _SECOND = 0x9E3779B1, 0x85EBCA6B
 _PAGE = 4096
-_LARGEST, _SMALLEST, ZEROS = 1, 2, 3
-"""The last two bits of a seed, where host inputs hold no numbers of ordinary size: see builder/runtime/tokens.c."""
+_LARGEST, _SMALLEST = 1, 2
+LOOKS = 3
+"""The last two bits of a seed tell what host inputs look like, in one of so many ways: see builder/runtime/tokens.c."""
 _MASK = (1 << 64) - 1
 Words = numpy.typing.NDArray[numpy.uint32]
 Places = numpy.typing.NDArray[numpy.int64]

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from grader.plan.messages import Failed, Refused
+from grader.plan.messages import Failed
 from grader.plan.plan import Launch, Plan
 from tests.frontends.cuda.compiling import needs_nvcc
 from tests.frontends.cuda.planner.harness import build, elementwise, plan, with_function

@@ -1,6 +1,6 @@
 // Host inputs hold no numbers of the judge's, but tokens: each word tells its own place to those who know the key, and
-// looks like a float: under one seed of ordinary size, under another huge or no number, under a third tiny. Under a
-// fourth all are zero. Pages are filled when they are first touched. planner/tokens.py reads tokens.
+// looks like a float: under one seed of ordinary size, under another huge or no number, under a third tiny. Pages are
+// filled when they are first touched. planner/tokens.py reads tokens.
 #include "recorder.h"
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -27,7 +27,7 @@ static unsigned exponent_bits(u64 bytes) {
 
 // The last two bits of a seed: what tokens look like. Infinities and NaN are among the largest, numbers that are not
 // normal among the smallest.
-enum { ORDINARY, LARGEST, SMALLEST, ZEROS };
+enum { ORDINARY, LARGEST, SMALLEST };
 
 static unsigned looks(void) { return rec_settings->seed & 3; }
 
@@ -93,7 +93,7 @@ FAST static int fill_pages(const Buffer *buffer, u64 low, u64 distance, u64 coun
     unsigned bits = exponent_bits(buffer->bytes), lowest = lowest_exponent(bits);
     for (u64 i = 0; i < count; i++) {
         uint32_t *words = (uint32_t *)(made + i * apart), first = (low + i * distance - buffer->base) / 4;
-        for (unsigned word = 0; word < WORDS && looks() != ZEROS; word++)
+        for (unsigned word = 0; word < WORDS; word++)
             words[word] = token(first + word, buffer->key, bits, lowest);
     }
     u64 bytes = (count - 1) * apart + PAGE, piece = apart == distance ? bytes : PAGE, done = 0;
@@ -218,11 +218,6 @@ static void other_bytes(Sink *sink, const unsigned char *bytes, u64 count) {
 
 // How many words from here on are a run of a source's tokens.
 FAST static u64 run_of(const uint32_t *words, u64 count, const Source *source, u64 *first, u64 *step) {
-    if (looks() == ZEROS) {
-        u64 zeros = 0;
-        while (zeros < count && !words[zeros]) zeros++;
-        return zeros;
-    }
     if (count < SHORTEST || (*first = place_of(words[0], source)) == (u64)-1) return 0;
     u64 next = place_of(words[1], source), length = 1;
     if (next == (u64)-1 || next <= *first) return 0;
