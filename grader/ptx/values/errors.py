@@ -14,12 +14,14 @@ Erring = Callable[[Array, int], Array]
 """A function from exact results, and a number that tells one time from another, to results that are as far off as they
 may be."""
 
+# rcp (9.7.3.13); div.approx and div.full (9.7.3.8); ex2 (9.7.3.21).
 _ULPS = {"rcp": 1, "div": 2, "ex2": 2}
-# sqrt, rsqrt, tanh; and lg2, where that is more than its absolute error, which counts for arguments from 0.5 to 2.
+# 9.7.3.15, 16, 22 and 20: lg2 of numbers up to 0.5 and from 2 on, where this is more than its absolute error.
 _RELATIVE = {"sqrt": 2.0**-23, "rsqrt": 2.0**-22.9, "tanh": 2.0**-11, "lg2": 2.0**-22}
-# sin and cos of angles up to a turn.
+# lg2 between 0.5 and 2 (9.7.3.20). sin and cos (9.7.3.18, 19) of angles up to a turn; up to fifty, 2^-14.7 is allowed.
 _ABSOLUTE = {"lg2": 2.0**-22, "sin": 2.0**-20.5, "cos": 2.0**-20.5}
-# Relative errors, which for tanh of f16 stay below the absolute one that is documented.
+# Relative errors, as documented of ex2 (9.7.4.10). Those of tanh (9.7.4.9) are documented as absolute ones, below
+# which these stay: a bound that leaves nothing of small numbers would accuse every kernel that takes their tanh.
 _HALVES = {("ex2", "f16"): 2.0**-9.9, ("ex2", "bf16"): 2.0**-7,
            ("tanh", "f16"): 2.0**-10.987, ("tanh", "bf16"): 2.0**-8}
 _BOUNDED = ("sin", "cos", "tanh")
