@@ -86,6 +86,14 @@ def test_each_mistake_is_told_from_the_others(assignment: Assignment, mistake: M
     assert seen or not shown
 
 
+@pytest.mark.parametrize(("rows", "hint"), [(1, "cannot tell the cause"), (7, "is x itself")])
+def test_two_mistakes_together_are_claimed_only_where_nothing_else_is(rows: int, hint: str) -> None:
+    # A copy of x is what two mistakes of silu give together.
+    x = torch.linspace(-2, -1, rows)[:, None]
+    detail = _explained(REAL["silu"], Case(name="column", sizes={"M": rows, "N": 1}), {"x": x}, x)
+    assert detail is not None and hint in detail.hint
+
+
 def test_where_two_mistakes_give_one_answer_neither_is_claimed() -> None:
     twin = Mistake(name="twin", hint="the twin", answer=NORM.mistakes[0].answer)
     both = NORM.model_copy(update={"mistakes": (*NORM.mistakes, twin)})

@@ -83,8 +83,9 @@ def known_mistakes(assignment: Assignment, evidence: Evidence) -> list[Mistake]:
 
 def known_pair(assignment: Assignment, evidence: Evidence) -> tuple[Mistake, Mistake] | None:
     """The one pair of known mistakes that together give the answer which no mistake gives alone: each changes what the
-    other has left, by as much or as many times, also of what a tensor was then added to. None for several pairs."""
-    if not evidence.dtype.is_floating_point or evidence.exact or evidence.got.numel() > MOST_PAIRED:
+    other has left, by as much or as many times, also of what a tensor was then added to. None for several pairs, and
+    for an output of one element."""
+    if not evidence.dtype.is_floating_point or evidence.exact or not 1 < evidence.got.numel() <= MOST_PAIRED:
         return None
     right, answers = evidence.expected, list[tuple[Mistake, Tensor]]()
     for mistake in assignment.mistakes:
