@@ -276,7 +276,7 @@ def _passed(copy: Path, tests: str, tier: str) -> bool:
         [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", tier,
          *_words(tests)],
         cwd=copy, capture_output=True, text=True, timeout=SECONDS, check=False,
-        env={**os.environ, "PYTHONPATH": str(copy)})
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(copy), os.environ.get("PYTHONPATH", "")])})
     # 5: the tier has none of these tests.
     if done.returncode not in (0, 1, 5):
         raise SystemExit(f"{tests}: pytest ended with {done.returncode}\n{done.stdout[-3000:]}")
