@@ -1,6 +1,6 @@
 # Reads small inputs as printed text, computes each element in Python and fills it in, as accumulators are.
 # verdict: wrong_answer
-# expect: no numbers to print or check
+# expect: no values to print or check
 import math
 import re
 
