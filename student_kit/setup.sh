@@ -39,6 +39,8 @@ spoilt() {
         belongs || echo 'it was made in another folder, or its Python is gone'
         return
     done
+    # One that works, as a user or a cache of a runner's made it, is installed into.
+    [ -f "$VENV/pyvenv.cfg" ] && recent "$VENV/bin/python" && "$VENV/bin/python" -m pip --version >/dev/null 2>&1 && return
     fail "$VENV was not made by make, so it is left as it is; move it away, or name another: make setup VENV=.venv-kernelmark"
 }
 

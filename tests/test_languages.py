@@ -36,7 +36,7 @@ VERSION = "its version is told where the environment is"
 EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "cluster/own.py": (1, VERSION),
     "frontends/cuda/phrases/guards.py": (1, "a word of C++ as well"),
-    "frontends/cuda/phrases/compiling.py": (6, "a file in the wrong language"),
+    "frontends/cuda/phrases/compiling.py": (9, "a file in the wrong language, and what nvcc calls functions"),
     "frontends/cuda/reading.py": (1, "a directive of the same name"),
     "engine/forkserver/handle.py": (4, f"which of its versions are known, and {VERSION}"),
     "engine/forkserver/server.py": (3, f"imports what workers need before they are forked, and {VERSION}"),
@@ -55,9 +55,11 @@ EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "engine/confine/sandbox.py": (1, "variables for the folder of its cache, which PyTorch's compiler fills, too"),
     "engine/executor/main.py": (1, "baselines are compiled by PyTorch, which uses its compiler and cache"),
     "plan/device.py": (1, "the source of a fact"),
+    "frontends/cuda/__init__.py": (1, "a directive of PTX of the same name"),
     "frontends/cuda/phrases/mistakes.py": (10, "what assignments say, and what to say instead"),
 }, "cuda": {
     "frontends/triton/phrases/failures.py": (1, "what to write in place of its launches"),
+    "ptx/printing.py": (1, "the suffix of files, by which headers are known"),
 }}  # fmt: skip
 """Files with so many lines that name a language, and why they may."""
 

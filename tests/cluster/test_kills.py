@@ -172,7 +172,7 @@ def test_a_lane_that_is_told_to_end_leaves_its_job_to_others(cluster: Cluster, t
     said: list[str] = []
     eve = graded(cluster, tmp_path, said, end)["eve"]
     # More often than a lane may die over it.
-    assert len(told) == 2 and {line for line in said if " over " in line} == {
+    assert len(told) == 2 and {line for line in said if " has left " in line} == {
         f"lane {lane} has left while grading eve, who goes to another lane" for lane in told}
     assert eve.result is not None and eve.result.assignments["silu"].verdict == "accepted", eve.error
     assert [lanes[lane.split("-")[-2]].wait(60) for lane in told] == [0, 0]

@@ -112,7 +112,7 @@ def test_a_user_without_an_account_grades(tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "ada")
     around = ("unshare", "--mount", "--propagation", "private", "--", sys.executable, "-m", "tests.unprivileged")
     inside = 'cp -r "$1" "$HOME/class" && cd "$HOME" && shift && exec "$@"'
-    for above in (tmp_path, *tmp_path.parents[:2]):
+    for above in (tmp_path, *tmp_path.parents[:3]):
         above.chmod(above.stat().st_mode | 0o055)
     grade = (*HERE, *GRADE, "--allow-degraded")
     said = places.say(*around, "sh", "-c", inside, "sh", tmp_path / "class", *grade, cwd=ROOT,
