@@ -131,6 +131,10 @@ def test_the_notebook_installs_and_checks_its_cells(tmp_path: Path) -> None:
 
 
 def test_the_kit_holds_nothing_that_solves_or_is_not_for_students(kit: Path) -> None:
+    # Tests before this one may have left files of students in it.
+    fresh = kit.parent / "fresh"
+    assert kernelmark("kit", fresh, cwd=ROOT).returncode == 0
+    kit = fresh
     assert {path.name for path in kit.iterdir()} - {"mine", "results"} == {
         "grader", "assignments", "calibration", "student_template", "course.toml", "pyproject.toml", "constraints.txt",
         "LICENSE", "README.md", "Makefile", "setup.mk", "setup.sh", "Dockerfile", ".dockerignore", ".gitignore"}
