@@ -9,11 +9,10 @@ take. Tests that prove again what others do carry the marker `full` in their own
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -90,10 +89,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--tiers", action="store_true", help="hold the quick tier to its seconds: see tests/tiers.py")
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Mark the tests that the file names, and let each worker begin with sentinels, so that none is left for the end.
-    Raises UsageError where the whole suite lacks a test that the files name."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests that the file names. Raises UsageError where the whole suite lacks one that the files name."""
     for item in items:
         if item.nodeid in listed(FULL):
             item.add_marker("full")
@@ -101,14 +99,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         gone = (listed(FULL) | listed(SENTINELS)) - {item.nodeid for item in items}
         if gone:
             raise pytest.UsageError(f"no such test; take its line away: {', '.join(sorted(gone))}")
-    yield
-    long = [item for item in items if item.nodeid in listed(SENTINELS)]
-    others = [item for item in items if item.nodeid not in listed(SENTINELS)]
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1))
-    for number, item in enumerate(long):
-        # A worker is given as many tests that follow each other as every other.
-        others.insert(number % workers * (len(items) // workers) + number // workers, item)
-    items[:] = others
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
