@@ -288,10 +288,15 @@ def close_lane() -> None:
         stack.callback(zygotes.close_unused)
 
 
+def user_cache() -> Path:
+    """The user's folder for builds, which need not be there. Raises RuntimeError for a user without a home."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelmark"
+
+
 def cache_trouble() -> str:
-    """Why what is compiled is not kept for the next command, and what to do; "" if it is."""
+    """The reason why builds are not kept for the next command, and what to do; "" if they are."""
     try:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelmark"
+        folder = user_cache()
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return ""
@@ -307,7 +312,7 @@ def _cache() -> Path:
     """The folder that keeps what is compiled from one grading to the next, or from one to the next of this process. No
     process of a submission sees it."""
     if not cache_trouble():
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelmark"
+        return user_cache()
     if not _caches:
         _caches.append(temporary.make("cache"))
     return _caches[0]

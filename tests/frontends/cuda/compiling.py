@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tempfile
 from functools import cache
@@ -13,11 +12,12 @@ import pytest
 from grader.frontends.cuda.text import EntryText, split
 from grader.frontends.cuda.toolkit import problem, toolkit
 from grader.judge.kept_builds import KeptBuilds
+from grader.judge.lane import user_cache
 from grader.plan.plan import Kernel
 
 needs_nvcc = pytest.mark.skipif(problem() != "", reason=f"no nvcc: {problem()}")
 HOST = "-fPIC,-fno-optimize-sibling-calls"
-KEPT = KeptBuilds(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelmark" / "tests")
+KEPT = KeptBuilds(user_cache() / "tests")
 """PTX that nvcc has made for these tests, in any run, clone and worker, known by its source, options and toolkit."""
 
 
