@@ -11,7 +11,7 @@ SETUP := $(VENV)/.setup-$(TORCH)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --constraint $(VENV)/constraints.txt
 
-# Each time: a clone may have been moved, and a Python upgraded. What is set up is left as it is, in 0.05 s.
+# Each time: a clone may have been moved, and a Python upgraded. A clone that is set up stays as it is, which takes 0.05 s.
 $(SETUP): FORCE
 	@VENV='$(VENV)' TORCH='$(TORCH)' PYTHON='$(if $(filter file,$(origin PYTHON)),,$(PYTHON))' sh $(SETUP_SH)
 

@@ -82,7 +82,7 @@ PYTHON=${PYTHON:-$(newest)}
 why=$(spoilt) || exit 2
 if [ -n "$why" ]; then
     echo "removing what is in $VENV: $why"
-    # What it is itself may be a link to a larger disk.
+    # The folder itself stays: it may be a link to a larger disk.
     find "$VENV/" -mindepth 1 -delete || fail "$VENV cannot be removed; check whose it is"
 fi
 echo "setting up $VENV, once: $cost"

@@ -3,7 +3,7 @@
 Each member of `tests/submissions/wrong_answer` and `runtime_error` is a mistake. A line `# expect: words` in its file
 names words that the message or the hint of its assignment must hold, `# never: words` those that nothing it is told may
 hold. `# proved: words` must stand in what is told of a change that mends it, where that change names the mistake and no
-hint has to. A member must get the hint that tests/verdicts.json has kept. Those with such a note, and a sample of the
+hint has to. A member must get the hint that tests/verdicts.json has kept. Members with such a note, and a sample of the
 others, are judged again under a second seed in `make test-all`; a change that mends them there is held against a third.
 """
 

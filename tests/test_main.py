@@ -23,8 +23,8 @@ from tests.records.made import kept
 from tests.report import samples
 
 COMMAND = ("env", "--default-signal", sys.executable, "-m", "grader")
-# What prints, in the words of {out} and {all}; none of them grades. All end in grader/__main__.py: the first two are
-# enough for `make test`.
+# Commands that print, in the words of {out} and {all}; none grades. All end in grader/__main__.py: the first two
+# are enough for `make test`.
 PRINTS = {
     "explain-grade": "explain-grade --out {out}", "help": "--help", "intake": "intake {all} --dry-run",
     "export": "export csv {out} --out {out}/../x.csv --force", "rescore": "rescore --out {out}", "doctor": "doctor",

@@ -24,7 +24,7 @@ FULL, SENTINELS = HERE / "full.txt", HERE / "sentinels.txt"
 SHARE = 1.5
 """Seconds that a test of the quick tier may take on the machine where the control takes CONTROL."""
 LENIENT = 3
-"""How many shares an unmarked test takes before it fails `make test-all`."""
+"""Shares that an unmarked test may take before it fails `make test-all`."""
 CONTROL = 0.06
 """Seconds of `control()` on the two cores that SHARE is meant for, beside four other workers."""
 LOOPS = 400_000
@@ -47,7 +47,7 @@ def control() -> float:
 
 
 def too_slow(seconds: float, beside: float) -> str:
-    """Why a test of the quick tier took too long, beside a control of so many seconds, or ""."""
+    """The reason why a test of the quick tier took too long, beside a control of so many seconds, or ""."""
     most = LENIENT * SHARE * max(1, beside / CONTROL)
     if seconds <= most:
         return ""

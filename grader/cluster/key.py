@@ -94,8 +94,8 @@ def _security(key: Path, submissions: Path | None) -> Security:
 
 
 def _private(key: os.stat_result) -> bool:
-    """Whether this user alone can read a key. Kubernetes gives one to a pod as root's file, which the pod's group may
-    read."""
+    """Return whether this user alone can read a key. Kubernetes gives one to a pod as root's file, which the pod's
+    group may read."""
     given = key.st_uid == 0 and key.st_mode & 0o077 == 0o040 and key.st_gid in {os.getegid(), *os.getgroups()} - {0}
     return given or not key.st_mode & 0o077
 

@@ -56,7 +56,7 @@ class DrawnBlock:
 
 
 def in_columns(assignment: Assignment) -> bool:
-    """Whether its output is taken in blocks of columns, too."""
+    """Return whether an output is taken in blocks of columns, too."""
     return assignment.columns is not None and len(assignment.output.shape) == 2
 
 
@@ -83,7 +83,7 @@ def fills_of(assignment: Assignment, plan: Plan) -> tuple[Fills | None, list[Ope
 
 
 class Drawing:
-    """What is looked at of one output of a call, of this shape, which host code may have filled. `simulate(watch,
+    """A sample of one output of a call, of this shape, which host code may have filled. `simulate(watch,
     memory, operations)` runs programs, of `closer` times as many operations; without memory, to see where they store.
     Raises Unseen."""
 
@@ -103,7 +103,7 @@ class Drawing:
         return sum(len(one.samples) for one in self._reaches)
 
     def _sampled(self) -> tuple[list[Reach], int]:
-        """What each launch stores, by some of its programs, and how many of them are run at most."""
+        """The stores of some programs of each launch, and how many programs are run at most."""
         # A program may have a large part of the work.
         chosen = [[self._random.randrange(total)] for total in self._totals]
         # Products come on top where the answer is computed.
@@ -115,7 +115,7 @@ class Drawing:
             first, seen = seen, self._simulate(Watch(chosen=chosen, touched="output"), None)
             # Whatever their number, programs that run together take much in common.
             self._each = (seen.operations - first.operations) // max(1, sum(map(len, chosen)) - len(chosen)) + 1
-        # What stood there before a fill is gone.
+        # A fill removes all that was stored before it.
         gone = self._fills.launches if self._fills else 0
         stores = [{} if number < gone else samples for number, samples in enumerate(self._stores(seen, chosen))]
         return [Reach(launch.grid, self._shape, samples, given=number >= gone and any(
@@ -234,7 +234,7 @@ class Drawing:
                  for program, parts in each.items()} for each in found]
 
     def missing(self) -> Detail | None:
-        """What is wrong if all programs together cannot write the whole output."""
+        """The failure of programs that together cannot write the whole output; None if they can."""
         reaches = self._reaches
         if self._most == 1 or self._some_filled:
             return None
@@ -283,8 +283,8 @@ def _meet(one: slice, other: slice) -> bool:
 
 
 def _around(ascending: Tensor, at: int, most: int) -> tuple[int, int]:
-    """Bounds of the numbers that follow each other without a gap around `at`. Of more than so many a part that begins
-    at random is taken."""
+    """Bounds of the numbers that follow each other without a gap around `at`; a part of them around it, if they
+    are more than `most`."""
     values = ascending.numpy()
     here = int(np.searchsorted(values, at))
     gaps = np.flatnonzero(np.diff(values) != 1)

@@ -60,7 +60,7 @@ class Simulator:
 
 
 def _ended(ran: Ran | CannotSimulate | Exhausted | Lost) -> TypeGuard[Lost]:
-    """Whether a simulator has ended by itself, or forgotten how to answer."""
+    """Return whether a simulator has ended by itself, or answers with no message of ours."""
     return isinstance(ran, Lost) and ran.kind in ("crash", "protocol")
 
 

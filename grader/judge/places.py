@@ -27,7 +27,7 @@ def corners(grid: Sequence[int]) -> set[int]:
 
 
 class Reach:
-    """What a launch stores of an output of this shape. `samples` are elements by program, ascending, of the programs
+    """The stores of a launch to an output of this shape. `samples` are elements by program, ascending, of the programs
     that were run; more may be added. `given`: it is given the output, and may store there."""
 
     def __init__(
@@ -47,12 +47,12 @@ class Reach:
 
     @property
     def whole(self) -> bool:
-        """Whether all programs were run."""
+        """True if all programs were run."""
         return len(self.samples) == self.total
 
     @property
     def known(self) -> bool:
-        """Whether it is plain where each program stores, or that none does."""
+        """True if it is plain where each program stores, or that none does."""
         return self.whole or not self.given or self._begins is not None
 
     def writers(self, place: int) -> list[int]:

@@ -77,8 +77,8 @@ def misfits(
 
 
 def waits(plan: Plan, device: Device, facts: Mapping[int, Facts]) -> bool:
-    """Whether programs of a launch may wait for some that come later, where the device holds fewer at a time than their
-    threads tell."""
+    """Return whether programs of a launch may wait for later ones, where the device holds fewer at a time than their
+    threads alone would let it."""
     return any(
         "waits" in _traits(plan, one) and not one.cooperative
         and _resident(one, device, facts.get(one.kernel)) < min(prod(one.grid), _resident(one, device))

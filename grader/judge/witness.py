@@ -122,14 +122,14 @@ class Witness:
         found = [*self.reordered(case, plan, inputs, ran, right), *self.tuned(case, plan, inputs, ran, right)]
         if any(frontends.of(kernel).lowers_to for kernel in plan.kernels):
             return [*found, *self.masked(case, plan, inputs, ran)]
-        # What is simulated is the machine's own text.
+        # The simulator runs the machine's own text.
         return [*found, *self.elsewhere(case, plan, inputs, ran, right)]
 
     def elsewhere(
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, right: Callable[[Ran], bool]
     ) -> list[Finding]:
-        """What a right answer owes to the simulated device: it is wrong on another one, which differs in what none
-        promises. Two cases are looked at, and those that read what nothing has set, or where they run."""
+        """Undefined behaviour on which a right answer rests: it is wrong on another device, which differs in what none
+        promises. Two cases are tried, and those that read what nothing has set, or where they run."""
         known = any(isinstance(one, Undefined) and one.what in ELSEWHERE.values() for one in ran.findings)
         few = max(output.numel() for output in ran.outputs.values()) < LEAST_ELEMENTS
         if not known and (few or self._elsewhere >= MOST_ELSEWHERE):

@@ -42,7 +42,7 @@ class Lateness(NamedTuple):
         return self.days + self.seconds / self.length
 
     def less(self, days: int) -> Lateness:
-        """What is left of it after so many grace days."""
+        """The lateness that is left after so many grace days."""
         return Lateness(self.days - days, self.seconds, self.length) if days <= self.days else IN_TIME
 
 
@@ -154,7 +154,7 @@ class Late(Table):
         return _utc(moment if moment.tzinfo else moment.replace(tzinfo=zoneinfo.ZoneInfo(self.zone or "UTC")))
 
     def lateness(self, instant: datetime.datetime, deadline: datetime.datetime) -> Lateness:
-        """How late an instant is for a deadline."""
+        """Return the lateness of an instant for a deadline."""
         local = deadline.astimezone(zoneinfo.ZoneInfo(self.zone or "UTC"))
 
         def end(days: int) -> datetime.datetime:

@@ -276,8 +276,8 @@ class PlannedEdited(Message):
 
 
 Elsewhere = Literal["bits", "places", "errors"]
-"""What is otherwise on another device: the bits in registers and memory that nothing has set; where buffers lie, and
-which multiprocessor runs a program; the errors of approximate instructions, as far as they are documented."""
+"""The ways in which another device differs: the bits in registers and memory that nothing has set; where buffers lie,
+and which multiprocessor runs a program; the errors of approximate instructions, as far as they are documented."""
 
 
 class Simulate(Message):

@@ -55,7 +55,7 @@ MOST_KEPT = 1 << 26
 WORKSPACE = TABLES - 1
 """The number of the region for barriers of the whole grid."""
 ASIDE = 0x13_5790_0000
-"""How far buffers lie elsewhere on another device: a multiple of all that allocations are aligned to."""
+"""Bytes by which buffers lie elsewhere on another device: a multiple of all that allocations are aligned to."""
 _PARAMETER = re.compile(r"^param_\d+_(\w*)$")
 
 
@@ -81,7 +81,7 @@ PLAIN = SimulatedDevice()
 
 @dataclass(frozen=True)
 class Setting:
-    """How to run launches: `suffix` is that of the student's file, `title` reads the name of a variable.
+    """Settings of launches: `suffix` is that of the student's file, `title` reads the name of a variable.
     `loads_first`: what a block loads and another one stores, without an order between, is loaded first."""
 
     suffix: str = ""

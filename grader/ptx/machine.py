@@ -254,7 +254,7 @@ class ThreadMachine(Scheduling):
         ):
             return
         live = activation.code.blocks[path[-1]].live
-        # Those of the part of the chunk that runs, and which one that is.
+        # Registers of the part of the chunk that runs, and which part that is.
         values = [(here if here is not None else value) if live >> slot & 1 else None
                   for slot, (here, value) in enumerate(zip(self.regs, activation.regs, strict=True))]
         values += [self.frame.rows, self.frame.columns]

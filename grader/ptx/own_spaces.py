@@ -18,7 +18,7 @@ MOST_LOCAL = 1 << 29
 
 @dataclass(slots=True)
 class LaunchMemory:
-    """What a launch gives to its memory: the bytes of the parameters, the address of the memory for barriers of the
+    """Parts of memory that a launch gives: the bytes of the parameters, the address of the memory for barriers of the
     whole grid, the number of multiprocessors, and what another device does otherwise."""
 
     parameters: Array

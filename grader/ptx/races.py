@@ -25,7 +25,7 @@ ATOMIC = 1 << (WHEN - 1)
 """Set in a stamp if it was an atomic."""
 WHO = ATOMIC - 1
 Synced = bool | Literal["volatile"]
-"""Whether an access orders itself. A volatile one does between warps, as far as is known here, and not within one."""
+"""The way in which an access orders itself. A volatile one does between warps, as far as is known, not within one."""
 LAST = (1 << 23) - 1
 """The last time that a stamp tells from others."""
 MOST_WORDS = 1 << 27

@@ -205,7 +205,7 @@ def _isolation() -> list[Diagnosis]:
 
 
 def kept() -> list[Diagnosis]:
-    """Whether what is compiled is kept for the next command: a line if not."""
+    """A line if builds are not kept for the next command."""
     # Late, see _device.
     from grader.judge.lane import cache_trouble
 

@@ -16,7 +16,7 @@ from grader.run.preflight import PlanError
 # If the driver does not answer in this time, the machine counts as one without a GPU.
 SECONDS = 60
 
-# What a driver of NVIDIA's leaves where there is a GPU, on Linux and in WSL.
+# Files of NVIDIA's driver where there is a GPU, on Linux and in WSL.
 TRACES = ("dev/nvidia[0-9]*", "usr/lib/wsl/lib/nvidia-smi")
 UNUSED = "speed is not measured: torch is the build for CPUs, which does not use this machine's GPU"
 

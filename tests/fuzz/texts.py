@@ -29,7 +29,7 @@ def _kernel(part: str, before: str = "", behind: str = "") -> Text:
     return lambda size: in_kernel(many(part, before, behind)(size))
 
 
-# Of a kernel's text.
+# For a kernel's text.
 TTIR: dict[str, Text] = {
     "a type of one token after another": lambda size: (
         f"module {{\n  tt.func public @k(%x: {'!tt.ptr<f32> ' * (size // 13)}) {{\n    tt.return\n  }}\n}}\n"),
@@ -60,7 +60,7 @@ TTIR: dict[str, Text] = {
     "places behind places": lambda size: "".join(
         f"#loc{number} = loc(#loc{number + 1})\n" for number in range(size // 24)) + in_kernel("tt.foo loc(#loc0)"),
 }
-# Of a module, whose lines are counted.
+# For a module, whose lines are counted.
 MODULES: dict[str, Text] = {
     "constants": _lines(lambda n: f"    %a{n} = arith.constant 1 : i32\n", 33),
     "blocks": _lines(lambda n: f"  ^bb{n}(%a{n}: i32):\n    cf.br ^bb{n}(%a{n} : i32)\n", 48),
@@ -95,7 +95,7 @@ CPP: dict[str, Text] = {
     "brackets": many("f("), "continued": many("//\\\n"), "directives": many("#\\\n"),
     "parameters": many("int a, ", "__global__ void k(", "int b) {}"), "stubs": many("// not written yet: "),
 }
-# Of the function that a grading calls.
+# For the function that a grading calls.
 HEADS: dict[str, Text] = {
     "blanks before an attribute": many(" ", "void silu(int n", "[[maybe_unused]]) {"),
     "blanks before a name": many(" ", "void silu(int", "n) {"), "blanks before a body": many(" ", "void silu()", ";"),
@@ -134,7 +134,7 @@ SOURCES: dict[str, Text] = {
     "stubs": many("raise NotImplementedError('silu: not written yet"), "returns": many("\r"),
     "quotes": many('"'),
 }
-# Of a notebook, as its cells.
+# For a notebook, as its cells.
 NOTEBOOKS: dict[str, Text] = {
     "cells that need each other": lambda size: [
         *(f"def f{n}(): f{n + 1}" for n in range(min(size // 20, 1_900))), "def silu(x, out): f0"],

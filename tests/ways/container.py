@@ -20,7 +20,7 @@ CLONE3 = 435
 # clone, unshare, setns, mount.
 NUMBERS = {"x86_64": (56, 272, 308, 165), "aarch64": (220, 97, 268, 40)}
 NEW_NAMESPACES = 0x7E02_0000
-# Of <linux/filter.h> and <linux/seccomp.h>.
+# From <linux/filter.h> and <linux/seccomp.h>.
 LOAD, EQUAL, ANY_BIT, RETURN = 0x20, 0x15, 0x45, 0x06
 ALLOW, ERROR = 0x7FFF_0000, 0x0005_0000
 NUMBER, FIRST_ARGUMENT = 0, 16

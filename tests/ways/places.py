@@ -15,7 +15,7 @@ from types import MappingProxyType
 from grader.home import ROOT
 
 SECONDS = 240
-# Of a checkout: what is not made by working in it.
+# Files of a checkout, without those that work in it makes.
 PARTS = ("assignments", "calibration", "docs", "examples", "grader", "reference", "student_kit", "student_template")
 OURS = shutil.ignore_patterns("kernelmark*", "__editable__*kernelmark*")
 # pip finds all that it needs here, and no setting of the machine's or of who runs the tests.
@@ -61,7 +61,7 @@ PYTHONPATH={shlex.quote(str(ROOT))} exec {here} -c {shlex.quote(program)} "$3"
 
 def say(*words: str | Path, cwd: Path, status: int = 0, seconds: float = SECONDS,
         more: Mapping[str, str] = MappingProxyType({})) -> str:
-    """What a command prints, in the surroundings of somebody without settings of their own for pip or Python."""
+    """The output of a command, in the surroundings of somebody without settings of their own for pip or Python."""
     done = subprocess.run(words, cwd=cwd, env=bare() | OFFLINE | dict(more), text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False, timeout=seconds)
     assert done.returncode == status, done.stdout

@@ -23,7 +23,7 @@ Way = Callable[[Path, Path], tuple[str, ...]]
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    # What a build in the tree has left of an older version.
+    # Left by a build of an older version in the tree.
     clone = places.clone(folder / "clone")
     (clone / "build/lib/grader").mkdir(parents=True)
     (clone / "build/lib/grader/gone.py").touch()

@@ -20,7 +20,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def set_up(clone: Path, python: Path) -> str:
-    """What `make setup` says, after which the command of the clone runs the code of the clone."""
+    """The output of `make setup`, after which the command of the clone runs the code of the clone."""
     said = places.say(*SETUP, f"PYTHON={python}", cwd=clone)
     listed = places.say(clone / ".venv/bin/kernelmark", "assignments", cwd=clone)
     assert "transpose" in listed

@@ -17,8 +17,8 @@ from grader.plan import languages
 # Libraries, compilers and their tables, on the usual distributions.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf",
            "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/opt/cuda", "/nix/store")  # fmt: skip
-# What belongs to Python in the folder of an environment, which may be somebody's working folder as well: compilers of
-# conda have folders of their own.
+# Python's own parts of an environment's folder, which may be somebody's working folder as well: compilers of conda
+# have folders of their own.
 _OF_PYTHON = ("bin", "lib", "lib32", "lib64", "libexec", "include", "share", "pyvenv.cfg", "nvvm", "targets",
               "*-linux-gnu")  # fmt: skip
 
@@ -69,7 +69,7 @@ def secret() -> set[Path]:
 
 def _without_packages(folder: Path, roots: frozenset[Path], files: Sequence[Path]) -> list[Path]:
     """`folder`, or if packages whose `files` submissions need were put right into it (pip's --target), all else in it.
-    Those of `roots`, which are read, may lie in it with theirs."""
+    Roots that are read may lie in it with their own."""
     inner = {root for root in roots if folder in root.parents}
     if not any(folder in file.parents and inner.isdisjoint(file.parents) for file in files):
         return [folder]

@@ -318,7 +318,7 @@ def _shown(word: str) -> str:
 
 
 def is_known(statement: TextStatement) -> bool:
-    """Whether a statement is one that kernels may have; places, labels and braces are."""
+    """Return whether kernels may have a statement; places, labels and braces are among those."""
     words, opcode = statement.words, statement.opcode
     if words[0] in (".loc", "{", "}") or words[-1] == ":":
         return True

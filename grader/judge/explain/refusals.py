@@ -101,7 +101,7 @@ def explain_remarks(
 
 
 def _masked(words: Phrases, source: str, line: int) -> str:
-    """What is said of a load that relies on masked lanes: a block pointer takes no `other`."""
+    """A sentence about a load that relies on masked lanes: a block pointer takes no `other`."""
     checked = words.sights.bounds_checked
     text = "\n".join(source.splitlines()[line - 1:line + MOST_LINES])[:MOST_SIGNS] if line else ""
     depths = accumulate((sign == "(") - (sign == ")") for sign in text)

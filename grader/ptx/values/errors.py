@@ -1,4 +1,4 @@
-"""How far approximate instructions may be off, as "PTX ISA 9.0" documents it with each of them (9.7.3, 9.7.4)."""
+"""Errors of approximate instructions, as "PTX ISA 9.0" documents them with each of them (9.7.3, 9.7.4)."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class _HostPlanner:
         self._contents: Contents
         self._lines, self._contents = read_built(serving.contents(built))
         self._device: Device = request.device
-        # Of these there is no text that could be compiled.
+        # Kernels without a text that could be compiled.
         self._unplanned = {index for index, entry in enumerate(self._contents.entries) if entry.unplanned}
         # Memory that a call takes and keeps is seen where its sizes are not those of the call that is planned.
         self._first = list(request.given)
@@ -167,7 +167,7 @@ class _HostPlanner:
                 line)
 
     def _by_chance(self, session: CallSession, until: float) -> bool:
-        """Whether host code asks for something else also where it reads the same values. Raises Malformed."""
+        """Return whether host code asks for something else also where it reads the same values. Raises Malformed."""
         alike = list(record(session, self._seeds[:1] * WITHOUT_NUMBERS, until))
         return all(one.last is not None for one in alike) and (
             agreement.disagreement(alike, self._contents.entries) is not None)

@@ -1,4 +1,4 @@
-"""What a file says that its author cannot mean, by its text alone."""
+"""Slips of the pen in a file, by its text alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def slips(source: str) -> Iterator[Slip]:
 
 
 def _never(start: str, stop: str = "", step: str = "1", *others: str) -> bool:
-    """Whether a range of names and numbers is empty. Sizes are 1 at least."""
+    """Return whether a range of names and numbers is empty. Sizes are 1 at least."""
     start, stop = (start, stop) if stop else ("0", start)
     down = step.startswith("-")
     if others or not (_NUMBER.fullmatch(step) or (_NAME.fullmatch(step) and not down)):
