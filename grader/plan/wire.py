@@ -22,16 +22,16 @@ class Probe(Message):
     """Try what no submission may do, and say what worked. Only a worker without a submission gets it.
 
     `secret` is a file that only the grader's user may read, `target` a file that does not exist yet, `course` a file of
-    the course that all users may read, `kept` are files of submissions and results, in hexadecimal digits, as a name
-    need not be text, `port` is a listening TCP port on the loopback device, `socket` a listening abstract unix address.
-    `needed` are files that the worker has to be able to read.
+    the course that all users may read, `withheld` are files of submissions and results, in hexadecimal digits, as a
+    name need not be text, `port` is a listening TCP port on the loopback device, `socket` a listening abstract unix
+    address. `needed` are files that the worker has to be able to read.
     """
 
     op: Literal["probe"] = "probe"
     secret: str
     target: str
     course: str
-    kept: list[str]
+    withheld: list[str]
     port: int
     socket: str
     needed: list[str]

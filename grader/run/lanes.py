@@ -128,7 +128,7 @@ class LocalLanes:
             return ProcessPoolExecutor(
                 1, mp_context=context, initializer=_start_lane,
                 initargs=(self._measured, self._sharing, self._places, number, dict(environment), home.here(),
-                          surroundings.kept()))
+                          surroundings.withheld()))
 
     def __enter__(self) -> Self:
         return self
@@ -267,13 +267,13 @@ _number = 0
 
 def _start_lane(
     measured: Isolation | None, sharing: int, places: MutableSequence[int], number: int,
-    environment: Mapping[str, str], course: home.Home, kept: Sequence[Path],
+    environment: Mapping[str, str], course: home.Home, withheld: Sequence[Path],
 ) -> None:
     global _places, _number
     _places, _number = places, number
     os.environ.update(environment)
     home.enter(course)
-    surroundings.keep(kept)
+    surroundings.withhold(withheld)
     # Only a lane that has a GPU is given its number.
     start_lane(measured, sharing, gpu=bool(environment.get("CUDA_VISIBLE_DEVICES")))
 

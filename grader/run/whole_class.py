@@ -83,7 +83,7 @@ def planned(
     """
     started = time.monotonic()
     names, cards = _looked_at(submissions, course, asked, far=far is not None)
-    surroundings.keep([asked.out, *(one for each in submissions for one in (each.folder, each.folder.parent))])
+    surroundings.withhold([asked.out, *(one for each in submissions for one in (each.folder, each.folder.parent))])
     measured = None if far else _isolation(asked.level(course))
     # An interruption also ends lanes that are starting.
     on_interruption(signal.default_int_handler)

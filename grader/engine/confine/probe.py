@@ -38,8 +38,8 @@ def _read_course(request: wire.Probe) -> bool:
     return bool(Path(request.course).read_bytes())
 
 
-def _read_kept(request: wire.Probe) -> bool:
-    return any(_tried(Path(os.fsdecode(bytes.fromhex(name))).read_bytes) for name in request.kept)
+def _read_withheld(request: wire.Probe) -> bool:
+    return any(_tried(Path(os.fsdecode(bytes.fromhex(name))).read_bytes) for name in request.withheld)
 
 
 def _see_secret(request: wire.Probe) -> bool:
@@ -111,7 +111,7 @@ def _regain_user(request: wire.Probe) -> bool:
 ATTEMPTS: dict[str, Callable[[wire.Probe], bool]] = {
     "read a file of the grader's": _read_secret,
     "read the course's files": _read_course,
-    "read submissions and results": _read_kept,
+    "read submissions and results": _read_withheld,
     "see the grader's folders": _see_secret,
     "write a file outside": _write_file,
     "signal a process outside": _signal_others,

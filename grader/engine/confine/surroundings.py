@@ -22,19 +22,19 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cach
 _OF_PYTHON = ("bin", "lib", "lib32", "lib64", "libexec", "include", "share", "pyvenv.cfg", "nvvm", "targets",
               "*-linux-gnu")  # fmt: skip
 
-# See `keep`.
-_kept: list[Path] = []
+# See `withhold`.
+_withheld: list[Path] = []
 
 
-def keep(folders: Iterable[Path]) -> None:
+def withhold(folders: Iterable[Path]) -> None:
     """Makes these the folders that no submission of this process may see, beside the course: those of submissions, and
     of results with the attempts."""
-    _kept[:] = sorted({folder.resolve() for folder in folders})
+    _withheld[:] = sorted({folder.resolve() for folder in folders})
 
 
-def kept() -> tuple[Path, ...]:
-    """The folders that `keep` was given, links followed."""
-    return tuple(_kept)
+def withheld() -> tuple[Path, ...]:
+    """The folders that `withhold` was given, links followed."""
+    return tuple(_withheld)
 
 
 def import_path() -> list[str]:
@@ -58,11 +58,12 @@ def readable() -> tuple[str, ...]:
 
 def secret() -> set[Path]:
     """The folders and files that no submission may see, links followed: the course, the package's own, and what is
-    `kept`."""
+    `withheld`."""
     courses = {folder for folder in (home.SHIPPED.resolve(), home.root().resolve())
                if (folder / home.ASSIGNMENTS).is_dir()}
     roots, files = frozenset(map(_real, readable())), [*map(_real, needed())]
-    found = {folder: _without_packages(folder, roots, files) for folder in (*courses, home.file().resolve(), *_kept)}
+    folders = (*courses, home.file().resolve(), *_withheld)
+    found = {folder: _without_packages(folder, roots, files) for folder in folders}
     # Hundreds of submissions, as a rule, lie in one folder that is left out whole.
     return {one for folder, rest in found.items() for one in rest if found.get(folder.parent) != [folder.parent]}
 
@@ -90,10 +91,10 @@ def hidden() -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def witnesses() -> list[str]:
-    """A file in each folder that is `kept`, if it has one, which no submission may read."""
+def withheld_files() -> list[str]:
+    """A file in each folder that is `withheld`, if it has one, which no submission may read."""
     found, roots = [], list(map(_real, readable()))
-    for folder in _kept:
+    for folder in _withheld:
         # An environment in such a folder is for all.
         beside = [root for root in roots if root.is_relative_to(folder)]
         found += [*islice((str(path) for pattern in ("*", "*/*") for path in folder.glob(pattern)

@@ -143,7 +143,7 @@ def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
             try:
                 worker.channel.send(wire.Probe(
                     seq=1, secret=str(secret), target=str(target), course=surroundings.course_file(),
-                    kept=[os.fsencode(path).hex() for path in surroundings.witnesses()],
+                    withheld=[os.fsencode(path).hex() for path in surroundings.withheld_files()],
                     port=listener.getsockname()[1], socket=name, needed=surroundings.needed()))
                 answer = worker.channel.receive(wire.PROBED, seq=1, deadline=time.monotonic() + PROBE_SECONDS)
             except frames.ChannelError as error:

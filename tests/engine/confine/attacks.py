@@ -19,7 +19,7 @@ NONE = wire.Layers()
 USER = 1_600_000_001
 LIMITS = wire.Limits(memory_mb=256, file_mb=1, processes=8, cpu_seconds=60)
 SECONDS = 20.0
-PROBE = wire.Probe(seq=1, secret="", target="", course="", kept=[], port=0, socket="", needed=[])
+PROBE = wire.Probe(seq=1, secret="", target="", course="", withheld=[], port=0, socket="", needed=[])
 
 BOOT = """
 import ctypes, json, mmap, os, resource, signal, socket, stat, sys, threading, time

@@ -218,20 +218,20 @@ def test_no_worker_reads_class_results_store_or_course_wherever_they_lie(
         attack = READS.format(names=[str(package), *(str(folder / name) for name in names)])
         surroundings.readable.cache_clear()
         home.enter(Home(folder / "course", folder / "course/course.toml"))
-        surroundings.keep([folder / "class", folder / "class/ada", folder / "class/bob", folder / "results"])
+        surroundings.withhold([folder / "class", folder / "class/ada", folder / "class/bob", folder / "results"])
         try:
-            assert len(surroundings.witnesses()) == 4
+            assert len(surroundings.withheld_files()) == 4
             assert tried(attack, layers=layers) == str(package)
             # One of these folders may be all there is.
-            surroundings.keep([folder])
+            surroundings.withhold([folder])
             assert tried(attack, layers=layers) == str(package)
             home.enter(None)
-            surroundings.keep([])
+            surroundings.withhold([])
             read = [str(folder / name) for name in names] if within else []
             assert tried(attack, layers=layers).split() == [str(package), *read]
         finally:
             home.enter(None)
-            surroundings.keep([])
+            surroundings.withhold([])
             surroundings.readable.cache_clear()
 
 
