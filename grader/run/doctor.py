@@ -56,7 +56,7 @@ def diagnoses() -> list[Diagnosis]:
             trials = _broken() or [*device(), *_gradings(starting)]
     finally:
         close_lane()
-    return [python, _course(), *_packages(), *languages(), *trials, *_isolation(), *kept(), _browser()]
+    return [python, _course(), *_packages(), *languages(), *trials, *_isolation(), *build_cache(), _browser()]
 
 
 def _starting(pool: ThreadPoolExecutor) -> Future[float]:
@@ -129,7 +129,7 @@ def languages() -> list[Diagnosis]:
 
 
 def device() -> list[Diagnosis]:
-    """What kernels are judged on, and what is missing of it."""
+    """The device that kernels are judged on, and what is missing of it."""
     # Late, as below: a lane on another machine imports this file in a process that needs no torch.
     import torch
 
@@ -204,9 +204,9 @@ def _isolation() -> list[Diagnosis]:
     return lines + [Diagnosis("", text, measured.level >= isolation.ADVISED) for text in measured.missing]
 
 
-def kept() -> list[Diagnosis]:
+def build_cache() -> list[Diagnosis]:
     """A line if builds are not kept for the next command."""
-    # Late, see _device.
+    # Late, see device.
     from grader.judge.lane import cache_trouble
 
     text, _, remedy = cache_trouble().rpartition("; ")

@@ -92,10 +92,10 @@ def test_where_nothing_can_be_kept_a_folder_of_the_lane_is_used_and_said(
     finally:
         close_lane()
     assert not used.exists()
-    (line,) = doctor.kept()
+    (line,) = doctor.build_cache()
     assert not line.ok and "/proc/nowhere" in line.text and line.remedy.startswith("set XDG_CACHE_HOME")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert not doctor.kept() and not lane.cache_trouble()
+    assert not doctor.build_cache() and not lane.cache_trouble()
 
 
 def test_a_task_that_ends_while_the_next_is_planned_disturbs_nobody() -> None:
