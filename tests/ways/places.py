@@ -7,17 +7,16 @@ import shlex
 import shutil
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
 from grader.home import ROOT
+from tests.kits import make_environment
 
 SECONDS = 240
 # Files of a checkout, without those that work in it makes.
 PARTS = ("assignments", "calibration", "docs", "examples", "grader", "reference", "student_kit", "student_template")
-OURS = shutil.ignore_patterns("kernelmark*", "__editable__*kernelmark*")
 # pip finds all that it needs here, and no setting of the machine's or of who runs the tests.
 OFFLINE = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": "",
            "PIP_CACHE_DIR": "off"}
@@ -33,17 +32,9 @@ def clone(folder: Path) -> Path:
     return folder
 
 
-def link(packages: Path) -> None:
-    """Puts what is installed here, but for kernelmark, into a folder of packages."""
-    for source in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
-        shutil.copytree(source, packages, ignore=OURS, copy_function=_linked, symlinks=True, dirs_exist_ok=True)
-
-
 def environment(folder: Path, *options: str) -> Path:
-    """Makes an environment with all that kernelmark needs, and returns its folder of programs."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", *options, folder], check=True, timeout=SECONDS)
-    (packages,) = folder.glob("lib/python*/site-packages")
-    link(packages)
+    """Make an environment with all that kernelmark needs, and return its folder of programs."""
+    make_environment(folder, *options)
     return folder / "bin"
 
 
@@ -72,11 +63,3 @@ def bare() -> dict[str, str]:
     """The variables of the environment but for settings of pip, Python, uv, make and pytest."""
     settings = ("PIP_", "PYTHON", "UV_", "MAKE", "MFLAGS", "COLUMNS", "VIRTUAL_ENV")
     return {name: value for name, value in os.environ.items() if not name.startswith(settings)}
-
-
-def _linked(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:
-        # Another disk.
-        shutil.copy2(source, target)

@@ -14,6 +14,7 @@ import pytest
 from grader.engine.forkserver import isolation
 from grader.home import ROOT
 from tests.command import hand_in
+from tests.kits import link_packages
 from tests.ways import places
 
 GRADE = ("grade", "class", "--only", "silu", "--device", "cpu", "--jobs", "1", "--out", "results")
@@ -42,13 +43,13 @@ def in_uv(folder: Path, wheel: Path) -> tuple[str, ...]:
     uv = shutil.which("uv") or pytest.skip("uv is not installed")
     places.say(uv, "venv", "--quiet", "--offline", "--python", sys.executable, "venv", cwd=folder)
     (packages,) = folder.glob("venv/lib/python*/site-packages")
-    places.link(packages)
+    link_packages(packages)
     places.say(uv, "pip", "install", "--quiet", "--offline", "--python", "venv/bin/python", wheel, cwd=folder)
     return (str(folder / "venv/bin/kernelmark"),)
 
 
 def in_target(folder: Path, wheel: Path) -> tuple[str, ...]:
-    places.link(folder / "packages")
+    link_packages(folder / "packages")
     pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps")
     places.say(*pip, "--target", "packages", wheel, cwd=folder)
     # An interpreter without packages of its own.
