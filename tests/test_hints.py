@@ -43,7 +43,7 @@ VERDICTS = ("wrong_answer", "runtime_error")
 MEMBERS = sorted(path for verdict in VERDICTS for path in (HERE / verdict).iterdir() if path.is_dir())
 SEEDS = b"one", b"two", b"three"
 COURSE = read_course(ROOT / "course.toml", frozenset(assignments())).model_copy(update={
-    "limits": LimitsTable(call_seconds=10, assignment_seconds=60, memory_mb=2048)})
+    "limits": LimitsTable(call_seconds=40, assignment_seconds=150, memory_mb=2048)})
 SMALL = 1 << 17
 """Multiply-adds or elements of a case that shows most mistakes; larger ones are graded where it shows none."""
 # A change of each of these kinds is found soonest in these members.

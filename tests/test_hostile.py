@@ -1,8 +1,8 @@
 """Hostile submissions get zero points and leave nothing behind: `tests/submissions/hostile/<family>/<name>/`.
 
-The real judge decides, in a lane of its own, at the strongest isolation that this machine offers; where it is the
-sandbox that a family meets, `make test-all` tries it once more at each weaker level that is meant to hold. Lines in a
-member's file say what must come of it:
+The real judge decides, in a lane of its own, at the strongest isolation that this machine offers; families that the
+sandbox holds are tried once more without namespaces by `make test-all`. Lines in a member's file say what must come of
+it:
 `# verdict: a, b` the verdicts that will do, `# expect: words` what the message must hold;
 `# residual: why` it earns points today, as docs/judge.md says it may: the line goes when a defence takes them away;
 `# gap: why` another of the promises above is not kept yet: the same;
@@ -58,10 +58,8 @@ SEGMENT_KEY = 0x4B4D4831
 IPC_RMID = 0
 # What a browser or a terminal would act on, from the texts of the family "injection".
 ACTED_ON = ("<script>alert", "<img src=x", "\x1b", "\x9b", "\u202e", "\u2066", "\x00", "\ud800")
-# Families that are tried again at weaker levels: those that a cgroup helps against, and all that the sandbox does.
-# The others meet the judge's own limits and checks, which are the same at each.
-BOUNDED = ("attacking_the_grader", "exhausting_the_machine")
-CONFINED = (*BOUNDED, "network", "reading_the_answer", "wire_attacks", "forged_verdict")
+# Families that the sandbox holds. The others meet the judge's own limits and checks, which are the same at each level.
+CONFINED = ("attacking_the_grader", "exhausting_the_machine", "network", "reading_the_answer", "wire_attacks")
 # Graded as one class, with an honest neighbour before and after each.
 IN_CLASS = (
     "early_done/replies_in_advance", "exhausting_the_machine/spins_on_every_core", "forged_verdict/exits_at_import",
@@ -168,14 +166,6 @@ def test_zero_points_and_nothing_left(
 ) -> None:
     found = _assert_held(folder, lane, tmp_path, record_property)
     got({name_of("graded", folder, name): one for name, one in found.items()})
-
-
-@pytest.mark.full
-@pytest.mark.timeout(120)
-@pytest.mark.parametrize("lane", ["3"], indirect=True)
-@_members(3, BOUNDED)
-def test_the_same_without_a_cgroup(folder: Path, lane: Lane, tmp_path: Path, record_property: Record) -> None:
-    _assert_held(folder, lane, tmp_path, record_property)
 
 
 @pytest.mark.full

@@ -177,15 +177,14 @@ def test_a_grading_that_is_killed_goes_on_where_it_was(evening: Evening, tmp_pat
         assert state(root) == evening.states[number], name
 
 
-# It takes a quarter of an hour.
 @pytest.mark.full
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(1200)
 def test_nothing_is_lost_doubled_or_mixed(evening: Evening, tmp_path: Path) -> None:
     seed = int(os.environ.get("KILLS_SEED") or secrets.randbelow(2**32))
     print(f"seed {seed}")
     dice, killed, classes = random.Random(seed), Counter[str](), 0
     seconds: dict[str, float] = {}
-    while killed.total() < 100:
+    while killed.total() < 20:
         root = Path(shutil.copytree(evening.root, tmp_path / str(classes)))
         classes += 1
         for number, (name, words) in enumerate(STEPS.items()):

@@ -133,7 +133,7 @@ def catches(pid: int) -> bool:
     return bool(int(fields["SigCgt"], 16) >> signal.SIGINT - 1 & 1)
 
 
-@pytest.mark.parametrize("times", [4, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("times", [4, pytest.param(24, marks=pytest.mark.full)])
 def test_an_interruption_at_any_moment_says_nothing(desk: dict[str, Path], tmp_path: Path, times: int) -> None:
     seed = secrets.randbelow(2**32)
     print(f"seed {seed}")

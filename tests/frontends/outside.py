@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.frontends.cuda.phrases import PHRASES as CUDA
 from grader.frontends.triton.phrases import PHRASES as TRITON
-from grader.plan.findings import OutOfBounds
+from grader.plan.findings import OutOfBounds, Undefined
 
 HOSTILE = {
     "uses": ("", "x[i + k] ", ""), "guards": ("", "if (i < n) x[i + k] = 1; ", ""),
@@ -16,6 +16,10 @@ HOSTILE = {
     "loops that are empty": ("", "for k in range(n, 0):\n", ""), "one loop": ("for k in range(", "n, ", "0):"),
     "masks": ("for k in y:\n", "    m |= y\n", "    tl.load(k, m)"),
     "masks before": ("m = y\n", "a, = m_\n", "for k in y:\n    tl.load(k, m)"),
+    "declarations": ("", "float a; ", ""), "arrays without an end": ("", "float acc[", ""),
+    "arrays": ("", "float a[1]", ""), "divisions": ("", "= 1 / n; int n;", ""),
+    "loops in subscripts": ("", "for (;;) { a[a[1][", ""),
+    "shared arrays": ("", "__shared__ float a[2][2]; a[k][0] = a[j]", ""), "digits": ("", "1", ""),
 }
 """Texts as what they begin with, what they repeat, and what they end with."""
 
@@ -27,8 +31,8 @@ def outside(line: int) -> OutOfBounds:
 
 
 def read_all(source: str) -> None:
-    """Has all languages read a file, of which the last line reaches outside, and Triton look for what cannot be meant.
-    """
-    list(TRITON.slips(source))
+    """Have all languages read a file, the last line of which reaches outside, and look for what cannot be meant."""
     for phrases in (CUDA, TRITON):
+        list(phrases.slips(source))
         phrases.outside(source, outside(source.count("\n") + 1).model_copy(update={"access": "load"}))
+    CUDA.closer(CUDA.chances["shared"], Undefined(what="shared", kernel="k", line=1, tensor="a"), source)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import replace
-
-import pytest
 
 from grader.frontends.cuda.phrases import PHRASES
 from grader.frontends.cuda.phrases.compiling import unwrap
@@ -15,7 +12,6 @@ from grader.judge.explain.refusals import explain_refusal
 from grader.judge.wording import spoken_mistake
 from grader.model import catalogue
 from grader.model.verdicts import FailureKind
-from grader.plan.findings import Undefined
 from grader.plan.messages import Refused
 from tests.frontends.outside import outside
 from tests.rows import each_row
@@ -211,19 +207,6 @@ def test_no_mistake_of_an_assignment_is_told_in_another_language() -> None:
 def test_what_a_file_cannot_mean_is_told_by_its_text(source: str, said: str) -> None:
     found = [slip.seen for slip in PHRASES.slips(source)]
     assert (said in found[0] and len(found) == 1) if said else not found
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("text", [
-    "float a; " * 100_000, "float acc[" * 100_000, "float a[1]" * 80_000, "= 1 / n; int n;" * 60_000, "1" * (1 << 20),
-    "".join(f"float a{number};" for number in range(70_000)), "for (;;) { a[a[1][" * 60_000,
-    "__shared__ float a[2][2]; a[k][0] = a[j]" * 25_000,
-], ids=lambda text: text[:16])
-def test_a_file_made_to_be_slow_is_read_as_fast(text: str) -> None:
-    began = time.process_time()
-    PHRASES.slips(text)
-    PHRASES.closer(PHRASES.chances["shared"], Undefined(what="shared", kernel="k", line=1, tensor="a"), text)
-    assert time.process_time() - began < 10
 
 
 GUARDED = """__global__ void k(float *x, int n) {
