@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
+
 import pytest
 
+from grader.engine.confine.processes import processor_seconds
 from grader.frontends.cuda.toolkit import problem
 from grader.home import ROOT
 from grader.judge.checks import case_check
 from grader.judge.judgement import Judgement
 from grader.judge.prepared import Prepared, Task
-from grader.judge.repair import repaired
+from grader.judge.repair import repaired, search
 from grader.judge.repair.search import failed_case
 from grader.judge.repair.words import told
 from grader.model.catalogue import assignments
@@ -103,6 +108,26 @@ def test_a_file_that_has_to_be_built_is_mended_too() -> None:
     found = repaired(task, Judgement(task).take_all())
     assert found is not None and (found.line, found.kind) == (line_of(text, "i <= n"), "comparison")
     assert found.tried <= 30 and found.diff.splitlines()[1].count("i < n") == 1
+
+
+def test_a_search_ends_with_its_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "PROCESSOR_SECONDS", 0)
+    assert mended(silu(("i < n", "i <= n"))) is None
+
+
+def test_processor_time_is_that_of_processes_that_live_and_of_those_that_ended() -> None:
+    works = f"import subprocess, sys; subprocess.run([sys.executable, '-c', '{'for i in range(10**7): pass'}'])"
+    before = processor_seconds()
+    subprocess.run([sys.executable, "-c", works], check=True)
+    ended = processor_seconds()
+    assert ended - before > 0.1
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
+        try:
+            deadline = time.monotonic() + 30
+            while processor_seconds() - ended < 0.1:
+                assert time.monotonic() < deadline
+        finally:
+            process.kill()
 
 
 def test_the_same_file_and_seed_get_the_same_hint() -> None:

@@ -78,6 +78,8 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "_sysctl": (156, None),
     # A timer can send SIGCONT, which wakes a process that the judge has stopped.
     "timer_create": (222, 107),
+    # A session of its own would have a share of the processors of its own, beside that of the grader's (autogroup).
+    "setsid": (112, 157),
     # Identity, which is set before the filter is installed.
     "setuid": (105, 146), "setgid": (106, 144), "setreuid": (113, 145), "setregid": (114, 143), "setresuid": (117, 147),
     "setresgid": (119, 149), "setfsuid": (122, 151), "setfsgid": (123, 152), "setgroups": (116, 159),

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from grader.engine.confine.processes import processor_seconds
 from grader.frontends import by_suffix
 from grader.judge.prepared import Prepared
 from grader.judge.repair.proof import Proof, proved
@@ -36,11 +37,13 @@ class Pace:
 # A process takes as long to start as two files to be planned, and most searches end early. A better change may follow
 # the first that is proved: one that is likelier comes earlier, so not many more are tried.
 PLANNED = Pace(first=15, most=MOST_EDITED, after=15, share=1)
-# A file takes a second to be built.
-BUILT = Pace(first=4, most=4, after=4, share=1 / 15)
+# A file takes a second to be built, and two are built side by side.
+BUILT = Pace(first=2, most=2, after=4, share=1 / 15)
 
-# Bounds hostile files alone: honest ones end by the number of edits, after some seconds, so that the same file gets the
-# same hint, on a busy machine as well.
+# Of all processes together, builds and proofs included. It bounds hostile files alone: honest ones end by the number of
+# edits, so that the same file gets the same hint, on a busy machine as well.
+PROCESSOR_SECONDS = 60.0
+# A file that waits uses no processor.
 MOST_SECONDS = 180
 # A file may be made so that many edits pass a case, and each proof takes as long as ten trials.
 MOST_PROOFS = 8
@@ -54,8 +57,8 @@ NEARLY = 0.5
 
 @dataclass
 class _Search:
-    """A search's state: the lines that evidence names, the edits that were `tried`, how many proofs were begun, and the
-    edits that were proved, each with its proof."""
+    """A search's state: the lines that evidence names, the edits that were `tried`, how many proofs were begun, the
+    edits that were proved, each with its proof, and what the clock and the processors' time read when it began."""
 
     prepared: Prepared
     case: Case
@@ -63,6 +66,8 @@ class _Search:
     tried: int = 0
     begun: int = 0
     found: list[tuple[Edit, Proof]] = field(default_factory=list)
+    clock: float = field(default_factory=time.monotonic)
+    processors: float = field(default_factory=processor_seconds)
 
     def prove(self, edit: Edit, text: str) -> None:
         self.begun += 1
@@ -71,7 +76,8 @@ class _Search:
 
     @property
     def over(self) -> bool:
-        return self.begun >= MOST_PROOFS
+        return (self.begun >= MOST_PROOFS or time.monotonic() - self.clock > MOST_SECONDS
+                or processor_seconds() - self.processors > PROCESSOR_SECONDS)
 
 
 def repaired(
@@ -117,7 +123,7 @@ def _lines(checks: Sequence[CheckResult]) -> list[int]:
 
 def _search(search: _Search, tries: int, progress: Callable[[int, int], object]) -> None:
     pace = BUILT if search.prepared.preparing.builds else PLANNED
-    text, until = search.prepared.task.text, time.monotonic() + MOST_SECONDS
+    text = search.prepared.task.text
     trial = Trial(search.prepared, search.case)
     try:
         # A failure that does not show without a GPU cannot be mended here: every edit would pass.
@@ -125,7 +131,7 @@ def _search(search: _Search, tries: int, progress: Callable[[int, int], object])
             return
         edits, size = trial.edits(search.lines)[:math.ceil(pace.share * tries)], pace.first
         most = len(edits)
-        while search.tried < most and not search.over and trial.lost < MOST_LOST and time.monotonic() < until:
+        while search.tried < most and not search.over and trial.lost < MOST_LOST:
             progress(search.tried, len(edits))
             some = edits[search.tried:min(most, search.tried + size)]
             batch = [(edit, changed) for edit in some if (changed := _edited(text, edit)) is not None]

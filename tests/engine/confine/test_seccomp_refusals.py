@@ -24,12 +24,13 @@ from tests.rows import each_row
 KEY = 0x6B6D6172
 SPECIAL = {"msgget": (KEY, 0), "shmget": (KEY, 0, 0), "semget": (KEY, 0, 0)}
 # Without the filter, too, the kernel may say EPERM here, before it looks at the arguments: to those without a
-# capability, or because the system was set up so (lockdown, kernel.io_uring_disabled, kernel.kexec_load_disabled, ...).
+# capability, to one that leads a session, or because the system was set up so (lockdown, kernel.io_uring_disabled,
+# kernel.kexec_load_disabled, ...).
 OWN_EPERM = frozenset({
     "setdomainname", "pivot_root", "fsmount", "move_mount", "syslog", "fsopen", "swapoff", "swapon", "fspick", "acct",
     "setgroups", "sethostname", "vhangup", "fanotify_init", "reboot", "mount", "umount2", "open_by_handle_at", "chroot",
     "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "iopl", "ioperm", "io_uring_setup",
-    "io_uring_enter", "io_uring_register", "bpf", "perf_event_open", "userfaultfd", "quotactl", "quotactl_fd",
+    "io_uring_enter", "io_uring_register", "bpf", "perf_event_open", "userfaultfd", "quotactl", "quotactl_fd", "setsid",
 })
 
 PROBE = """

@@ -48,6 +48,10 @@ void unknown(float *x, float *y, int n) { cudaArray_t a; cudaChannelFormatDesc d
 void forks(float *x, float *y, int n) { if (fork() == 0) k<<<1, 1>>>(x, y, n); }
 void starts(float *x, float *y, int n) { if (system("true")) k<<<1, 1>>>(x, y, n); }
 void registers_memory(float *x, float *y, int n) { cudaHostRegister(malloc(4), 4, 0); }
+void deepens_the_stack(float *x, float *y, int n) {
+    cudaDeviceSetLimit(cudaLimitStackSize, 1024);
+    cudaDeviceSetLimit(cudaLimitStackSize, 16384);
+}
 void gives_clusters(float *x, float *y, int n) {
     cudaLaunchConfig_t c = {};
     cudaLaunchAttribute a[1];
@@ -149,6 +153,8 @@ def line_of(symbol: str, text: str) -> int:
     ("starts", "process", "system", ""),
     ("registers_memory", "option", "cudaHostRegister", ""),
     ("gives_clusters", "option", "cudaLaunchAttributeClusterDimension", "cudaLaunchKernelEx"),
+    ("deepens_the_stack", "option", "cudaLimitStackSize",
+     "cudaDeviceSetLimit(cudaLimitStackSize, 16384)"),
 ])  # fmt: skip
 def test_host_code_is_refused_what_makes_numbers(built: bytes, symbol: str, why: str, operator: str, at: str) -> None:
     (found,) = plan(with_function(built, symbol), elementwise(100))

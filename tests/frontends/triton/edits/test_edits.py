@@ -175,6 +175,7 @@ RIGHT = {
         ("online", "softmax", "wrong_answer/softmax_sum_not_rescaled", "l = l +", "l = l * tl.exp(m - m_new) +"),
         ("ahead", "gemm", "runtime_error/gemm_mask_of_the_round_before", "K - k0)", "K - k0 - BK)"),
         ("split", "gemm", "accepted/gemm_tuned_split_k", "", ""))},
+    "exact": ("gemm", MOVING.replace("tl.dot(a, b)", 'tl.dot(a, b, input_precision="ieee")')),
     **{name: (function, text(HERE / "shared" / f"{name}.py").decode()) for name, function in (
         ("silu", "silu"), ("gemm", "gemm"), ("transpose", "transpose"), ("rmsnorm_matrix", "rmsnorm_matrix"),
         ("rmsnorm_vector_in_two", "rmsnorm_vector"), ("rmsnorm_vector", "rmsnorm_vector"))},
@@ -297,6 +298,7 @@ MISTAKES = [
     ("height", HEIGHT, "min(tiles_m, GROUP)", "end"),
     ("height", HEIGHT, "tl.minimum(GROUP, tiles_m)", "end"),
     ("set back", f"{BACK}{AGAIN}", AGAIN[1:], "missing"),
+    ("exact", ', input_precision="ieee")', ")", "type"),
     ("ahead", "K - k0 - BK", "K - k0", "mask"),
     ("ahead", "at = k0 + rk + BK", "at = k0 + rk", "missing"),
     ("tile", "x * x, axis=1, keep_dims=True", "x * x", "axis"),

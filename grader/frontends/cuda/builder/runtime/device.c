@@ -2,6 +2,8 @@
 #include "recorder.h"
 #include <string.h>
 
+enum { STACK_BYTES = 1024 };
+
 static cudaError_t no_such_device(int device) {
     return rec_error(cudaErrorInvalidDevice, 0, 0, "there is one GPU, number 0; this asks for number %d", device);
 }
@@ -31,7 +33,14 @@ cudaError_t cudaDriverGetVersion(int *version) {
     return cudaSuccess;
 }
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit) {
-    *value = limit == cudaLimitStackSize ? 1024 : limit == cudaLimitMallocHeapSize ? 8 << 20 : 1 << 20;
+    *value = limit == cudaLimitStackSize ? STACK_BYTES : limit == cudaLimitMallocHeapSize ? 8 << 20 : 1 << 20;
+    return cudaSuccess;
+}
+// Whoever launches the plan has CUDA's own limits. Of them the stack alone decides about a kernel that is planned.
+cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) {
+    if (limit == cudaLimitStackSize && value > STACK_BYTES)
+        rec_refuse(OPTION, "cudaLimitStackSize", "a thread has a stack of %d bytes here, this asks for %zu: write a loop "
+                   "in place of the recursion", STACK_BYTES, value);
     return cudaSuccess;
 }
 
