@@ -20,6 +20,7 @@ sys.exit(code)
 
 
 @pytest.mark.full
+@pytest.mark.timeout(900)
 def test_files_of_tests_import_what_they_need() -> None:
     files = ("tests/report/test_wording.py", "tests/records/test_standing.py", "tests/intake/test_people.py",
              "tests/model/test_scoring.py")

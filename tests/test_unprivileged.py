@@ -29,7 +29,7 @@ RUNS: dict[str, tuple[tuple[str, ...], int]] = {
         ("tests/engine/forkserver/test_isolation.py", "tests/engine/forkserver/test_conversation.py",
          "tests/engine/confine/test_rlimits.py", "-k", "conversation or CPU or not_counted"), 5),
     "hostile": ((HOSTILE, "-k", "nothing_left and (attacking_the_grader or network)"), 40),
-    "honest": (("tests/test_submissions.py", "-k", "accepted and silu"), 15),
+    "honest": (("tests/test_submissions.py", "-k", "accepted and (silu_a or silu_p)"), 12),
 }
 
 

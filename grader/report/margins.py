@@ -79,7 +79,7 @@ def launches(inspection: Inspection) -> list[str]:
         how = ("a larger tile needs each element fewer times." if any(one.products for one in inspection.launches) else
                "which elements are loaded or stored more than once, and must they be?")
         said.append(f"Its loads and stores need {yours.needed / good.needed:.2g} times a good kernel's bytes: {how}")
-    return said or ["It launches no kernel of its own; what PyTorch copies is not counted."]
+    return said or ["It launches no kernel of its own; copies are not counted."]
 
 
 def _launch(one: LaunchFacts) -> str:

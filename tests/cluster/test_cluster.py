@@ -42,13 +42,14 @@ def written(out: Path) -> dict[str, str]:
             for path in out.rglob("*") if path.is_file() and ".attempts" not in path.parts}
 
 
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("only", ["silu", pytest.param("", marks=pytest.mark.full)], ids=["silu", "all"])
 def test_the_sample_class_gets_the_same_results_here_and_there(cluster: Cluster, tmp_path: Path, only: str) -> None:
     some = [word for name in ("alice", "carol") for word in ("--student", name)] if only else []
     words = ("--only", only, *some, "--seed", "7", "--allow-degraded")
     students, out = ROOT / "examples/class", tmp_path / "out"
     process, log = cluster.grade(students, out, *words)
-    assert process.wait(300) == 0, log.read_text()
+    assert process.wait(1000) == 0, log.read_text()
     # Results name the command that gives them again, with the folder that they go to.
     out.rename(tmp_path / "there")
     here = kernelmark("grade", students, "--out", out, *words, apart=True)

@@ -213,6 +213,15 @@ def test_the_failure_that_decides_the_verdict_speaks() -> None:
     assert hint == "Look."
 
 
+def test_a_guess_from_another_case_goes_as_a_whole() -> None:
+    assignment = _with_cases(SILU, *_squares((5, 9), (1, 7), (64, 64)))
+    mixed = _checks(assignment, {case.name for case in assignment.cases}, Detail(
+        kind="wrong_values", message="3 wrong.", hint="It is b.", guess="It is b.", pattern="mistake: b", total=9))
+    mixed[1].detail = Detail(kind="out_of_bounds", message="Line 3 reaches outside.", hint="A mask.")
+    found = explain_assignment(assignment, mixed)
+    assert found.hint == found.guess == "In 5x9-mixed: It is b."
+
+
 def test_what_has_nothing_to_do_with_sizes_is_said_once() -> None:
     policy = Detail(kind="policy", message="Line 3 copies a tensor.", hint="In a kernel.")
     everywhere = {case.name for case in SILU.cases}

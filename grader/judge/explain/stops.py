@@ -6,6 +6,7 @@ from __future__ import annotations
 from grader.engine.forkserver.conversation import Lost
 from grader.frontends.phrases import Phrases
 from grader.judge import execution, residency, rules
+from grader.judge.explain.evidence import plural
 from grader.judge.explain.failures import HINTS, explain_failure
 from grader.judge.explain.refusals import explain_absent, explain_refusal
 from grader.judge.timing.pool import Wrong
@@ -133,7 +134,7 @@ def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Det
                 "moves on by a block.")
     else:
         takes = "takes more operations" if exhausted.what == "operations" else "runs longer"
-        made = f": the loop{at} has made {exhausted.rounds:,} rounds" if exhausted.rounds else at
+        made = f": the loop{at} has made {plural(exhausted.rounds, 'iteration')}" if exhausted.rounds else at
         message = f"{kernel} {takes} than the grader's limit allows{made}."
         hint = (f"Does what {quoted(text)} says ever become false? Each round has to bring it nearer to its end."
                 if text.startswith("while") else spoken(HINTS["time_out"], words))

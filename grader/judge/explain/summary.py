@@ -110,7 +110,11 @@ def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> 
         if shown in telling:
             return shown, _detail(shown), pattern not in WEAK
         other = _detail(telling[0])
-        return shown, other.model_copy(update={"hint": f"In {telling[0].case}: {other.hint}"}), pattern not in WEAK
+        if other.hint:
+            said = f"In {telling[0].case}: {other.hint}"
+            # A hint that is a guess as a whole goes as a whole where a change is proved.
+            other = other.model_copy(update={"hint": said, "guess": said if other.guess == other.hint else other.guess})
+        return shown, other, pattern not in WEAK
     # A case of one element shows least about how far a load or store reaches. A mistake that is known to give an answer
     # explains it, also where the other cases show something else.
     among = [c for c in deciding if c in voters] or deciding
