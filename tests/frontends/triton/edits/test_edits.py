@@ -20,10 +20,8 @@ from tests.rows import each_row
 
 MEMBERS = sorted(path for room in ("accepted", "wrong_answer", "runtime_error") for path in (HERE / room).iterdir()
                  if any(one.name in FILES for one in path.glob("*.py")))
-IN_FRONT = 300
-"""Edits of a file that there is time for."""
-PARSED = 25
-"""About so many edits of a member are parsed, from first to last."""
+# Edits of a file that there is time for; and about how many of a member are parsed, from first to last.
+IN_FRONT, PARSED = 300, 25
 
 
 def given_of(name: str) -> list[Given]:
