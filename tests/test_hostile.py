@@ -59,7 +59,8 @@ IPC_RMID = 0
 # What a browser or a terminal would act on, from the texts of the family "injection".
 ACTED_ON = ("<script>alert", "<img src=x", "\x1b", "\x9b", "\u202e", "\u2066", "\x00", "\ud800")
 # Families that the sandbox holds. The others meet the judge's own limits and checks, which are the same at each level.
-CONFINED = ("attacking_the_grader", "exhausting_the_machine", "network", "reading_the_answer", "wire_attacks")
+CONFINED = ("attacking_the_grader", "exhausting_the_machine", "network", "reading_the_answer", "wire_attacks",
+            "forged_verdict")
 # Graded as one class, with an honest neighbour before and after each.
 IN_CLASS = (
     "early_done/replies_in_advance", "exhausting_the_machine/spins_on_every_core", "forged_verdict/exits_at_import",

@@ -77,7 +77,7 @@ JUDGE_CHANGES = {
         "looked for behind the first 4,096 threads, too. A permuted signature, pairs of known mistakes, loops that "
         "never run and exchanged sizes of a launch are named; files that are not text, signs from web pages and "
         "functions of std in kernels have words of their own. Library kernels are known by where their code is. A "
-        "file that sends itself a signal ends, and one that asks for a deeper stack is refused. The search for a "
+        "file that sends itself a signal ends, a deeper stack is not supported. The search for a "
         "change has a minute of processor time, builds and proofs included.",
 }
 """What each version of the judge changed."""

@@ -94,13 +94,8 @@ def descendants(of: int | None = None) -> set[int]:
     children: dict[int, list[int]] = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
-            try:
-                stat = Path(f"/proc/{entry.name}/stat").read_text(errors="replace")
-            except OSError:
-                continue
-            # "pid (name) state ppid …": the name may hold blanks and brackets, so read on from the last bracket.
-            parent = int(stat.rpartition(")")[2].split()[1])
-            children.setdefault(parent, []).append(int(entry.name))
+            with contextlib.suppress(OSError):
+                children.setdefault(int(_stat(entry.name)[1]), []).append(int(entry.name))
     below: set[int] = set()
     queue = [os.getpid() if of is None else of]
     while queue:
@@ -116,7 +111,12 @@ def processor_seconds() -> float:
     ticks = 0
     for pid in descendants():
         with contextlib.suppress(OSError):
-            # proc(5): utime, stime, cutime and cstime, the 14th to the 17th; the second may hold any character.
-            fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-            ticks += sum(map(int, fields[11:15]))
+            # utime, stime, cutime and cstime
+            ticks += sum(map(int, _stat(pid)[11:15]))
     return ended.ru_utime + ended.ru_stime + ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _stat(pid: int | str) -> list[str]:
+    """Return a process's fields of proc(5), "stat", from the third on. Raises OSError."""
+    # "pid (name) state ppid …": the name may hold blanks and brackets, so read on from the last bracket.
+    return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()

@@ -134,7 +134,7 @@ def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Det
                 "moves on by a block.")
     else:
         takes = "takes more operations" if exhausted.what == "operations" else "runs longer"
-        made = f": the loop{at} has made {plural(exhausted.rounds, 'iteration')}" if exhausted.rounds else at
+        made = f": the loop{at} has made {plural(exhausted.rounds, 'round')}" if exhausted.rounds else at
         message = f"{kernel} {takes} than the grader's limit allows{made}."
         hint = (f"Does what {quoted(text)} says ever become false? Each round has to bring it nearer to its end."
                 if text.startswith("while") else spoken(HINTS["time_out"], words))

@@ -40,8 +40,8 @@ PLANNED = Pace(first=15, most=MOST_EDITED, after=15, share=1)
 # A file takes a second to be built, and two are built side by side.
 BUILT = Pace(first=2, most=2, after=4, share=1 / 15)
 
-# Of all processes together, builds and proofs included. It bounds hostile files alone: honest ones end by the number of
-# edits, so that the same file gets the same hint, on a busy machine as well.
+# All processes of a search together, builds and proofs included. It bounds hostile files alone: honest ones end by the
+# number of edits, so that the same file gets the same hint, on a busy machine as well.
 PROCESSOR_SECONDS = 60.0
 # A file that waits uses no processor.
 MOST_SECONDS = 180

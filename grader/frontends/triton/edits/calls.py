@@ -233,7 +233,7 @@ def _types(source: SourceTree, unit: Unit) -> Iterator[Draft]:
                 yield instead(source, "rounding", 1.0, call.func.value, text)
         elif called(call) == "dot":
             if not {key.arg for key in call.keywords} & {"input_precision", "allow_tf32"}:
-                # Of float32 it multiplies ten bits of the fraction unless it is asked for all.
+                # By default it keeps ten bits of a float32's fraction.
                 yield Draft("type", 1.4, (keyword(source, call, 'input_precision="ieee"'),))
             yield from (Draft("type", 2.4, (dropped(source, call, key),)) for key in call.keywords
                         if key.arg == "out_dtype")

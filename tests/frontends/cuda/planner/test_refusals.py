@@ -153,8 +153,6 @@ def line_of(symbol: str, text: str) -> int:
     ("starts", "process", "system", ""),
     ("registers_memory", "option", "cudaHostRegister", ""),
     ("gives_clusters", "option", "cudaLaunchAttributeClusterDimension", "cudaLaunchKernelEx"),
-    ("deepens_the_stack", "option", "cudaLimitStackSize",
-     "cudaDeviceSetLimit(cudaLimitStackSize, 16384)"),
 ])  # fmt: skip
 def test_host_code_is_refused_what_makes_numbers(built: bytes, symbol: str, why: str, operator: str, at: str) -> None:
     (found,) = plan(with_function(built, symbol), elementwise(100))
@@ -228,6 +226,14 @@ def test_a_signal_does_to_host_code_what_it_does_outside() -> None:
         assert isinstance(found, Failed) and found.message == f"host code ends its process: {message}", found
     (found,) = plan(with_function(made, "asks_after_another"), elementwise(100))
     assert isinstance(found, Plan), found
+
+
+@needs_nvcc
+def test_a_deeper_stack_is_not_supported(built: bytes) -> None:
+    (found,) = plan(with_function(built, "deepens_the_stack"), elementwise(100))
+    assert isinstance(found, Failed), found
+    assert (found.failure, found.line) == ("unsupported", line_of("deepens_the_stack", "cudaLimitStackSize, 16384"))
+    assert found.message.startswith("this asks for a stack of 16384 bytes, and each thread has 1024 here")
 
 
 @needs_nvcc

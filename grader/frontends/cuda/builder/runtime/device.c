@@ -36,11 +36,11 @@ cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit) {
     *value = limit == cudaLimitStackSize ? STACK_BYTES : limit == cudaLimitMallocHeapSize ? 8 << 20 : 1 << 20;
     return cudaSuccess;
 }
-// Whoever launches the plan has CUDA's own limits. Of them the stack alone decides about a kernel that is planned.
+// The grader launches with CUDA's own limits, and the stack is the one that a kernel of a plan may exceed.
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) {
     if (limit == cudaLimitStackSize && value > STACK_BYTES)
-        rec_refuse(OPTION, "cudaLimitStackSize", "a thread has a stack of %d bytes here, this asks for %zu: write a loop "
-                   "in place of the recursion", STACK_BYTES, value);
+        rec_fail(UNSUPPORTED, "this asks for a stack of %zu bytes, and each thread has %d here: write a loop in place of "
+                 "the recursion", value, STACK_BYTES);
     return cudaSuccess;
 }
 
