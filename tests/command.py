@@ -38,10 +38,11 @@ SHARED = {"grade": "grader.run.whole_class.LocalLanes", "regrade": "grader.run.w
 
 
 def kernelmark(
-    *arguments: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] = MappingProxyType({}), apart: bool = False
+    *arguments: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] = MappingProxyType({}), apart: bool = False,
+    seconds: float = SECONDS,
 ) -> subprocess.CompletedProcess[str]:
-    """What the command says and returns. A process of its own where it is `apart`, or its verb is none of those
-    above."""
+    """What the command says and returns. A process of its own, with so many `seconds`, where it is `apart`, or its verb
+    is none of those above."""
     if arguments[0] in ("grade", "regrade") and "--jobs" not in arguments:
         # A lane imports torch twice, and other tests keep the other cores busy.
         arguments = (*arguments, "--jobs", "1")
@@ -51,7 +52,7 @@ def kernelmark(
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)
     return subprocess.run(
         [sys.executable, "-P", "-m", "grader", *map(str, arguments)], capture_output=True, text=True,
-        timeout=SECONDS, cwd=cwd, check=False,
+        timeout=seconds, cwd=cwd, check=False,
         env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200", **environment})
 
 
