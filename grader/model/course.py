@@ -119,7 +119,7 @@ class HintsTable(Table):
     of a file are tried."""
 
     level: Literal["off", "place", "kind", "edit"] = "kind"
-    tries: Annotated[int, Field(ge=1, le=4096, strict=True)] = 300
+    tries: Annotated[int, Field(ge=1, le=4096, strict=True)] = 200
 
 
 class PageTable(Table):

@@ -40,7 +40,8 @@ def in_venv(folder: Path, wheel: Path) -> tuple[str, ...]:
 
 
 def in_uv(folder: Path, wheel: Path) -> tuple[str, ...]:
-    uv = shutil.which("uv") or pytest.skip("uv is not installed")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    uv = shutil.which("uv", path=path) or pytest.skip("uv is not installed")
     places.say(uv, "venv", "--quiet", "--offline", "--python", sys.executable, "venv", cwd=folder)
     (packages,) = folder.glob("venv/lib/python*/site-packages")
     link_packages(packages)

@@ -28,6 +28,8 @@ from grader.plan import frames, wire
 
 # A process with work on a GPU ends only when that work is stopped, which takes seconds where others share the GPU.
 REAP_SECONDS = 12.0
+# The kernel adds a worker's processor time to that of its namespace's init only where init lives to wait for it.
+INIT_SECONDS = 0.2
 LIBRARIES = ("numpy", "torch", "triton")
 """Builders need the first alone."""
 # Allocations between two collections of garbage: at Python's own 700, collecting took a fifth of planning.
@@ -101,12 +103,12 @@ def main(settings: wire.Settings) -> None:
                 os.close(descriptor)
             _send_with_pidfd(channel, wire.Spawned(seq=request.seq), worker.pid)
         else:
-            reaped = _reap(request.seq, worker)
+            reaped = _reap(request.seq, worker, settings)
             if folder is not None and not settings.layers.namespaces:
                 temporary.remove(folder)
             channel.send(reaped)
             worker = None
-    _reap(0, worker)
+    _reap(0, worker, settings)
     os._exit(0)
 
 
@@ -231,14 +233,16 @@ def _stay_as_init(ending: int) -> None:
             os._exit(0)
 
 
-def _reap(seq: int, worker: _Forked | None) -> wire.Reaped:
-    """Kills every process below this one, until none is left or `REAP_SECONDS` have passed."""
-    deadline = time.monotonic() + REAP_SECONDS
+def _reap(seq: int, worker: _Forked | None, settings: wire.Settings) -> wire.Reaped:
+    """Kills every process below this one, until none is left or `REAP_SECONDS` have passed. A namespace's init is left
+    `INIT_SECONDS` to end by itself."""
+    begun = time.monotonic()
+    init = {worker.pid} if worker is not None and settings.layers.namespaces else set()
     status: int | None = None
     killed = 0
     while True:
         living = processes.descendants()
-        for pid in living:
+        for pid in living - (init if time.monotonic() < begun + INIT_SECONDS else set()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         while True:
@@ -255,7 +259,7 @@ def _reap(seq: int, worker: _Forked | None) -> wire.Reaped:
                 killed += 1
         if not living and not processes.descendants():
             break
-        if time.monotonic() > deadline:
+        if time.monotonic() > begun + REAP_SECONDS:
             break
         time.sleep(0.001)
     return wire.Reaped(

@@ -38,7 +38,7 @@ class Pace:
 # the first that is proved: one that is likelier comes earlier, so not many more are tried.
 PLANNED = Pace(first=15, most=MOST_EDITED, after=15, share=1)
 # A file takes a second to be built, and two are built side by side.
-BUILT = Pace(first=2, most=2, after=4, share=1 / 15)
+BUILT = Pace(first=2, most=2, after=4, share=1 / 10)
 
 # All processes of a search together, builds and proofs included. It bounds hostile files alone: honest ones end by the
 # number of edits, so that the same file gets the same hint, on a busy machine as well.
