@@ -38,8 +38,8 @@ SHARED = {"grade": "grader.run.whole_class.LocalLanes", "regrade": "grader.run.w
 
 
 def kernelmark(
-    *arguments: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] = MappingProxyType({}), apart: bool = False,
-    seconds: float = SECONDS,
+    *arguments: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] = MappingProxyType({}),
+    apart: bool = False, seconds: float = SECONDS,
 ) -> subprocess.CompletedProcess[str]:
     """What the command says and returns. A process of its own, with so many `seconds`, where it is `apart`, or its verb
     is none of those above."""
