@@ -115,8 +115,12 @@ def planned(
             # The GPUs cannot be used: every processor has a lane.
             near.leave_out_spare()
             told = unused() if asked.device == "auto" else ""
+        if not any(course.counted.present(each.folder, names) for each in submissions):
+            files = ", ".join(catalogue.files()[name] for name in names)
+            told += (f"\nNo submission has any of {files}, so each gets 0 points; "
+                     "pass --course FILE if the class has another course")
         if console and told:
-            console.print(told, markup=False, soft_wrap=True)
+            console.print(told.strip(), markup=False, soft_wrap=True)
         here = hash_of_environment(environment, asked.speed and device == "cuda")
         choice = choose(delivered, names, course, here, recorded, stands, kind=asked.kind, force=asked.force)
         jobs = _jobs(delivered, course, asked, device, choice, store, stands)

@@ -23,6 +23,7 @@ from rich.console import Console
 
 from grader import temporary
 from grader.console import INFRASTRUCTURE_ERROR
+from grader.engine.confine import surroundings
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.frontends import by_suffix
 from grader.judge.lane import cache_trouble, close_lane, lane_station, on_interruption, open_lane
@@ -250,6 +251,7 @@ def check(target: Path, options: CheckOptions, console: Console, errors: Console
 
             _summarised(actions.sentences(desk_.lines))
         return NOT_RIGHT
+    surroundings.withhold([target if target.is_dir() else target.parent, *filter(None, [options.out])])
     on_interruption(signal.default_int_handler)
     try:
         with console.status("starting"):

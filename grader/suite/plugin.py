@@ -56,6 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def _by_hand(config: pytest.Config, folder: Path) -> list[Judgement]:
     # Late, see pytest_configure.
     from grader import home
+    from grader.engine.confine import surroundings
     from grader.judge.judgement import Judgement
     from grader.judge.prepared import Prepared, Task
     from grader.model import catalogue, course
@@ -72,6 +73,7 @@ def _by_hand(config: pytest.Config, folder: Path) -> list[Judgement]:
         rules = course.read_course(place.file, frozenset(assignments))
     except (home.HomeError, course.CourseError) as error:
         raise pytest.UsageError(str(error)) from None
+    surroundings.withhold([folder, folder.parent])
     seed, device = config.getoption("--seed"), config.getoption("--device")
     names = rules.select(assignments, ())
     handed_in, key = read(folder, names, rules), seed_bytes(draw_seed() if seed is None else seed)

@@ -311,3 +311,13 @@ def test_a_language_without_its_tools_is_told_before_anyone_is_graded(monkeypatc
     with pytest.raises(PlanError, match=r"^ada/gemm\.cu: CUDA C\+\+ cannot be judged here: no nvcc of CUDA 13; .* "
                                         r"in course\.toml$"):
         preflight.tools(files)
+
+
+@pytest.mark.parametrize("course", ["course.toml", "examples/first-kernels.toml"])
+def test_a_class_of_another_course_is_told_so(course: str, tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "ada")
+    done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--course", ROOT / course,
+                      "--only", "silu" if course == "course.toml" else "gelu,softmax", "--device", "cpu")
+    assert done.returncode == 0, done.stderr
+    told = "No submission has any of gelu.py, softmax.py, so each gets 0 points; pass --course FILE"
+    assert (told in " ".join(done.stdout.split())) == (course != "course.toml"), done.stdout

@@ -194,6 +194,7 @@ def given_kernel(source, target, M, K, B: tl.constexpr):
         target.store([tl.program_id(0) * B, column], x + tl.sum(x, 1)[:, None])
 
 
+@pytest.mark.filterwarnings("ignore:tl.make_block_ptr is deprecated")
 @pytest.mark.parametrize("kernel", [block_kernel, made_kernel, given_kernel])
 @pytest.mark.parametrize(("m", "k"), [(16, 16), (33, 44), (7, 20)])
 def test_blocks_by_pointer_and_descriptor_stop_at_the_edges(kernel: Any, m: int, k: int) -> None:
