@@ -163,9 +163,9 @@ class _Run:
         numbers = np.arange(self.total, dtype=np.int64) if chosen is None else chosen.astype(np.int64)
         resident = self._resident()
         # Of tensors that are looked at in part only a few pages are there.
-        self.spaces.races.off = chosen is not None
+        self.spaces.races.sampled = chosen is not None
         try:
-            for part, checked in self._chunks(numbers.size, resident, chosen is None):
+            for part, checked in self._chunks(numbers.size, resident):
                 machine.run(numbers[part], checked)
         except Limit as limit:
             limit.resident = resident if resident < self.total else 0
@@ -176,13 +176,13 @@ class _Run:
         """Whether blocks may wait for each other."""
         return self.code.spins or self.launch.cooperative
 
-    def _chunks(self, total: int, resident: int, checked: bool) -> Iterator[tuple[slice, bool]]:
-        """The blocks that run at once, of so many, and whether races within them are looked for: in none of them unless
-        `checked`, in the first alone where blocks wait for each other."""
-        size = self._chunk(checked, resident)
-        if self.waits or not checked:
+    def _chunks(self, total: int, resident: int) -> Iterator[tuple[slice, bool]]:
+        """The blocks that run at once, of so many, and whether races within them are looked for: in the first alone
+        where blocks wait for each other."""
+        size = self._chunk(True, resident)
+        if self.waits:
             for start in range(0, total, size):
-                yield slice(start, start + size), checked and not start and size * self.grid.block <= LANES
+                yield slice(start, start + size), not start and size * self.grid.block <= LANES
             return
         looked: Sequence[int] = range(-(-total // size))
         if len(looked) > MOST_CHECKED:

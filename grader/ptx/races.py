@@ -34,14 +34,14 @@ MOST_WORDS = 1 << 27
 
 class Races:
     """The order of a launch. `unit` is the number of bytes that a word has, as a shift; `blocks` are those of the grid.
-    `place` tells what a byte of a region belongs to, and which element of some size it is. `off`: nothing is looked at.
-    `locks`: threads may take turns in a way that is not seen.
+    `place` tells what a byte of a region belongs to, and which element of some size it is. `sampled`: only some
+    blocks run, and only shared memory is looked at. `locks`: threads may take turns in a way that is not seen.
     """
 
     place: Callable[[Region, int, int], tuple[Named, int]]
 
     def __init__(self, unit: int, blocks: int, atomics: bool, locks: bool = False) -> None:
-        self.unit, self.blocks, self.atomics, self.locks, self.off = unit, blocks, atomics, locks, False
+        self.unit, self.blocks, self.atomics, self.locks, self.sampled = unit, blocks, atomics, locks, False
         self.numbers = np.zeros(0, np.int64)
         self.checked, self.threads, self.several = False, 1, False
         size = blocks if atomics else 1
@@ -140,7 +140,7 @@ class Races:
         shared = region.named.shared
         volatile = shared and synced == "volatile"
         watched = self.checked and (volatile or not synced)
-        if self.off or (synced and not self.atomics) or (shared and not watched) or (
+        if (self.sampled and not shared) or (synced and not self.atomics) or (shared and not watched) or (
             region.touched is None and not watched) or region.raw.size >> self.unit > MOST_WORDS:
             return {}
         touched = self._touched(region)
@@ -182,7 +182,7 @@ class Races:
     def read_by_warp(self, m: Threads, who: tuple[Array, Array], place: Elements, size: int) -> None:
         """Looks for elements of shared memory, of `size` bytes, that another warp has stored and that a warp reads, for
         each of the threads that ask, without an order."""
-        if self.off or (touched := place.region.touched) is None:
+        if (touched := place.region.touched) is None:
             return
         stamps = touched.writer.take(place.index * size >> self.unit).reshape(len(place.index), -1)
         row, at = np.nonzero((stamps >= self._floor[who[0]]) & (stamps & ATOMIC == 0))
@@ -197,7 +197,7 @@ class Races:
 
     def changed(self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int) -> None:
         """Notes atomics on shared memory, which need barriers beside plain loads and stores as those do."""
-        if self.off or not self.checked or not region.named.shared:
+        if not self.checked or not region.named.shared:
             return
         touched = self._touched(region)
         words = offsets >> self.unit
@@ -223,8 +223,9 @@ class Races:
     ) -> None:
         """Notes a store that is about to be made: of each of `parts`, the indices of elements and their values."""
         region, mask = piece.region, piece.mask
-        volatile = region.named.shared and synced == "volatile"
-        if self.off or (synced and not volatile) or (region.named.shared and not self.checked) or (
+        shared = region.named.shared
+        volatile = shared and synced == "volatile"
+        if (self.sampled and not shared) or (synced and not volatile) or (shared and not self.checked) or (
             region.raw.size >> self.unit > MOST_WORDS
         ):
             return
@@ -266,7 +267,7 @@ class Races:
 
     def landed(self, m: Threads, region: Region, words: Array, threads: Array) -> None:
         """Notes words that arrive now, and the threads of the chunk that have copied them."""
-        if not self.off and self.checked and region.touched is not None:
+        if self.checked and region.touched is not None:
             new = self._whole.reshape(-1)[threads] + (min(m.clock, LAST) << WHEN)
             for step in range(max(1, 4 >> self.unit)):
                 region.touched.writer[(words << 2 >> self.unit) + step] = new
