@@ -1,7 +1,7 @@
 """Finds foreseeable failures before anyone is graded: packages, folders, pages, assignments.
 
-Each check raises PlanError. `assignments` imports torch and runs in a lane; the others are quick, or run while a lane
-starts.
+Each check raises PlanError, but `handed_in` returns a sentence. `assignments` imports torch and runs in a lane; the
+others are quick, or run while a lane starts.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from grader import frontends, home
 from grader.model import catalogue
 from grader.model.catalogue import CatalogueError
+from grader.model.course import Course
 from grader.model.submission import Submission
 
 IMPORTED = ("torch", "triton", "numpy", "pytest", "pytest_timeout", "jinja2", "matplotlib", "einops")
@@ -73,6 +74,15 @@ def temporary() -> None:
         raise PlanError(f"temporary folder: {error.strerror}; set TMPDIR to a writable folder") from None
     if free < TEMPORARY_BYTES:
         raise PlanError(f"temporary folder {folder}: {_room(free, TEMPORARY_BYTES)}")
+
+
+def handed_in(submissions: Iterable[Submission], course: Course, names: Sequence[str]) -> str:
+    """A sentence for a class that has no file of these assignments; "" if it has one."""
+    if any(course.counted.present(one.folder, names) for one in submissions):
+        return ""
+    files = ", ".join(catalogue.files()[name] for name in names)
+    return (f"No submission has any of {files}, so each gets 0 points; "
+            "pass --course FILE if the class has another course")
 
 
 def tools(files: Iterable[Path]) -> None:

@@ -108,19 +108,15 @@ def planned(
                 LocalLanes(_places(cards, side_by_side), measured, spare=spare_lanes(len(cards))))
         with console.status("starting") if console and console.is_terminal else contextlib.nullcontext():
             device, environment = choose_device(lanes, "cuda" if asked.gpus else asked.device, names)
-        told = ""
+        told = preflight.handed_in(submissions, course, names)
         if device == "cuda" and near:
-            side_by_side, told = max(1, len(cards)), unlike(cards)
+            side_by_side, told = max(1, len(cards)), told or unlike(cards)
         elif near:
             # The GPUs cannot be used: every processor has a lane.
             near.leave_out_spare()
-            told = unused() if asked.device == "auto" else ""
-        if not any(course.counted.present(each.folder, names) for each in submissions):
-            files = ", ".join(catalogue.files()[name] for name in names)
-            told += (f"\nNo submission has any of {files}, so each gets 0 points; "
-                     "pass --course FILE if the class has another course")
+            told = told or (unused() if asked.device == "auto" else "")
         if console and told:
-            console.print(told.strip(), markup=False, soft_wrap=True)
+            console.print(told, markup=False, soft_wrap=True)
         here = hash_of_environment(environment, asked.speed and device == "cuda")
         choice = choose(delivered, names, course, here, recorded, stands, kind=asked.kind, force=asked.force)
         jobs = _jobs(delivered, course, asked, device, choice, store, stands)
