@@ -29,7 +29,7 @@ from grader.model.cases import Case, dtype_of, shape_of, strides_of
 from grader.model.catalogue import answer_and_tolerance
 from grader.model.parameters import Input, Inputs, Scalar, Update
 from grader.model.result import Detail
-from grader.plan.findings import MOST_ACCESSES, Assertion, Finding, OutOfBounds, Undefined, Unwritten
+from grader.plan.findings import MOST_ACCESSES, Assertion, OutOfBounds, Undefined, Unwritten
 from grader.plan.messages import CannotSimulate, Simulated
 from grader.plan.plan import Copy, Launch, Plan
 from grader.plan.traffic import Watch
@@ -90,12 +90,6 @@ def wrong_part(
              "parts, a block or what 32 bits hold, or does a branch, a stride or the grid depend on the size?")
 
 
-def _counts_in_part(found: Finding) -> bool:
-    """Whether a finding holds where only some programs run."""
-    return isinstance(found, OutOfBounds | Assertion) or (
-        isinstance(found, Undefined) and found.what in ("shared", "divergent"))
-
-
 class Sample:
     """One output of a call of a case."""
 
@@ -141,8 +135,10 @@ class Sample:
                 if self.fills is not None:
                     self._part(output, block).fill_(self.fills.value)
             again = self._simulated(Watch(chosen=chosen), memory)
-            detail = explain_findings(
-                self.assignment, self.source, [one for one in again.findings if _counts_in_part(one)])
+            # These hold where only some programs run.
+            detail = explain_findings(self.assignment, self.source, [
+                one for one in again.findings if isinstance(one, OutOfBounds | Assertion)
+                or (isinstance(one, Undefined) and one.what in ("shared", "divergent"))])
             for block, inputs in zip(blocks, before, strict=True):
                 detail = detail or self._compared(output, block, inputs)
         return detail
