@@ -126,6 +126,12 @@ def _entered(context: typer.Context, given: Path) -> Path:
     return found.file
 
 
+def program() -> str:
+    """`kernelmark`; as it was typed, such as `.venv/bin/kernelmark`, where that is not on the path."""
+    typed = sys.argv[0]
+    return typed if Path(typed).name == "kernelmark" and shutil.which("kernelmark") is None else "kernelmark"
+
+
 def say_if_shipped() -> None:
     """Tells whose course counts where none was found, which may be a wrong folder."""
     if note := home.here().note:

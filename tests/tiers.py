@@ -74,6 +74,8 @@ def _node(room: str, name: str) -> str:
 
 def main(reports: list[str]) -> None:
     """Add slow tests to the file."""
+    if lacking := [report for report in reports if not Path(report).is_file()]:
+        sys.exit(f"{lacking[0]}: no such file; make test-all writes build/tests.xml")
     if not reports:
         sys.exit(__doc__)
     seconds = measured(map(Path, reports))

@@ -45,7 +45,7 @@ def add_to(app: typer.Typer) -> None:
 def rescore(out: Out = Path("results"), course: CourseFile = COURSE) -> None:
     """Compute the points of recorded checks and times again, with the course's present points and thresholds.
 
-    Runs no submission's code. Where `[hints] level` is "edit" by now, students are told the changes that mend their
+    Runs no submission's code. Where `hints.level` is "edit" by now, students are told the changes that mend their
     kernels. The new attempts are recorded beside the old: `kernelmark diff` shows what would change,
     `kernelmark apply` changes it.
     """

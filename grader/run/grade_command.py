@@ -62,7 +62,7 @@ Roster = Annotated[Path | None, typer.Option(
     help="The students' names and sections for the class page: roster.csv, or as Canvas, Moodle or Classroom 50 gives "
          "it. Default: those of kernelmark intake.")]
 NamesShown = Annotated[Names | None, typer.Option(
-    "--names", help="How the class page and the gradebook show students. Default: the course's [page] names.")]
+    "--names", help="How the class page and the gradebook show students. Default: `page.names` of course.toml.")]
 Force = Annotated[bool, typer.Option(
     "--force", help="Grade everything again, also what would be skipped as unchanged.")]
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from grader import temporary
-from grader.console import INFRASTRUCTURE_ERROR
+from grader.console import INFRASTRUCTURE_ERROR, program
 from grader.engine.confine import surroundings
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.frontends import by_suffix
@@ -172,7 +172,7 @@ class Checker:
         return self._command(_shown(target), only, self.options.device, seed)
 
     def _command(self, target: str, only: str, device: str, seed: int) -> list[str]:
-        return ["kernelmark", "check", target, *(["--only", only] if only else []),
+        return [program(), "check", target, *(["--only", only] if only else []),
                 *(["--device", device] if device != "auto" else []), *(["--speed"] if self.options.speed else []),
                 "--seed", str(seed), *self.options.words]
 

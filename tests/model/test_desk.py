@@ -41,6 +41,10 @@ def test_a_file_says_itself_what_it_is_for(tmp_path: Path) -> None:
     found = desk.find(path, files(), TAUGHT, named=False)
     assert found.files == {"silu": path} and not found.complete
     assert found.lines == ["Found homework.py; silu.py expected."]
+    in_cuda = tmp_path / "rmsnorm_matrix.cu"
+    in_cuda.write_text("__global__ void rows() {}\n")
+    assert desk.find(in_cuda, files(), TAUGHT, named=False).lines == [
+        "Found rmsnorm_matrix.cu; rms_norm_matrix.cu expected."]
     path.write_text("import torch\n")
     with pytest.raises(DeskError, match=r"homework\.py: not the file of an assignment"):
         desk.find(path, files(), TAUGHT, named=False)

@@ -151,7 +151,8 @@ ASSIGNMENT = assignment(
     right_by_nature={
         **dict.fromkeys(("1x1x1: values: the input", "1x1x1: values: the mean"), "one element is the largest"),
         **{f"1x1x1: indices: {name}": "the only column is 0" for name in (
-            "zeros", "the input", "the mean", "an earlier answer", "the answer of values")}},
+            "zeros", "the input", "the mean", "an earlier answer", "the answer of values")},
+        "2x9001x8-ties: values: an earlier answer": "1.1 stands more than 8 times in each row"},
     mistakes=(
         *mistakes(
             ("smallest", "These are the smallest of each row: the largest are asked for.",
