@@ -184,6 +184,8 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
             if (beside := folder / file_in(folder, known[name])).exists():
                 raise DeskError(f"{folder}: holds {beside.name}, which is not among the files asked for; check it with "
                                 f"--only {name}")
+        for notebook in (path for path in found.others if path.suffix.casefold() == NOTEBOOK):
+            raise DeskError(f"{notebook}: holds nothing but stubs; write a kernel in place of one, then check again")
         raise DeskError(f"{folder}: holds none of {', '.join(asked.values())}; name the folder that holds your files")
     lines = [f"Would be handed in: {', '.join(written)}."] if written else [] if celled else [
         "Nothing would be handed in."]
