@@ -159,10 +159,33 @@ class Races:
             elif self.atomics and not shared:
                 self._look_for_fence(m, region, here, stamps, mask, item)
             if watched:
-                if touched.reader is None:
-                    touched.reader = zeros(touched.writer.size, np.int64)
-                self._stamp(m, touched.reader, here, mask)
+                self._read(m, touched, here, mask, volatile=volatile)
         return loose
+
+    def _read(self, m: Threads, touched: LastTouch, words: Array, mask: Array | None, *, volatile: bool) -> None:
+        if touched.reader is None or touched.another is None:
+            touched.reader, touched.another = (zeros(touched.writer.size, np.int64) for _ in range(2))
+        words, new = (spread(one, m.shape) for one in (
+            words, self._owners + ((min(m.clock, LAST) << WHEN) + (ATOMIC if volatile else 0))))
+        if mask is not None:
+            mask = spread(mask, m.shape)
+            words, new = words[mask], new[mask]
+        before = touched.reader[words]
+        touched.reader[words] = new
+        last = self._warp(touched.reader[words])
+        # Of lanes that read the same word at once, one is the last.
+        others = np.where(self._warp(new) == last, before, new)
+        several = (others != 0) & (self._warp(others) != last)
+        if several.any():
+            touched.another[words[several]] = others[several]
+
+    def _warp(self, stamps: Array) -> Array:
+        """The warps of stamps, counted over the whole grid."""
+        who = (stamps & WHO) - 1
+        if self.threads % WARP:
+            block, thread = np.divmod(who, self.threads)
+            who = block * (self.threads + -self.threads % WARP) + thread
+        return who >> 5
 
     def _look_for_fence(
         self, m: Threads, region: Region, words: Array, stamps: Array, mask: Array | None, item: int
@@ -203,10 +226,13 @@ class Races:
         words = offsets >> self.unit
         for step in range(max(1, size >> self.unit)):
             here = words + step if step else words
-            stamps = touched.writer.take(here, mode="clip")
-            clash = self._clash(m, region, np.where(stamps & ATOMIC, 0, stamps), mask)
-            if clash is not None:
-                self._tell(m, region, here, stamps, clash, size)
+            for before in (touched.writer, touched.reader, touched.another):
+                if before is None:
+                    continue
+                stamps = before.take(here, mode="clip")
+                clash = self._clash(m, region, np.where(stamps & ATOMIC, 0, stamps), mask)
+                if clash is not None:
+                    self._tell(m, region, here, stamps, clash, size)
             self._stamp(m, touched.writer, here, mask, ATOMIC)
 
     def _stamp(self, m: Threads, stamps: Array, words: Array, mask: Array | None, kind: int = 0) -> None:
@@ -243,8 +269,10 @@ class Races:
                 clash = clash[_bits(old) != _bits(value[place])]
                 if clash.size:
                     self._tell(m, region, here, stamps, clash, size, different=True, volatile=volatile)
-            if touched.reader is not None and self.checked:
-                stamps = touched.reader.take(here, mode="clip")
+            for readers in (touched.reader, touched.another):
+                if readers is None or not self.checked:
+                    continue
+                stamps = readers.take(here, mode="clip")
                 clash = self._clash(m, region, stamps, mask)
                 if clash is not None:
                     self._tell(m, region, here, stamps, clash, size, volatile=volatile)

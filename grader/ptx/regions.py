@@ -29,12 +29,14 @@ class Mapped(Protocol):
 
 
 class LastTouch:
-    """Who wrote and who read each word last, as stamps: see `grader.ptx.races`. Nobody is 0. `alone`: which block has
-    written it, counted from 1, or −1 for several."""
+    """Who wrote and who read each word last, as stamps: see `grader.ptx.races`. Nobody is 0. `another`: who of another
+    warp than the last reader's read it before. `alone`: which block has written it, counted from 1, or −1 for several.
+    """
 
     def __init__(self, words: int) -> None:
         self.writer = zeros(words, np.int64)
         self.reader: Array | None = None
+        self.another: Array | None = None
         self.alone: Array | None = None
 
 

@@ -52,9 +52,9 @@ class Elements(NamedTuple):
         if (touched := self.region.touched) is not None:
             words = self.index[self.inside] * size >> unit
             for step in range(max(1, size >> unit)):
-                touched.writer[words + step] = 0
-                if touched.reader is not None:
-                    touched.reader[words + step] = 0
+                for stamps in (touched.writer, touched.reader, touched.another):
+                    if stamps is not None:
+                        stamps[words + step] = 0
 
 
 class Transfers:

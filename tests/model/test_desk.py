@@ -92,7 +92,7 @@ def test_the_notebook_that_was_handed_out_stands_for_what_is_written_in_it_alone
     path.write_text(handed_out, encoding="utf-8")
     of, others = elsewhere(tmp_path)
     assert not any(of.values()) and others == ["kernels.ipynb"]
-    with pytest.raises(DeskError, match="kernels.ipynb: holds nothing but stubs"):
+    with pytest.raises(DeskError, match="holds nothing but stubs"):
         desk.find(tmp_path, files(), TAUGHT, named=False)
     path.write_text(handed_out.replace("silu: not written yet", ""), encoding="utf-8")
     of, _ = elsewhere(tmp_path)
