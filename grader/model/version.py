@@ -80,8 +80,8 @@ JUDGE_CHANGES = {
         "functions of std in kernels have words of their own. Library kernels are known by where their code is. A "
         "file that sends itself a signal ends, a deeper stack is not supported. The search for a "
         "change has a minute of processor time, builds and proofs included.",
-    15: "A store to shared memory races with readers of two warps, not with the last one alone, and so does an atomic. A "
-        "copy of a slice is no longer called one into another order.",
+    15: "A store to shared memory races with readers of two warps, not with the last one alone, and so does an atomic. "
+        "A copy of a slice is no longer called one into another order.",
 }
 """What each version of the judge changed."""
 
