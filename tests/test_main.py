@@ -54,8 +54,9 @@ def quiet(said: bytes) -> bool:
     return not re.search(rb"Traceback|most recent call|Exception ignored|\bError:", said)
 
 
-@pytest.mark.parametrize("stream", ["stdout", pytest.param("stderr", marks=pytest.mark.full)])
-@pytest.mark.parametrize("words", EACH)
+@pytest.mark.parametrize(("words", "stream"), [
+    *(pytest.param(*each.values, "stdout", id=f"{each.id}-stdout", marks=each.marks) for each in EACH),
+    pytest.param(PRINTS["check"], "stderr", id="check-stderr", marks=pytest.mark.full)])
 def test_nobody_has_to_read_to_the_end(desk: dict[str, Path], words: str, stream: str) -> None:
     read, write = os.pipe()
     os.close(read)
@@ -103,8 +104,10 @@ def test_output_and_errors_may_be_closed(desk: dict[str, Path]) -> None:
         assert done.returncode == status
 
 
-@pytest.mark.parametrize("encoding", ["ascii", pytest.param("latin-1", marks=pytest.mark.full)])
-@pytest.mark.parametrize("words", [EACH[0], pytest.param(PRINTS["intake"], id="intake"), EACH[1], *EACH[3:]])
+@pytest.mark.parametrize(("words", "encoding"), [
+    *(pytest.param(words, "ascii", id=f"{name}-ascii", marks=[pytest.mark.full] * (number > 2))
+      for number, (name, words) in enumerate(PRINTS.items())),
+    pytest.param(PRINTS["explain-grade"], "latin-1", id="explain-grade-latin-1", marks=pytest.mark.full)])
 def test_a_terminal_without_unicode_shows_everything(desk: dict[str, Path], words: str, encoding: str) -> None:
     done = subprocess.run(
         command(words, desk), cwd=ROOT, timeout=SECONDS, check=False, capture_output=True,
