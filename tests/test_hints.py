@@ -4,8 +4,8 @@ Each member of `tests/submissions/wrong_answer` and `runtime_error` is a mistake
 names words that the message or the hint of its assignment must hold, `# never: words` those that nothing it is told may
 hold. `# proved: words` must stand in what is told of a change that mends it, where that change names the mistake and no
 hint has to. A member must get the hint that tests/verdicts.json has kept. Members with such a note, and a sample of the
-others, are judged again under a second seed in `make test-all`, and searched for a change. One that mends a member of the
-sample is held against a third.
+others, are judged again under a second seed in `make test-all`, and searched for a change. One that mends a member of
+the sample is held against a third.
 """
 
 from __future__ import annotations
