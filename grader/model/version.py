@@ -81,7 +81,8 @@ JUDGE_CHANGES = {
         "file that sends itself a signal ends, a deeper stack is not supported. The search for a "
         "change has a minute of processor time, builds and proofs included.",
     15: "A store to shared memory races with readers of two warps, not with the last one alone, and so does an atomic. "
-        "A copy of a slice is no longer called one into another order.",
+        "A copy of a slice is no longer called one into another order. Changes that are tried in CUDA C++ exchange the "
+        "grid and the block of a launch.",
 }
 """What each version of the judge changed."""
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 
 from grader.frontends.cuda.counting import constants_of, counting
-from grader.frontends.cuda.passed import passed
+from grader.frontends.cuda.passed import passed, turned
 from grader.frontends.cuda.ranges import counts, ends, sides, sizes_of, tails, vectors, widths
 from grader.frontends.cuda.resets import again, resets, updated_early
 from grader.frontends.cuda.shared import indices, shared_arrays, stage_uses
@@ -144,6 +144,7 @@ def _drafts(words: Sequence[CodeWord], text: str) -> Iterator[Draft]:
             yield from warps(body, reduce)
             yield from indices(body, staged)
             continue
+        yield from turned(body, text, _LEAST - _ELSEWHERE)
         yield from powers_of_two(body) if trees else ()
         yield from whole_warps(body) if reduce else ()
 

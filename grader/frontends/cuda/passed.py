@@ -1,17 +1,41 @@
-"""Edits of what a launch in CUDA C++ passes to its kernel."""
+"""Edits of a launch in CUDA C++: its grid and block, and what it passes to its kernel."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from grader.frontends.cuda.ranges import sizes_of
 from grader.frontends.cuda.source import CodeWord, put
-from grader.frontends.drafts import Draft
+from grader.frontends.drafts import Change, Draft
 
 _FEW = 8
 _LONG = 64
 """Words between `<<<` and `>>>`, and of the arguments behind them, at most."""
+_THREADS = re.compile(r"\d+|[A-Z][A-Z\d_]*|(?i:t|tpb|block|.*threads.*|block_?(size|dim).*)")
+"""The first of the two sizes of a launch, where it is more likely to be the block."""
+_UNLIKELY = 1.6
+"""What their exchange weighs more elsewhere."""
+
+
+def turned(body: Sequence[CodeWord], text: str, weight: float) -> Iterator[Draft]:
+    """The grid and the block of a launch exchanged."""
+    texts = [word.text for word in body]
+    for at, sign in enumerate(texts):
+        if sign != "<<<" or ">>>" not in (inside := texts[at:at + _LONG]):
+            continue
+        commas, depth = list[int](), 0
+        for place in range(at + 1, end := at + inside.index(">>>")):
+            depth += (texts[place] in ("(", "[", "{")) - (texts[place] in (")", "]", "}"))
+            commas += [place] if texts[place] == "," and not depth else []
+        if not commas:
+            continue
+        (grid, block) = ((body[first].start, body[last - 1].end) for first, last in (
+            (at + 1, commas[0]), (commas[0] + 1, [*commas, end][1])))
+        likely = commas[0] == at + 2 and _THREADS.fullmatch(texts[at + 1])
+        yield Draft("order", weight if likely else weight + _UNLIKELY, (
+            Change(*grid, text[slice(*block)]), Change(*block, text[slice(*grid)])))
 
 
 def passed(bodies: Mapping[str, Sequence[CodeWord]], weight: float) -> Iterator[Draft]:
