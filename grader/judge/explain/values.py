@@ -31,8 +31,8 @@ CUT_OFF = ("Is a weight too small, or is each part cut to a whole number before 
 ZERO = ("Does the kernel store the result that it computed? A load whose mask is false gives 0, and so do an "
         "accumulator that nothing is added to, and a division by infinity.")
 NAN = ("NaN comes from 0 / 0, from infinity less infinity (such as lanes of -inf less a maximum of -inf), and from the "
-       "root of a negative number, and infinity from a division by 0: which may it be here, if the numbers of one "
-       "element are followed by hand?")
+       "root of a negative number, and infinity from a division by 0 and from what its type cannot hold, as float16 "
+       "beyond 65,504: which may it be here, if the numbers of one element are followed by hand?")
 OVER = ("exp overflows float32 beyond 88 and is 0 below -104, and inf / inf, inf * 0 and 0 / 0 are NaN: which "
         "is it there? A maximum that is subtracted first, or exp of -|x|, stays within bounds.")
 WITHIN = "Which statement gives these their values? Follow one of them by hand."
