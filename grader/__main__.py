@@ -9,11 +9,11 @@ from types import FrameType
 
 _INTERRUPTED = 128 + signal.SIGINT
 _SOON = 0.01
-"""Seconds until it is looked whether an import has ended."""
+"""Seconds between checks whether an import has ended."""
 
 
 def main() -> None:
-    """Runs the command that the arguments name."""
+    """Run the command that the arguments name."""
     obeyed = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN  # not with nohup, or a script's `&`
     if obeyed:
         # Until a command begins, an interruption ends the process at once: in the middle of an import, Python would
@@ -67,8 +67,8 @@ def main() -> None:
 
 
 class _CtrlC:
-    """Raises KeyboardInterrupt, as Python does, and remembers it. The first one waits for an import to end: in the
-    middle of torch's, C++ aborts the process for it."""
+    """A handler that raises KeyboardInterrupt, as Python's does, and remembers it. The first interruption waits for an
+    import to end: in the middle of torch's, C++ aborts the process for it."""
 
     seen = False
 
@@ -90,7 +90,7 @@ def _imports(frame: FrameType | None) -> bool:
 
 
 def _unraisable(about: sys.UnraisableHookArgs) -> None:
-    """An interruption inside a callback, where Python would print it and go on, ends the process."""
+    """End the process at an interruption inside a callback, where Python would print it and go on."""
     if issubclass(about.exc_type, KeyboardInterrupt):
         os._exit(_INTERRUPTED)
     sys.__unraisablehook__(about)

@@ -57,10 +57,10 @@ _WORD_ERROR: type[Any] = next(one for one in typer.BadParameter.__mro__ if one._
 
 
 class Verbs(TyperGroup):
-    """Lists commands in ORDER; a students' kit lacks some of them."""
+    """The group of the commands, listed in ORDER; a students' kit lacks some of them."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
-        """Runs a command. What is wrong with its words is one line, as every other error."""
+        """Run a command. An error in its arguments is one line, as every other error."""
         if not options.setdefault("standalone_mode", True):
             return super().main(*arguments, **options)
         try:
@@ -105,7 +105,7 @@ ANYWHERE = ("assignments", "init", "new", "handouts", "kit")
 
 
 def main() -> None:
-    """What scripts of earlier installations start: they go on as `python -m grader`."""
+    """Run `python -m grader`. Scripts of earlier installations start this function."""
     runpy.run_module("grader", run_name="__main__", alter_sys=True)
 
 

@@ -47,7 +47,7 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
 
 
 def print_anywhere() -> None:
-    """Makes standard output and errors take every text: signs that their encoding lacks are written otherwise."""
+    """Make standard output and errors take every text: signs that their encoding lacks are written otherwise."""
     codecs.register_error(_ERRORS, _plain)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):  # closed, or replaced by a program that calls us
@@ -85,8 +85,8 @@ class Printer(Console):
 
 
 def _printer(stream: Any, **options: Any) -> Printer:
-    """A printer whose output is redrawn only where it is a terminal: FORCE_COLOR, which notebooks and CI systems set,
-    asks for colours, and rich would take what it is piped to for a terminal."""
+    """Return a printer whose output is redrawn only where it is a terminal: FORCE_COLOR, which notebooks and CI systems
+    set, asks for colours, and rich would take what it is piped to for a terminal."""
     terminal = stream.isatty()
     coloured = os.environ.get("FORCE_COLOR") and not os.environ.get("NO_COLOR") and not terminal
     # Without emoji: `:x:` in a file's name is no picture.
@@ -99,15 +99,15 @@ errors = _printer(sys.stderr, stderr=True, soft_wrap=True)
 
 
 def usage(message: str) -> NoReturn:
-    """Ends the command with a one-line error and the status of a usage error."""
+    """End the command with a one-line error and the status of a usage error."""
     errors.print(f"kernelmark: {message}", markup=False)
     raise typer.Exit(USAGE_ERROR)
 
 
 def course_option(about: str) -> Any:
-    """The option `--course`: makes the course that it names, or that of the working directory, the process's course. A
-    command whose argument is a `target` takes no course for granted that lies around it. The parameter gets the course
-    file."""
+    """Return the option `--course`, which makes the course that it names, or that of the working directory, the
+    process's course. A command whose argument is a `target` takes no course for granted that lies around it. The
+    parameter gets the course file."""
     return typer.Option(
         "--course", callback=_entered, show_default=False,
         help=f"{about} Default: the nearest course.toml, in this folder or above.")
@@ -127,20 +127,21 @@ def _entered(context: typer.Context, given: Path) -> Path:
 
 
 def program() -> str:
-    """`kernelmark`; as it was typed, such as `.venv/bin/kernelmark`, where that is not on the path."""
+    """Return `kernelmark`, or the command as it was typed, such as `.venv/bin/kernelmark`, where that is not on the
+    path."""
     typed = sys.argv[0]
     return typed if Path(typed).name == "kernelmark" and shutil.which("kernelmark") is None else "kernelmark"
 
 
 def say_if_shipped() -> None:
-    """Tells whose course counts where none was found, which may be a wrong folder."""
+    """Tell whose course counts where none was found, which may be a wrong folder."""
     if note := home.here().note:
         errors.print(f"kernelmark: {note}", markup=False)
 
 
 def failed(error: OSError, where: object = None) -> str:
-    """A file operation's failure in a line: where, what is wrong, what to do. `where` replaces a name that the user
-    never gave."""
+    """Return a file operation's failure in a line: where, what is wrong, what to do. `where` replaces a name that the
+    user never gave."""
     if isinstance(error, shutil.Error):
         # Of copying a folder: what failed, each with source, target and why.
         _, target, why = error.args[0][0]
@@ -152,10 +153,10 @@ def failed(error: OSError, where: object = None) -> str:
 
 
 def names_in(only: str) -> list[str]:
-    """The names in an option such as --only silu,gemm."""
+    """Return the names in an option such as --only silu,gemm."""
     return [name for name in only.replace(" ", "").split(",") if name]
 
 
 def say(line: str) -> None:
-    """Prints a line unchanged: names of students' files may look like markup, and long lines are not wrapped."""
+    """Print a line unchanged: names of students' files may look like markup, and long lines are not wrapped."""
     console.print(line, markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Where the course is, and where the package's own data is.
+"""The places of the course and of the package's own data.
 
 A course is a folder with `course.toml` and `assignments/`. A command finds it from the folder that it runs in, or
 above, as git finds a repository; `--course` names another one. Without one, the course is that of the package.
@@ -23,14 +23,14 @@ PIP, INSTALL, ANEW = (
     ("pip install", "pip install kernelmark",
      "python3 -m venv new && new/bin/pip install FILE, with the wheel that this was installed from")
     if SHIPPED == IN_WHEEL else (".venv/bin/pip install", "make setup", "rm -rf .venv && make setup"))
-"""Commands for who lacks a package, this one's packages, or any that work."""
+"""Commands for a user who lacks a package, this one's packages, or any that work."""
 NONE = (f"no {COURSE} in this folder or above it, so the course is the package's own; kernelmark init makes one, "
         "--course names one")
 UNTRUSTED = "{file}: {why}, and its assignments would run as you; if you trust it, pass --course {file}"
 
 
 class HomeError(Exception):
-    """No course can be taken; one line that says why, and what to do."""
+    """A course that is missing or cannot be taken; one line says why, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ class Home:
 
     @property
     def found_none(self) -> bool:
-        """Whether neither assignments nor a course file were found or named."""
+        """Return whether neither assignments nor a course file were found or named."""
         return self.shipped and self.file.parent == SHIPPED
 
     def refuse(self, folder: Path, *, alone: bool = False) -> None:
-        """Raises HomeError if the file or the assignments were found, and not named, in a folder of students, who must
+        """Raise HomeError if the file or the assignments were found, and not named, in a folder of students, who must
         not choose the rules. `alone`: the folder is one student's, so folders beside it are of others."""
         for path, trusted in ((self.file, self.named), (self.root / ASSIGNMENTS, self.rooted)):
             if trusted or path.parent in (ROOT, SHIPPED):
@@ -67,7 +67,7 @@ class Home:
 
     @property
     def note(self) -> str:
-        """What to tell whose course has assignments of the package, in a line; "" if it has its own."""
+        """Return a line for a user whose course has assignments of the package; "" if it has its own."""
         if not self.shipped:
             return ""
         if self.found_none:
@@ -76,7 +76,7 @@ class Home:
                 "makes a course that has some")
 
     def words(self, file: Path) -> list[str]:
-        """The words that make a repeated command take this course file; none are needed where it is found."""
+        """Return the words that make a repeated command take this course file; none are needed where it is found."""
         return ["--course", str(file.absolute())] if self.named or file != self.file else []
 
 
@@ -84,29 +84,29 @@ _entered: Home | None = None
 
 
 def enter(home: Home | None) -> None:
-    """Makes `home` the course of this process; None: that of the working directory."""
+    """Make `home` the course of this process; None: that of the working directory."""
     global _entered
     _entered = home
 
 
 def here() -> Home:
-    """The course of this process. Raises HomeError."""
+    """Return the course of this process. Raises HomeError."""
     return _entered or find_here()
 
 
 def root() -> Path:
-    """The folder of this process's course, which holds `assignments/`. Raises HomeError."""
+    """Return the folder of this process's course, which holds `assignments/`. Raises HomeError."""
     return here().root
 
 
 def file() -> Path:
-    """The file of this process's course. Raises HomeError."""
+    """Return the file of this process's course. Raises HomeError."""
     return here().file
 
 
 def find(start: Path) -> Home:
-    """The course of a folder: the nearest `course.toml` there or above. The assignments are those of the nearest folder
-    that has both, so that a `course.toml` alone gives other rules for them; without one they are the package's.
+    """Return the course of a folder: the nearest `course.toml` there or above. The assignments are those of the nearest
+    folder that has both, so that a `course.toml` alone gives other rules for them; without one they are the package's.
 
     Raises HomeError, also for a course of another user: its assignments are programs.
     """
@@ -125,7 +125,7 @@ def find(start: Path) -> Home:
 
 
 def find_here() -> Home:
-    """The course of the working directory. Raises HomeError."""
+    """Return the course of the working directory. Raises HomeError."""
     try:
         return find(Path.cwd())
     except FileNotFoundError:
@@ -133,7 +133,7 @@ def find_here() -> Home:
 
 
 def not_around(target: Path) -> None:
-    """Raises HomeError if a file or folder lies in a course, which none but its place has chosen: the assignments of a
+    """Raise HomeError if a file or folder lies in a course that only its place has chosen: the assignments of a
     student's folder would be run for a look at one file."""
     found = find(target)
     if found.file.parent not in (ROOT, SHIPPED):
@@ -141,8 +141,8 @@ def not_around(target: Path) -> None:
 
 
 def named(path: Path) -> Home:
-    """The course of a file or folder that the user names. The file's folder has the assignments, or else the working
-    directory's course. Raises HomeError."""
+    """Return the course of a file or folder that the user names. The file's folder has the assignments, or else the
+    working directory's course. Raises HomeError."""
     path = path / COURSE if path.is_dir() else path
     folder = path.absolute().parent
     if _has(folder, ASSIGNMENTS):
@@ -152,17 +152,17 @@ def named(path: Path) -> Home:
 
 
 def own(name: str) -> Path:
-    """A file or folder of the course, or else of the package's data."""
+    """Return a file or folder of the course, or else of the package's data."""
     return root() / name if _has(root(), name) else SHIPPED / name
 
 
 def with_extra(name: str) -> str:
-    """The command that installs what an extra of the package needs, into the environment that this runs in."""
+    """Return the command that installs what an extra of the package needs, into the environment that this runs in."""
     return f"{PIP} 'kernelmark[{name}]'" if SHIPPED == IN_WHEEL else f"{PIP} -e '.[{name}]'"
 
 
 def with_gpu(torch: str) -> str:
-    """The command that replaces this version of torch by its build that uses a GPU, which is PyPI's."""
+    """Return the command that replaces this version of torch by its build that uses a GPU, which is PyPI's."""
     return f"{PIP} --force-reinstall torch=={torch}" if SHIPPED == IN_WHEEL else "make setup TORCH=gpu"
 
 
@@ -175,8 +175,8 @@ def _has(folder: Path, name: str) -> bool:
 
 
 def _strange(folder: Path) -> tuple[str, Path | None] | None:
-    """Why a course that was not named cannot be taken, and what of it is open to others, who can put programs there;
-    None if it can be taken."""
+    """Return why a course that was not named cannot be taken, and what of it is open to others, who can put programs
+    there; None if it can be taken."""
     if os.name != "posix":
         return None
     known = {0, os.geteuid(), int(os.environ.get("SUDO_UID", 0))}
@@ -195,7 +195,7 @@ def _strange(folder: Path) -> tuple[str, Path | None] | None:
 
 
 def _own_group(group: int) -> bool:
-    """Whether a group is the user's alone, as many systems make one for each user, of the user's name."""
+    """Return whether a group is the user's alone, as many systems make one for each user, of the user's name."""
     # Late: POSIX alone has them.
     import grp
     import pwd

@@ -1,4 +1,5 @@
-"""Checks a notebook's cell as `kernelmark check` checks a file: `%load_ext grader.notebook`, then `%%kernelmark silu`.
+"""The check of a notebook's cell, like that of a file by `kernelmark check`: `%load_ext grader.notebook`, then
+`%%kernelmark silu`.
 
 The check runs in a process of its own, so that the notebook's imports and settings do not affect it.
 """
@@ -18,12 +19,12 @@ COLUMNS = "100"
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Called by `%load_ext`. Adds the magic `%%kernelmark NAME [--save] [options of kernelmark check]`."""
+    """Add the magic `%%kernelmark NAME [--save] [options of kernelmark check]`; `%load_ext` calls this."""
     shell.register_magic_function(_magic, "cell", "kernelmark")
 
 
 def check(name: str, text: str, *options: str) -> bool:
-    """Checks a text as the file of the assignment `name`, prints the check's output, and returns whether it is right.
+    """Check a text as the file of the assignment `name`, print the check's output, and return whether it is right.
 
     `options` are options of `kernelmark check`, such as "--report".
     """

@@ -32,7 +32,7 @@ _note: tuple[int, int] | None = None
 
 @contextlib.contextmanager
 def folder(kind: str, parent: Path | None = None) -> Iterator[Path]:
-    """A new private folder, in `parent` or the temporary folder, until the block ends. Raises OSError."""
+    """Hold a new private folder, in `parent` or the temporary folder, until the block ends. Raises OSError."""
     made = make(kind, parent)
     try:
         yield made
@@ -42,8 +42,8 @@ def folder(kind: str, parent: Path | None = None) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def whole(*made: Path) -> Iterator[None]:
-    """Until the block ends these are half made: if it fails, what it has put there, a path or what lies in a folder, is
-    removed."""
+    """Hold these paths as half made until the block ends: if it fails, what it has put there, a path or what lies in a
+    folder, is removed."""
     before = {path: set(path.iterdir()) if path.is_dir() else None for path in made}
     try:
         yield
@@ -55,7 +55,7 @@ def whole(*made: Path) -> Iterator[None]:
 
 
 def make(kind: str, parent: Path | None = None) -> Path:
-    """Makes a private folder, hidden if it is in a `parent`; `kind` is a word of its name. It lives until this process
+    """Make a private folder, hidden if it is in a `parent`; `kind` is a word of its name. It lives until this process
     removes it, or is killed. Raises OSError."""
     name = f"{PREFIX}{kind}-{secrets.token_hex(8)}"
     path = parent.absolute() / f".{name}" if parent else Path(tempfile.gettempdir(), name).absolute()
@@ -65,14 +65,14 @@ def make(kind: str, parent: Path | None = None) -> Path:
 
 
 def beside(path: Path) -> Path:
-    """The path of a file, not made yet, that is to replace the one at `path`."""
+    """Return the path of a file, not made yet, that is to replace the one at `path`."""
     fresh = path.absolute().with_name(f".{path.name}.{secrets.token_hex(8)}.new")
     expect(fresh)
     return fresh
 
 
 def expect(path: Path) -> None:
-    """Notes a path before it is made."""
+    """Note a path before it is made."""
     with _lock:
         descriptor = _held()
         if descriptor is not None:
@@ -81,7 +81,7 @@ def expect(path: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Removes a folder or a file, whatever a submission did to it. Links are not followed."""
+    """Remove a folder or a file, whatever a submission did to it. Links are not followed."""
     with contextlib.suppress(RecursionError, OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
@@ -94,7 +94,7 @@ def remove(path: Path) -> None:
 
 
 def sweep() -> None:
-    """Removes what killed processes of this user left behind; what living ones use stays. Without any it takes
+    """Remove what killed processes of this user left behind; what living ones use stays. Without any it takes
     microseconds."""
     home = _home(make=False)
     with contextlib.suppress(OSError):
@@ -123,7 +123,7 @@ def _sweep(note: Path) -> None:
 
 
 def _home(*, make: bool = True) -> Path | None:
-    """The folder of this user's notes; None where there can be none."""
+    """Return the folder of this user's notes; None where there can be none."""
     if not hasattr(os, "geteuid"):
         return None
     for place in PLACES:
@@ -139,7 +139,7 @@ def _home(*, make: bool = True) -> Path | None:
 
 
 def _held() -> int | None:
-    """The descriptor of this process's note, which is made at first; None where there can be none."""
+    """Return the descriptor of this process's note, which the first call makes; None where there can be none."""
     global _note
     if _note is not None:
         if _note[0] == os.getpid():

@@ -55,7 +55,7 @@ def right_answers(subject: Subject) -> Iterator[str]:
 
 
 def _any_answers(subject: Subject) -> Iterator[str]:
-    """Checks that an oracle that is given what was answered takes any answer: a student's index may point anywhere, and
+    """Check that an oracle that is given what was answered takes any answer: a student's index may point anywhere, and
     an oracle that raises would be a failure of the grader's."""
     for case in subject.cases if subject.assignment.conditions else ():
         drawn = subject.drawn(case, SEEDS[0])
@@ -74,7 +74,7 @@ def _any_answers(subject: Subject) -> Iterator[str]:
 
 
 def _extremes(dtype: torch.dtype) -> list[float] | list[int] | list[bool]:
-    """The least and the greatest number of a dtype, and a negative one that may be an index from the end."""
+    """Return the least and the greatest number of a dtype, and a negative one that may be an index from the end."""
     if dtype == torch.bool:
         return [False, True]
     if dtype.is_floating_point:
@@ -83,7 +83,7 @@ def _extremes(dtype: torch.dtype) -> list[float] | list[int] | list[bool]:
 
 
 def mistakes(subject: Subject) -> Iterator[str]:
-    """Checks that each mistake fails on some case, and that no two mistakes give the same answers on all cases."""
+    """Check that each mistake fails on some case, and that no two mistakes give the same answers on all cases."""
     draws = [subject.drawn(case, SEEDS[0]) for case in subject.cases]
     for of_output, view in subject.views():
         answers: dict[str, list[Tensor | None]] = {}
@@ -119,7 +119,7 @@ def _namesakes(of_output: str, answers: Mapping[str, Sequence[Tensor | None]]) -
 
 
 def timing(subject: Subject) -> Iterator[str]:
-    """Checks the functions for measuring speed: work, rows, columns, spot_check and renew."""
+    """Check the functions for measuring speed: work, rows, columns, spot_check and renew."""
     assignment = subject.assignment
     for case in (case for timed in assignment.timed for case in timed.siblings()):
         if assignment.work is not None and not isinstance(work := assignment.work(case), Work):
@@ -144,7 +144,7 @@ def timing(subject: Subject) -> Iterator[str]:
 
 
 def _parts(subject: Subject, view: Assignment, drawn: Drawn) -> Iterator[str]:
-    """Problems of `rows` and `columns`."""
+    """Yield the problems of `rows` and `columns`."""
     name, expected = view.output.name, drawn.right[view.output.name]
     stored = {other: subject.stored(other, drawn.case, right) for other, right in drawn.right.items()}
     for about, part_of, axis in (("rows", view.rows, 0), ("columns", view.columns, expected.dim() - 1)):

@@ -50,7 +50,7 @@ def cases(subject: Subject) -> Iterator[str]:
 
 
 def _least(subject: Subject, name: str) -> int:
-    """The least value that a size may have, beside the others of the first case."""
+    """Return the least value that a size may have, beside the others of the first case."""
     first, allowed = subject.cases[0], subject.assignment.choices.get(name, range(1, subject.cases[0].sizes[name] + 1))
     tensors = [p for p in subject.assignment.parameters if not isinstance(p, Scalar)]
     return next(value for value in sorted(allowed) if all(
@@ -58,7 +58,7 @@ def _least(subject: Subject, name: str) -> int:
 
 
 def drawing(subject: Subject) -> Iterator[str]:
-    """Checks that inputs are as declared, follow from the seed, and differ."""
+    """Check that inputs are as declared, follow from the seed, and differ."""
     differs, numbers = dict[str, bool](), dict[str, set[object]]()
     for case in subject.cases:
         inputs, same, other = (subject.inputs(case, seed) for seed in (SEEDS[0], SEEDS[0], SEEDS[1]))
@@ -88,7 +88,7 @@ def drawing(subject: Subject) -> Iterator[str]:
 
 
 def _left_to_luck(subject: Subject, name: str) -> Iterator[str]:
-    """Whether each grading has two values of a scalar, and both signs if it may have both."""
+    """Check that each grading has two values of a scalar, and both signs if it may have both."""
     gradings = [[subject.inputs(case, seed)[name] for case in subject.cases] for seed in GRADINGS]
     remedy = f'give it a case of its own: "{name}": Fixed(…) if case.values == "…" else …'
     if any(len(set(values)) == 1 for values in gradings):

@@ -1,5 +1,5 @@
-"""Writes the parts of handouts that follow from the assignment and the course between marks in the author's text; and
-the notebook, which has a cell for each stub.
+"""The generated parts of handouts, which follow from the assignment and the course and stand between marks in the
+author's text; and the notebook, which has a cell for each stub.
 
 A part begins with a line `<!-- NAME: … -->` and ends with a line `<!-- end -->`.
 """
@@ -63,13 +63,13 @@ sys.path.insert(0, KIT)
 
 
 def parts(assignment: Assignment, course: Course) -> dict[str, str]:
-    """The generated parts of an assignment's handout in this course, by name: whole lines of Markdown."""
+    """Return the generated parts of an assignment's handout in this course, by name: whole lines of Markdown."""
     return {"task": _task(assignment, course), "checks": _checks(assignment), "allowed": _allowed(assignment, course),
             "points": _points(assignment, course)}
 
 
 def texts(assignments: Mapping[str, Assignment], course: Course, root: Path) -> dict[Path, dict[str, str]]:
-    """All files with generated parts: each handout, and the README that lists the course's files."""
+    """Return all files with generated parts: each handout, and the README that lists the course's files."""
     rows = [(f"`{one.file}`", f"`{one.signature}`", one.title)
             for name in course.select(assignments, ()) for one in assignments[name].in_languages(course.languages)]
     return {**{handout(name, root): parts(assignment, course) for name, assignment in assignments.items()},
@@ -77,7 +77,7 @@ def texts(assignments: Mapping[str, Assignment], course: Course, root: Path) -> 
 
 
 def notebook(assignments: Mapping[str, Assignment], course: Course, root: Path) -> str:
-    """The notebook of a course as JSON: a cell that installs the checker, and a cell for each stub."""
+    """Return the notebook of a course as JSON: a cell that installs the checker, and a cell for each stub."""
     names = course.select(assignments, ())
     cells = [("markdown", _BEGIN.replace("silu", names[0])), ("code", _INSTALL)]
     for name in names:
@@ -97,7 +97,7 @@ def handout(name: str, root: Path) -> Path:
 
 
 def problems(path: Path, drawn: Mapping[str, str]) -> Iterator[str]:
-    """Problems of the generated parts of a file, a sentence each. Raises OSError."""
+    """Yield the problems of the generated parts of a file, a sentence each. Raises OSError."""
     written = dict(PART.findall(path.read_text(encoding="utf-8")))
     for name, text in drawn.items():
         if name not in written:
@@ -107,7 +107,7 @@ def problems(path: Path, drawn: Mapping[str, str]) -> Iterator[str]:
 
 
 def draw(path: Path, drawn: Mapping[str, str]) -> bool:
-    """Writes the parts between their marks in a file. Returns whether that changed it. Raises OSError."""
+    """Write the parts between their marks in a file, and return whether that changed it. Raises OSError."""
     def part(match: re.Match[str]) -> str:
         name = match[1]
         return f"{MARK.format(name=name)}\n{drawn[name]}<!-- end -->" if name in drawn else match[0]
@@ -129,7 +129,7 @@ def _task(assignment: Assignment, course: Course) -> str:
 
 
 def _renamed(assignment: Assignment) -> str:
-    """What the parameters of a language stand for."""
+    """Return what the parameters of a language stand for."""
     title = frontends.by_suffix(assignment.suffix).title
     meant = [f"`{one.name}` is {'·'.join(one.of) if one.kind == 'size' else f'`{one.of[0]}`'}"
              for one in assignment.takes if (one.name,) != one.of]
@@ -137,7 +137,7 @@ def _renamed(assignment: Assignment) -> str:
 
 
 def _argument(assignment: Assignment, parameter: Parameter) -> tuple[str, str, str]:
-    """The table's cells for a parameter: shape, dtype, and remarks."""
+    """Return the table's cells for a parameter: shape, dtype, and remarks."""
     if isinstance(parameter, Scalar):
         return "", parameter.type, _number(assignment, parameter.name)
     shape = f"({', '.join(map(str, parameter.shape))}{',' * (len(parameter.shape) == 1)})"
@@ -158,14 +158,14 @@ def _use(parameter: Tensor) -> str:
 
 
 def _laid(assignment: Assignment, parameter: Tensor) -> str:
-    """How a tensor lies in memory, with its strides in the cases where it is not contiguous."""
+    """Return how a tensor lies in memory, with its strides in the cases where it is not contiguous."""
     cases = [case for case in _public(assignment) if parameter.name in case.strides]
     strides = ", ".join(f"{strides_of(parameter, case)} in `{case.name}`" for case in cases)
     return f"contiguous, but for strides of {strides}" if cases else "contiguous"
 
 
 def _number(assignment: Assignment, name: str) -> str:
-    """How a scalar is drawn, or the values that cases give it."""
+    """Return how a scalar is drawn, or the values that cases give it."""
     drawn = [assignment.distributions(case)[name] for case in _public(assignment) if assignment.distributions]
     values = list(dict.fromkeys(one.value for one in drawn if isinstance(one, Fixed)))
     if not values:
@@ -189,7 +189,7 @@ def _checks(assignment: Assignment) -> str:
 
 
 def _near(view: Assignment, cases: Sequence[Case]) -> str:
-    """How near an answer to the output that `view` is about must come to the right one."""
+    """Return how near an answer to the output that `view` is about must come to the right one."""
     if view.tolerance is None:
         return "Every bit must match."
     # The largest ordinary case tells best.
@@ -213,7 +213,8 @@ def _near(view: Assignment, cases: Sequence[Case]) -> str:
 
 
 def _right(view: Assignment, case: Case) -> tuple[torch.Tensor, torch.Tensor]:
-    """A right answer in a case, and the error allowed. An oracle that is given what was answered is given zeros."""
+    """Return a right answer in a case, and the error allowed. An oracle that is given what was answered is given
+    zeros."""
     assert view.tolerance is not None
     inputs = view.make_inputs(case, torch.Generator().manual_seed(0))
     answered = {p.name: torch.zeros(shape_of(p, case), dtype=DTYPES[dtype_of(p, case)])
@@ -223,7 +224,7 @@ def _right(view: Assignment, case: Case) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _dtypes(assignment: Assignment, tensor: Tensor) -> list[DType]:
-    """The dtypes that a tensor has in public and timed cases."""
+    """Return the dtypes that a tensor has in public and timed cases."""
     return list(dict.fromkeys(dtype_of(tensor, case) for case in (*_public(assignment), *assignment.timed)))
 
 
@@ -236,13 +237,13 @@ def _is_float(dtype: DType) -> bool:
 
 
 def _either(words: Iterable[str]) -> str:
-    """"a", "a or b", "a, b or c"."""
+    """Return "a", "a or b", or "a, b or c"."""
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last
 
 
 def _values(assignment: Assignment) -> str:
-    """A table of the tensors' contents: a row for all tensors and cases of which the same is said."""
+    """Return a table of the tensors' contents: one row for all tensors and cases of the same description."""
     public = [case for case in _public(assignment) if assignment.distributions]
     kinds = list(dict.fromkeys(case.values for case in public))
     rows: dict[tuple[str, str], list[str]] = {}
@@ -264,7 +265,8 @@ def _contents(assignment: Assignment, p: Tensor, cases: Sequence[Case]) -> str:
 
 
 def _endings(of: Sequence[str], kinds: Sequence[str]) -> str:
-    """Those of the `kinds` of cases that are meant, of which the first needs no ending: by a word that they share."""
+    """Return in words which of the `kinds` of cases are meant: by a word that they share; the first kind needs no
+    ending."""
     if kinds[0] in of:
         return "all" if len(of) == len(kinds) else "others"
     words = [word for word in of[0].split("-") if all((word in one.split("-")) == (one in of) for one in kinds)]

@@ -1,4 +1,4 @@
-"""Makes a course: a folder with assignments of the package or of another course, which works and is the author's."""
+"""A new course: a folder with assignments of the package or of another course, which works and is the author's."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ _LISTED = re.compile(r"^assignments\s*=\s*\[[^\]]*\][^\n]*", re.MULTILINE)
 
 
 def source_of(example: str) -> Path:
-    """The course to copy: the package's own for "", else an example of the package, or a course's folder.
-    Raises ValueError, one line."""
+    """Return the course to copy: the package's own for "", else an example of the package, or a course's folder. Raises
+    ValueError, one line."""
     examples = {path.parent.name: path.parent for path in sorted(home.SHIPPED.glob(f"examples/*/{home.COURSE}"))}
     source = examples.get(example, Path(example).absolute()) if example else home.SHIPPED
     for name in COURSE[:4]:
@@ -67,8 +67,8 @@ def source_of(example: str) -> Path:
 
 
 def write(folder: Path, source: Path, chosen: Collection[str]) -> list[str]:
-    """Makes a course in `folder` from the course in `source`: its taught assignments, or those that are `chosen`, whose
-    names are returned. Replaces nothing.
+    """Make a course in `folder` from the course in `source`: its taught assignments, or those that are `chosen`.
+    Returns their names. Replaces nothing.
 
     Raises ValueError, one line, CourseError, CatalogueError, and OSError for files that cannot be read or written.
     """
@@ -115,16 +115,16 @@ def _fill(folder: Path, source: Path, parts: Sequence[str], rules: str, left_out
 
 
 def _closed(folder: Path, names: Iterable[str]) -> None:
-    """Takes from others, to whom a umask or the copied folder may give it, the right to write into a course, whose
-    assignments are programs of its author: with that right it would not be taken."""
+    """Take from others, to whom a umask or the copied folder may give it, the right to write into a course. Its
+    assignments are programs of its author, so a course with that right would be refused."""
     for path in (folder, *(path for name in names for path in (folder / name, *(folder / name).rglob("*")))):
         if not path.is_symlink():
             path.chmod(path.stat().st_mode & ~0o022)
 
 
 def came_from() -> str:
-    """Where pip took this package from, for another machine to do so, too: a commit, a file on the web, or else a wheel
-    in the course's folder, where its author puts one."""
+    """Return where pip took this package from, so that another machine can do so, too: a commit, a file on the web, or
+    else a wheel in the course's folder, where its author puts one."""
     origin = json.loads(metadata.distribution("kernelmark").read_text("direct_url.json") or "{}")
     url = origin.get("url", "")
     if not url.startswith("https://"):
@@ -133,7 +133,8 @@ def came_from() -> str:
 
 
 def _others(known: dict[str, str], left: Collection[str]) -> Callable[[str, list[str]], list[str]]:
-    """What `shutil.copytree` is to leave out: folders and files of the assignments that are `left`."""
+    """Return a function that tells `shutil.copytree` what to leave out: folders and files of the assignments that are
+    `left`."""
     files = {file for name in left for file in in_any_language(known[name])}
 
     def ignored(folder: str, names: Sequence[str]) -> list[str]:
@@ -144,8 +145,8 @@ def _others(known: dict[str, str], left: Collection[str]) -> Callable[[str, list
 
 
 def _rules(text: str, left: Collection[str]) -> str:
-    """A course file whose course is every assignment in its folder, without tables of the assignments that are `left`.
-    """
+    """Return a course file whose course is every assignment in its folder, without tables of the assignments that are
+    `left`."""
     for name in left:
         text = re.sub(rf"(?ms)^\[(?:points|thresholds)\.assignments\.{name}\].*?(?=^\[|\Z)", "", text)
     return _LISTED.sub(lambda listed: re.sub("^", "# ", listed[0], flags=re.MULTILINE), text)

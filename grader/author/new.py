@@ -1,4 +1,4 @@
-"""Writes the files of a new assignment: a small one that works, for the author to change."""
+"""The files of a new assignment: a small one that works, for the author to change."""
 
 from __future__ import annotations
 
@@ -206,20 +206,19 @@ void NAME(float *input, float *output, int n)
 PLACEHOLDERS = (
     "what one learns from it, in a line",
     *(line for line in FILES["assignments/NAME/handout.md"].splitlines() if line.startswith("Say ")))
-"""What the author has to write instead."""
+"""Words of the template that the author has to replace."""
 
 
 def placeholders(*paths: Path) -> Iterator[str]:
-    """What is left of the template in these files of an assignment, a sentence each. Raises OSError."""
+    """Yield what is left of the template in these files of an assignment, a sentence each. Raises OSError."""
     for path in paths:
         text = path.read_text(encoding="utf-8")
         yield from (f"{path}: {left!r} is the template's; write yours" for left in PLACEHOLDERS if left in text)
 
 
 def write(name: str, root: Path) -> list[Path]:
-    """Writes the files of a new assignment under `root`, in CUDA C++, too, if the course names that language, and
-    returns their paths. Raises ValueError, one line, if the name cannot be used or a file exists, OSError and
-    CourseError."""
+    """Write the files of a new assignment under `root`, in CUDA C++, too, if the course names that language, and return
+    their paths. Raises ValueError, one line, if the name cannot be used or a file exists, OSError and CourseError."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise ValueError(f"{name!r}: not a function's name; use small letters, digits and _")
     # A student's file of that name would hide the module from files beside it.

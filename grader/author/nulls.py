@@ -47,7 +47,7 @@ class Null:
 
 
 def wrong_answers(subject: Subject) -> Iterator[str]:
-    """Checks that trivial answers fail, except where they are right by nature."""
+    """Check that trivial answers fail, except where they are right by nature."""
     by_nature, known, used = subject.assignment.right_by_nature, dict[str, None](), set[str]()
     passing: dict[str, tuple[bool, str]] = {}
     for case in subject.cases:
@@ -87,7 +87,7 @@ def wrong_answers(subject: Subject) -> Iterator[str]:
 
 
 def nulls(subject: Subject, view: Assignment) -> Mapping[str, Null]:
-    """The trivial answers for the output that `view` is about, by name."""
+    """Return the trivial answers for the output that `view` is about, by name."""
     others = [other.name for other in subject.outputs if other.name != view.output.name]
     strided = [p.name for p in view.parameters if isinstance(p, Input | Update)
                and any(p.name in case.strides for case in subject.cases)]
@@ -109,8 +109,8 @@ def _of_another(other: str) -> Callable[[Aim], Tensor | None]:
 
 
 def _as_if_contiguous(name: str) -> Callable[[Aim], Tensor | None]:
-    """The answer of a kernel that ignores an input's strides; None where it would read between the elements, where
-    nothing lies."""
+    """Return the answer of a kernel that ignores an input's strides; None where it would read between the elements,
+    where nothing lies."""
     def answer(aim: Aim) -> Tensor | None:
         case, x = aim.drawn.case, aim.drawn.inputs[name]
         if name not in case.strides:
@@ -130,13 +130,13 @@ def _as_if_contiguous(name: str) -> Callable[[Aim], Tensor | None]:
 
 
 def _answered(aim: Aim, inputs: Inputs) -> Tensor:
-    """The oracle's answer to other inputs, to the output that is aimed at."""
+    """Return the oracle's answer to other inputs, for the output that is aimed at."""
     sample = aim.subject.baseline(aim.drawn.case, inputs) if aim.view.conditions else {}
     return aim.subject.right(inputs, sample)[aim.view.output.name]
 
 
 def _the_input(aim: Aim) -> Tensor:
-    """The first input's elements in memory order, repeated or cut to fill the output."""
+    """Return the first input's elements in memory order, repeated or cut to fill the output."""
     flat, count = _first(aim.drawn.inputs).reshape(-1), aim.right.numel()
     return flat.repeat(-(-count // flat.numel()))[:count].view(aim.right.shape)
 
@@ -146,7 +146,8 @@ def _first(inputs: Inputs) -> Tensor:
 
 
 def _fewer_digits(narrow: torch.dtype, *dtypes: DType) -> Callable[[Aim], Tensor | None]:
-    """The most accurate answer in a narrower type, for outputs of these dtypes: only inputs and answer are rounded."""
+    """Return the most accurate answer in a narrower type, for outputs of these dtypes: only inputs and answer are
+    rounded."""
     def answer(aim: Aim) -> Tensor | None:
         if aim.dtype not in dtypes:
             return None
@@ -158,7 +159,7 @@ def _fewer_digits(narrow: torch.dtype, *dtypes: DType) -> Callable[[Aim], Tensor
 
 
 def _half_precision(aim: Aim) -> Tensor | None:
-    """In float16; in bfloat16 where numbers lie beyond that."""
+    """Return the answer in float16, or in bfloat16 where numbers lie beyond float16."""
     found = _fewer_digits(torch.float16, "float32")(aim)
     beyond = found is not None and not bool(found.isfinite().all())
     return _fewer_digits(torch.bfloat16, "float32")(aim) if beyond else found
@@ -170,7 +171,7 @@ def _rounded(value: object, narrow: torch.dtype) -> object:
 
 
 def _places_of_fewer_digits(aim: Aim) -> Tensor | None:
-    """The whole numbers that follow from inputs in half precision, where they have to be exact."""
+    """Return the whole numbers that follow from inputs in half precision, where they have to be exact."""
     if aim.view.tolerance is not None or not _has_floats(aim.drawn.inputs):
         return None
     return _fewer_digits(torch.float16, *_WHOLE)(aim)
@@ -185,7 +186,7 @@ def _of_8_bits(aim: Aim) -> Tensor | None:
 
 
 def _two_more(aim: Aim) -> Tensor | None:
-    """Whole numbers that are wrong by 2, where they need not be exact."""
+    """Return whole numbers that are wrong by 2, where they need not be exact."""
     if aim.view.tolerance is None or aim.dtype not in _WHOLE or aim.dtype == "bool":
         return None
     right = aim.right.to(torch.int64)

@@ -1,4 +1,4 @@
-"""Makes the students' kit of a course, a folder and a zip: the grader, stubs, handouts, public cases, no solution.
+"""The students' kit of a course, made as a folder and a zip: the grader, stubs, handouts, public cases, no solution.
 
 Only named folders are copied, so `reference/`, `tests/`, `examples/` and the like are never in it.
 """
@@ -32,11 +32,11 @@ _FOLDER = re.compile(r"^\| `(student_template/\w+)/` \|[^\n]*\n", re.MULTILINE)
 
 
 class KitError(Exception):
-    """The kit cannot be made; one line that says what is wrong, where, and what to do."""
+    """A kit that cannot be made; one line says what is wrong, where, and what to do."""
 
 
 def write(out: Path, course: Path) -> Path:
-    """Makes the folder `out`, and beside it a zip of it, whose path is returned.
+    """Make the folder `out`, and beside it a zip of it, and return the zip's path.
 
     `course` is the course.toml for the kit, which gets its assignments. Raises KitError, CourseError, CatalogueError,
     and OSError for files that cannot be read or written.
@@ -98,7 +98,7 @@ def _packed(out: Path, own: Path, root: Path, rules: Course, text_: str, given: 
 
 
 def solved(path: Path, function: str) -> str:
-    """A sentence if a stub is more than a stub; "" if it is one."""
+    """Return a sentence if a stub is more than a stub; "" if it is one."""
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     body = next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function), None)
     launches = body is not None and any(
@@ -110,7 +110,8 @@ def solved(path: Path, function: str) -> str:
 
 
 def _without_names(course: Path, rules: Course, known: frozenset[str]) -> str:
-    """The text of a course.toml without its tables about individual students. Raises KitError if it still names one."""
+    """Return the text of a course.toml without its tables about individual students. Raises KitError if it still names
+    one."""
     whole = course.read_text(encoding="utf-8")
     if not rules.late.names_students:
         return whole
@@ -133,13 +134,14 @@ def _without_names(course: Path, rules: Course, known: frozenset[str]) -> str:
 
 
 def _named(course: Course, assignments: Iterable[str]) -> list[str]:
-    """The course's assignments, and others that course.toml has points or thresholds for, which must exist in a kit."""
+    """Return the course's assignments, and others that course.toml has points or thresholds for, which must exist in a
+    kit."""
     taught = {*(course.assignments or assignments), *course.points.assignments, *course.thresholds.assignments}
     return [name for name in assignments if name in taught]
 
 
 def _require_hidden(assignment: Assignment, root: Path) -> None:
-    """Raises KitError if a file for students names a hidden case."""
+    """Raise KitError if a file for students names a hidden case."""
     folder = root / "assignments" / assignment.name
     for path in (path for path in folder.rglob("*") if path.suffix in (".py", ".md")):
         text = path.read_text(encoding="utf-8")
@@ -153,8 +155,8 @@ def _copy_stub(assignment: Assignment, root: Path, out: Path) -> None:
 
 
 def _copy_beside(assignment: Assignment, root: Path, out: Path) -> None:
-    """Copies what the folder of a language holds beside its stubs: headers, a program, a README. No solution: what
-    defines a function of an assignment stays here."""
+    """Copy what the folder of a language holds beside its stubs: headers, a program, a README. No solution is copied: a
+    file that defines a function of an assignment stays here."""
     outline = by_suffix(assignment.suffix).outline
     functions = {function_of(name, assignment.suffix, root) for name in catalogue.files(root)}
     for path in catalogue.stub(assignment, root).parent.iterdir():

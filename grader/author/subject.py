@@ -1,4 +1,4 @@
-"""An assignment that is looked at: what its functions return, and how near an answer comes to the right one."""
+"""An assignment under examination: what its functions return, and how near an answer comes to the right one."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Subject:
-    """An assignment, and the folder that holds `assignments/`, `reference/` and `student_template/`. Its methods raise
-    CatalogueError for what a function of the assignment returns and should not, and whatever these functions raise."""
+    """An assignment under examination, and the folder that holds `assignments/`, `reference/` and `student_template/`.
+    Its methods raise CatalogueError for what a function of the assignment returns and should not, and whatever these
+    functions raise."""
 
     assignment: Assignment
     root: Path
@@ -52,8 +53,8 @@ class Subject:
         return self.assignment.outputs
 
     def views(self) -> Iterator[tuple[str, Assignment]]:
-        """The assignment about each output, and what to put before a problem with it: its name, if there are several.
-        """
+        """Yield the assignment about each output, and the prefix of a problem with it: the output's name, if there are
+        several."""
         for view in self.assignment.views():
             yield f"{view.output.name}: " if len(self.outputs) > 1 else "", view
 
@@ -66,7 +67,7 @@ class Subject:
         return self.assignment.make_inputs(case, torch.Generator().manual_seed(seed))
 
     def right(self, inputs: Inputs, answered: Answers) -> Answers:
-        """The oracle's answers. Those that it is given are of finite numbers, as in a grading."""
+        """Return the oracle's answers. The answers that it is given have finite numbers, as in a grading."""
         given = {name: finite(answered[name]) for name in self.assignment.conditions}
         found = self.assignment.oracle(**inputs, **given)
         names = [output.name for output in self.outputs]
@@ -79,7 +80,7 @@ class Subject:
                 for output, one in zip(self.outputs, several, strict=True)}
 
     def answer(self, about: str, output: Output | Update, found: Any) -> Tensor:
-        """An answer as one of the author's functions gave it: float64, of whole numbers also whole."""
+        """Return an answer as one of the author's functions gave it: float64, of whole numbers also whole."""
         if len(self.outputs) > 1:
             about = f"{about}: {output.name}"
         whole = not DTYPES[output.dtype].is_floating_point
@@ -88,13 +89,13 @@ class Subject:
         return float64(about, found, f"float64 or {output.dtype}" if whole else "float64")
 
     def stored(self, name: str, case: Case, answer: Tensor) -> Tensor:
-        """An answer as a kernel would store it."""
+        """Return an answer as a kernel would store it."""
         output = next(output for output in self.outputs if output.name == name)
         return answer.to(DTYPES[dtype_of(output, case)]).contiguous()
 
     def ratio(self, view: Assignment, drawn: Drawn, answer: Tensor) -> float:
-        """The largest error over the error allowed of an answer for the output that `view` is about, where all others
-        are right; infinity if the statistic says that it does not fit."""
+        """Return the largest error over the error allowed of an answer for the output that `view` is about, where all
+        others are right; infinity if the statistic says that it does not fit."""
         name, case, whole = view.output.name, drawn.case, self.assignment.statistic or self.assignment.conditions
         answered = {other: self.stored(other, case, answer if other == name else right)
                     for other, right in drawn.right.items() if whole or other == name}
@@ -103,21 +104,23 @@ class Subject:
         return math.inf if self.unlikely(drawn.inputs, answered) else 0.0 if found.passed else found.worst_ratio
 
     def compared(self, view: Assignment, drawn: Drawn, answered: Answers, expected: Tensor) -> Comparison:
-        """The output that `view` is about, as a kernel answered it, against the right answer. Raises OracleError."""
+        """Compare the output that `view` is about, as a kernel answered it, with the right answer. Raises
+        OracleError."""
         allowed = None
         if view.tolerance is not None:
             allowed = float64("tolerance", view.tolerance(drawn.inputs, expected))
         return compare(answered[view.output.name], expected, allowed)
 
     def unlikely(self, inputs: Inputs, answered: Answers) -> str:
-        """What the assignment's statistic says against answers; "" if they fit."""
+        """Return what the assignment's statistic says against answers; "" if they fit."""
         said: Any = catalogue.unlikely(self.assignment, inputs, answered)
         if not isinstance(said, str):
             raise catalogue.CatalogueError(f"statistic: expected a str, got {type(said).__name__}")
         return said
 
     def baseline(self, case: Case, inputs: Inputs) -> Answers:
-        """The answers of `baseline.py`, which it returns or writes into the outputs. The inputs stay as they are."""
+        """Return the answers of `baseline.py`, which it returns or writes into the outputs. The inputs stay as they
+        are."""
         module = catalogue.baseline(self.assignment.name, self.root)
         given = {name: value.clone() if isinstance(value, Tensor) else value for name, value in inputs.items()}
         for output in self.outputs:

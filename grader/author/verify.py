@@ -1,4 +1,4 @@
-"""Checks whether an assignment is ready for students: missing files, and wrong answers that would pass.
+"""Checks of an assignment's readiness for students: missing files, and wrong answers that would pass.
 
 Each check yields a sentence for each problem. An exception in the author's code is a problem, too.
 """
@@ -25,11 +25,12 @@ from grader.model.launched import Inspection
 from grader.model.submission import Source
 
 ROOM = 0.75
-"""Most of the error allowed that a reference kernel may use: other values, and other orders of a sum, need the rest."""
+"""Largest share of the error allowed that a reference kernel may use: other values, and other orders of a sum, need the
+rest."""
 
 
 def verify(name: str, root: Path | None = None) -> Iterator[tuple[str, list[str]]]:
-    """Yields the subject of each check and its problems, for the course's assignment `name`, or that of another `root`.
+    """Yield the subject of each check and its problems, for the course's assignment `name`, or that of another `root`.
 
     Ends after a check that finds files missing, or in which the author's code raises.
     """
@@ -49,8 +50,8 @@ def verify(name: str, root: Path | None = None) -> Iterator[tuple[str, list[str]
 
 
 def trial(subject: Subject) -> Iterator[str]:
-    """Quick checks for problems that would fail every grading: a missing baseline, and the assignment's own functions
-    on its first case. Raises what those functions raise.
+    """Run quick checks for problems that would fail every grading: a missing baseline, and the assignment's own
+    functions on its first case. Raises what those functions raise.
 
     Stub, handout and reference are not checked: grading does not need them, and a students' kit has no reference.
     """
@@ -72,7 +73,7 @@ def _assignment(name: str, root: Path) -> Assignment:
 
 
 def _files(subject: Subject) -> Iterator[str]:
-    """The files that students, the course and the judge need, with the functions in them."""
+    """Check that the files that students, the course and the judge need are there, with the functions in them."""
     assignment, root = subject.assignment, subject.root
     yield from _baseline(subject)
     for path in (catalogue.reference(assignment, root), catalogue.stub(assignment, root)):
@@ -109,7 +110,7 @@ def _outline(assignment: Assignment, path: Path) -> Outline:
 
 
 def _functions(path: Path) -> dict[str, list[str]]:
-    """The functions at a file's top level, with the names of their parameters."""
+    """Return the functions at a file's top level, with the names of their parameters."""
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     return {node.name: [a.arg for a in node.args.args] for node in tree.body if isinstance(node, ast.FunctionDef)}
 
@@ -134,7 +135,7 @@ def _handout(subject: Subject) -> Iterator[str]:
 
 
 def _reference(subject: Subject) -> Iterator[str]:
-    """Checks that the reference kernels get full marks with room to spare, and that the kept figures of the first are
+    """Check that the reference kernels get full marks with room to spare, and that the kept figures of the first are
     current. Languages whose tools are not installed are left out."""
     course = read_course(home.file(), frozenset(catalogue.files()))
     inspections: list[Inspection | None] = []

@@ -10,7 +10,7 @@ MOST_VALUES = 5
 
 
 def described(*drawn: Distribution, bits: int = 32, one_row: bool = False) -> str:
-    """Describes distributions of one kind. Spreads may differ in scale and offset, which are said as ranges; others are
+    """Describe distributions of one kind. Spreads may differ in scale and offset, which are said as ranges; others are
     said side by side. `bits` is the width of an element."""
     first = drawn[0]
     if isinstance(first, Values):
@@ -74,5 +74,5 @@ def _spread(spreads: list[Spread], one_row: bool) -> str:
 
 
 def number(value: float) -> str:
-    """A number with two significant digits: 0.35, 300, 1e-6."""
+    """Return a number with two significant digits: 0.35, 300, 1e-6."""
     return f"{float(f'{value:.2g}'):g}".replace("e-0", "e-")

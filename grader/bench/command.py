@@ -75,7 +75,7 @@ def bench(
 
 
 def _measure(assignment: Assignment, source: Source, course: Course, out: Path, *, profile: bool) -> bool:
-    """Measures one kernel, and prints the results. Returns whether it is wrong at some size."""
+    """Measure one kernel, print the results, and return whether it is wrong at some size."""
     # Late, see bench.
     from grader.report import curve
     from grader.run import sweep as sweeping
@@ -104,7 +104,7 @@ def _measure(assignment: Assignment, source: Source, course: Course, out: Path, 
 
 
 def _launches(assignment: Assignment, name: str) -> None:
-    """Prints the kernels that PyTorch launches for the same work."""
+    """Print the kernels that PyTorch launches for the same work."""
     # Late, see bench.
     from grader.bench.launched import launched
     from grader.judge.timing.baselines import COMPILED, EAGER
@@ -120,7 +120,7 @@ def _launches(assignment: Assignment, name: str) -> None:
 
 
 def _profiled(assignment: Assignment, source: Source, course: Course) -> None:
-    """Prints what NVIDIA's tools report on the largest timed case, and on the largest public case for any device."""
+    """Print what NVIDIA's tools report on the largest timed case, and on the largest public case for any device."""
     # Late, see bench.
     from grader.bench import profilers
     from grader.run import sweep

@@ -1,4 +1,4 @@
-"""Finds the kernels that a baseline launches and their shares of its time, with PyTorch's profiler in our executor."""
+"""The kernels that a baseline launches and their shares of its time, found with PyTorch's profiler in our executor."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class LaunchedKernel:
 
 
 def launched(assignment: Assignment, case: Case, function: str) -> list[LaunchedKernel]:
-    """The kernels of a baseline ("eager" or "compiled") on a case, the slowest first. Raises InfrastructureError."""
+    """Return the kernels of a baseline ("eager" or "compiled") on a case, the slowest first. Raises
+    InfrastructureError."""
     baselines = lane_baselines()
     executor, program = baselines.executor(), baselines.program(assignment, case, function)
     try:
@@ -55,7 +56,7 @@ def launched(assignment: Assignment, case: Case, function: str) -> list[Launched
 
 
 def short(name: str) -> str:
-    """Shortens `void at::native::reduce_kernel<512, …>(…)` to `at::native::reduce_kernel`."""
+    """Shorten `void at::native::reduce_kernel<512, …>(…)` to `at::native::reduce_kernel`."""
     name = re.sub(r"^(void|static) ", "", name)
     depth, kept = 0, []
     for sign in name.replace("(anonymous namespace)::", ""):

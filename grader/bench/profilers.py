@@ -1,4 +1,4 @@
-"""Runs NVIDIA's own tools on a kernel: Nsight Compute for counters, Compute Sanitizer for memory errors.
+"""NVIDIA's own tools, run on a kernel: Nsight Compute for counters, Compute Sanitizer for memory errors.
 
 Both run our program `grader.bench.replay`, which makes the plan's call. A tool that is missing, or that the driver
 refuses, is reported in a line.
@@ -71,14 +71,14 @@ class Counters:
 
 @dataclass(frozen=True)
 class ToolFailure:
-    """Why a tool has no result, in a line."""
+    """The reason why a tool has no result, in a line."""
 
     message: str
 
 
 @contextmanager
 def recorded(assignment: Assignment, case: Case, source: Source, course: Course) -> Iterator[Path | ToolFailure]:
-    """A file with the plan of a case, with each autotuner's fastest configuration. Raises InfrastructureError."""
+    """Yield a file with the plan of a case, with each autotuner's fastest configuration. Raises InfrastructureError."""
     prepared = Prepared(Task(assignment, source, course, secrets.token_bytes(32), "cuda").of(case))
     with closing(GpuMachine(prepared)) as gpu:
         plan: object = prepared.plan().plans.get(case.name)
@@ -107,7 +107,7 @@ def recorded(assignment: Assignment, case: Case, source: Source, course: Course)
 
 
 def counters(path: Path) -> list[Counters] | ToolFailure:
-    """Nsight Compute's counters for each launch of the plan's kernels."""
+    """Return Nsight Compute's counters for each launch of the plan's kernels."""
     tool = shutil.which("ncu")
     if tool is None:
         return ToolFailure("ncu is not installed (Nsight Compute): no counters")
@@ -125,8 +125,8 @@ def counters(path: Path) -> list[Counters] | ToolFailure:
 
 
 def read_counters(text: str) -> list[Counters]:
-    """Reads the output of ncu with `--csv --page raw`: messages, then a header, a row of units, a row for each launch.
-    """
+    """Read the output of ncu with `--csv --page raw`: messages, then a header, a row of units, a row for each
+    launch."""
     lines = text.splitlines()
     start = next((number for number, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
     rows = list(csv.DictReader(lines[start:]))[1:]
@@ -147,7 +147,7 @@ def read_counters(text: str) -> list[Counters]:
 
 
 def findings(path: Path) -> list[str] | ToolFailure:
-    """Compute Sanitizer's memory errors, the first of each kind; empty if there are none."""
+    """Return Compute Sanitizer's memory errors, the first of each kind; empty if there are none."""
     tool = shutil.which("compute-sanitizer")
     if tool is None:
         return ToolFailure("compute-sanitizer is not installed: memory was not checked")

@@ -30,7 +30,7 @@ class Recorded(Shaped):
 
 
 def tensor(given: GivenTensor, contents: Mapping[str, torch.Tensor]) -> torch.Tensor:
-    """A tensor for the call: its contents, else normal numbers or zeros."""
+    """Return a tensor for the call: its contents, else normally distributed numbers or zeros."""
     device, dtype = "cuda" if given.place == "device" else "cpu", torch_dtype(given.dtype)
     memory = torch.zeros(given.elements, device=device, dtype=dtype)
     made = memory.as_strided(given.shape, given.strides) if given.strides else memory.view(given.shape)

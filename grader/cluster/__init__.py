@@ -1,4 +1,4 @@
 """Lanes on other machines: dask.distributed carries jobs to them and results back.
 
-Only the commands import this room, and only this room imports dask.distributed.
+Only the commands import this package, and only this package imports dask.distributed.
 """

@@ -79,7 +79,7 @@ def cluster_key(
 
 
 def far_lanes(address: str, key: Path | None, submissions: Path) -> Callable[[int], ClusterLanes]:
-    """A function that opens the lanes of `grade --lanes`, given the least isolation level."""
+    """Return a function that opens the lanes of `grade --lanes`, given the least isolation level."""
     _installed()
     # Late, see scheduler.
     from grader.cluster.key import ClusterError, endpoint

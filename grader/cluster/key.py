@@ -1,4 +1,5 @@
-"""Decides who may join a cluster: one file holds a private key and its certificate, and both are needed to join."""
+"""The key of a cluster, which decides who may join: one file holds a private key and its certificate, and both are
+needed to join."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ SETTINGS = {
 
 
 class ClusterError(Exception):
-    """A cluster cannot be made or joined; one line that says why and what to do."""
+    """A cluster that cannot be made or joined; one line says why and what to do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
@@ -44,7 +45,7 @@ class Endpoint:
 
 
 def write_key(path: Path) -> None:
-    """Writes a new key, valid for a year and readable only by its owner. Raises ClusterError."""
+    """Write a new key, valid for a year and readable only by its owner. Raises ClusterError."""
     try:
         made = Security.temporary()
     except ImportError:
@@ -58,8 +59,8 @@ def write_key(path: Path) -> None:
 
 
 def endpoint(address: str, key: Path | None, submissions: Path | None = None) -> Endpoint:
-    """The scheduler at `tls://host:port`. Raises ClusterError, also without a key, and if others could read it,
-    for example because it lies among students' `submissions`."""
+    """Return the endpoint of the scheduler at `tls://host:port`. Raises ClusterError, also without a key, and if others
+    could read it, for example because it lies among students' `submissions`."""
     expected = "give an address such as tls://host:8786"
     try:
         parts = urlsplit(address)
@@ -101,7 +102,7 @@ def _private(key: os.stat_result) -> bool:
 
 
 def quiet() -> None:
-    """Silences dask.distributed from now on: the grading itself reports about lanes."""
+    """Silence dask.distributed from now on: the grading itself reports about lanes."""
     for name in ("distributed", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -52,13 +52,13 @@ _leaving = threading.Event()
 
 
 class Leaving(Exception):
-    """The lane was told to end; another lane takes over its job."""
+    """A lane that was told to end; another lane takes over its job."""
 
 
 def run(at: Endpoint, jobs: int, say: Callable[[str], None]) -> bool:
-    """Grades for everyone who asks the scheduler, until this process is told to end (returns True) or its lanes are
-    told to leave (returns False). `jobs` is the number of lanes on a machine without a GPU; 0: one for each core.
-    Raises ClusterError."""
+    """Grade for everyone who asks the scheduler, until this process is told to end (returns True) or its lanes are told
+    to leave (returns False). `jobs` is the number of lanes on a machine without a GPU; 0: one for each core. Raises
+    ClusterError."""
     quiet()
     try:
         measured = isolation.measure()
@@ -113,13 +113,13 @@ async def _leave(worker: Worker) -> None:
 
 
 def _places(jobs: int) -> list[dict[str, str]]:
-    """The environment of each lane, which shows it its own GPU; empty without GPUs."""
+    """Return the environment of each lane, which shows it its own GPU; empty without GPUs."""
     cards = [gpu.environment for gpu in gpus.present()]
     return cards or [{} for _ in range(jobs or len(os.sched_getaffinity(0)))]
 
 
 def introduce(question: Look, asked: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """A lane's description of itself before it gets a job, in plain values that every version can read."""
+    """Return a lane's description of itself before it gets a job, in plain values that every version can read."""
     lane = _here()
     about: dict[str, Any] = {
         "name": lane.name, "own": own(), "level": lane.measured.level,
@@ -134,7 +134,7 @@ def introduce(question: Look, asked: str, names: tuple[str, ...]) -> dict[str, A
 
 
 def grade(payload: bytes) -> bytes:
-    """Grades a pickled Job and returns a pickled Graded. Jobs come from our own machines only."""
+    """Grade a pickled Job and return a pickled Graded. Jobs come from our own machines only."""
     job: Job = pickle.loads(payload)
     try:
         (graded,) = _here().pool.grade([job], 1, _leaving.is_set)
@@ -147,7 +147,7 @@ def grade(payload: bytes) -> bytes:
 
 
 def examine() -> list[tuple[str, str]]:
-    """The problems of the lane's machine and GPU, by `doctor`, that prevent grading: subject and description."""
+    """Return the problems of the lane's machine and GPU, by `doctor`, that prevent grading: subject and description."""
     try:
         return [(line.subject, line.text) for line in _here().pool.ask(doctor.diagnoses).result() if line.fatal]
     except BrokenProcessPool:

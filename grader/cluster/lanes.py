@@ -96,8 +96,8 @@ class ClusterLanes:
         self._client.close(timeout=2)
 
     def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
-        """The device and environment of the lanes: GPUs if any lane has one, unless the processor is `asked` for. Waits
-        for a lane. Raises LanesLostError."""
+        """Return a future of the device and environment of the lanes: GPUs if any lane has one, unless the processor is
+        `asked` for. Waits for a lane. Raises LanesLostError."""
         self._asked = question, asked, tuple(names)
         first_seen = 0.0
         while True:
@@ -125,14 +125,14 @@ class ClusterLanes:
         return sorted(gradings, key=lambda at: at.since)
 
     def words(self) -> str:
-        """How many lanes there are, and how many have gone."""
+        """Return how many lanes there are, and how many have gone."""
         count = sum(lane.environment is not None for lane in self._lanes.values())
         return f"{count} {'lane' if count == 1 else 'lanes'}" + (f", {self._gone} gone" if self._gone else "")
 
     def grade(
         self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
     ) -> Iterator[Graded]:
-        """Grades as local lanes do. Also raises LanesLostError if the scheduler does not answer any more.
+        """Grade as local lanes do. Also raises LanesLostError if the scheduler does not answer any more.
 
         A job whose lane dies is graded on another; if that lane dies, too, the job is given up as a failure of ours.
         """
@@ -160,7 +160,7 @@ class ClusterLanes:
         lane.task = self._ask(lane.address, key, far.grade, pickle.dumps(job))
 
     def _graded(self, lane: _FarLane) -> Graded | None:
-        """The result of a lane's job; None if the lane died or left, and another lane has to grade it."""
+        """Return the result of a lane's job; None if the lane died or left, and another lane has to grade it."""
         job = lane.job
         assert job is not None
         try:
@@ -178,7 +178,7 @@ class ClusterLanes:
         return graded
 
     def _lose(self, lane: _FarLane, *, died: bool) -> None:
-        """Removes a lane that is gone. Its job goes to another lane, or is given up if a lane died over it before."""
+        """Remove a lane that is gone. Its job goes to another lane, or is given up if a lane died over it before."""
         self._lanes.pop(lane.address, None)
         self._refused.add(lane.address)
         lane.task.cancel()
@@ -195,7 +195,7 @@ class ClusterLanes:
         self._say(f"lane {lane.name or lane.address} {'died' if died else 'has left'}{over}")
 
     def _tend(self) -> None:
-        """Takes in lanes that have joined, and drops those that have gone. Raises LanesLostError."""
+        """Take in lanes that have joined, and drop those that have gone. Raises LanesLostError."""
         if self._watching.done():
             raise self._lost()
         members = self._members
@@ -251,7 +251,7 @@ class ClusterLanes:
             f", {weak} only; grade nobody's code that you do not trust" if about["level"] < isolation.ADVISED else ""))
 
     def _judge(self, lane: _FarLane) -> None:
-        """Acts on a lane's examination: the lane goes on, or leaves."""
+        """Act on a lane's examination: the lane goes on, or leaves."""
         try:
             problems = "; ".join(f"{what}: {text}" for what, text in lane.task.result())
         except Exception as error:

@@ -17,8 +17,8 @@ _REMEDIES = {GRADER: "its grader is not this one, so install the same there",
 
 
 def own() -> dict[str, str]:
-    """The versions of this process without their build suffixes, and sha256 of the grader's code, with front ends
-    elsewhere, and of the assignments."""
+    """Return the versions of this process without their build suffixes, and sha256 of the grader's code, with front
+    ends elsewhere, and of the assignments."""
     packages = ("kernelmark", "torch", "triton", "numpy")
     versions = {name: metadata.version(name).partition("+")[0] for name in packages}
     return {**versions, "python": platform.python_version(),
@@ -37,6 +37,6 @@ def _digest(*folders: Path) -> str:
 
 
 def unlike(theirs: dict[str, str]) -> str:
-    """How another process's versions differ from this one's, in a sentence; "" if it may grade for this one."""
+    """Return how another process's versions differ from this one's, in a sentence; "" if it may grade for this one."""
     return "; ".join(_REMEDIES.get(name, f"{name} {theirs.get(name, 'unknown')}, expected {value}")
                      for name, value in own().items() if theirs.get(name) != value)

@@ -95,8 +95,8 @@ REPLACED = ("grader", "assignments")
 
 
 def moodle_feedback(out: Path, class_: Class) -> tuple[bytes, list[str]]:
-    """A zip with each student's report under Moodle's own name for the student's folder, and lines about reports that
-    are left out. Raises ExportError."""
+    """Return a zip with each student's report under Moodle's own name for the student's folder, and lines about reports
+    that are left out. Raises ExportError."""
     if class_.kind != "moodle":
         raise ExportError("--intake: not made from a download of Moodle, whose folder names the upload needs; take in "
                           "Moodle's download")
@@ -121,7 +121,8 @@ def moodle_feedback(out: Path, class_: Class) -> tuple[bytes, list[str]]:
 
 
 def autograder(course: Path, visibility: str) -> bytes:
-    """The zip of an autograder for Gradescope: the students' kit, hidden cases, and the two scripts that it runs.
+    """Return the zip of an autograder for Gradescope: the students' kit, hidden cases, and the two scripts that it
+    runs.
 
     Raises KitError, CourseError, CatalogueError, OSError.
     """
@@ -142,7 +143,7 @@ def autograder(course: Path, visibility: str) -> bytes:
 
 
 def action(repository: Path, course: Path, kit: PurePath, files: PurePath, *, force: bool = False) -> None:
-    """Writes into a repository the students' kit, as its folder `kit`, and the workflow of GitHub Actions that checks
+    """Write into a repository the students' kit, as its folder `kit`, and the workflow of GitHub Actions that checks
     the folder `files` of it. Both are paths from the repository's root, of signs that need no quotes.
 
     Raises ExportError where a file is there already, unless `force` replaces it; KitError, CourseError,
@@ -179,7 +180,7 @@ def action(repository: Path, course: Path, kit: PurePath, files: PurePath, *, fo
 
 
 def _through_no_links(repository: Path, targets: Iterable[Path]) -> None:
-    """Raises ExportError where a folder of a repository leads out of it."""
+    """Raise ExportError where a folder of a repository leads out of it."""
     folders = {folder for target in targets for folder in target.parents if folder.is_relative_to(repository)}
     if link := next((folder for folder in sorted(folders - {repository}) if folder.is_symlink()), None):
         raise ExportError(f"{link}: is a symbolic link, and files would be written to where it leads; remove it")
@@ -190,7 +191,7 @@ def _counts_cuda(kit: Path) -> bool:
 
 
 def jplag(submissions: Path, known: Mapping[str, str], into: Path) -> tuple[int, list[str]]:
-    """Makes `into` with `submissions/<student>/`, and the stubs as `base/`. Returns how many submissions have a file,
+    """Make `into` with `submissions/<student>/`, and the stubs as `base/`. Returns how many submissions have a file,
     and a line for each that has none. Raises SubmissionError, OSError."""
     lines = []
     count = 0

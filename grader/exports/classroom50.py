@@ -1,5 +1,6 @@
-"""Converts a result to the `result.json` of Classroom 50, whose published schema is `schemas/result-v1.schema.json` in
-foundation50/classroom50. Classroom 50 refuses a file as a whole, so nothing is guessed: what is not known is told."""
+"""Conversion of a result to the `result.json` of Classroom 50, whose published schema is
+`schemas/result-v1.schema.json` in foundation50/classroom50. Classroom 50 refuses a file as a whole, so nothing is
+guessed: what is not known is told."""
 
 from __future__ import annotations
 
@@ -18,8 +19,9 @@ TAG = "submit/"
 
 @dataclass(frozen=True)
 class Repositories:
-    """Where results belong: names of classroom and assignment, whether that is one for groups, the address of the
-    organisation of the repositories, and the tag of the one submission that is exported; "" where clones have it."""
+    """The place where results belong: names of classroom and assignment, whether that is one for groups, the address of
+    the organisation of the repositories, and the tag of the one submission that is exported; "" where clones have
+    it."""
 
     classroom: str
     assignment: str
@@ -29,7 +31,7 @@ class Repositories:
 
 
 def classroom50(submission: GradedSubmission, where: Repositories) -> dict[str, Any]:
-    """A submission's result, in whole points by the course's policy.
+    """Return a submission's result, in whole points by the course's policy.
 
     A repository is called classroom-assignment-owner. Raises ExportError, which says what is not known of the
     submission.

@@ -304,7 +304,7 @@ def jplag(
 
 @contextlib.contextmanager
 def _kit_made() -> Iterator[None]:
-    """Tells in one line why a kit, or what is made of it, cannot be written."""
+    """Report in one line why a kit, or what is made of it, cannot be written."""
     # Late, see canvas; the kit imports torch.
     from grader.author.student_kit import KitError
     from grader.exports.graded import ExportError
@@ -322,7 +322,8 @@ def _class(
     results: Path, course: Path, intake: Path | None = None, roster: Path | None = None, students: Sequence[str] = (),
     only: str = "",
 ) -> Class:
-    """The class. If attempts are recorded, its results are theirs, and its grades follow the policy of the `course`."""
+    """Return the class. If attempts are recorded, its results are theirs, and its grades follow the policy of the
+    `course`."""
     # Late, see canvas.
     from grader.exports.graded import ClassRecord, ExportError, Selection, read_class
 
@@ -347,7 +348,7 @@ def _class(
 
 
 def _end(class_: Class) -> None:
-    """Ends a command whose file is written with the status of a failure, if a result could not be read."""
+    """End a command whose file is written with the status of a failure, if a result could not be read."""
     if class_.damaged:
         raise typer.Exit(INFRASTRUCTURE_ERROR)
 
@@ -362,7 +363,7 @@ def _say(lines: Iterable[str]) -> None:
 
 
 def _write(out: Path, content: bytes, description: str, force: bool) -> None:
-    """Writes a file, and prints what it holds."""
+    """Write a file, and print what it holds."""
     if str(out) == "-":
         usage("--out -: is not for standard output; name a file")
     if out.is_file() and not force:

@@ -1,4 +1,4 @@
-"""Fills one column of a sheet that was downloaded from a platform, in students' rows only."""
+"""The grades in one column of a sheet that was downloaded from a platform, written in students' rows only."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Filled:
 
 @dataclass(frozen=True)
 class Key:
-    """How a member's row is found: a column, and the texts that it may hold for the member. With `names` they are
+    """The means to find a member's row: a column, and the texts that it may hold for the member. With `names` they are
     compared as names."""
 
     column: int
@@ -41,7 +41,7 @@ class Key:
 
 
 def canvas(path: Path, column: str, class_: Class) -> Filled:
-    """Fills a column of Canvas's gradebook. Keeps the rows that name no student, and the rows with a grade.
+    """Fill a column of Canvas's gradebook. Keeps the rows that name no student, and the rows with a grade.
 
     Other columns and rows without a grade are removed: Canvas's import takes a blank for a change. Raises ExportError.
     """
@@ -78,8 +78,8 @@ def canvas(path: Path, column: str, class_: Class) -> Filled:
 
 
 def moodle(path: Path, column: str, class_: Class, feedback: str = "") -> Filled:
-    """Fills the column of grades in Moodle's grading worksheet, and that of feedback for whom people said something,
-    and changes nothing else. Raises ExportError.
+    """Fill the column of grades in Moodle's grading worksheet, and that of feedback for those to whom people said
+    something, and change nothing else. Raises ExportError.
 
     The headings may be in any language: the first column has the participant's number, `column` is the grade's heading,
     and `feedback` that of the feedback, which a worksheet in English need not be asked for.
@@ -114,7 +114,7 @@ def moodle(path: Path, column: str, class_: Class, feedback: str = "") -> Filled
 
 
 def _feedback(filled: _Done, sheet: Sheet, column: int | None) -> None:
-    """Writes what people gave and said into blank cells; Moodle takes them as HTML."""
+    """Write what people gave and said into blank cells; Moodle takes them as HTML."""
     left = []
     for row, total in filled.rows.items():
         text = cell("<br>".join(html.escape(total.feedback, quote=False).splitlines()), FEEDBACK_BYTES)
@@ -133,8 +133,9 @@ def _feedback(filled: _Done, sheet: Sheet, column: int | None) -> None:
 
 @dataclass(frozen=True)
 class _Column:
-    """What is filled: a column of a sheet, in the rows of `people`. Column `owner` names the owner of a row, and column
-    `locked` says whether its grade can be changed. Rows are looked up in `look_up`, by default in the sheet itself."""
+    """The target of the grades: a column of a sheet, in the rows of `people`. Column `owner` names the owner of a row,
+    and column `locked` says whether its grade can be changed. Rows are looked up in `look_up`, by default in the sheet
+    itself."""
 
     path: Path
     sheet: Sheet
@@ -147,14 +148,14 @@ class _Column:
 
 @dataclass
 class _Done:
-    """What was filled: the total that each row got, and lines that a TA has to know."""
+    """The result of filling a column: the total that each row got, and lines that a TA has to know."""
 
     rows: dict[int, Total]
     lines: list[str]
 
 
 def _filled(target: _Column, class_: Class, keys: Callable[[Member], Iterator[Key]]) -> _Done:
-    """Writes each total into its member's row, if exactly one row fits. Raises ExportError if there are totals, but no
+    """Write each total into its member's row, if exactly one row fits. Raises ExportError if there are totals, but no
     row fits any of them."""
     sheet, people = target.sheet, target.people
     table = target.look_up or sheet
@@ -200,7 +201,7 @@ def _filled(target: _Column, class_: Class, keys: Callable[[Member], Iterator[Ke
 
 
 def _why_kept(target: _Column, row: int, old: str, *, filled: bool) -> str:
-    """Why a row keeps its present grade `old`; "" if it gets the new one."""
+    """Return why a row keeps its present grade `old`; "" if it gets the new one."""
     if filled:
         return f"row {row + 1} has a grade of another submission"
     if old in ("EX", "N/A"):
@@ -211,7 +212,7 @@ def _why_kept(target: _Column, row: int, old: str, *, filled: bool) -> str:
 
 
 def _rows(sheet: Sheet, people: Iterable[int], key: Key) -> set[int]:
-    """The rows that may be the member's."""
+    """Return the rows that may be the member's."""
     if key.names:
         wanted = set[str]().union(*(names(text) for text in key.of))
         return {row for row in people if names(_cell(sheet.rows[row], key.column)) & wanted}
@@ -227,7 +228,8 @@ def _read(path: Path) -> Sheet:
 
 
 def _column(path: Path, sheet: Sheet, asked: str, offered: Sequence[str], option: str = "--column") -> int:
-    """The column with this heading, with or without the number that Canvas adds to a title. Raises ExportError."""
+    """Return the column with this heading, with or without the number that Canvas adds to a title. Raises
+    ExportError."""
     if asked:
         for fits in (lambda heading: heading == asked, lambda heading: re.sub(r" \(\d+\)$", "", heading) == asked):
             at = [at for at, heading in enumerate(sheet.header) if heading in offered and fits(heading)]
@@ -240,7 +242,7 @@ def _column(path: Path, sheet: Sheet, asked: str, offered: Sequence[str], option
 
 
 def _compare(done: _Done, class_: Class, cell: str, title: str) -> None:
-    """Adds a line if the platform gives other points in all. They are never scaled: a person has to decide."""
+    """Add a line if the platform gives other points in all. They are never scaled: a person has to decide."""
     ours = max([submission.result.max_score for submission in class_.graded]
                + [total.max_score for total in class_.judged()], default=0)
     theirs = cell.strip().replace(",", ".")

@@ -1,4 +1,4 @@
-"""Results with their owners: combines the folder of results with the intake's manifest and a roster, if given."""
+"""Results with their owners: the folder of results combined with the intake's manifest and a roster, if given."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from grader.report.people import People
 
 
 class ExportError(Exception):
-    """A class, or one `folder` of it, cannot be exported; one line that says what is wrong, where, and what to do."""
+    """A class, or one `folder` of it, that cannot be exported; one line says what is wrong, where, and what to do."""
 
     def __init__(self, why: str, folder: str = "") -> None:
         super().__init__(f"{folder}: {why}" if folder else why)
@@ -29,7 +29,7 @@ class ExportError(Exception):
 
 @dataclass(frozen=True)
 class ClassRecord:
-    """What the attempts of a class come to: `results` and `members` by folder, and `grades` by id in lower case."""
+    """The outcome of a class's attempts: `results` and `members` by folder, and `grades` by id in lower case."""
 
     results: Mapping[str, Result]
     members: Mapping[str, Sequence[str]]
@@ -37,7 +37,7 @@ class ClassRecord:
 
     @property
     def given(self) -> list[str]:
-        """The assignments in which somebody has points or words, also of a person alone."""
+        """Return the assignments in which somebody has points or words, even if they come from a person alone."""
         lines = (line for grade in self.grades.values() for line in grade.lines)
         return list(dict.fromkeys(line.assignment for line in lines if _given(line)))
 
@@ -73,25 +73,27 @@ class GradedSubmission:
         return (self.grades or {}).get(member.id.casefold())
 
     def total(self, member: Member) -> float | None:
-        """The member's points by the course's policy, or the result's points if no attempts are recorded. None while
-        some are open, and for members without a grade."""
+        """Return the member's points by the course's policy, or the result's points if no attempts are recorded. None
+        while some are open, and for members without a grade."""
         if self.grades is None:
             return None if self.unjudged else self.result.score
         grade = self.grade(member)
         return None if grade is None or not grade.settled else grade.points
 
     def late(self, member: Member) -> bool | None:
-        """Whether something that counts was late: by the course's policy where it has deadlines, else by the intake."""
+        """Return whether something that counts was late: by the course's policy where it has deadlines, else by the
+        intake."""
         by_policy = grade.late if (grade := self.grade(member)) is not None else None
         return self.hand_in.late if by_policy is None and self.hand_in is not None else by_policy
 
     def max_score(self, member: Member) -> float:
-        """The points that the course gives the member in all: less than in the result if a part is excused."""
+        """Return the points that the course gives the member in all: less than in the result if a part is excused."""
         grade = self.grade(member)
         return self.result.max_score if grade is None else grade.max_score
 
     def points(self, member: Member, name: str) -> float | None:
-        """The member's points in one assignment, as `total` counts them; None if they are open or there are none."""
+        """Return the member's points in one assignment, as `total` counts them; None if they are open or there are
+        none."""
         if self.grades is None:
             a = self.result.assignments.get(name)
             return a.score if a is not None and a.judged else None
@@ -99,15 +101,15 @@ class GradedSubmission:
         return None if grade is None else next((line.points for line in grade.lines if line.assignment == name), None)
 
     def marks(self, member: Member, name: str) -> Sequence[Mark]:
-        """What people gave and said to this member in one assignment."""
+        """Return what people gave and said to this member in one assignment."""
         if self.grades is None:
             return a.marks if (a := self.result.assignments.get(name)) is not None else ()
         grade = self.grade(member)
         return () if grade is None else marks_in(grade, name)
 
     def lines(self) -> dict[str, GradeLine]:
-        """The grade of all members by assignment, in a group without what was said to one member; empty if no attempts
-        are recorded. Raises ExportError if the members' grades differ."""
+        """Return the grade of all members by assignment, in a group without what was said to one member; empty if no
+        attempts are recorded. Raises ExportError if the members' grades differ."""
         grades = {member.id: grade for member in self.members if (grade := self.grade(member)) is not None}
         by_name = [{line.assignment: line for line in grade.lines} for grade in grades.values()]
         if len({tuple((name, line.points) for name, line in lines.items()) for lines in by_name}) > 1:
@@ -118,8 +120,8 @@ class GradedSubmission:
         return lines if len(self.members) == 1 else {name: _shared(line) for name, line in lines.items()}
 
     def beside(self) -> list[GradeLine]:
-        """The lines of the grade about assignments that the result lacks, and in which a person gave points or words.
-        Raises ExportError, as `lines` does."""
+        """Return the lines of the grade about assignments that the result lacks, and in which a person gave points or
+        words. Raises ExportError, as `lines` does."""
         return [line for name, line in self.lines().items()
                 if name not in self.result.assignments and _given(line)]
 
@@ -129,7 +131,7 @@ class GradedSubmission:
 
     @property
     def unjudged(self) -> list[str]:
-        """The assignments whose points are still open."""
+        """Return the assignments whose points are still open."""
         return [name for name, assignment in self.result.assignments.items() if not assignment.judged]
 
 
@@ -150,10 +152,10 @@ class Total:
 
 @dataclass
 class Class:
-    """`kind` is the source's kind, None without a manifest. `lines` are for the TA to know before grades are exported.
-    `assignments` are those with a result, then those in which people alone gave or said something. `given` are the
-    grades, by id, of `missing` students to whom a person gave or said something. `broken` are the owners of
-    folders without a result, by folder. `damaged`: a file of results cannot be read."""
+    """The results of a class. `kind` is the source's kind, None without a manifest. `lines` are for the TA to know
+    before grades are exported. `assignments` are those with a result, then those in which people alone gave or said
+    something. `given` are the grades, by id, of `missing` students to whom a person gave or said something. `broken`
+    are the owners of folders without a result, by folder. `damaged`: a file of results cannot be read."""
 
     graded: list[GradedSubmission]
     kind: Kind | None
@@ -165,7 +167,7 @@ class Class:
     lines: list[str] = field(default_factory=list)
 
     def judged(self) -> Iterator[Total]:
-        """Everybody with a total. Others stay blank: people ask about a blank, but believe a zero."""
+        """Yield everybody with a total. Others stay blank: people ask about a blank, but believe a zero."""
         for submission in self.graded:
             for member in submission.members:
                 if (total := submission.total(member)) is not None:
@@ -181,8 +183,8 @@ def read_class(
     out: Path, manifest: Manifest | None, roster: Sequence[Student] | None, recorded: ClassRecord | None = None,
     wanted: Selection = EVERYTHING,
 ) -> Class:
-    """The `wanted` part of the results in `out`. What is `recorded` comes before the files of a folder, and says who
-    owns a folder that the manifest lacks; else such a folder counts as one person. Raises ExportError."""
+    """Return the `wanted` part of the results in `out`. The `recorded` results come before the files of a folder, and
+    say who owns a folder that the manifest lacks; else such a folder counts as one person. Raises ExportError."""
     try:
         loaded = load_results(out, People())
     except OSError as error:
@@ -242,7 +244,7 @@ def _exists(path: Path) -> bool:
 
 
 class _Owners:
-    """Whose each folder is. `hand_ins` are those of the manifest whose folder was not asked for yet."""
+    """The owners of each folder. `hand_ins` are those of the manifest whose folder was not asked for yet."""
 
     def __init__(
         self, manifest: Manifest | None, roster: Sequence[Student] | None, recorded: ClassRecord | None,
@@ -254,7 +256,7 @@ class _Owners:
         self._ids = recorded.members if recorded else {}
 
     def of(self, folder: str, otherwise: str) -> tuple[ManifestEntry | None, list[Member]]:
-        """The folder's entry in the manifest, and its members: `otherwise` if nothing else tells."""
+        """Return the folder's entry in the manifest, and its members: `otherwise` if nothing else tells."""
         hand_in = self.hand_ins.pop(folder, None)
         named = hand_in.members if hand_in else [
             Member(id=id_, source_id=id_) for id_ in self._ids.get(folder) or [otherwise]]
@@ -276,13 +278,14 @@ def _shared(line: GradeLine) -> GradeLine:
 
 
 def marks_in(grade: Grade, name: str) -> list[Mark]:
-    """What people gave and said in one assignment to the student whose grade it is, and who need not be named."""
+    """Return what people gave and said in one assignment to the student whose grade it is, and who need not be
+    named."""
     return [mark.model_copy(update={"student": ""})
             for line in grade.lines if line.assignment == name for mark in line.marks]
 
 
 def _removed(names: Collection[str], wanted: Selection) -> list[str]:
-    """A line about the assignments among `names` that the course does not have any more. Raises ExportError if one is
+    """Return a line about the assignments among `names` that the course no longer has. Raises ExportError if one is
     wanted that is not there."""
     gone = [name for name in names if wanted.course is not None and name not in wanted.course]
     here = [name for name in names if name not in gone]
@@ -292,7 +295,7 @@ def _removed(names: Collection[str], wanted: Selection) -> list[str]:
 
 
 def _doubts(graded: Iterable[GradedSubmission]) -> Iterator[str]:
-    """Lines about members without a grade, and about submissions whose points are open."""
+    """Yield lines about members without a grade, and about submissions whose points are open."""
     still_open: dict[str, list[str]] = {}
     for submission in graded:
         if without := [member for member in submission.members

@@ -1,4 +1,4 @@
-"""Converts results to the formats of other programs: Gradescope and JUnit."""
+"""Conversion of results to the formats of other programs: Gradescope and JUnit."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from grader.report.findings import evidence, label
 
 
 class NotGradedError(ExportError):
-    """The grader failed on a submission, so that it has no points."""
+    """A submission on which the grader failed, so that it has no points."""
 
 
 def gradescope(submission: GradedSubmission, visibility: str) -> dict[str, Any]:
-    """The `results.json` of an autograder. Raises NotGradedError if a failure of ours left points open, and
+    """Return the `results.json` of an autograder. Raises NotGradedError if a failure of ours left points open, and
     ExportError.
 
     A hidden case is included with its kind of failure alone, as its student may see it: hiding a test would make
@@ -60,7 +60,7 @@ def gradescope(submission: GradedSubmission, visibility: str) -> dict[str, Any]:
 
 
 def _line(a: AssignmentResult) -> str:
-    """The line of the student's file that the message is about."""
+    """Return the line of the student's file that the message is about."""
     place = check.detail.place if (check := evidence(a)) and check.detail else None
     return f"{place.file}:{place.line}: {place.text.strip()}" if place and not a.right else ""
 
@@ -70,8 +70,8 @@ def _given(line: GradeLine | None) -> bool:
 
 
 def _scored(a: AssignmentResult, line: GradeLine | None) -> dict[str, Any]:
-    """Points and status of a test; neither while points are open or where the assignment is excused. A grade by the
-    policy is out of all points, a score out of those that were measured."""
+    """Return points and status of a test; neither while points are open or where the assignment is excused. A grade by
+    the policy is out of all points, a score out of those that were measured."""
     score, most = (a.score if a.judged else None, a.measured_max or a.max_score) if line is None else (
         line.points, line.max_score)
     return {} if score is None else {
@@ -79,7 +79,7 @@ def _scored(a: AssignmentResult, line: GradeLine | None) -> dict[str, Any]:
 
 
 def junit(graded: Sequence[GradedSubmission]) -> bytes:
-    """JUnit XML as pytest writes it: a suite for each submission and a case for each check, as students may see
+    """Return JUnit XML as pytest writes it: a suite for each submission and a case for each check, as students may see
     them."""
     root = ElementTree.Element("testsuites", name="kernelmark")
     for submission in graded:
@@ -102,7 +102,7 @@ def junit(graded: Sequence[GradedSubmission]) -> bytes:
 
 
 def _xml(text: str) -> str:
-    """Text without the two characters that `clean` keeps and XML forbids."""
+    """Return text without the two characters that `clean` keeps and XML forbids."""
     return re.sub("[\ufffe\uffff]", "\ufffd", clean(text))
 
 
@@ -113,7 +113,7 @@ def _outcome(check: CheckResult) -> str | None:
 
 
 def _whole_check(a: AssignmentResult) -> CheckResult:
-    """A check that stands for a whole assignment without checks."""
+    """Return a check that stands for a whole assignment without checks."""
     return CheckResult(id=a.verdict, stage="source", outcome="passed" if a.right else "failed")
 
 

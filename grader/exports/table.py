@@ -21,9 +21,9 @@ LATE = {None: "", True: "yes", False: "no"}
 
 
 def table(class_: Class) -> str:
-    """CSV text. `grade` of `max_score` and the grade in each assignment follow the course's policy; `score` of
-    `measured_max` is the graded result. People who handed in nothing have a row, too, whose grade is blank unless a
-    person gave one, and so have those whose result cannot be read."""
+    """Return the class as CSV text. `grade` of `max_score` and the grade in each assignment follow the course's policy;
+    `score` of `measured_max` is the graded result. People who handed in nothing have a row, too, whose grade is blank
+    unless a person gave one, and so have those whose result cannot be read."""
     people = [(submission, member) for submission in class_.graded for member in submission.members]
     head, *graded = rows([Entry(submission.folder, _without_marks(submission.result)) for submission, _ in people])
     names = class_.assignments
@@ -59,23 +59,23 @@ def table(class_: Class) -> str:
 
 
 def _without_marks(result: Result) -> Result:
-    """The result without what people gave, which has columns of its own here."""
+    """Return the result without what people gave, which has columns of its own here."""
     return result.model_copy(update={"assignments": {
         name: a.model_copy(update={"marks": []}) for name, a in result.assignments.items()}})
 
 
 def _blank(value: float | None) -> str:
-    """Points, or a blank where there are none: people ask about a blank, but believe a zero."""
+    """Return points, or a blank where there are none: people ask about a blank, but believe a zero."""
     return "" if value is None else points(value)
 
 
 def _result(row: Sequence[str | float]) -> list[str | float]:
-    """A gradebook's row without the student and the points in all."""
+    """Return a gradebook's row without the student and the points in all."""
     return [row[1], *row[3:]]
 
 
 def _problems(hand_in: ManifestEntry) -> list[str]:
-    """The intake's problems; for a submission without a graded file, also the files that were left out."""
+    """Return the intake's problems; for a submission without a graded file, also the files that were left out."""
     left = [] if hand_in.taken else [f"{entry.name}: {entry.why}" for entry in hand_in.left] or ["no file"]
     return [*hand_in.problems, *left]
 

@@ -1,4 +1,4 @@
-"""Unpacks untrusted archives: zip, and tar plain or compressed by gzip, bzip2 or xz.
+"""Unpacking of untrusted archives: zip, and tar plain or compressed by gzip, bzip2 or xz.
 
 Names, sizes and kinds of entries are all checked. An entry that cannot be unpacked is skipped and reported; an archive
 that cannot be read raises `BrokenArchive`, and nothing of it stays on disk.
@@ -45,8 +45,8 @@ TOO_LONG = "has a name that is too long"
 
 @dataclass(frozen=True)
 class ArchiveLimits:
-    """How much an archive may hold: entries, bytes of one file, bytes in all, unpacked bytes for each packed byte; and
-    how many seconds unpacking may take."""
+    """Limits of an archive: entries, bytes of one file, bytes in all, unpacked bytes for each packed byte; and the
+    seconds that unpacking may take."""
 
     entries: int
     file: int
@@ -61,11 +61,11 @@ CLASS = ArchiveLimits(entries=200_000, file=64 << 20, total=8 << 30)
 
 
 class BrokenArchive(Exception):
-    """An archive cannot be unpacked; the text says why, in a clause without the archive's name."""
+    """An archive that cannot be unpacked; the text says why, in a clause without the archive's name."""
 
 
 def unpack(path: Path, into: Path, limits: ArchiveLimits = STUDENT) -> list[Left]:
-    """Makes the folder `into` and unpacks an archive's plain files and folders there. Returns the entries that were
+    """Make the folder `into`, unpack an archive's plain files and folders there, and return the entries that were
     skipped, by their names in the archive. Raises BrokenArchive, and OSError if `into` cannot be written; in both cases
     `into` is removed."""
     into.mkdir(parents=True)
@@ -106,7 +106,7 @@ def _why(error: Exception) -> str:
 
 
 class _WriteError(OSError):
-    """Writing failed on our side, for example because the disk is full."""
+    """A failure to write on our side, for example because the disk is full."""
 
 
 @contextlib.contextmanager
@@ -120,7 +120,7 @@ def _ours() -> Iterator[None]:
 
 
 def _write(out: io.FileIO, data: bytes) -> None:
-    """Writes all of the data. A disk that is nearly full takes a part, and refuses the rest."""
+    """Write all of the data. A disk that is nearly full takes a part, and refuses the rest."""
     left = memoryview(data)
     while left:
         left = left[out.write(left):]
@@ -137,7 +137,7 @@ class _Target:
         self.left: list[Left] = []
 
     def add(self, name: str, kind: str, content: IO[bytes] | None) -> None:
-        """Unpacks an entry, or notes why it is skipped. `kind` is "file", "folder", or a name for anything else."""
+        """Unpack an entry, or note why it is skipped. `kind` is "file", "folder", or a name for anything else."""
         self._entries += 1
         if time.monotonic() > self._until:
             raise BrokenArchive(f"takes more than {self._limits.seconds:.0f} s to unpack; pack fewer files")
@@ -192,7 +192,7 @@ class _Target:
 
 
 def _parts(name: str) -> list[str] | str:
-    """The folders and the file name of an entry's path, or why the path cannot be used."""
+    """Return the folders and the file name of an entry's path, or why the path cannot be used."""
     if len(name) > 4 * PATH_BYTES:
         return TOO_LONG
     name = name.replace("\\", "/")
@@ -220,7 +220,7 @@ def _zip_entries(stream: IO[bytes], limits: ArchiveLimits) -> Iterator[tuple[str
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:
-    """An entry's name. macOS writes UTF-8 without setting the flag for it."""
+    """Return an entry's name. macOS writes UTF-8 without setting the flag for it."""
     if info.flag_bits & 0x800:
         return info.filename
     try:
@@ -271,7 +271,7 @@ class _Bounded(io.RawIOBase):
 
 
 def _kind(mode: int, *, is_folder: bool) -> str:
-    """An entry's kind by its Unix mode, which is 0 if the zip was made on another system."""
+    """Return an entry's kind by its Unix mode, which is 0 if the zip was made on another system."""
     if is_folder:
         return "folder"
     with contextlib.suppress(KeyError):

@@ -1,5 +1,5 @@
-"""Gathers the files of a submission into one folder, opens its archives and notebooks, and chooses which files are
-graded."""
+"""The choice of a submission's files to grade: all its files are gathered in one folder, and its archives and notebooks
+are opened there."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ NO_CELL = "holds no function of the course, or only stubs"
 
 @dataclass
 class Chosen:
-    """`taken` are the files to grade, by name; `beside` are other files that seem to be meant for missing ones, which a
-    grading reports. All lie below `root`. `notes` say of what a file was made."""
+    """The files chosen from a submission. `taken` are the files to grade, by name; `beside` are other files that seem
+    to be meant for missing ones, which a grading reports. All lie below `root`. `notes` say of what a file was made."""
 
     root: Path
     taken: dict[str, Path] = field(default_factory=dict)
@@ -70,9 +70,9 @@ class Tree:
                 self._file(part.path, part.name, part.shown)
 
     def choose(self, known: Mapping[str, str]) -> Chosen:
-        """Chooses a file for each of the course's files `known`: the file of that name at the top, in any language, or
-        else the one source that seems to be meant for it. Of several with the right name, the least deep one is chosen.
-        """
+        """Choose a file for each of the course's files `known`: the file of that name at the top, in any language, or
+        else the one source that seems to be meant for it. Of several with the right name, the least deep one is
+        chosen."""
         self._open_notebooks(known)
         root = self._inner()
         candidates = strays(root, known, DEPTH)
@@ -116,7 +116,7 @@ class Tree:
     def _settle(
         self, chosen: Chosen, known: Mapping[str, str], why: Mapping[Path, str], wanted: Mapping[Path, Sequence[str]]
     ) -> None:
-        """Puts what is taken into the course's order, and says of the rest why it is left."""
+        """Put the files taken into the course's order, and say why each of the others is left out."""
         chosen.taken = {file: chosen.taken[file] for file in written_files(known.values()) if file in chosen.taken}
         made: dict[Path, list[str]] = {}
         for file, path in chosen.taken.items():
@@ -134,7 +134,7 @@ class Tree:
         chosen.left = self.left
 
     def shown(self, path: Path) -> str:
-        """The name that a file of this folder has in the source."""
+        """Return the name that a file of this folder has in the source."""
         if path in self._cells:
             return f"{self.shown(path.parent)}, {self._cells[path]}"
         first, *rest = path.relative_to(self._folder).parts
@@ -154,7 +154,7 @@ class Tree:
         self.problems.append(f"{printable(where)}: {error.strerror}; make the folder readable")
 
     def _file(self, path: Path, name: str, shown: str, folder: Path | None = None) -> None:
-        """Copies a file that may hold Python, or unpacks an archive into a folder of its name."""
+        """Copy a file that may hold Python, or unpack an archive into a folder of its name."""
         if not name.casefold().endswith(suffixes()):
             self._leave(shown, OTHER)
             return
@@ -180,7 +180,7 @@ class Tree:
         target.write_bytes(source.content)
 
     def _unpacked(self, packed: Path, target: Path, shown: str) -> bool:
-        """Unpacks an archive into the new folder `target`, or notes why that fails."""
+        """Unpack an archive into the new folder `target`, or note why that fails."""
         try:
             left = unpack(packed, target, dataclasses.replace(
                 STUDENT, total=self._room, seconds=max(0, self._until - time.monotonic()),
@@ -198,7 +198,7 @@ class Tree:
         return True
 
     def _archives_in(self, folder: Path, shown: str) -> list[Path]:
-        """The archives in an unpacked one, as many as may be opened."""
+        """Return the archives in an unpacked one, as many as may be opened."""
         archives = [path for path, is_folder in below(folder) if not is_folder and is_archive(path.name)
                     and not is_litter(path.name)]
         most = max(0, MOST_INNER - self._opened)
@@ -208,7 +208,7 @@ class Tree:
         return archives[:most]
 
     def _open(self, inner: Path, shown: str) -> None:
-        """Unpacks an archive that came out of another one in its own place. Archives in it stay closed."""
+        """Unpack an archive that came out of another one, in its own place. Archives in it stay closed."""
         # A hidden name that nothing here has: what is hidden is not gathered.
         packed = inner.rename(self._folder / ".packed")
         self._files -= 1
@@ -221,7 +221,7 @@ class Tree:
             self._files += 1
 
     def _closed(self, archives: Sequence[Path], folder: Path, what: str, which: str) -> None:
-        """Notes archives that are not opened, in one line."""
+        """Note archives that are not opened, in one line."""
         if archives:
             names = [printable(str(path.relative_to(folder))) for path in archives[:MOST_NAMED]]
             names += ["…"] * (len(archives) > MOST_NAMED)
@@ -230,7 +230,7 @@ class Tree:
             self._broken |= {*archives}
 
     def _open_notebooks(self, known: Mapping[str, str]) -> None:
-        """Puts a folder with the files that its cells hold in the place of each notebook that holds any."""
+        """Replace each notebook whose cells hold any files by a folder with these files."""
         notebooks = [path for path, is_folder in below(self._folder)
                      if not is_folder and path.suffix.casefold() == NOTEBOOK and not is_litter(path.name)]
         for path in notebooks[:MOST_NOTEBOOKS]:
@@ -249,7 +249,7 @@ class Tree:
                 self._cells[path / name] = file.origin
 
     def _inner(self) -> Path:
-        """The folder to look in: descends as long as a folder holds one folder and nothing else."""
+        """Return the folder to look in: the first, from the top, that holds anything but a single folder."""
         root = self._folder
         while True:
             inside = [path for path in root.iterdir() if not is_litter(path.name)]
@@ -262,7 +262,7 @@ class Tree:
 
 
 def write(chosen: Chosen, folder: Path) -> None:
-    """Copies the chosen files into a new folder."""
+    """Copy the chosen files into a new folder."""
     folder.mkdir()
     for file, path in chosen.taken.items():
         shutil.copyfile(path, folder / file)

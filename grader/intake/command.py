@@ -99,7 +99,8 @@ def intake(
 
 
 def fitting(source: Path, known: Mapping[str, str]) -> str | None:
-    """Why a source needs an intake before it is graded, with the command for it; None if it can be graded as it is."""
+    """Return why a source needs an intake before it is graded, with the command for it; None if it can be graded as it
+    is."""
     try:
         if source.is_file() and is_archive(source.name):
             into, kind = source.with_name(source.name.partition(".")[0] or "class"), "an archive"
@@ -123,8 +124,8 @@ def fitting(source: Path, known: Mapping[str, str]) -> str | None:
 
 
 def remembered(folder: Path, names: Collection[str]) -> list[str]:
-    """Problems that the intake of a folder had with these students' folders, a line each; empty if no intake wrote the
-    folder."""
+    """Return the problems that the intake of a folder had with these students' folders, a line each; empty if no intake
+    wrote the folder."""
     if not (folder / FILE).is_file():
         return []
     try:
@@ -136,7 +137,7 @@ def remembered(folder: Path, names: Collection[str]) -> list[str]:
 
 
 def foreign(folder: Path, course: Path) -> str | None:
-    """Why a folder that an intake wrote is not for this course, which nobody named; None if it may be.
+    """Return why a folder that an intake wrote is not for this course, which nobody named; None if it may be.
 
     Where the intake's course is not on this machine, any course that was found may be a copy of it.
     """
@@ -155,7 +156,7 @@ def foreign(folder: Path, course: Path) -> str | None:
 
 
 def folders(folder: Path, names: Sequence[str]) -> list[str]:
-    """Replaces each name that is a member's id, in the roster or in the source, by the member's folders."""
+    """Replace each name that is a member's id, in the roster or in the source, by the member's folders."""
     of: dict[str, list[str]] = {}
     if names and (folder / FILE).is_file():
         with contextlib.suppress(ManifestError):
@@ -189,7 +190,7 @@ def _table(manifest: Manifest, known: Mapping[str, str]) -> Table:
 
 
 def _handed_in(entry: ManifestEntry, origin: str, kind: Kind, known: Mapping[str, str]) -> str:
-    """The name of a taken file as its student knows it, without the platform's prefix."""
+    """Return the name of a taken file as its student knows it, without the platform's prefix."""
     if kind == "canvas":
         return kinds.uploaded(origin, written_files(known.values()))
     if kind == "git":
@@ -199,19 +200,19 @@ def _handed_in(entry: ManifestEntry, origin: str, kind: Kind, known: Mapping[str
 
 
 def _nobodys(manifest: Manifest, known: Mapping[str, str]) -> list[str]:
-    """The course's files that no submission has; none if no submission has any file. A download is often of one
+    """Return the course's files that no submission has; none if no submission has any file. A download is often of one
     assignment alone."""
     taken = {file for entry in manifest.submissions for file in entry.taken}
     return _untaken(taken, known) if taken else []
 
 
 def _untaken(taken: Collection[str], known: Mapping[str, str]) -> list[str]:
-    """The course's files that are missing in every language."""
+    """Return the course's files that are missing in every language."""
     return [file for file in known.values() if not any(name in taken for name in in_any_language(file))]
 
 
 def _said(manifest: Manifest, options: IntakeOptions, twice: Sequence[str]) -> list[str]:
-    """The report of an intake for the TA, as lines."""
+    """Return the report of an intake for the TA, as lines."""
     people = sum(len(entry.members) for entry in manifest.submissions)
     late = sum(bool(entry.late) for entry in manifest.submissions)
     count = len(manifest.submissions)
@@ -251,7 +252,7 @@ def _said(manifest: Manifest, options: IntakeOptions, twice: Sequence[str]) -> l
 
 
 def _of_notebooks(manifest: Manifest) -> list[str]:
-    """A line for each submission with files from a notebook; for many one line."""
+    """Return a line for each submission with files from a notebook; for many one line."""
     made = [entry for entry in manifest.submissions if entry.notes]
     if len(made) > MOST_LINES:
         return [printable(f"From notebooks: {_some(entry.folder for entry in made)}; {FILE} and each report say which "
@@ -260,8 +261,8 @@ def _of_notebooks(manifest: Manifest) -> list[str]:
 
 
 def _may_be_meant(manifest: Manifest) -> list[str]:
-    """A line for each submission with files that may be meant for missing ones, and why they are left; for many one
-    line."""
+    """Return a line for each submission with files that may be meant for missing ones, and why they are left; for many
+    one line."""
     meant = {entry.folder: [left for left in entry.left if left.meant] for entry in manifest.submissions if entry.taken}
     found = {folder: left for folder, left in meant.items() if left}
     if len(found) > MOST_LINES:
@@ -271,7 +272,7 @@ def _may_be_meant(manifest: Manifest) -> list[str]:
 
 
 def _some(names: Iterable[str]) -> str:
-    """`ann, bo, cy and 39 more`."""
+    """Return the names as `ann, bo, cy and 39 more`."""
     listed = [*names]
     few = listed if len(listed) <= MOST_LINES + 1 else listed[:MOST_LINES]
     more = f" and {len(listed) - len(few):,} more" if few is not listed else ""
@@ -279,14 +280,15 @@ def _some(names: Iterable[str]) -> str:
 
 
 def _stranger(entry: ManifestEntry, roster: Sequence[Student]) -> str:
-    """A submission's folder, and the ids that the roster lacks if they differ from the folder's name."""
+    """Return a submission's folder, and the ids that the roster lacks if they differ from the folder's name."""
     known = {student.id.casefold() for student in roster}
     ids = [member.id for member in entry.members if member.id.casefold() not in known]
     return entry.folder if ids == [entry.folder] else f"{entry.folder} ({', '.join(ids)})"
 
 
 def _of_one_name(manifest: Manifest) -> tuple[list[str], set[str]]:
-    """Unknown owners whose name several missing students have: a line for each submission, and those students' ids."""
+    """Return the unknown owners whose name several missing students have: a line for each submission, and those
+    students' ids."""
     lines, ids = [], set[str]()
     for entry in manifest.submissions:
         called = set[str]().union(*(names(member.name) for member in entry.members))
@@ -308,7 +310,7 @@ def _when(entry: ManifestEntry) -> str:
 
 
 def _why(left: Iterable[Left]) -> list[str]:
-    """The files that were left out, grouped by reason: the first of many names and reasons."""
+    """Return the files that were left out, grouped by reason: the first of many names and reasons."""
     reasons: dict[str, list[str]] = {}
     for item in left:
         reasons.setdefault(item.why, []).append(item.name)

@@ -1,4 +1,4 @@
-"""Git clones: reads the last commit before a deadline from each clone's object store.
+"""Git clones: the last commit before a deadline is read from each clone's object store.
 
 Git runs in an empty repository of ours that borrows the objects, because students can hand in clones with a
 configuration and hooks of their own, which must not be used.
@@ -38,7 +38,7 @@ ARCHIVE_BYTES = STUDENT.total + (STUDENT.entries << 10)
 
 
 class _GitError(Exception):
-    """A clone cannot be read; the text says why."""
+    """A clone that cannot be read; the text says why."""
 
 
 def is_clone(folder: Path) -> bool:
@@ -46,7 +46,7 @@ def is_clone(folder: Path) -> bool:
 
 
 def read(folder: Path, work: Path, deadline: datetime.datetime | None) -> RawSource:
-    """The clones in a folder. Archives of their commits are written to `work`. Raises IntakeError."""
+    """Return the clones in a folder. Archives of their commits are written to `work`. Raises IntakeError."""
     submissions: list[RawSubmission] = []
     left: list[Left] = []
     for number, entry in enumerate(entries(folder)):
@@ -70,7 +70,7 @@ def read(folder: Path, work: Path, deadline: datetime.datetime | None) -> RawSou
 
 
 def _store(folder: Path) -> Path | None:
-    """The git folder of a clone: `.git`, the folder that a file `.git` names, or a bare clone itself."""
+    """Return the git folder of a clone: `.git`, the folder that a file `.git` names, or a bare clone itself."""
     try:
         inner = folder / ".git"
         if inner.is_file() and (text := inner.read_text(errors="replace")[:4096]).startswith("gitdir:"):
@@ -82,7 +82,7 @@ def _store(folder: Path) -> Path | None:
 
 
 def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadline: datetime.datetime | None) -> None:
-    """Fills in files and time of the last commit before the deadline on the branch that ends with `tip`."""
+    """Fill in files and time of the last commit before the deadline on the branch that ends with `tip`."""
     ours, until = work / "repository", time.monotonic() + SECONDS
     kind = "sha256" if len(tip) > 40 else "sha1"
     _run(["git", "init", "-q", "--bare", f"--object-format={kind}", str(ours)], None, until)
@@ -129,7 +129,7 @@ def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadli
 
 
 def _elsewhere(submission: RawSubmission, store: Path, git: Callable[..., str], before: Sequence[str]) -> None:
-    """Names branches with work that the commit taken does not have: as a problem if it is as late as that commit."""
+    """Report branches with work that the commit taken lacks: as a problem if the work is as late as that commit."""
     taken = submission.commit
     files = [f":(top,icase)*{suffix}" for suffix in suffixes()]
     for name, target in _branches(store):
@@ -150,7 +150,7 @@ def _elsewhere(submission: RawSubmission, store: Path, git: Callable[..., str], 
 
 
 def _branches(store: Path) -> list[tuple[str, str]]:
-    """The branches of a clone and of its origin, as people call them, and their commits, each once."""
+    """Return the branches of a clone and of its origin, as people call them, and their commits, each once."""
     lines = (line.partition(" ") for line in _packed(store).splitlines())
     found = {ref: target for target, _, ref in lines if ref.startswith(BRANCHES)}
     for path in (path for top in BRANCHES for path in sorted((store / top).rglob("*"))):
@@ -162,7 +162,7 @@ def _branches(store: Path) -> list[tuple[str, str]]:
 
 
 def _tip(clone: Path, store: Path) -> str:
-    """The commit that a clone's HEAD names."""
+    """Return the commit that a clone's HEAD names."""
     try:
         _require_inside(clone, store)
         return _named(store)
@@ -171,7 +171,7 @@ def _tip(clone: Path, store: Path) -> str:
 
 
 def _require_inside(clone: Path, store: Path) -> None:
-    """Raises _GitError if reading this clone could lead out of it: another student's clone lies beside it. Git makes no
+    """Raise _GitError if reading this clone could lead out of it: another student's clone lies beside it. Git makes no
     links in its folder, so any link is refused."""
     read = [store / name for name in ("HEAD", "packed-refs", "shallow", "refs", "objects")]
     for top in ("refs", "objects"):
@@ -198,7 +198,8 @@ def _named(store: Path) -> str:
 
 
 def _tags(store: Path) -> list[tuple[str, str]]:
-    """The tags `submit/…` of Classroom 50, which begin with their time, and what they point to: the last first."""
+    """Return the tags `submit/…` of Classroom 50, which begin with their time, and what they point to: the last
+    first."""
     lines = (line.partition(" ") for line in _packed(store).splitlines())
     found = {ref: target for target, _, ref in lines if ref.startswith(TAGS)}
     for path in sorted((store / TAGS).glob("*"), reverse=True)[:MOST_TAGS]:

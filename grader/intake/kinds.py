@@ -31,7 +31,7 @@ _INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|UTC|
 
 
 def recognise(folder: Path) -> Kind | None:
-    """The kind of a folder; None if it is none of them."""
+    """Return the kind of a folder; None if it is none of them."""
     names = entries(folder)
     folders = [entry for entry in names if entry.is_dir()]
     files = [entry.name for entry in names if not entry.is_dir()]
@@ -51,8 +51,8 @@ def recognise(folder: Path) -> Kind | None:
 
 def read(kind: Kind, folder: Path, files: Collection[str], *, work: Path,
          deadline: datetime.datetime | None = None) -> RawSource:
-    """The submissions in a folder of this kind. `files` are the file names that the course expects; `work` is an empty
-    folder for temporary files. Raises IntakeError."""
+    """Return the submissions in a folder of this kind. `files` are the file names that the course expects; `work` is an
+    empty folder for temporary files. Raises IntakeError."""
     if kind == "git":
         return git.read(folder, work, deadline)
     if kind == "canvas":
@@ -61,7 +61,7 @@ def read(kind: Kind, folder: Path, files: Collection[str], *, work: Path,
 
 
 def instant(text: str, where: str) -> datetime.datetime:
-    """Parses a time with a zone. Raises IntakeError; its message begins with `where`."""
+    """Parse a time with a zone. Raises IntakeError; its message begins with `where`."""
     try:
         if (time := datetime.datetime.fromisoformat(text)).tzinfo is not None:
             return time
@@ -89,7 +89,7 @@ def _of_canvas(name: str) -> re.Match[str] | None:
 
 
 def uploaded(name: str, files: Collection[str]) -> str:
-    """The name of a student's file without what Canvas added to it."""
+    """Return the name of a student's file without what Canvas added to it."""
     whole, *inner = name.partition("/")
     match = _of_canvas(whole)
     group = match.groupdict() if match else {}
@@ -97,8 +97,8 @@ def uploaded(name: str, files: Collection[str]) -> str:
 
 
 def _unnumbered(file: str, files: Collection[str]) -> str:
-    """Removes the number that Canvas adds to a file that is handed in again: `silu-1.py`. Only if that gives one of
-    `files`, since `part-1.zip` may be a student's own name."""
+    """Remove the number that Canvas adds to a file that is handed in again: `silu-1.py`. This is done only if it gives
+    one of `files`, since `part-1.zip` may be a student's own name."""
     name = _AGAIN.sub("", file)
     return name if name in files else file
 
@@ -184,7 +184,7 @@ def _gradescope(folder: Path) -> RawSource:
 
 
 def _metadata(path: Path) -> dict[str, Any]:
-    """Gradescope's metadata of each submission, by its folder. Keys lose the colons of Ruby symbols."""
+    """Return Gradescope's metadata of each submission, by its folder. Keys lose the colons of Ruby symbols."""
     # Late: no other source needs it.
     import yaml
 
@@ -214,5 +214,5 @@ def _submitters(about: dict[str, Any] | None) -> Iterator[dict[str, str]]:
 
 
 def _text(value: object) -> str:
-    """A text value; "" for anything else, and for Ruby's nil."""
+    """Return a text value; "" for anything else, and for Ruby's nil."""
     return value if isinstance(value, str) and value not in ("~", "null") else ""

@@ -1,4 +1,4 @@
-"""Turns a source into a folder that can be graded, which is written as a whole or not at all."""
+"""The conversion of a source into a folder that can be graded, which is written as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ NO_KIND = ("holds no download of Canvas, Gradescope or Moodle, no git clones, fo
 
 @dataclass(frozen=True)
 class IntakeOptions:
-    """`known` are the course's assignments with the names of their files, `course` is its file. Without a roster
-    `roster` is None."""
+    """The options of an intake. `known` are the course's assignments with the names of their files, `course` is its
+    file. Without a roster `roster` is None."""
 
     known: Mapping[str, str]
     roster: Sequence[Student] | None = None
@@ -43,7 +43,7 @@ class IntakeOptions:
 
 @contextlib.contextmanager
 def taken_in(source: Path, options: IntakeOptions, parent: Path | None = None) -> Iterator[tuple[Manifest, Path]]:
-    """Yields the manifest of a source, and a folder that holds manifest and submissions until the block ends.
+    """Yield the manifest of a source, and a folder that holds manifest and submissions until the block ends.
 
     The folder lies in `parent`, by default the system's temporary folder. Raises IntakeError and OSError.
     """
@@ -54,7 +54,7 @@ def taken_in(source: Path, options: IntakeOptions, parent: Path | None = None) -
 
 
 def place(made: Path, into: Path, *, force: bool) -> None:
-    """Renames the folder `made` to `into`. A folder that it replaces takes the place of `made`, in one step. Where file
+    """Rename the folder `made` to `into`. A folder that it replaces takes the place of `made`, in one step. Where file
     systems have no such step it is absent between two renames only, and comes back if the second fails. Raises
     IntakeError and OSError."""
     may_be_written(into, force=force)
@@ -77,7 +77,7 @@ def place(made: Path, into: Path, *, force: bool) -> None:
 
 
 def may_be_written(into: Path, *, force: bool) -> None:
-    """Raises IntakeError if `into` already exists, or lies in a folder that an intake wrote. With `force` a folder that
+    """Raise IntakeError if `into` already exists, or lies in a folder that an intake wrote. With `force` a folder that
     an intake wrote may be replaced, but nothing else."""
     if around := next((folder for folder in into.absolute().parents if (folder / FILE).is_file()), None):
         raise IntakeError(f"{into}: lies in {around}, which an intake wrote, and would count as a submission there; "
@@ -92,8 +92,8 @@ def may_be_written(into: Path, *, force: bool) -> None:
 
 
 def opened(source: Path, work: Path) -> tuple[Path, list[Left]]:
-    """The folder that holds a source's submissions, and the entries that could not be unpacked. Unpacks an archive, and
-    descends through folders that only wrap another one. Raises IntakeError."""
+    """Return the folder that holds a source's submissions, and the entries that could not be unpacked. Unpacks an
+    archive, and descends through folders that only wrap another one. Raises IntakeError."""
     left: list[Left] = []
     folder = source
     if source.is_file():
@@ -109,7 +109,7 @@ def opened(source: Path, work: Path) -> tuple[Path, list[Left]]:
 
 
 def _wrapped(folder: Path, *, packed: bool) -> Path | None:
-    """The only folder in a folder, if it holds a class and is not itself the only student's.
+    """Return the only folder in a folder, if it holds a class and is not itself the only student's.
 
     Folders and archives may also be one student's files, so they count as a class only in a source that was `packed`.
     """
@@ -173,6 +173,6 @@ def _entry(
 
 
 def twice(manifest: Manifest) -> list[str]:
-    """The ids of members that are in more than one submission."""
+    """Return the ids of members that are in more than one submission."""
     counts = Counter(member.id for entry in manifest.submissions for member in entry.members)
     return [who for who, count in counts.items() if count > 1]

@@ -20,11 +20,11 @@ Kind = Literal["folders", "archives", "canvas", "gradescope", "moodle", "git", "
 
 
 class ManifestError(Exception):
-    """The manifest cannot be read; one line that says what is wrong, where, and what to do."""
+    """A manifest that cannot be read; one line says what is wrong, where, and what to do."""
 
 
 def _utf8(text: object) -> object:
-    """Replaces the surrogates in a file name that is not UTF-8."""
+    """Replace the surrogates in a file name that is not UTF-8."""
     return os.fsencode(text).decode("utf-8", "replace") if isinstance(text, str) else text
 
 
@@ -99,7 +99,7 @@ class Manifest(ManifestRecord):
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest in a folder that an intake wrote. Raises ManifestError, one line."""
+    """Return the manifest in a folder that an intake wrote. Raises ManifestError, one line."""
     path = folder / FILE
     try:
         if path.stat().st_size > MAX_BYTES:

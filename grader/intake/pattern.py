@@ -34,9 +34,9 @@ class _File:
 
 
 def by_pattern(folder: Path, pattern: str, known: Mapping[str, str]) -> RawSource:
-    """Submissions of the files whose paths below `folder` match a regular expression. Its groups: `id` or `name` of the
-    student, `email`, `section`, `file` (its original name), `time` (ISO 8601 with a zone), and `late`, which matches if
-    it was late. `known` are the course's assignments with the names of their files. Raises IntakeError."""
+    """Return submissions of the files whose paths below `folder` match a regular expression. Its groups: `id` or `name`
+    of the student, `email`, `section`, `file` (its original name), `time` (ISO 8601 with a zone), and `late`, which
+    matches if it was late. `known` are the course's assignments with the names of their files. Raises IntakeError."""
     expression = _compiled(pattern)
     submissions: dict[str, RawSubmission] = {}
     found: dict[tuple[str, str], list[_File]] = {}
@@ -70,7 +70,7 @@ def by_pattern(folder: Path, pattern: str, known: Mapping[str, str]) -> RawSourc
 
 
 def _take(file: _File, submission: RawSubmission) -> None:
-    """Adds a file to a submission, whose time is that of its last file."""
+    """Add a file to a submission, whose time is that of its last file."""
     submission.parts.append(file.part)
     if file.late is not None:
         submission.late = bool(submission.late) or file.late
@@ -80,7 +80,7 @@ def _take(file: _File, submission: RawSubmission) -> None:
 
 
 def _standing(files: Sequence[_File], submission: RawSubmission, known: Mapping[str, str]) -> list[_File]:
-    """Those of a student's files of one name, or for one assignment, that stand: the newest; of several names without
+    """Return which of a student's files of one name, or for one assignment, stand: the newest; of several names without
     an order, the newest of each. The others are left out of the submission. Raises IntakeError."""
     names = {file.part.name: [other for other in files if other.part.name == file.part.name] for file in files}
     newest: _File | None = files[0]
@@ -113,7 +113,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _newer(one: _File, other: _File) -> _File | None:
-    """The newer of two files: by their times, or else by the number in their paths; None if nothing tells."""
+    """Return the newer of two files: by their times, or else by the number in their paths; None if nothing tells."""
     if one.time and other.time and one.time != other.time:
         return one if one.time > other.time else other
     later = _numbered_later(one.part.shown, other.part.shown)
@@ -121,8 +121,8 @@ def _newer(one: _File, other: _File) -> _File | None:
 
 
 def _numbered_later(one: str, other: str) -> bool | None:
-    """Whether `other` has the greater number where the two paths first differ; None if they differ in something else
-    there, or further numbers say the opposite."""
+    """Return whether `other` has the greater number where the two paths first differ; None if they differ in something
+    else there, or further numbers say the opposite."""
     parts = [re.split(r"(\d+)", _DATE.sub(lambda date: "".join(date.group(1, 3, 4)) + "".join(
         part or "00" for part in date.group(5, 6, 7)), text)) for text in (one, other)]
     differing = [(a, b) for a, b in zip(*parts, strict=False) if a != b]

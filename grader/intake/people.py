@@ -1,4 +1,4 @@
-"""Finds the members of submissions in the roster and in groups."""
+"""A register that finds the members of submissions in the roster and in groups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_WORDS = 16
 
 
 def read_groups(path: Path) -> dict[str, list[str]]:
-    """The members' ids of each group, from a CSV file with the columns `group` and `id`. Raises IntakeError."""
+    """Return the members' ids of each group, from a CSV file with the columns `group` and `id`. Raises IntakeError."""
     try:
         sheet = read_sheet(path)
     except SheetError as error:
@@ -36,8 +36,8 @@ def read_groups(path: Path) -> dict[str, list[str]]:
 
 
 class Register:
-    """Looks up the people whom a source names in the roster: by id, by email, by name as Canvas writes it. `groups` are
-    the ids of each group's members as the roster has them, and `strangers` those that it does not have."""
+    """The roster, in which the people whom a source names are looked up: by id, by email, by name as Canvas writes it.
+    `groups` are the ids of each group's members as the roster has them, and `strangers` those that it does not have."""
 
     def __init__(self, students: Sequence[Student], groups: Mapping[str, Sequence[str]]) -> None:
         self._students = students
@@ -53,8 +53,8 @@ class Register:
         self._group_of = {member.casefold(): name for name, members in self.groups.items() for member in members}
 
     def enter(self, submission: RawSubmission) -> bool:
-        """Replaces a submission's members by their roster entries. If one belongs to a group, the whole group becomes
-        the members. Returns whether all of them are in the roster."""
+        """Replace a submission's members by their roster entries, and return whether all of them are in the roster. If
+        one belongs to a group, the whole group becomes the members."""
         matched = [(member, self._of(member)) for member in submission.members]
         group = next((name for member, student in matched
                       for name in (self._named_group(member, submission), self._group_of.get(
@@ -68,14 +68,15 @@ class Register:
         return all(student for _, student in matched)
 
     def known(self, member: Member) -> Member | None:
-        """A person as the roster has them, who is not missing then; None for those who are not in it."""
+        """Return a person as the roster has them, who then no longer counts as missing; None for those who are not in
+        it."""
         if (student := self._of(member)) is None:
             return None
         self._seen.add(student.id)
         return _as_in_roster(member, student)
 
     def missing(self) -> list[Member]:
-        """The students of the roster who were never entered, nor known."""
+        """Return the students of the roster who were neither entered nor looked up."""
         return [_as_in_roster(Member(id=student.id), student)
                 for student in self._students if student.id not in self._seen]
 
@@ -102,14 +103,14 @@ class Register:
 
 
 def names(name: str) -> set[str]:
-    """All rotations of a name's words, joined in lower case without other signs: those of `Jane Doe`, `Doe, Jane` and
-    Canvas's `doejane` have one in common."""
+    """Return all rotations of a name's words, joined in lower case without other signs: those of `Jane Doe`,
+    `Doe, Jane` and Canvas's `doejane` have one in common."""
     words = re.findall(r"\w+", composed(name).casefold())[:MOST_WORDS]
     return {"".join(words[at:] + words[:at]) for at in range(len(words))}
 
 
 def _single(pairs: Iterable[tuple[str, Student]]) -> dict[str, Student]:
-    """The keys that belong to exactly one student."""
+    """Return the keys that belong to exactly one student."""
     owners: dict[str, Student] = {}
     several: set[str] = set()
     for key, student in pairs:

@@ -13,12 +13,12 @@ from grader.model.desk import ARCHIVES
 
 OTHER = "no assignment's file"
 WORK = f"{temporary.PREFIX}intake-"
-"""What the name of the temporary folder has in which an intake works."""
+"""The beginning of the name of the temporary folder in which an intake works."""
 LITTER = "hidden, installed, or written by a system"
 
 
 class IntakeError(Exception):
-    """The intake cannot be done; one line that says what is wrong, where, and what to do."""
+    """An intake that cannot be done; one line says what is wrong, where, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class RawSource:
 
 
 def is_litter(name: str) -> bool:
-    """Whether this is a name such as `.git`, `.DS_Store`, `__MACOSX` or `__pycache__`."""
+    """Return whether this is a name such as `.git`, `.DS_Store`, `__MACOSX` or `__pycache__`."""
     return name.startswith((".", "__"))
 
 
@@ -65,8 +65,8 @@ def is_archive(name: str) -> bool:
 
 
 def entries(folder: Path, *, litter: bool = False) -> list[os.DirEntry[str]]:
-    """The entries of a folder, sorted by name: all but litter, or with `litter` the litter alone. Raises IntakeError.
-    """
+    """Return the entries of a folder, sorted by name: all but litter, or with `litter` the litter alone. Raises
+    IntakeError."""
     try:
         wanted = [entry for entry in os.scandir(folder) if is_litter(entry.name) is litter]
         return sorted(wanted, key=lambda entry: entry.name)
@@ -75,7 +75,7 @@ def entries(folder: Path, *, litter: bool = False) -> list[os.DirEntry[str]]:
 
 
 def below(folder: Path, unread: Callable[[OSError], None] | None = None) -> Iterator[tuple[Path, bool]]:
-    """Yields each file below a folder with False; and with True each folder that is not searched: litter, installed
+    """Yield each file below a folder with False; and with True each folder that is not searched: litter, installed
     packages, links. `unread` is called with the error if a folder cannot be read."""
     for at, folders, files in os.walk(folder, onerror=unread):
         if "pyvenv.cfg" in files and Path(at) != folder:

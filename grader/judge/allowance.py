@@ -23,8 +23,8 @@ class Allowance:
 
     @contextmanager
     def spend(self, most: float) -> Iterator[float]:
-        """Takes the time that the block runs off the budget. Yields the seconds that the block may take: `most`, or
-        what is left."""
+        """Charge the block's time to the budget. Yields the seconds that the block may take: `most`, or what is
+        left."""
         started = time.monotonic()
         try:
             yield max(0.0, min(most, self.left))

@@ -21,7 +21,7 @@ class Compared:
 
     outputs: Mapping[str, Comparison]
     unlikely: str = ""
-    """What does not fit the answer as a whole, where each element by itself is right."""
+    """The misfit of the answer as a whole, in words, where each element by itself is right."""
 
     @property
     def passed(self) -> bool:
@@ -33,17 +33,17 @@ class Compared:
 
     @property
     def about(self) -> str:
-        """The output to speak of: the first that is wrong, or the first of all."""
+        """Return the output to speak of: the first that is wrong, or the first of all."""
         return next((name for name, one in self.outputs.items() if not one.passed), next(iter(self.outputs)))
 
     @property
     def chosen(self) -> Comparison:
-        """That of the output to speak of."""
+        """Return the comparison of the output to speak of."""
         return self.outputs[self.about]
 
 
 def compared(assignment: Assignment, ran: Ran, inputs: Inputs) -> Compared:
-    """Compares what a call left in its outputs with the oracle's answers. Raises OracleError."""
+    """Compare what a call left in its outputs with the oracle's answers. Raises OracleError."""
     right = answers(assignment, inputs, _answered(assignment, ran, inputs))
     found = {}
     for view in assignment.views():
@@ -62,14 +62,14 @@ def compared(assignment: Assignment, ran: Ran, inputs: Inputs) -> Compared:
 
 
 def given_answer(assignment: Assignment, ran: Ran, inputs: Inputs) -> Assignment:
-    """The assignment with an oracle that need not be given what was answered."""
+    """Return the assignment with an oracle that need not be given what was answered."""
     known = _answered(assignment, ran, inputs)
     return assignment.model_copy(update={"oracle": partial(assignment.oracle, **known)}) if known else assignment
 
 
 def finite(answer: torch.Tensor) -> torch.Tensor:
-    """What an oracle is given of an answer: NaN and infinity are 0 there, and every byte of a bool but 0 is True, so
-    that no oracle need guard against them."""
+    """Return an answer as an oracle is given it: NaN and infinity are 0 there, and every byte of a bool but 0 is True,
+    so that no oracle need guard against them."""
     if answer.dtype == torch.bool:
         return bits_of_bool(answer) != 0
     if not answer.dtype.is_floating_point:
@@ -79,10 +79,10 @@ def finite(answer: torch.Tensor) -> torch.Tensor:
 
 
 def _answered(assignment: Assignment, ran: Ran, inputs: Inputs) -> dict[str, torch.Tensor]:
-    """The outputs that an oracle is given, where its inputs are."""
+    """Return the outputs that an oracle is given, on the device of its inputs."""
     return {name: finite(ran.outputs[name].to(device_of(inputs))) for name in assignment.conditions}
 
 
 def device_of(inputs: Inputs) -> torch.device:
-    """Where the tensors among a call's inputs are."""
+    """Return the device of the tensors among a call's inputs."""
     return next((value.device for value in inputs.values() if isinstance(value, torch.Tensor)), torch.device("cpu"))

@@ -41,14 +41,15 @@ class Allocation:
             raise buffers.NoRoomError(f"no memory for {self.bytes:,} bytes of tensors: {error}") from None
 
     def block(self, descriptors: list[int]) -> DeviceBlock | HostBlock:
-        """Its description in a message; a descriptor that has to travel with the message is added to `descriptors`."""
+        """Return its description in a message; a descriptor that has to travel with the message is added to
+        `descriptors`."""
         if self.place == "device":
             return DeviceBlock(handle=self._handle.hex(), bytes=self.bytes)
         descriptors.append(self._descriptor)
         return HostBlock(descriptor=len(descriptors) - 1, bytes=self.bytes, pinned=self.place == "pinned")
 
     def close(self) -> None:
-        """Frees it; its tensors must not be used any more. Unbind it from executors before."""
+        """Free it; its tensors must not be used any more. Unbind it from executors before."""
         if self._pointer:
             self._runtime.cudaFree(self._pointer)
             self._pointer = 0
@@ -97,7 +98,8 @@ class Piece:
 
 
 def guard_of(written: Sequence[GivenTensor]) -> Literal["nan", "secret"]:
-    """What the zones around tensors hold that a call writes: what it also reads shows a read out of bounds."""
+    """Return the contents of the guard zones around tensors that a call writes: NaN if it also reads one of them, since
+    NaN shows a read out of bounds, else a secret pattern."""
     return "nan" if any(tensor.filled for tensor in written) else "secret"
 
 
@@ -130,19 +132,19 @@ class Arena:
 
     @staticmethod
     def most_bytes(wanted: Sequence[GivenTensor]) -> int:
-        """The bytes of an allocation that has room for these tensors at any distances."""
+        """Return the size in bytes of an allocation that has room for these tensors at any distances."""
         return _laid(wanted, [guards.MOST_DISTANCE] * len(wanted))[1]
 
     def guard(self) -> None:
-        """Writes all guard zones."""
+        """Write all guard zones."""
         self._guards.write()
 
     def touched(self) -> list[int]:
-        """The indices of pieces whose guard zones have changed. Waits for the device."""
+        """Return the indices of pieces whose guard zones have changed. Waits for the device."""
         return self._guards.touched()
 
     def close(self) -> None:
-        """Frees its own allocation; its tensors must not be used any more. Unbind it from executors before."""
+        """Free its own allocation; its tensors must not be used any more. Unbind it from executors before."""
         if self._owns:
             self.allocation.close()
 

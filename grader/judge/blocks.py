@@ -41,7 +41,7 @@ ENOUGH = "Launch as many programs as the output has blocks, or have each go on t
 
 
 class Unseen(Exception):
-    """Raised with the reason why a case cannot be looked at."""
+    """The reason why a case cannot be looked at, as an exception."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Fills:
 
 
 def fills_of(assignment: Assignment, plan: Plan) -> tuple[Fills | None, list[Operation]]:
-    """The last fill of all of the output in a plan's first call, None if there is none, and all other operations. Large
-    memory is not filled for the few places that are looked at."""
+    """Return the last fill of all of the output in a plan's first call, None if there is none, and all other
+    operations. Large memory is not filled for the few places that are looked at."""
     fills, others = None, list[Operation]()
     for one in plan.first:
         if isinstance(one, Fill) and plan.buffers[one.target.buffer].given == assignment.output.name and (
@@ -99,11 +99,11 @@ class Drawing:
 
     @property
     def run(self) -> int:
-        """The number of programs that were run to see where they store."""
+        """Return the number of programs that were run to see where they store."""
         return sum(len(one.samples) for one in self._reaches)
 
     def _sampled(self) -> tuple[list[Reach], int]:
-        """The stores of some programs of each launch, and how many programs are run at most."""
+        """Return the stores of some programs of each launch, and how many programs are run at most."""
         # A program may have a large part of the work.
         chosen = [[self._random.randrange(total)] for total in self._totals]
         # Products come on top where the answer is computed.
@@ -131,8 +131,8 @@ class Drawing:
         return sorted(shown | {self._random.randrange(total) for _ in range(SECRET)})
 
     def drawn(self) -> tuple[list[list[int]], list[DrawnBlock]]:
-        """Places of the output, and the programs to run for what stands there at the end. Where a kernel goes about the
-        output in no order that is known, places are drawn from what some of its programs store."""
+        """Return the programs to run, and the places of the output to look at once they have run. Where a kernel goes
+        about the output in no order that is known, places are drawn from what some of its programs store."""
         size, reaches, most = prod(self._shape), self._reaches, self._most
         several = most > 1 or self._closer > 1
         places = [self._random.randrange(size) for _ in range(SECRET if several else 1)]
@@ -169,7 +169,8 @@ class Drawing:
                 for one in reaches], blocks
 
     def _last(self, places: Sequence[int]) -> dict[int, int] | None:
-        """The last launch that stores each place, −1 for none; None if a program that was not run may store it."""
+        """Return the last launch that stores each place, −1 for none; None if a program that was not run may store
+        it."""
         found = {}
         for place in places:
             found[place] = max((number for number, one in enumerate(self._reaches) if one.stores(place)), default=-1)
@@ -178,7 +179,8 @@ class Drawing:
         return found
 
     def _by_all(self, places: Sequence[int]) -> tuple[list[list[int]], list[DrawnBlock]] | None:
-        """Has all programs of a single launch tell who stores these places; None if that takes too long."""
+        """Run all programs of a single launch to find those that store these places, and return as `drawn` does; None
+        if that takes too long."""
         if len(self._launches) > 1 or self._each * self._totals[0] > EVERY:
             return None
         (x, y, _), item, (reach,) = self._launches[0].grid, self._item, self._reaches
@@ -194,7 +196,8 @@ class Drawing:
         return [sorted(chosen)], blocks
 
     def _by_programs(self) -> tuple[list[list[int]], list[DrawnBlock]]:
-        """Places in what some programs store, if one launch stores all of the output at the end."""
+        """Return, as `drawn` does, places in what some programs store, if one launch stores all of the output at the
+        end."""
         reaches = self._reaches
         last = max(number for number, one in enumerate(reaches) if one.given)
         alone = sum(one.given for one in reaches) == 1 and not self._some_filled
@@ -208,7 +211,7 @@ class Drawing:
         return [sorted(one.samples) for one in reaches], blocks
 
     def _run_more(self, chosen: list[list[int]]) -> bool:
-        """Runs more programs to see where they store. Returns whether that is still plain."""
+        """Run more programs to see where they store. Returns whether that is still plain."""
         seen = self._simulate(Watch(chosen=chosen, touched="output"), None)
         for reach, samples in zip(self._reaches, self._stores(seen, chosen), strict=True):
             reach.add(samples)
@@ -221,7 +224,7 @@ class Drawing:
             blocks.append(block)
 
     def _stores(self, seen: Simulated, chosen: Sequence[Sequence[int]]) -> list[dict[int, Array]]:
-        """The elements of the output that each program that was run stores, ascending, for each launch."""
+        """Return the elements of the output that each program that was run stores, ascending, for each launch."""
         found: list[dict[int, list[Array]]] = [{program: [] for program in programs} for programs in chosen]
         if len(seen.touched) >= MOST_TOUCHED:
             raise Unseen("its kernels store in too many places")
@@ -234,7 +237,7 @@ class Drawing:
                  for program, parts in each.items()} for each in found]
 
     def missing(self) -> Detail | None:
-        """The failure of programs that together cannot write the whole output; None if they can."""
+        """Return the failure of programs that together cannot write the whole output; None if they can."""
         reaches = self._reaches
         if self._most == 1 or self._some_filled:
             return None
@@ -250,7 +253,8 @@ class Drawing:
             hint=spoken(ENOUGH, words))
 
     def _block(self, elements: Tensor, at: int, later: Sequence[Reach]) -> DrawnBlock:
-        """A part of what a program stores, around the element `at`, that no `later` launch seems to store again."""
+        """Return a part of what a program stores, around the element `at`, that no `later` launch seems to store
+        again."""
         width = prod(self._shape[1:])
         rows = torch.unique(elements // width)
         most = MOST_ROWS if len(self._shape) > 1 else MOST_ELEMENTS
@@ -283,8 +287,8 @@ def _meet(one: slice, other: slice) -> bool:
 
 
 def _around(ascending: Tensor, at: int, most: int) -> tuple[int, int]:
-    """Bounds of the numbers that follow each other without a gap around `at`; a part of them around it, if they
-    are more than `most`."""
+    """Return the bounds of the numbers that follow each other without a gap around `at`; a part of them around it, if
+    they are more than `most`."""
     values = ascending.numpy()
     here = int(np.searchsorted(values, at))
     gaps = np.flatnonzero(np.diff(values) != 1)
@@ -304,7 +308,7 @@ def _elements(touched: Touched, item: int) -> Array:
 
 
 def buffers_of(launch: Launch) -> set[int]:
-    """The buffers that a launch is given."""
+    """Return the buffers that a launch is given."""
     found: set[int] = set()
     for one in launch.arguments:
         if isinstance(one, Pointer):

@@ -23,11 +23,11 @@ DTYPES: dict[DType, torch.dtype] = {dtype: getattr(torch, dtype) for dtype in pa
 
 
 class NoRoomError(Exception):
-    """There is no memory left to share: a failure of ours."""
+    """A lack of memory to share: a failure of ours."""
 
 
 def memory_file(size: int = 0, contents: bytes = b"") -> int:
-    """Makes a memory file that can neither shrink nor grow, and returns its descriptor. It holds `contents`, then zeros
+    """Make a memory file that can neither shrink nor grow, and return its descriptor. It holds `contents`, then zeros
     up to `size` bytes, which take no memory until they are written."""
     descriptor = os.memfd_create("file", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
@@ -62,7 +62,7 @@ class HostTensor:
             raise NoRoomError(f"no memory for a tensor of {'x'.join(map(str, shape))}: {error}") from None
 
     def close(self) -> None:
-        """Closes the judge's descriptor; idempotent."""
+        """Close the judge's descriptor; idempotent."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1

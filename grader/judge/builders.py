@@ -42,20 +42,20 @@ class Builders:
     def submit(
         self, role: wire.Role, request: Build, source: bytes, limits: wire.Limits, allowance: Allowance
     ) -> Future[bytes | Failed | Lost]:
-        """What a builder makes of a file for planners, or why it makes nothing. The future raises InfrastructureError
-        for failures of ours."""
+        """Return a future of what a builder makes of a file for planners, or of why it makes nothing. It raises
+        InfrastructureError for failures of ours."""
         return self._hands.submit(self._build_in_turn, role, request, source, limits, allowance)
 
     @contextmanager
     def still(self) -> Iterator[None]:
-        """While open, nothing is built: what is being built is finished before."""
+        """Hold all builders still for the block: what is being built is finished before."""
         with ExitStack() as stack:
             for turn in self._turns:
                 stack.enter_context(turn)
             yield
 
     def close(self) -> None:
-        """Ends all builders, whatever they do."""
+        """End all builders, whatever they do."""
         self._hands.shutdown(wait=False, cancel_futures=True)
         with self._changing:
             self._closed = True
@@ -97,7 +97,7 @@ class Builders:
         return made
 
     def _start(self, role: wire.Role, limits: wire.Limits) -> Conversation:
-        """Forks a confined process. Raises InfrastructureError."""
+        """Fork a confined process. Raises InfrastructureError."""
         zygote: Zygote | None = getattr(self._own, "zygote", None)
         if zygote is None or not zygote.alive:
             with self._changing:

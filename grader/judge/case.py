@@ -43,8 +43,8 @@ def judge_case(
     prepared: Prepared, planned: TaskPlans, machine: CallRunner, check: CheckResult, case: Case, plan: Plan,
     right: Sequence[tuple[Case, float]] = (),
 ) -> JudgedCase:
-    """Runs each call of a case, compares its answer with the oracle's, and explains a difference by what was seen.
-    `right` are the cases before that came out right, with their seconds.
+    """Run each call of a case, compare its answer with the oracle's, and explain a difference by what was seen. `right`
+    are the cases before that came out right, with their seconds.
 
     Nothing of a case outlives this: on a GPU its tensors are the largest that a judge has. Raises InfrastructureError.
     """
@@ -75,8 +75,8 @@ def judge_case(
 def _slow_here(
     prepared: Prepared, case: Case, stopped: Stopped, right: Sequence[tuple[Case, float]]
 ) -> Detail | None:
-    """Why a simulator's want of time shows nothing: by what smaller cases took, even a kernel that ends may take as
-    long. Work grows with the square of the product of sizes at most, as where N threads each sum N elements; a block
+    """Return why a simulator's lack of time shows nothing: by what smaller cases took, even a kernel that ends may take
+    as long. Work grows with the square of the product of sizes at most, as where N threads each sum N elements; a block
     takes as long however little of it a size fills."""
     stop, task = stopped.stop, prepared.task
     if task.on_gpu or not isinstance(stop, Exhausted) or stop.what not in ("time", "operations"):
@@ -90,7 +90,8 @@ def _slow_here(
 
 
 def _sampled(prepared: Prepared, case: Case, plan: Plan, check: CheckResult, slow: Detail) -> CheckResult:
-    """A case that takes a simulator too long, sampled as a size that only a GPU runs; open where that shows nothing."""
+    """Return the check of a case that takes a simulator too long, sampled as a size that only a GPU runs; open where
+    that shows nothing."""
     task = prepared.task
     looks = look_at_large(task.assignment, case, plan, prepared.simulation.under(Allowance(SECONDS)), prepared.draws,
                           task.text)
@@ -108,7 +109,7 @@ def _work(case: Case, least: int) -> int:
 def explain_answer(
     prepared: Prepared, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, answer: Compared
 ) -> Detail | None:
-    """What is wrong with the last call's answer; None if it is right. Raises InfrastructureError."""
+    """Return what is wrong with the last call's answer; None if it is right. Raises InfrastructureError."""
     task = prepared.task
     about = given_answer(task.assignment, ran, inputs[-1]).about(answer.about)
     called = Called(about, case, plan, len(inputs) - 1, ran, task.text)
@@ -126,7 +127,7 @@ def explain_answer(
 
 
 def _tuned(plan: Plan) -> str:
-    """The configurations that autotuners took, where they had a choice: a case may go right with another."""
+    """Return the configurations that autotuners took, where they had a choice: a case may go right with another."""
     return "".join(
         f" The configuration of {quoted(one.kernel)} was {quoted(one.configuration.partition(', num_')[0])}, one of "
         f"{one.candidates:,}." for one in plan.tuners[:MOST_TUNED] if one.candidates > 1)

@@ -21,18 +21,18 @@ QUOTED = 2_000
 
 
 def case_check(case: Case) -> CheckResult:
-    """The expected check of a case's answer."""
+    """Return the expected check of a case's answer."""
     return CheckResult(id=f"case-{case.name}", stage="case", case=case.name, sizes=case.sizes, hidden=case.hidden,
                        outcome="not_run")
 
 
 def expected_checks(assignment: Assignment, device: str) -> tuple[CheckResult, ...]:
-    """All checks that have to pass for the assignment to be accepted, in the order in which they run."""
+    """Return all checks that have to pass for the assignment to be accepted, in the order in which they run."""
     return (SOURCE, *(case_check(case) for case in assignment.cases_for(device)), TARGET)
 
 
 def speed_checks(assignment: Assignment) -> tuple[CheckResult, ...]:
-    """The expected checks of the timed cases, which come after all others."""
+    """Return the expected checks of the timed cases, which come after all others."""
     return tuple(CheckResult(id=f"speed-{case.name}", stage="speed", case=case.name, sizes=case.sizes,
                              outcome="not_run") for case in assignment.timed)
 
@@ -46,7 +46,7 @@ class Judged:
 
 
 def results(judged: Iterable[Judged]) -> Iterator[CheckResult]:
-    """The checks alone. Raises the first error among them."""
+    """Yield the checks alone. Raises the first error among them."""
     for outcome in judged:
         if outcome.error is not None:
             raise outcome.error
@@ -54,7 +54,7 @@ def results(judged: Iterable[Judged]) -> Iterator[CheckResult]:
 
 
 def our_failure(check: CheckResult, reason: str) -> CheckResult:
-    """A check that failed through no fault of the submission, or was never made."""
+    """Return a check that failed through no fault of the submission, or was never made."""
     detail = Detail(kind="infrastructure", message=reason[:2000], hint="The grader failed, not the submission.")
     return check.model_copy(update={"outcome": "failed", "detail": detail})
 
@@ -67,8 +67,8 @@ def concluded(
     check: CheckResult, detail: Detail | None, *, seconds: float | None = None, worst: float | None = None,
     timing: Timing | None = None,
 ) -> CheckResult:
-    """The check's outcome: passed without a `detail`, not run if only a GPU could tell, else failed. `worst` is the
-    largest error over the error allowed, `seconds` is the time of the calls."""
+    """Return the check's outcome: passed without a `detail`, not run if only a GPU could tell, else failed. `worst` is
+    the largest error over the error allowed, `seconds` is the time of the calls."""
     outcome: Outcome = "passed"
     if detail is not None:
         outcome = "not_run" if VERDICT_OF_KIND[detail.kind].fault == "machine" else "failed"
@@ -78,7 +78,7 @@ def concluded(
 
 
 def log_lines(check: CheckResult) -> str:
-    """A check in lines, for a log."""
+    """Return a check as lines, for a log."""
     detail = check.detail
     if detail is None:
         return check.id
@@ -95,13 +95,13 @@ def log_lines(check: CheckResult) -> str:
 
 
 def quotes(check: CheckResult) -> bool:
-    """Whether a check quotes a text of the submission."""
+    """Return whether a check quotes a text of the submission."""
     return check.detail is not None and bool(check.detail.traceback or check.detail.output)
 
 
 def shortened(check: CheckResult, *, quoted: bool) -> CheckResult:
-    """The check with its texts cleaned and shortened. The submission's texts are quoted at length only once, since the
-    next case mostly says the same. `quoted`: an earlier check has quoted some."""
+    """Return the check with its texts cleaned and shortened. The submission's texts are quoted at length only once,
+    since the next case mostly says the same. `quoted`: an earlier check has quoted some."""
     if check.detail is None:
         return check
     detail, limit = check.detail, QUOTED if quoted else FIRST_QUOTED

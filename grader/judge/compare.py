@@ -57,18 +57,19 @@ NEVER_WRITTEN = LEVELS.index("u")
 
 
 class OracleError(Exception):
-    """The right answer or its tolerance is unusable: a fault of the assignment, never of a student."""
+    """An unusable right answer or tolerance: a fault of the assignment, never of a student."""
 
 
 def poison_(tensor: Tensor, *, other: bool = False) -> None:
-    """Fills a tensor, in place, with the poison that marks elements never written, or with the `other` one that dtypes
+    """Fill a tensor, in place, with the poison that marks elements never written, or with the `other` one that dtypes
     have whose poison tells nothing."""
     as_integer, bits = _poison(tensor.dtype, other=other)
     tensor.view(as_integer).fill_(bits)
 
 
 def poisoned(tensor: Tensor, *, other: bool = False) -> Tensor:
-    """A bool tensor: the elements that hold exactly the poison's bits. In `TELLING` dtypes these were never written."""
+    """Return a bool tensor of the elements that hold exactly the poison's bits. In `TELLING` dtypes these were never
+    written."""
     as_integer, bits = _poison(tensor.dtype, other=other)
     return tensor.view(as_integer) == bits
 
@@ -80,12 +81,12 @@ def _poison(dtype: torch.dtype, *, other: bool) -> tuple[torch.dtype, int]:
 
 
 def _memory_of(tensor: Tensor) -> Tensor:
-    """A tensor's memory from its first to its last element, as one row."""
+    """Return a tensor's memory from its first to its last element, as one row."""
     return tensor.as_strided((spanned(tensor.shape, tensor.stride()),), (1,))
 
 
 def fill_gaps(tensor: Tensor, *, other: bool = False) -> None:
-    """Fills what lies between the elements of a tensor that is not contiguous, and the elements, with the poison that
+    """Fill what lies between the elements of a tensor that is not contiguous, and the elements, with the poison that
     outputs do not hold: what is computed from it passes for no element that was never written."""
     memory = _memory_of(tensor)
     if memory.numel() > tensor.numel():
@@ -93,7 +94,7 @@ def fill_gaps(tensor: Tensor, *, other: bool = False) -> None:
 
 
 def gaps_written(tensor: Tensor, *, other: bool = False) -> bool:
-    """Whether the poison of `fill_gaps` has changed between the elements."""
+    """Return whether the poison of `fill_gaps` has changed between the elements."""
     memory = _memory_of(tensor)
     if memory.numel() == tensor.numel():
         return False
@@ -103,12 +104,12 @@ def gaps_written(tensor: Tensor, *, other: bool = False) -> bool:
 
 
 def same_bits(left: Tensor, right: Tensor) -> bool:
-    """Whether two tensors of one dtype are equal bit for bit, so that NaN equals itself."""
+    """Return whether two tensors of one dtype are equal bit for bit, so that NaN equals itself."""
     return bool(unchanged(left, right).all())
 
 
 def unchanged(left: Tensor, right: Tensor) -> Tensor:
-    """A bool tensor: the elements of two tensors of one dtype that are equal bit for bit."""
+    """Return a bool tensor of the elements of two tensors of one dtype that are equal bit for bit."""
     as_integer, _ = POISON[left.dtype]
     return left.view(as_integer) == right.to(left.device).view(as_integer)
 
@@ -134,7 +135,7 @@ class Comparison:
 
     @cached_property
     def count(self) -> int:
-        """The number of wrong elements, with those never written."""
+        """Return the number of wrong elements, with those never written."""
         return int(self.wrong.sum())
 
     @cached_property
@@ -147,7 +148,7 @@ class Comparison:
 
     @property
     def finite(self) -> Tensor:
-        """Where the output is neither NaN nor infinite."""
+        """Return a mask of the output's elements that are neither NaN nor infinite."""
         return bits_of_bool(self.got).to(torch.float64).isfinite()
 
     @property
@@ -156,7 +157,8 @@ class Comparison:
 
     @cached_property
     def ratio(self) -> Tensor:
-        """Error as a share of the error allowed, float64; infinite for NaN and for whatever exactness forbids."""
+        """Return the error as a share of the error allowed, float64; infinite for NaN and for whatever exactness
+        forbids."""
         ratio = self.error / self.allowed
         # 0/0 is NaN as well: the inequality has already decided those elements.
         return torch.where(ratio.isnan(), torch.where(self.wrong, math.inf, 0.0), ratio)
@@ -167,7 +169,8 @@ class Comparison:
 
     @cached_property
     def worst_flat_index(self) -> int:
-        """The wrong element with the largest ratio, the first of equals, before any that was never written."""
+        """Return the position of the wrong element with the largest ratio, the first of equals, before any that was
+        never written."""
         candidates = self.wrong & ~self.unwritten
         if not candidates.any():
             candidates = self.wrong
@@ -193,7 +196,7 @@ class Comparison:
 
 
 def compare(got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Tensor | None = None) -> Comparison:
-    """Compares an output with the oracle's answer (of the same shape; float64, or of whole numbers that a whole-number
+    """Compare an output with the oracle's answer (of the same shape; float64, or of whole numbers that a whole-number
     output is compared with exactly, since not each int64 is a float64).
 
     `allowed` is the absolute error allowed (float64, broadcastable); an element is right only if its error is known
@@ -225,7 +228,8 @@ def compare(got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Te
 def unguarded(
     got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Tensor | None = None
 ) -> Comparison:
-    """As `compare`, without checks of the oracle's answer and its tolerance: nothing waits for the device."""
+    """Compare as `compare` does, without checks of the oracle's answer and its tolerance: nothing waits for the
+    device."""
     expected = expected.detach().to(got.device)
     if got.dtype.is_floating_point or expected.dtype.is_floating_point:
         expected = expected.to(torch.float64)
@@ -253,7 +257,7 @@ def unguarded(
 
 
 def _apart(got: Tensor, expected: Tensor) -> Tensor:
-    """The absolute error (float64), exact for whole numbers less than 2^53 apart."""
+    """Return the absolute error (float64), exact for whole numbers less than 2^53 apart."""
     if expected.dtype.is_floating_point:
         # A copy always: of float64 the answer itself would change.
         return bits_of_bool(got).to(torch.float64, copy=True).sub_(expected).abs_()
@@ -264,7 +268,7 @@ def _apart(got: Tensor, expected: Tensor) -> Tensor:
 
 
 def _in_range(expected: Tensor, dtype: torch.dtype) -> Tensor:
-    """Where an answer is a number of a whole-number dtype; everywhere for floats."""
+    """Return a mask of the answers that a whole-number dtype can hold; all of them for floats."""
     if dtype.is_floating_point:
         return torch.ones_like(expected, dtype=torch.bool)
     low, high = (0, 1) if dtype == torch.bool else (torch.iinfo(dtype).min, torch.iinfo(dtype).max)
@@ -274,19 +278,19 @@ def _in_range(expected: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def bits_of_bool(values: Tensor) -> Tensor:
-    """Bools as bytes, since a kernel may leave others than 0 and 1 there; all other tensors as they are."""
+    """Return bools as bytes, since a kernel may leave others than 0 and 1 there; all other tensors as they are."""
     return values.view(torch.uint8) if values.dtype == torch.bool else values
 
 
 def plain(values: Tensor) -> list[Any]:
-    """The elements as Python's numbers, nested as the tensor is; those of bools as bytes."""
+    """Return the elements as Python's numbers, nested as the tensor is; those of bools as bytes."""
     values = bits_of_bool(values)
     found: list[Any] = (values.to(torch.float64) if values.dtype.is_floating_point else values).tolist()
     return found
 
 
 def error_map(comparison: Comparison) -> ErrorMap:
-    """The worst error of each cell of the output, in at most 128 by 128 cells.
+    """Return the worst error of each cell of the output, in at most 128 by 128 cells.
 
     A vector runs through the rows of cells in order, each cell one stretch of it; its last row of cells ends where the
     vector ends and may be shorter. Cells have power-of-two sides, so that block boundaries fall between cells.
@@ -308,7 +312,8 @@ def error_map(comparison: Comparison) -> ErrorMap:
 
 
 def corner(comparison: Comparison) -> Corner:
-    """The elements around the first wrong one, with as many digits as it takes to tell wrong values from right ones."""
+    """Return the elements around the first wrong one, with as many digits as it takes to tell wrong values from right
+    ones."""
     shape = comparison.got.shape
     # A vector stands upright: side by side its numbers do not fit on a narrow page.
     wide = shape[-1] if len(shape) > 1 else 1
@@ -339,7 +344,7 @@ def corner(comparison: Comparison) -> Corner:
 
 
 def index_of(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The index of the element at a row-major position."""
+    """Return the index of the element at a row-major position."""
     index: list[int] = []
     for size in reversed(shape):
         flat, at = divmod(flat, size)
@@ -348,13 +353,13 @@ def index_of(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A short text for a figure: `nan`, `-inf`, `0.0125`, `1.5e-07`."""
+    """Return a short text for a figure: `nan`, `-inf`, `0.0125`, `1.5e-07`."""
     return f"{value:.{digits}g}"
 
 
 def printed(value: float, dtype: torch.dtype) -> str:
-    """A number rounded to the dtype of an output, with as many digits as tell it from all others of that dtype: `0.1`,
-    where nine digits of the same float32 are 0.100000001."""
+    """Return a number rounded to the dtype of an output, with as many digits as tell it from all others of that dtype:
+    `0.1`, where nine digits of the same float32 are 0.100000001."""
     if dtype == torch.bool:
         return {0: "False", 1: "True"}.get(int(value), f"the byte {int(value)}")
     if not dtype.is_floating_point:
@@ -373,7 +378,7 @@ def _rounded(value: float, dtype: torch.dtype) -> float:
 
 
 def _levels(comparison: Comparison) -> Tensor:
-    """A uint8 tensor of the output's shape: indices into LEVELS."""
+    """Return a uint8 tensor of the output's shape: indices into LEVELS."""
     wrong = comparison.wrong
     level = torch.zeros(wrong.shape, dtype=torch.uint8, device=wrong.device)
     level[wrong] = comparison.ratio[wrong].log10().ceil().clamp(1, 9).to(torch.uint8)
@@ -389,5 +394,5 @@ def _worst_of_cells(level: Tensor, height: int, width: int) -> list[str]:
 
 
 def _power_of_two(value: int) -> int:
-    """The smallest power of two that is at least `value`."""
+    """Return the smallest power of two that is at least `value`."""
     return 1 << max(0, value - 1).bit_length()

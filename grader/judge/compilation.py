@@ -21,8 +21,8 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 
 def canonical_texts(start: Start, texts: Sequence[str], target: str, *, seconds: float) -> list[str] | Lost:
-    """Kernels' texts as their compiler prints what it has parsed; "" for a text that it rejects, or that is too long
-    for a plan. The compiler has ended when this returns. Raises InfrastructureError."""
+    """Return kernels' texts as their compiler prints what it has parsed; "" for a text that it rejects, or that is too
+    long for a plan. The compiler has ended when this returns. Raises InfrastructureError."""
     found = _asked(start, messages.Texts(texts=list(texts)), lambda size: compiling.Canonicalise(
         seq=0, bytes=size, target=target), messages.Texts, seconds)
     if isinstance(found, Lost):
@@ -36,9 +36,9 @@ def compile_kernels(
     start: Start, kernels: Sequence[Kernel], target: str, *, seconds: float, ptx: bool = False,
     fitting: Sequence[Kernel] = (),
 ) -> list[Binary | Fits | Problem] | Lost:
-    """One outcome for each kernel, in order; then, for each of `fitting`, whether the target can start it. Kernels that
-    are not done within `seconds` of wall time are too slow. The compiler has ended when this returns. Raises
-    InfrastructureError."""
+    """Compile kernels and return one outcome for each, in order; then, for each of `fitting`, whether the target can
+    start it. Kernels that are not done within `seconds` of wall time are too slow. The compiler has ended when this
+    returns. Raises InfrastructureError."""
     found = _asked(start, messages.Kernels(kernels=list(kernels), fitting=list(fitting)), lambda size: (
         compiling.Compile(seq=0, bytes=size, target=target, ptx=ptx, in_all=max(1.0, seconds - ANSWER_SECONDS))),
         Binaries, seconds)
@@ -53,7 +53,7 @@ def _asked(
     start: Start, question: BaseModel, request: Callable[[int], compiling.Compile | compiling.Canonicalise],
     shape: type[Answer], seconds: float,
 ) -> Answer | Lost:
-    """A compiler's answer. `request` makes the message from the size of the question in bytes."""
+    """Return a compiler's answer. `request` makes the message from the size of the question in bytes."""
     text = question.model_dump_json().encode()
     reply, answer = exchange(start, request(len(text)), compiling.COMPILER_REPLY, [text], RESULT_BYTES, seconds=seconds)
     if isinstance(reply, Lost):

@@ -37,15 +37,15 @@ SMALL = 2
 LARGER = 1024
 MOST_ELEMENTS = 1 << 17
 SECONDS = 2.0
-"""Of the clock, to run a case: programs that wait for each other take too long here."""
+"""Seconds of wall time for a case: programs that wait for each other take too long here."""
 
 
 def look_at_compiled(
     assignment: Assignment, source: str, plans: Mapping[str, Plan | Unplanned], preparing: Preparing,
     inputs: Callable[[Case], Sequence[Inputs]], compared: Callable[[Ran, Inputs], Compared],
 ) -> tuple[str, Detail] | None:
-    """The first case, by its name, in which a kernel as it is compiled goes wrong; None if none does. `source` is the
-    student's file, `inputs` gives the contents of a case's first call. Raises InfrastructureError."""
+    """Return the first case, by its name, in which a kernel as it is compiled goes wrong; None if none does. `source`
+    is the student's file, `inputs` gives the contents of a case's first call. Raises InfrastructureError."""
     if not (language := by_suffix(assignment.suffix).lowers_to):
         return None
     chosen = [(case, plan) for case in _chosen(assignment) if isinstance(plan := plans.get(case.name), Plan)]
@@ -68,12 +68,12 @@ def look_at_compiled(
 
 
 def rounds_alike(kernel: Kernel) -> bool:
-    """Whether a kernel gives the same numbers on an older GPU."""
+    """Return whether a kernel gives the same numbers on an older GPU."""
     return "rounded by generation" not in frontends.of(kernel).traits(kernel)
 
 
 def _chosen(assignment: Assignment) -> list[Case]:
-    """The smallest cases of more than one element, and the first of more than a block's."""
+    """Return the smallest cases of more than one element, and the first of more than a block's."""
     sizes = {case.name: prod(case.sizes.values()) for case in assignment.cases_for("cpu")}
     public = [case for case in assignment.cases_for("cpu") if not case.hidden and sizes[case.name] > 1]
     small = sorted(public, key=lambda case: sizes[case.name])[:SMALL]
@@ -85,7 +85,7 @@ def _explained(
     assignment: Assignment, source: str, case: Case, plan: Plan, ran: Ran, inputs: Inputs,
     compared: Callable[[Ran, Inputs], Compared],
 ) -> Detail | None:
-    """What goes wrong in the first call of a case."""
+    """Return what goes wrong in the first call of a case."""
     ran = replace(ran, findings=tuple(filter(_counts, ran.findings)), accesses=())
     # Explanations work where the inputs are.
     with turn():
@@ -95,5 +95,5 @@ def _explained(
 
 
 def _counts(found: Finding) -> bool:
-    """Whether a finding about threads says something about the kernel's own language, too."""
+    """Return whether a finding about threads says something about the kernel's own language, too."""
     return isinstance(found, OutOfBounds | Misaligned) or (isinstance(found, Race) and found.certain)

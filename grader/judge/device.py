@@ -20,7 +20,8 @@ _TURN = threading.RLock()
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """While open, no other thread of this process has work on the GPU: one may be timing a replay."""
+    """Hold the GPU for the block, so that no other thread of this process has work on it: one may be timing a
+    replay."""
     with _TURN:
         try:
             yield
@@ -30,7 +31,7 @@ def turn() -> Iterator[None]:
 
 
 def no_gpu() -> str:
-    """Why nothing can be graded on a GPU here; "" if it can."""
+    """Return why nothing can be graded on a GPU here; "" if it can."""
     if not torch.cuda.is_available():
         return "torch sees no CUDA device; a GPU and a CUDA build of torch expected"
     if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
@@ -39,7 +40,7 @@ def no_gpu() -> str:
 
 
 def properties() -> Device:
-    """The GPU's properties as its driver states them; submissions are told these."""
+    """Return the GPU's properties as its driver states them; submissions are told these."""
     own: Any = torch.cuda.get_device_properties(0)
     return Device(
         name=own.name, major=own.major, minor=own.minor, multi_processor_count=own.multi_processor_count,
@@ -60,7 +61,7 @@ class FreeMemory:
 
 
 def memory() -> FreeMemory:
-    """The free memory of this machine now."""
+    """Return the free memory of this machine now."""
     # MemFree would leave out file caches, which the kernel gives up when memory is needed.
     fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
     # Memory in torch's cache counts as free.
@@ -71,8 +72,8 @@ def memory() -> FreeMemory:
 
 
 def sane() -> bool:
-    """Whether a kernel of the judge's still gives the right answer. After some faults of a device, no context of the
-    process ever does."""
+    """Return whether a kernel of the judge's still gives the right answer. After some faults of a device, no context of
+    the process ever does."""
     try:
         return int(torch.arange(1024, device="cuda").sum()) == 1023 * 512
     except torch.OutOfMemoryError:

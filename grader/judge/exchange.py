@@ -20,7 +20,7 @@ def exchange(
     start: Start, request: wire.Message, replies: TypeAdapter[M], contents: Sequence[bytes], room: int, *,
     seconds: float,
 ) -> tuple[M | Lost, bytes]:
-    """The process's reply, and what it wrote: as many bytes as its reply says.
+    """Return the process's reply, and what it wrote: as many bytes as its reply says.
 
     Memory files go with the request: one for each of `contents`, then one of `room` bytes for the answer. The process
     has ended when this returns. Raises InfrastructureError.
@@ -39,7 +39,7 @@ def exchange(
 def ask_once(
     start: Start, request: wire.Message, replies: TypeAdapter[M], files: list[int], *, seconds: float
 ) -> M | Lost:
-    """The process's reply to a request that `files` travel with. It has ended when this returns. Raises
+    """Return the process's reply to a request that `files` travel with. It has ended when this returns. Raises
     InfrastructureError."""
     process = start()
     try:

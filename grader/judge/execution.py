@@ -84,7 +84,7 @@ class Look:
 
     @staticmethod
     def position(piece: Piece, element: int) -> int:
-        """The index of a piece's element in its arena."""
+        """Return the index of a piece's element in its arena."""
         return piece.offset // piece.tensor.itemsize + element
 
 
@@ -100,8 +100,8 @@ class Executor:
     """An executor, from its start to its end. Programs stay loaded; `bind` drops slots and captures. Every method
     raises InfrastructureError.
 
-    The constructor returns when the process is forked; `open`, or the first call, waits for its CUDA context. `zygote`
-    has the role "executor" and no other worker. The folder `cache` keeps compiled baselines.
+    The constructor returns when the process is forked; `open`, or the first call, waits for its CUDA context. The fork
+    server `zygote` has the role "executor" and no other worker. The folder `cache` keeps compiled baselines.
     """
 
     def __init__(self, zygote: Zygote, cache: Path) -> None:
@@ -116,11 +116,11 @@ class Executor:
 
     @property
     def printed(self) -> str:
-        """The end of the process's output: prints of kernels, warnings of PyTorch."""
+        """Return the end of the process's output: prints of kernels, warnings of PyTorch."""
         return self._conversation.printed
 
     def load(self, plan: Plan, binaries: Sequence[Binary], *, seconds: float = LOAD_SECONDS) -> int | GpuFailure:
-        """Loads a plan's machine code. Returns the program's number."""
+        """Load a plan's machine code. Returns the program's number."""
         program = messages.ProgramText(plan=plan, binaries=list(binaries)).model_dump_json().encode()
         request = messages.LoadPlan(seq=self._conversation.next_seq(), bytes=len(program))
         reply = self._ask(request, seconds, program)
@@ -129,8 +129,8 @@ class Executor:
     def load_baseline(
         self, source: bytes, file: str, function: str, given: Sequence[Given], *, seconds: float = BASELINE_SECONDS
     ) -> int | GpuFailure:
-        """Runs a file of ours and finds its function, which takes `given` in that order and returns its result or
-        writes it to the output. Returns the program's number."""
+        """Run a file of ours and find its function, which takes `given` in that order and returns its result or writes
+        it to the output. Returns the program's number."""
         request = messages.LoadBaseline(
             seq=self._conversation.next_seq(), file=file, function=function, given=list(given),
             cache=str(self._cache))
@@ -138,7 +138,7 @@ class Executor:
         return reply if isinstance(reply, GpuFailure) else _expected(reply, messages.ProgramReady).number
 
     def bind(self, slots: Sequence[Slot], *looks: Look, seconds: float = LOAD_SECONDS) -> GpuFailure | None:
-        """Maps the memory of these slots and looks, and unmaps all other memory."""
+        """Map the memory of these slots and looks, and unmap all other memory."""
         pieces = [piece for slot in slots for piece in slot.values()]
         arenas = [*(piece.arena for piece in pieces), *(part for look in looks for part in _arenas(look))]
         self._allocations = list(dict.fromkeys(arena.allocation for arena in arenas))
@@ -152,13 +152,13 @@ class Executor:
         return reply if isinstance(reply, GpuFailure) else None
 
     def unbind(self) -> None:
-        """Unmaps all memory; a process that fails at it is ended."""
+        """Unmap all memory; a process that fails at it is ended."""
         if not self.over:
             with suppress(InfrastructureError):
                 self.bind([])
 
     def run(self, program: int, slot: int, *, first: int | None = None, seconds: float) -> Done | GpuFailure:
-        """Runs a program once on a slot, with freshly poisoned temporaries, and waits for it.
+        """Run a program once on a slot, with freshly poisoned temporaries, and wait for it.
 
         Without `first` it makes a plan's setup and first call. With it, it makes setup, a first call on the slot
         `first`, which should hold other contents, and the steady call. A baseline's result is copied to the output.
@@ -175,7 +175,7 @@ class Executor:
     def capture(
         self, program: int, slots: Sequence[int], look: Look | None = None, *, seconds: float
     ) -> CapturedCalls | GpuFailure:
-        """Prepares a program's calls on these slots, in this order, for `replay`; no slots make an empty graph.
+        """Prepare a program's calls on these slots, in this order, for `replay`; no slots make an empty graph.
 
         A plan's steady call is taken. Before each replay setup and a first call on the first slot restore the state
         that it finds. Capturing runs everything once: it writes outputs and makes the `look`.
@@ -192,7 +192,7 @@ class Executor:
         return CapturedCalls(captured.number, captured.graph)
 
     def replay(self, captured: CapturedCalls, *, seconds: float) -> Taken | GpuFailure:
-        """Replays captured calls. Before the clocks start, the judge's own earlier work on the device is finished, and
+        """Replay captured calls. Before the clocks start, the judge's own earlier work on the device is finished, and
         the device's last cache is flushed."""
         request = messages.Replay(seq=self._conversation.next_seq(), capture=captured.number)
         with turn():
@@ -203,19 +203,19 @@ class Executor:
         return Taken(taken.host, taken.device)
 
     def profile(self, program: int, slot: int, *, seconds: float) -> list[messages.Launched] | GpuFailure:
-        """The kernels that a baseline launches in a call, the longest first."""
+        """Return the kernels that a baseline launches in a call, the longest first."""
         reply = self._ask(messages.Profile(seq=self._conversation.next_seq(), program=program, slot=slot), seconds)
         return reply if isinstance(reply, GpuFailure) else _expected(reply, messages.Profiled).launched
 
     def close(self) -> None:
-        """Kills the process; idempotent. Raises InfrastructureError if it cannot be killed."""
+        """Kill the process; idempotent. Raises InfrastructureError if it cannot be killed."""
         self._conversation.end()
 
     def _ask(
         self, request: messages.ExecutorRequest, seconds: float, contents: bytes | None = None,
         descriptors: Sequence[int] = (),
     ) -> messages.ExecutorReply | GpuFailure:
-        """Sends a request and waits for its answer. `contents` travel in a memory file, as descriptor 0."""
+        """Send a request and wait for its answer. `contents` travel in a memory file, as descriptor 0."""
         self.open()
         if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             torch.cuda.synchronize()
@@ -239,7 +239,7 @@ class Executor:
         return reply
 
     def open(self) -> None:
-        """Waits for the CUDA context."""
+        """Wait for the CUDA context."""
         if self._opened:
             return
         self._opened = True
@@ -276,7 +276,8 @@ class Executors:
         self._ending: Future[None] | None = None
 
     def take(self) -> Executor:
-        """A fresh executor; gives the previous one back. Raises InfrastructureError if none can be started."""
+        """Return a fresh executor; the previous one is given back. Raises InfrastructureError if none can be
+        started."""
         self.give_back()
         try:
             self._taken = self._ahead.result()
@@ -285,12 +286,12 @@ class Executors:
         return self._taken
 
     def give_back(self) -> None:
-        """Ends the executor that was taken, in the background."""
+        """End the executor that was taken, in the background."""
         if self._taken is not None:
             self._ending, self._taken = self._hand.submit(self._taken.close), None
 
     def settle(self) -> None:
-        """Waits until no other executor begins or ends, which would disturb timing. Raises InfrastructureError if one
+        """Wait until no other executor begins or ends, which would disturb timing. Raises InfrastructureError if one
         could not be ended."""
         wait([self._ahead])
         if self._ending is not None:
@@ -298,7 +299,7 @@ class Executors:
             self._ending = None
 
     def close(self) -> None:
-        """Ends all executors and their zygotes."""
+        """End all executors and their fork servers."""
         wait([self._ahead])
         if self._ending is not None:
             wait([self._ending])
@@ -313,7 +314,7 @@ class Executors:
                     stack.callback(executor.close)
 
     def _start(self) -> Executor:
-        """Starts an executor. Zygotes take turns, and the one whose turn it is has no living worker."""
+        """Start an executor. Fork servers take turns, and the one whose turn it is has no living worker."""
         zygote = self._zygotes.pop(0)
         if not zygote.alive:
             zygote.close()

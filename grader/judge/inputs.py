@@ -16,7 +16,7 @@ from grader.model.parameters import Input, Inputs, Scalar, Value
 
 
 def draw(assignment: Assignment, case: Case, seed: int, *, cuda: bool) -> Inputs:
-    """A tensor or number for every input and scalar. The same seed, below 2^63, and device give the same ones."""
+    """Draw a tensor or number for every input and scalar. The same seed, below 2^63, and device give the same ones."""
     generator = torch.Generator("cuda" if cuda else "cpu").manual_seed(seed)
     with _on(generator.device):
         drawn = dict(assignment.make_inputs(case, generator))
@@ -27,7 +27,8 @@ def draw(assignment: Assignment, case: Case, seed: int, *, cuda: bool) -> Inputs
 
 
 def _on(device: torch.device) -> AbstractContextManager[object]:
-    """While open, tensors are made on the device. On the host they are anyhow, and a context would take time."""
+    """Return a context in which tensors are made on the device. On the host they are anyhow, and a context would take
+    time."""
     return nullcontext() if device.type == "cpu" else device
 
 
@@ -42,7 +43,7 @@ class Draws:
         self._contents = contents or seed
 
     def scalars(self, case: Case) -> dict[str, Value]:
-        """The numbers that every call of a case is given. Host code sees them, so they stand in the plan."""
+        """Return the numbers that every call of a case is given. Host code sees them, so they stand in the plan."""
         assignment, key = self._assignment, self._key(case, "scalars", seed=self._seed)
         if not (names := [p.name for p in assignment.parameters if isinstance(p, Scalar)]):
             return {}
@@ -56,16 +57,16 @@ class Draws:
         return {name: drawn[name] for name in names}
 
     def inputs(self, case: Case, *which: int) -> Inputs:
-        """Contents of the call that `which` numbers, always the same for the same numbers, with the scalars that stand
-        in the plan."""
+        """Return the contents of the call that `which` numbers, always the same for the same numbers, with the scalars
+        that stand in the plan."""
         return {**self._draw(case, *which, seed=self._contents), **self.scalars(case)}
 
     def like(self, case: Case, *which: object) -> Inputs:
-        """Contents of a call on a case of other sizes, with scalars of its own."""
+        """Return the contents of a call on a case of other sizes, with scalars of its own."""
         return self._draw(case, *which, seed=self._seed)
 
     def random(self, case: Case, *which: object) -> random.Random:
-        """A generator that chooses a part of a case: the same for the same numbers."""
+        """Return a generator that chooses a part of a case: the same for the same numbers."""
         return random.Random(self._key(case, *which, seed=self._seed))
 
     def _draw(self, case: Case, *which: object, seed: bytes) -> Inputs:

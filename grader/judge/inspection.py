@@ -46,8 +46,8 @@ class Seen:
 def look_at_timed(
     assignment: Assignment, plans: Mapping[str, Plan | Unplanned], simulation: Simulation
 ) -> Seen | None:
-    """A look at the first timed case; `plans` has plans by the case's name. None where there is nothing to look at or
-    the look fails, which costs nothing."""
+    """Look at the first timed case in a simulator; `plans` has plans by the case's name. None where there is nothing to
+    look at or the look fails, which costs nothing."""
     case = next(iter(assignment.timed), None)
     plan = None if case is None else plans.get(case.name)
     if case is None or not isinstance(plan, Plan):
@@ -60,7 +60,7 @@ def look_at_timed(
 def look(
     assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, *, operations: int = OPERATIONS
 ) -> Seen | None:
-    """A simulator's look at a case's first call; None where it cannot run the call. Raises InfrastructureError."""
+    """Look at a case's first call in a simulator; None where that cannot run the call. Raises InfrastructureError."""
     if sum(buffer.bytes for buffer in plan.buffers if not buffer.given) > MOST_TEMPORARY:
         return None
     simulated = simulation.inspect(assignment, plan, Watch(programs=PROGRAMS), operations=operations)
@@ -68,7 +68,7 @@ def look(
 
 
 def inspection_of(assignment: Assignment, seen: Seen, code: Mapping[str, Binary], target: str) -> Inspection:
-    """Facts about what was seen. `code` is the machine code of the plan's kernels, by key."""
+    """Return facts about what was seen. `code` is the machine code of the plan's kernels, by key."""
     kernels = seen.plan.kernels
     # What a launch asks for beside what its kernel takes itself.
     shared = {(one.kernel, one.grid, one.line): one.shared for one in seen.plan.first if isinstance(one, Launch)}
@@ -108,7 +108,8 @@ def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, ask
 
 
 def good_figures(name: str, root: Path | None = None) -> Figures | None:
-    """The figures of a good kernel that are kept with the assignment; None where there are none that can be read."""
+    """Return the figures of a good kernel that are kept with the assignment; None where there are none that can be
+    read."""
     try:
         return Figures.model_validate_json(((root or home.root()) / "assignments" / name / FACTS).read_bytes())
     except (OSError, ValidationError):

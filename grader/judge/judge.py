@@ -34,7 +34,7 @@ class Extras:
 
 
 def judge(prepared: Prepared, checks: Sequence[CheckResult]) -> Generator[Judged, None, Extras]:
-    """Judges a task: yields the outcome of each of `checks`, in their order, as soon as it is known.
+    """Judge a task: yield the outcome of each of `checks`, in their order, as soon as it is known.
 
     The order is that of `expected_checks`, then `speed_checks`. Each check ends as passed, failed or not run:
 
@@ -78,7 +78,7 @@ class _Timeline:
         self._right: list[tuple[Case, float]] = []
 
     def stage(self, check: CheckResult) -> CheckResult:
-        """The outcome of a check. Any exception is a failure of ours."""
+        """Return the outcome of a check. Any exception is a failure of ours."""
         self._planned = self._prepared.plan()
         stages = {"source": self.source, "case": self.case, "target": self.target, "speed": self.speed}
         return stages[check.stage](check)
@@ -136,7 +136,8 @@ class _Timeline:
 
 
 def _told(plan: Plan, case: Case) -> list[str]:
-    """The sizes that kernels are given, as arguments or as numbers of programs. A 1 may be a constant of theirs."""
+    """Return the sizes that kernels are given, as arguments or as numbers of programs. A 1 may be a constant of
+    theirs."""
     launches = [one for one in plan.first if isinstance(one, Launch)]
     grids = {number for one in launches for number in one.grid if number}
     given = {argument.value for one in launches for argument in one.arguments if isinstance(argument, Integer)}
@@ -146,7 +147,7 @@ def _told(plan: Plan, case: Case) -> list[str]:
 
 
 def _blocks(plan: Plan) -> list[int]:
-    """The sizes of the blocks that a plan's kernels work on, as far as they show."""
+    """Return the sizes of the blocks that a plan's kernels work on, as far as they show."""
     sizes = (frontends.of(kernel).blocks(launch, kernel) for launch in plan.first if isinstance(launch, Launch)
              for kernel in [plan.kernels[launch.kernel]])
     return sorted(set[int]().union(*sizes))

@@ -34,8 +34,8 @@ class Judgement:
             self.seconds = time.monotonic() - started
 
     def take(self, number: int) -> CheckResult:
-        """The next outcome, which has to be that of check `number`. Raises the error of a check that is a failure of
-        ours."""
+        """Return the next outcome, which has to be that of check `number`. Raises the error of a check that is a
+        failure of ours."""
         try:
             judged = next(self._outcomes)
         except StopIteration:
@@ -50,11 +50,11 @@ class Judgement:
         return judged.check
 
     def end(self) -> None:
-        """Lets the judge finish after its last outcome."""
+        """Let the judge finish after its last outcome."""
         next(self._outcomes, None)
 
     def take_all(self) -> list[CheckResult]:
-        """The outcomes of all expected checks. Raises the first error of a check."""
+        """Return the outcomes of all expected checks. Raises the first error of a check."""
         self.selected = list(range(len(self.expected)))
         outcomes = [self.take(number) for number in self.selected]
         self.end()

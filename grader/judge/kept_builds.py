@@ -1,4 +1,4 @@
-"""What builders have made, kept from one grading to the next.
+"""The cache of what builders have made, kept from one grading to the next.
 
 A build is known by all that it is made from: the file, the request, and what every build shares, which names the
 compilers and the builder's own code. Only the judge can write here, and what a hostile file made of its compiler can
@@ -20,14 +20,14 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 class KeptBuilds:
-    """Builds in a folder, which is made with the first of them. Without room, or with another user's folder, nothing is
-    kept."""
+    """A cache of builds in a folder, which is made with the first of them. Without room, or with another user's folder,
+    nothing is kept."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def get(self, *parts: bytes) -> bytes | None:
-        """The build that was made from these parts, if it is still there and whole."""
+        """Return the build that was made from these parts, if it is still there and whole."""
         path = self._path(parts)
         try:
             kept = path.read_bytes()

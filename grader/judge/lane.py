@@ -58,7 +58,7 @@ _sharing = 1
 
 
 def start_lane(measured: Isolation | None = None, sharing: int = 1, *, gpu: bool = False) -> None:
-    """Prepares this process for gradings, on a `gpu` if it has one. It ends with its parent, and adopts the processes
+    """Prepare this process for gradings, on a `gpu` if it has one. It ends with its parent, and adopts the processes
     that a submission leaves behind. `measured` is the isolation, if it has been measured before; `sharing` lanes share
     the processors where no GPU is used."""
     global _sharing
@@ -74,7 +74,7 @@ def start_lane(measured: Isolation | None = None, sharing: int = 1, *, gpu: bool
 
 
 def open_lane(measured: Isolation | None = None, *, gpu: bool = False) -> None:
-    """Prepares this process for gradings, as `start_lane` does in a pool. Raises InfrastructureError."""
+    """Prepare this process for gradings, as `start_lane` does in a pool. Raises InfrastructureError."""
     with at_work():
         processes.adopt_orphans()
         if measured is not None:
@@ -97,7 +97,7 @@ def open_lane(measured: Isolation | None = None, *, gpu: bool = False) -> None:
 
 
 def on_interruption(handler: Callable[[int, FrameType | None], None]) -> None:
-    """Calls `handler` on signals that end a command, except those that are ignored (nohup, a script's `&`)."""
+    """Call `handler` on signals that end a command, except those that are ignored (nohup, a script's `&`)."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
@@ -117,7 +117,7 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def at_work() -> Iterator[None]:
-    """While open, a lane that gets SIGTERM is interrupted, and ends once it has cleaned up."""
+    """Hold a handler of SIGTERM for the block: a lane that gets it is interrupted, and ends once it has cleaned up."""
     global _busy
     try:
         try:
@@ -140,7 +140,7 @@ def _close_and_exit() -> NoReturn:
 
 
 def lane_isolation() -> Isolation:
-    """The isolation of this lane's confined processes: measured on first use."""
+    """Return the isolation of this lane's confined processes: measured on first use."""
     if not _isolations:
         _isolations.append(isolation.measure())
     return _isolations[0]
@@ -153,7 +153,8 @@ class Station:
     def __init__(self, isolation: Callable[[], Isolation]) -> None:
         self._isolation = isolation
         self.turn = threading.RLock()
-        """Held while a confined process answers, since a task may be prepared while another is judged."""
+        """The lock that is held while a confined process answers, since a task may be prepared while another is
+        judged."""
         # It lives as long as the lane: the system ends a thread's processes with the thread.
         self.ahead = ThreadPoolExecutor(max_workers=1)
         self._zygotes: list[Zygote] = []
@@ -161,7 +162,7 @@ class Station:
 
     @property
     def zygote(self) -> Zygote:
-        """Its fork server: started on first use, replaced when lost, kept for all submissions."""
+        """Return its fork server: started on first use, replaced when lost, kept for all submissions."""
         # If two threads saw that it is lost, one would close the other's replacement.
         with self.turn:
             if not self._zygotes or not self._zygotes[0].alive:
@@ -172,20 +173,20 @@ class Station:
             return self._zygotes[0]
 
     def converse(self, role: wire.Role, limits: wire.Limits) -> Conversation:
-        """Forks a confined process. The one before is ended, whichever attempt used it, since a zygote has one at a
+        """Fork a confined process. The one before is ended, whichever attempt used it, since a fork server has one at a
         time. The caller holds the turn. Raises InfrastructureError."""
         self.hang_up()
         self._conversations.append(Conversation(self.zygote, role, limits))
         return self._conversations[0]
 
     def hang_up(self) -> None:
-        """Ends the confined process that still lives, if any."""
+        """End the confined process that still lives, if any."""
         with self.turn:
             while self._conversations:
                 self._conversations.pop().end()
 
     def close(self) -> None:
-        """Ends the fork server and its process, whatever that does, and leaves out what was to be prepared."""
+        """End the fork server and its process, whatever that does, and leave out what was to be prepared."""
         self.ahead.shutdown(wait=False, cancel_futures=True)
         self.ahead = ThreadPoolExecutor(max_workers=1)
         if not self.turn.acquire(blocking=False):
@@ -201,14 +202,14 @@ class Station:
 
 
 def lane_station() -> Station:
-    """This process's first station, for all that is judged one after another."""
+    """Return this process's first station, for all that is judged one after another."""
     return _stations[0]
 
 
 def lane_stations(tasks: int, device: str) -> list[Station]:
-    """This process's stations for so many tasks: as many as its processors allow. For the device "cuda" they prepare
-    tasks side by side; for "cpu" the first simulates a task while the second, if there is one, prepares the next. A new
-    one's fork server starts now; no other is waited for."""
+    """Return this process's stations for so many tasks: as many as its processors allow. For the device "cuda" they
+    prepare tasks side by side; for "cpu" the first simulates a task while the second, if there is one, prepares the
+    next. A new one's fork server starts now; no other is waited for."""
     processors = len(os.sched_getaffinity(0))
     allowed = min(tasks, *((MOST_STATIONS, processors // CORES) if device == "cuda" else (2, processors // _sharing)))
     while len(_stations) < allowed:
@@ -220,8 +221,8 @@ def lane_stations(tasks: int, device: str) -> list[Station]:
 
 @contextlib.contextmanager
 def still() -> Iterator[float]:
-    """While open, this lane's confined processes work for this thread alone: what they do now ends before, and other
-    threads' questions wait. Yields the seconds that this took."""
+    """Hold this lane's confined processes for this thread alone during the block: what they do now ends before, and
+    other threads' questions wait. Yields the seconds that this took."""
     begun = time.monotonic()
     with contextlib.ExitStack() as stack:
         for station in _stations:
@@ -232,7 +233,7 @@ def still() -> Iterator[float]:
 
 
 def hang_up() -> None:
-    """Ends the confined processes that still live, if any."""
+    """End the confined processes that still live, if any."""
     for station in _stations:
         station.hang_up()
 
@@ -241,7 +242,7 @@ _stations = [Station(lane_isolation)]
 
 
 def lane_builders() -> Builders:
-    """This process's builders: started on first use, kept for all submissions."""
+    """Return this process's builders: started on first use, kept for all submissions."""
     # Late: a lane starts from a light module.
     from grader.judge.builders import Builders
 
@@ -252,7 +253,7 @@ def lane_builders() -> Builders:
 
 
 def lane_executors() -> Executors:
-    """This process's executors on its GPU: started on first use, kept for all submissions."""
+    """Return this process's executors on its GPU: started on first use, kept for all submissions."""
     # Late: a lane starts from a light module.
     from grader.judge.execution import Executors
 
@@ -263,7 +264,7 @@ def lane_executors() -> Executors:
 
 
 def lane_baselines() -> Baselines:
-    """This process's baselines on its GPU: started on first use, kept for all submissions."""
+    """Return this process's baselines on its GPU: started on first use, kept for all submissions."""
     # Late: a lane starts from a light module.
     from grader.judge.timing.baselines import Baselines
 
@@ -274,7 +275,7 @@ def lane_baselines() -> Baselines:
 
 
 def close_lane() -> None:
-    """Ends this process's fork servers and all their workers, even if one of them raises."""
+    """End this process's fork servers and all their workers, even if one of them raises."""
     _isolations.clear()
     with contextlib.ExitStack() as stack:
         # Last, when nobody writes there any more.
@@ -289,12 +290,12 @@ def close_lane() -> None:
 
 
 def user_cache() -> Path:
-    """The user's folder for builds, which need not be there. Raises RuntimeError for a user without a home."""
+    """Return the user's folder for builds, which need not be there. Raises RuntimeError for a user without a home."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelmark"
 
 
 def cache_trouble() -> str:
-    """The reason why builds are not kept for the next command, and what to do; "" if they are."""
+    """Return the reason why builds are not kept for the next command, and what to do; "" if they are."""
     try:
         folder = user_cache()
         folder.mkdir(parents=True, exist_ok=True)
@@ -309,8 +310,8 @@ def cache_trouble() -> str:
 
 
 def _cache() -> Path:
-    """The folder that keeps what is compiled from one grading to the next, or from one to the next of this process. No
-    process of a submission sees it."""
+    """Return the folder that keeps what is compiled from one grading to the next, or from one to the next of this
+    process. No process of a submission sees it."""
     if not cache_trouble():
         return user_cache()
     if not _caches:

@@ -27,8 +27,8 @@ SLOW_AS_A_WHOLE = "run whole, it takes the simulator too long, whatever its spee
 
 
 def look_at_all(prepared: Prepared, plans: Mapping[str, Plan]) -> list[SampledCase]:
-    """A simulator's look at cases that it cannot run whole. Of several cases of the same sizes it sees the first, and
-    none that is no smaller in any extent than one that took too long."""
+    """Have a simulator look at cases that it cannot run whole. Of several cases of the same sizes it sees the first,
+    and none that is no smaller in any extent than one that took too long."""
     task = prepared.task
     by_sizes: dict[tuple[int, ...], Case] = {}
     small = task.assignment.cases_for("cpu")
@@ -57,7 +57,7 @@ def look_at_all(prepared: Prepared, plans: Mapping[str, Plan]) -> list[SampledCa
 def look_at_large(
     assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str
 ) -> list[SampledCase]:
-    """Looks at every call of a plan, or at one as a whole. Of several outputs each that can be taken in parts is looked
+    """Look at every call of a plan, or at one as a whole. Of several outputs each that can be taken in parts is looked
     at, in the same programs: one outcome for those that were seen, and one for each that was not. Raises
     InfrastructureError."""
     views = assignment.views()
@@ -97,7 +97,7 @@ def _output(
 def _all_of(
     assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str
 ) -> SampledCase:
-    """Runs one call of a case, chosen at random, as a whole: each element takes all of the input."""
+    """Run one call of a case, chosen at random, as a whole: each element takes all of the input."""
     call = draws.random(case, "large").randrange(len(plan.calls()))
     programs = sum(prod(one.grid) for one in plan.calls()[call] if isinstance(one, Launch))
     inputs = [draws.inputs(case, number) for number in range(call + 1)]
@@ -123,7 +123,7 @@ def _all_of(
 
 
 def told(looks: Sequence[SampledCase]) -> str:
-    """A sentence or two about how much was looked at; "" if there was nothing to look at."""
+    """Return a sentence or two about how much was looked at; "" if there was nothing to look at."""
     seen = [look for look in looks if not look.unseen]
     parts = [f"{look.run:,} of {look.programs:,} programs of {look.what}" for look in seen if not look.whole]
     whole = [look.what for look in seen if look.whole]

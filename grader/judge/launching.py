@@ -21,7 +21,8 @@ from grader.plan.plan import Place, Plan
 
 
 class Launching:
-    """Runs the calls of a submission's assignment in one executor as long as that lives; takes it on the first call.
+    """A runner of the calls of a submission's assignment, in one executor as long as that lives; it takes the executor
+    on the first call.
 
     All calls use the same memory, which has room for the largest case. A call may take `seconds`.
     """
@@ -34,20 +35,20 @@ class Launching:
         self._allocations: dict[tuple[Place, bool], Allocation] = {}
 
     def executor(self) -> Executor:
-        """A living executor. Raises InfrastructureError."""
+        """Return a living executor. Raises InfrastructureError."""
         if self._executor is None or self._executor.over:
             self._executor = self._executors.take()
         return self._executor
 
     def alone(self) -> Executor:
-        """A living executor, once no other one begins or ends on the GPU. Raises InfrastructureError."""
+        """Return a living executor, once no other one begins or ends on the GPU. Raises InfrastructureError."""
         executor = self.executor()
         self._executors.settle()
         return executor
 
     def run(self, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs]) -> Ran | GpuFailure:
-        """Runs the plan's calls one after another, each on a copy of its `inputs` and poisoned outputs, and returns
-        the last call's answer. With one entry in `inputs` that is the first call, with two the steady call after it.
+        """Run the plan's calls one after another, each on a copy of its `inputs` and poisoned outputs, and return the
+        last call's answer. With one entry in `inputs` that is the first call, with two the steady call after it.
 
         Raises InfrastructureError, NoRoomError.
         """
@@ -96,7 +97,7 @@ class Launching:
         torch.cuda.empty_cache()
 
     def _slots(self, case: Case, inputs: Sequence[Inputs], other: bool) -> list[dict[str, Piece]]:
-        """Memory for the calls, with copies of their inputs, poisoned outputs and written guard zones."""
+        """Return memory for the calls, with copies of their inputs, poisoned outputs and written guard zones."""
         slots: list[dict[str, Piece]] = [{} for _ in inputs]
         for (place, output), wanted in self._given(case).items():
             arena = Arena(
@@ -115,7 +116,7 @@ class Launching:
         return slots
 
     def _allocation(self, place: Place, output: bool) -> Allocation:
-        """Room for two calls of any case."""
+        """Return room for two calls of any case."""
         if (place, output) not in self._allocations:
             most = max(
                 Arena.most_bytes(self._given(case)[place, output] * 2) for case in self._assignment.cases_for("cuda"))
@@ -123,7 +124,7 @@ class Launching:
         return self._allocations[place, output]
 
     def _given(self, case: Case) -> dict[tuple[Place, bool], list[GivenTensor]]:
-        """A call's tensors by their place and whether they are written."""
+        """Return a call's tensors by their place and whether they are written."""
         groups: dict[tuple[Place, bool], list[GivenTensor]] = {}
         for parameter in self._assignment.parameters:
             if not isinstance(parameter, Scalar):

@@ -35,12 +35,12 @@ _MOST_SCRATCH = 64 << 20
 
 
 class CannotLower(Exception):
-    """The plan has what only a newer GPU takes, such as a tensor map."""
+    """A plan that has what only a newer GPU takes, such as a tensor map."""
 
 
 def lowered(plan: Plan, binaries: Mapping[str, Binary], language: str) -> Plan:
-    """The first call of a plan, with kernels in the `language` of their machine text. `binaries` are those of the
-    plan's kernels with their text, by `kernel_key`. Raises CannotLower."""
+    """Return the first call of a plan, with kernels in the `language` of their machine text. `binaries` are those of
+    the plan's kernels with their text, by `kernel_key`. Raises CannotLower."""
     buffers = list(plan.buffers)
     made = [binaries[kernel_key(kernel)] for kernel in plan.kernels]
     return Plan(

@@ -24,19 +24,19 @@ class CallRunner(Protocol):
     """A machine that runs a task's plans."""
 
     def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs], *, again: bool = False) -> Ran | Stopped:
-        """Runs the plan's calls on these inputs, an entry for each call, and returns the last call's answer. `again`:
+        """Run the plan's calls on these inputs, an entry for each call, and return the last call's answer. `again`:
         what has no order may come in another one than before. Raises InfrastructureError."""
         ...
 
     def chances(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> Sequence[Finding]:
-        """The undefined behaviour in a right answer."""
+        """Return the undefined behaviour in a right answer."""
         ...
 
     def close(self) -> None: ...
 
 
 class Simulator:
-    """Runs calls in the simulator of a task."""
+    """A machine that runs calls in the simulator of a task."""
 
     def __init__(self, prepared: Prepared) -> None:
         self._prepared = prepared
@@ -65,7 +65,7 @@ def _ended(ran: Ran | CannotSimulate | Exhausted | Lost) -> TypeGuard[Lost]:
 
 
 class GpuMachine(Simulator):
-    """Runs calls on the GPU of `launching`. The simulator names the line where something goes wrong."""
+    """A machine that runs calls on the GPU of `launching`. The simulator names the line where something goes wrong."""
 
     def __init__(self, prepared: Prepared) -> None:
         super().__init__(prepared)
@@ -102,5 +102,5 @@ class GpuMachine(Simulator):
 
 
 def machine_of(prepared: Prepared) -> CallRunner:
-    """The machine for a task's plans: close it when the task is judged."""
+    """Return the machine for a task's plans: close it when the task is judged."""
     return GpuMachine(prepared) if prepared.task.on_gpu else Simulator(prepared)

@@ -15,15 +15,15 @@ MOST = 0.9
 
 
 def answers_of_others(got: Tensor, right: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """For the rows of a matrix and for its columns, else for the elements of any tensor: the answer in which each is
-    that of another, and words for it with the first that holds another's. None where none does, or there are too few
-    to tell."""
+    """Yield, for the rows of a matrix and for its columns, else for the elements of any tensor, the answer in which
+    each is that of another, and words for it with the first that holds another's. Yields nothing where none does, or
+    there are too few to tell."""
     lines = [*_lines(got, right)] if right.ndim == 2 and min(right.shape) >= FEW else []
     yield from lines or (_elements(got, right) if right.numel() >= FEW else ())
 
 
 def _elements(got: Tensor, right: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Elements that are equal to one other right one."""
+    """Yield the answer by elements that are equal to one other right one."""
     values, order = right.flatten().sort()
     made = got.to(values).flatten()
     at = torch.searchsorted(values, made).clamp(max=len(values) - 1)
@@ -41,7 +41,7 @@ def _elements(got: Tensor, right: Tensor) -> Iterator[tuple[str, Tensor]]:
 
 
 def _lines(got: Tensor, right: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Rows and columns: each that is not 0 is the right one nearest to it."""
+    """Yield the answer by rows and by columns: each that is not 0 is the right one nearest to it."""
     for unit in ("row", "column"):
         made, among = (one if unit == "row" else one.mT for one in (got.nan_to_num(0), right))
         # Sums with the same random factors are near where all elements are.
@@ -58,5 +58,5 @@ def _lines(got: Tensor, right: Tensor) -> Iterator[tuple[str, Tensor]]:
 
 
 def _alike(made: Tensor, among: Tensor) -> Tensor:
-    """Which rows agree in nearly all elements."""
+    """Return which rows agree in nearly all elements."""
     return torch.isclose(made, among, rtol=1e-2, atol=1e-6).double().mean(1) > MOST

@@ -1,8 +1,8 @@
-"""Which program of a launch stores a place of the output, found from where a few of its programs store.
+"""The program of a launch that stores a place of the output, found from where a few of its programs store.
 
-All programs of a launch store alike: one stores a pattern of elements, and its number says where that begins. How, is
-tried on the programs that were run: evenly along each axis of the grid, or tile after tile, in the orders that kernels
-take tiles in.
+All programs of a launch store alike: one stores a pattern of elements, and its number says where that begins. The rule
+is found by trial on the programs that were run: evenly along each axis of the grid, or tile after tile, in the orders
+that kernels take tiles in.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GROUPS = (*range(2, 17), 32, 64)
 
 
 def corners(grid: Sequence[int]) -> set[int]:
-    """The first program, its neighbours along each axis, and the last: they show even steps."""
+    """Return the first program, its neighbours along each axis, and the last: they show even steps."""
     x, y, _ = grid
     return {0, prod(grid) - 1} | {step for step, size in zip((1, x, x * y), grid, strict=True) if size > 1}
 
@@ -47,27 +47,27 @@ class Reach:
 
     @property
     def whole(self) -> bool:
-        """True if all programs were run."""
+        """Return whether all programs were run."""
         return len(self.samples) == self.total
 
     @property
     def known(self) -> bool:
-        """True if it is plain where each program stores, or that none does."""
+        """Return whether it is plain where each program stores, or that none does."""
         return self.whole or not self.given or self._begins is not None
 
     def writers(self, place: int) -> list[int]:
-        """Programs that seem to store an element: those that were run surely do."""
+        """Return programs that seem to store an element: those that were run surely do."""
         if self._begins is None:
             return self.stores(place)
         seeming = np.flatnonzero(np.isin(self._begins, place - self._pattern)).tolist()
         return [one for one in seeming if one not in self.samples or place in self.samples[one]]
 
     def stores(self, place: int) -> list[int]:
-        """Programs that were run and store an element."""
+        """Return programs that were run and store an element."""
         return [program for program, elements in self.samples.items() if place in elements]
 
     def claims(self, places: Array) -> Array:
-        """A mask of the elements that it seems to store, by programs that were not run."""
+        """Return a mask of the elements that it seems to store, by programs that were not run."""
         if self._begins is None:
             return np.zeros(places.size, bool)
         found: Array = np.isin(places[:, None] - self._pattern, self._begins).any(axis=1)
@@ -78,7 +78,7 @@ class Reach:
                    for program, elements in self.samples.items())
 
     def _orders(self, largest: Array) -> Iterator[Array]:
-        """Where programs begin, in each order that is tried."""
+        """Yield where programs begin, in each order that is tried."""
         numbers = np.arange(self.total)
         x, y, _ = self.grid
         evenly = np.zeros(self.total, np.int64)
@@ -101,8 +101,8 @@ class Reach:
                 yield begins[::-1]
 
     def _tiles(self, largest: Array) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
-        """The tile that the largest sample is, with the tensor that it is a tile of: a part of all elements in a row,
-        or of a matrix."""
+        """Yield the tile that the largest sample is, with the tensor that it is a tile of: a part of all elements in a
+        row, or of a matrix."""
         if largest[-1] - largest[0] + 1 == largest.size:
             yield (1, largest.size), (1, 1, prod(self.shape))
         width = self.shape[-1]
@@ -112,8 +112,8 @@ class Reach:
 
 
 def _digits(numbers: Array, sizes: tuple[int, int, int]) -> Iterator[list[Array]]:
-    """Batch, row and column of the tiles of programs: one changes fastest; or some rows or columns are a group, which
-    is taken across before the next."""
+    """Yield batch, row and column of the tiles of programs: one changes fastest; or some rows or columns are a group,
+    which is taken across before the next."""
     for order in permutations(range(3)):
         left, digits = numbers, [numbers] * 3
         for axis in order:

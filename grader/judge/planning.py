@@ -49,7 +49,8 @@ class Wanted:
 
 
 Unplanned = Refused | Absent | Failed | Problem | Lost
-"""Why there is no plan: something was refused, is not there, failed, does not hold, or the planner was lost."""
+"""The reason why there is no plan: something was refused, is not there, failed, does not hold, or the planner was
+lost."""
 
 
 @dataclass
@@ -66,20 +67,20 @@ class Planning:
 
 
 def given_of(assignment: Assignment, wanted: Wanted) -> list[Given]:
-    """The parameters of a call, as a planner gets them: those of the function in the file's language."""
+    """Return the parameters of a call, as a planner gets them: those of the function in the file's language."""
     own = {given.name: given for given in parameters_of(assignment, wanted)}
     return [own.get(taken.of[0]) or GivenScalar(
         name=taken.name, type="int", value=taken.size(wanted.case.sizes)) for taken in assignment.takes]
 
 
 def parameters_of(assignment: Assignment, wanted: Wanted) -> list[Given]:
-    """The assignment's own parameters, as its baselines take them in any language."""
+    """Return the assignment's own parameters, as its baselines take them in any language."""
     return [GivenScalar(name=one.name, type=one.type, value=_NUMBERS[one.type](wanted.scalars[one.name]))
             if isinstance(one, Scalar) else given_tensor(one, wanted.case) for one in assignment.parameters]
 
 
 def given_tensor(parameter: Tensor, case: Case) -> GivenTensor:
-    """A tensor of a call, as a planner gets it."""
+    """Return a tensor of a call, as a planner gets it."""
     return GivenTensor(
         name=parameter.name, shape=list(shape_of(parameter, case)), dtype=dtype_of(parameter, case),
         place=parameter.place, output=parameter.kind != "input", filled=parameter.kind != "output",
@@ -90,7 +91,7 @@ def plan_calls(
     start: Callable[[], Conversation], assignment: Assignment, contents: Sequence[bytes], wanted: Sequence[Wanted],
     device: Device, printed: Callable[[Sequence[str]], Sequence[str] | Lost], *, call_seconds: float, until: float,
 ) -> Planning:
-    """Plans every call, in one planner as long as that lives. No process of the submission is left when this returns.
+    """Plan every call, in one planner as long as that lives. No process of the submission is left when this returns.
 
     `contents` are the file, and what a builder made of it where the language has one. `printed` gives kernels' texts in
     canonical form, as `canonical_texts` does: these alone are checked and kept in plans. `until` is the assignment's
@@ -176,7 +177,7 @@ class _PlannerProcess:
             self._conversation = None
 
     def _load(self, wanted: Wanted) -> None:
-        """Starts a planner and has it run the file."""
+        """Start a planner and have it run the file."""
         self._conversation = self._start()
         files = [memory_file(contents=one) for one in self._contents]
         try:
@@ -204,7 +205,7 @@ class _PlannerProcess:
 
 
 def _read(file: int, reply: messages.Planned, language: str) -> Plan | Lost:
-    """A plan whose fields have the right shapes, and whether a compiler may see its kernels."""
+    """Read a plan, and check that its fields have the right shapes and that a compiler may see its kernels."""
     if reply.bytes > PLAN_BYTES:
         return Lost("protocol", f"a plan of {reply.bytes:,} bytes")
     try:
@@ -218,7 +219,7 @@ def _read(file: int, reply: messages.Planned, language: str) -> Plan | Lost:
 def _checked(
     assignment: Assignment, wanted: Wanted, plan: Plan, canonical: Mapping[str, str], device: Device
 ) -> Plan | Problem | Lost:
-    """The plan with its kernels' texts in canonical form, if it holds."""
+    """Return the plan with its kernels' texts in canonical form, if it holds."""
     kernels = [kernel.model_copy(update={"text": canonical[kernel.text]}) for kernel in plan.kernels]
     plan = plan.model_copy(update={"kernels": kernels})
     try:
@@ -235,7 +236,7 @@ def _malformed(error: Malformed) -> Lost:
 
 
 def _asked(outcome: Plan | Unplanned, file: int, language: str) -> list[Kernel]:
-    """The kernels about which host code asked, as the planner wrote them; none if they cannot be read."""
+    """Return the kernels about which host code asked, as the planner wrote them; none if they cannot be read."""
     if isinstance(outcome, Plan):
         return [outcome.kernels[number] for number in outcome.asked if number < len(outcome.kernels)]
     if not isinstance(outcome, Refused | Failed) or not 0 < outcome.asked <= PLAN_BYTES:
@@ -249,7 +250,7 @@ def _asked(outcome: Plan | Unplanned, file: int, language: str) -> list[Kernel]:
 
 
 def _canonical(kernels: Sequence[Kernel], texts: Mapping[str, str]) -> list[Kernel]:
-    """The kernels with canonical texts; none if one of them does not hold."""
+    """Return the kernels with canonical texts; none if one of them does not hold."""
     found = [kernel.model_copy(update={"text": texts[kernel.text]}) for kernel in kernels]
     try:
         check_kernels(found)

@@ -1,4 +1,4 @@
-"""What a task needs before anything is run: made on first demand, by any thread, also ahead of its turn."""
+"""All that a task needs before anything is run: made on first demand, by any thread, also ahead of its turn."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class Task:
         object.__setattr__(self, "assignment", self.assignment.written(self.source.file))
 
     def of(self, case: Case) -> Task:
-        """The task with this case only, and without timed cases."""
+        """Return the task with this case only, and without timed cases."""
         return replace(self, assignment=self.assignment.model_copy(update={"cases": (case,), "timed": ()}))
 
     @property
     def text(self) -> str:
-        """The student's file."""
+        """Return the student's file."""
         return (self.source.content or b"").decode("utf-8", "replace")
 
     @property
@@ -87,7 +87,7 @@ class TaskPlans:
     skipped: Sequence[Skipped] = ()
 
     def explain(self, task: Task, stopped: Stopped) -> Detail:
-        """The reason why there is no answer, with all output of the submission."""
+        """Return the reason why there is no answer, with all output of the submission."""
         stop = stopped.stop
         detail = explain_stop(task.assignment, task.text, stop)
         printed = stop.output if isinstance(stop, Lost) else "" if isinstance(stop, compiled.Problem) else self.printed
@@ -131,19 +131,20 @@ class Prepared:
         self.plan = Once(self._plan)
         """The plans of all calls, or why the file cannot be imported or its function called."""
         self.look = Once(self._look)
-        """What a simulator sees in the first timed case."""
+        """A simulator's view of the first timed case."""
         self.compiled = Once(self._compiled)
         """The first case, by its name, in which a kernel as it is compiled for a GPU goes wrong, and how."""
         self.fit = Once(self._fit)
-        """Whether a compiler was lost that was asked whether the plans' kernels fit the device."""
+        """The loss of the compiler that was asked whether the plans' kernels fit the device; None if it has
+        answered."""
 
     def build(self) -> None:
-        """Begins to build the file, where its language needs that."""
+        """Begin to build the file, where its language needs that."""
         if self.task.source.content is not None:
             self.preparing.build()
 
     def ahead(self) -> None:
-        """Makes what the checks need later. Raises the errors that they would meet."""
+        """Make what the checks need later. Raises the errors that they would meet."""
         if self.plan().trouble is not None:
             return
         self.look()
@@ -159,24 +160,24 @@ class Prepared:
             self.fit()
 
     def inputs(self, case: Case, call: int) -> list[Inputs]:
-        """The inputs of a case's calls up to number `call`."""
+        """Return the inputs of a case's calls up to number `call`."""
         with gpu.turn():
             return [self.draws.inputs(case, call, number) for number in range(call + 1)]
 
     def compared(self, ran: Ran, inputs: Inputs) -> Compared:
-        """Compares a call's answer with the oracle's."""
+        """Compare a call's answer with the oracle's."""
         with gpu.turn():
             return compared(self.task.assignment, ran, inputs)
 
     def code(self, plan: Plan) -> list[Binary] | Stopped:
-        """The machine code of a plan's kernels, in their order. Raises InfrastructureError."""
+        """Return the machine code of a plan's kernels, in their order. Raises InfrastructureError."""
         code = self.preparing.code(plan.kernels)
         if isinstance(code, list):
             return code
         return Stopped(code, "Compiled for a GPU: " if isinstance(code, Lost) else "")
 
     def foreseen(self, case: Case, call: int) -> Foreseen:
-        """The simulator's view of a call that a GPU runs as well."""
+        """Return the simulator's view of a call that a GPU runs as well."""
         return self.witness.foreseen(case, call, lambda number: self.inputs(case, number), self.compared)
 
     def _plan(self) -> TaskPlans:
@@ -244,10 +245,10 @@ class Ahead:
             task.ahead()
 
     def wait(self) -> None:
-        """Returns when all are prepared."""
+        """Wait until all are prepared."""
         wait(self._under_way)
 
     def drop(self) -> None:
-        """Leaves out those that have not begun."""
+        """Leave out the tasks that have not begun."""
         for one in self._under_way:
             one.cancel()

@@ -40,7 +40,7 @@ CANONICAL_SECONDS = 30.0
 
 
 class Preparing:
-    """Plans and compiles for one attempt, in confined processes that are gone when their answer is there.
+    """The planning and compiling for one attempt, in confined processes that are gone when their answer is there.
 
     `device` is what the submission is told that it runs on, `allowance` is the time of the attempt (no bound if it is
     left out). Compiling for a GPU has a time of its own, so that it leaves a right kernel's cases theirs. The processes
@@ -69,11 +69,11 @@ class Preparing:
 
     @property
     def builds(self) -> bool:
-        """Whether the file's language has a builder."""
+        """Return whether the file's language has a builder."""
         return self._builder in languages.parts("builder")
 
     def build(self) -> None:
-        """Begins to build the file, if its language has a builder."""
+        """Begin to build the file, if its language has a builder."""
         if self._built is None and self.builds:
             # Of a call's parameters a builder needs the types alone.
             numbers = {one.name: 0.0 for one in self._assignment.parameters if isinstance(one, Scalar)}
@@ -84,7 +84,7 @@ class Preparing:
                 self._builder, request, self._source, self._bounds(), self._allowance)
 
     def built(self) -> bytes | Failed | Lost:
-        """What a builder makes of the file, or why it makes nothing. Raises InfrastructureError."""
+        """Return what a builder makes of the file, or why it makes nothing. Raises InfrastructureError."""
         self.build()
         assert self._built is not None
         try:
@@ -96,12 +96,12 @@ class Preparing:
 
     @property
     def target(self) -> str:
-        """The device for which kernels are compiled."""
+        """Return the device for which kernels are compiled."""
         return self.device.target
 
     def plan(self, wanted: Sequence[Wanted]) -> Planning:
-        """Plans calls. Where host code asks what its kernels take, they are compiled, and the call is planned again
-        with the answer."""
+        """Plan calls. Where host code asks what its kernels take, they are compiled, and the call is planned again with
+        the answer."""
         calls = list(wanted)
         found = self._plan(calls)
         for _ in range(MOST_ROUNDS):
@@ -123,9 +123,9 @@ class Preparing:
     def launchable(
         self, wanted: Sequence[Wanted], outcomes: Sequence[Plan | Unplanned], run: Container[str]
     ) -> list[Plan | Unplanned]:
-        """The outcomes of calls that will be launched: where the device cannot start an autotuner's configuration, the
-        next one that it can start takes its place; where there is none, the outcome stays. Kernels of the cases that
-        `run` names are compiled, since a device runs them."""
+        """Return the outcomes of calls that will be launched: where the device cannot start an autotuner's
+        configuration, the next one that it can start takes its place; where there is none, the outcome stays. Kernels
+        of the cases that `run` names are compiled, since a device runs them."""
         found = list(outcomes)
         for step in range(1, MOST_CANDIDATES + 1):
             tuned = {number: plan for number, plan in enumerate(found) if isinstance(plan, Plan) and plan.tuners}
@@ -146,30 +146,30 @@ class Preparing:
         return [first if self._passed_over(plan) else plan for first, plan in zip(outcomes, found, strict=True)]
 
     def fit(self, timed: Iterable[Kernel], others: Iterable[Kernel]) -> Lost | None:
-        """Compiles the kernels that are timed and checks whether the others fit the device, in one request. `binaries`
+        """Compile the kernels that are timed and check whether the others fit the device, in one request. `binaries`
         and `misfit` give the outcomes."""
         return self._compile(
             {kernel_key(kernel): kernel for kernel in timed}, {kernel_key(kernel): kernel for kernel in others})
 
     def misfit(self, kernel: Kernel) -> Problem | None:
-        """The reason why the device cannot start a kernel that `fit` has looked at."""
+        """Return the reason why the device cannot start a kernel that `fit` has looked at."""
         found = self._compiled.get(kernel_key(kernel))
         return found if isinstance(found, Problem) else None
 
     def facts(self, plan: Plan) -> dict[int, Facts]:
-        """Facts about the machine code of a plan's kernels, by their numbers, as far as there is any."""
+        """Return facts about the machine code of a plan's kernels, by their numbers, as far as there is any."""
         found = {number: self._compiled.get(kernel_key(kernel)) for number, kernel in enumerate(plan.kernels)}
         return {number: one.facts for number, one in found.items() if isinstance(one, Binary)}
 
     def binaries(self, kernels: Sequence[Kernel]) -> list[Binary | Problem] | Lost:
-        """Machine code of kernels, in order; each is compiled once. If the compiler was lost, how: it is not asked
-        again."""
+        """Return machine code of kernels, in order; each is compiled once. If the compiler was lost, how: it is not
+        asked again."""
         keys = [kernel_key(kernel) for kernel in kernels]
         lost = self._compile(dict(zip(keys, kernels, strict=True)))
         return [self._compiled[key] for key in keys] if lost is None else lost
 
     def code(self, kernels: Sequence[Kernel]) -> list[Binary] | Problem | Lost:
-        """Machine code of kernels, in order, or the reason why one of them has none."""
+        """Return machine code of kernels, in order, or the reason why one of them has none."""
         found = self.binaries(kernels)
         if isinstance(found, Lost):
             return found
@@ -177,7 +177,7 @@ class Preparing:
         return sound if len(sound) == len(found) else next(one for one in found if isinstance(one, Problem))
 
     def lowered(self, kernels: Mapping[str, Kernel], target: str) -> dict[str, Binary]:
-        """Machine code for another target, with the assembler's text; kernels that have none are left out."""
+        """Return machine code for another target, with the assembler's text; kernels that have none are left out."""
         if not kernels:
             return {}
         with self.station.turn, self._allowance.spend(LOWER_SECONDS) as seconds:
@@ -187,8 +187,8 @@ class Preparing:
         return {key: one for key, one in zip(kernels, found, strict=False) if isinstance(one, Binary) and one.ptx}
 
     def start(self, part: wire.Part, language: str = "", station: Station | None = None) -> Conversation:
-        """Forks a confined process of the file's front end, or that of another `language`, with the course's limits,
-        at its own station or another. Raises InfrastructureError."""
+        """Fork a confined process of the file's front end, or that of another `language`, with the course's limits, at
+        its own station or another. Raises InfrastructureError."""
         return (station or self.station).converse(f"{language or self._language}/{part}", self._bounds())
 
     def _bounds(self) -> wire.Limits:
@@ -213,7 +213,7 @@ class Preparing:
                 call_seconds=self._limits.call_seconds, until=time.monotonic() + seconds)
 
     def _printed(self, texts: Sequence[str]) -> list[str] | Lost:
-        """Kernels' texts in canonical form; each is asked for once."""
+        """Return kernels' texts in canonical form; each is asked for once."""
         missing = [text for text in texts if text not in self._canonical]
         if missing:
             found = canonical_texts(
@@ -224,7 +224,7 @@ class Preparing:
         return [self._canonical[text] for text in texts]
 
     def _compile(self, kernels: Mapping[str, Kernel], fitting: Mapping[str, Kernel] | None = None) -> Lost | None:
-        """Compiles kernels, and checks whether others fit the device. Each is given to a compiler once."""
+        """Compile kernels, and check whether others fit the device. Each is given to a compiler once."""
         missing = [(key, kernel, True) for key, kernel in kernels.items() if key not in self._compiled]
         missing += [(key, kernel, False) for key, kernel in (fitting or {}).items()
                     if key not in self._fitting and key not in self._compiled and key not in kernels]
@@ -250,13 +250,13 @@ class Preparing:
         return None
 
     def _passed_over(self, plan: Plan | Unplanned) -> bool:
-        """Whether a plan uses an autotuner's configuration that the device cannot start."""
+        """Return whether a plan uses an autotuner's configuration that the device cannot start."""
         return isinstance(plan, Plan) and bool(plan.tuners) and any(
             problem.why in PASSED_OVER for kernel in plan.kernels if (problem := self.misfit(kernel)) is not None)
 
 
 def _resources(compiled: Binary | Problem) -> Resources | None:
-    """The resources of a kernel as host code is told them, also where they are more than there are."""
+    """Return the resources of a kernel as host code is told them, also where they are more than there are."""
     if isinstance(compiled, Binary):
         facts = compiled.facts
         return Resources(registers=facts.registers, spills=facts.spills, shared=facts.shared)
@@ -265,5 +265,5 @@ def _resources(compiled: Binary | Problem) -> Resources | None:
 
 
 def kernels_of(outcomes: Iterable[Plan | Unplanned]) -> list[Kernel]:
-    """The kernels of all outcomes that are plans."""
+    """Return the kernels of all outcomes that are plans."""
     return [kernel for plan in outcomes if isinstance(plan, Plan) for kernel in plan.kernels]

@@ -46,8 +46,8 @@ class TooManyTogether:
 def misfit(
     launch: Launch, kernel: Kernel, device: Device, facts: Facts | None = None
 ) -> TooManyTogether | TooManyRegisters | None:
-    """Why a device does not start a launch. The `facts` of its machine code say what registers and shared memory a
-    program takes beside what the launch asks for; without them it has only its threads."""
+    """Return why a device does not start a launch. The `facts` of its machine code say what registers and shared memory
+    a program takes beside what the launch asks for; without them it has only its threads."""
     registers = 0 if facts is None else facts.registers
     if registers and not occupancy(device, launch.threads, registers, 0)[0]:
         return TooManyRegisters(kernel.name, launch.line, launch.threads, registers, device.regs_per_multiprocessor)
@@ -60,8 +60,8 @@ def misfit(
 
 
 def tight_kernels(plan: Plan, device: Device) -> list[Kernel]:
-    """The kernels of a plan by whose number of registers it is decided whether a device starts their launches, or how
-    long these wait."""
+    """Return the kernels of a plan by whose number of registers it is decided whether a device starts their launches,
+    or how long these wait."""
     return [plan.kernels[number] for number in dict.fromkeys(
         one.kernel for one in _launches(plan) if one.cooperative or "waits" in _traits(plan, one) or (
             "unbounded" in _traits(plan, one) and not occupancy(device, one.threads, MOST_REGISTERS, 0)[0]))]
@@ -70,7 +70,7 @@ def tight_kernels(plan: Plan, device: Device) -> list[Kernel]:
 def misfits(
     plan: Plan, device: Device, facts: Mapping[int, Facts]
 ) -> Iterator[TooManyTogether | TooManyRegisters]:
-    """Why the device does not start launches of a plan. `facts` are those of its kernels, by their numbers."""
+    """Yield why the device does not start launches of a plan. `facts` are those of its kernels, by their numbers."""
     for one in _launches(plan):
         if (found := misfit(one, plan.kernels[one.kernel], device, facts.get(one.kernel))) is not None:
             yield found

@@ -36,8 +36,8 @@ SlotCheck = Callable[[Sequence[Inputs], Sequence[Answered]], Tensor]
 def row_check(
     assignment: Assignment, names: Sequence[str], inputs: Sequence[Inputs], rows: int, generator: torch.Generator
 ) -> SlotCheck | None:
-    """A check of the outputs `names`, which have so many rows and take them from the same inputs; None where those of
-    calls differ in shape.
+    """Return a check of the outputs `names`, which have so many rows and take them from the same inputs; None where
+    those of calls differ in shape.
 
     A kernel that computes a share p of all rows wrongly gets by with probability (1 − p)^n where n rows are looked at:
     with 0.1 % of the rows in one of 20 where a dozen replays have one slot each, in one of 1e10 where they have eight
@@ -72,7 +72,7 @@ def row_check(
 
 
 def _width(rows_of: Callable[[Inputs, slice], Inputs], inputs: Inputs) -> int:
-    """Elements of the inputs that a row of the answer takes."""
+    """Return the number of elements of the inputs that a row of the answer takes."""
     one, two = (sum(value.numel() for value in rows_of(inputs, slice(0, count)).values() if isinstance(value, Tensor))
                 for count in (1, 2))
     return max(1, two - one)
@@ -81,8 +81,8 @@ def _width(rows_of: Callable[[Inputs, slice], Inputs], inputs: Inputs) -> int:
 def whole_check(
     assignment: Assignment, inputs: Sequence[Inputs], generator: torch.Generator, most: int = WHOLE_BYTES
 ) -> SlotCheck:
-    """A check that compares whole answers of the output that is spoken of: of secret calls with `most` bytes of inputs.
-    """
+    """Return a check that compares whole answers of the output that is spoken of: of secret calls with `most` bytes of
+    inputs."""
     size = sum(value.nbytes for value in inputs[0].values() if isinstance(value, Tensor))
     kept, name = copied(inputs, max(1, most // max(1, size)), generator), assignment.output.name
 
@@ -97,8 +97,8 @@ def whole_check(
 
 
 def in_parts(assignment: Assignment, inputs: Inputs, answered: Answered) -> Iterator[tuple[int, Tensor, Inputs]]:
-    """A call's answer in parts of about CHUNK elements, or in one where rows cannot be computed one by one: for each
-    the number of its first row, its elements, and what the oracle is given for them."""
+    """Yield a call's answer in parts of about CHUNK elements, or in one where rows cannot be computed one by one: for
+    each the number of its first row, its elements, and what the oracle is given for them."""
     output, rows_of = answered[assignment.output.name], assignment.rows
     rows = output.shape[0] if rows_of is not None else 1
     step = max(1, CHUNK * rows // output.numel())
@@ -110,7 +110,7 @@ def in_parts(assignment: Assignment, inputs: Inputs, answered: Answered) -> Iter
 
 
 def copied(inputs: Sequence[Inputs], most: int, generator: torch.Generator) -> dict[int, Inputs]:
-    """Copies of the inputs of at most so many secret slots, by the slot."""
+    """Return copies of the inputs of at most so many secret slots, by the slot."""
     chosen = torch.randperm(len(inputs), generator=generator, device=generator.device)[:most].tolist()
     return {slot: {name: value.clone() if isinstance(value, Tensor) else value for name, value in inputs[slot].items()}
             for slot in chosen}
@@ -119,8 +119,8 @@ def copied(inputs: Sequence[Inputs], most: int, generator: torch.Generator) -> d
 def answers_and_tolerances(
     assignment: Assignment, names: Sequence[str], slots: Inputs, answered: Answered
 ) -> dict[str, tuple[Tensor, Tensor | None]]:
-    """The answers of many slots for the outputs `names`, and the absolute errors allowed: each tensor has a dimension
-    for the slots in front. `answered` is what the oracle is given of their answers.
+    """Return the answers of many slots for the outputs `names`, and the absolute errors allowed: each tensor has a
+    dimension for the slots in front. `answered` is what the oracle is given of their answers.
 
     An oracle that `torch.vmap` cannot run for all of them at once, since it decides by values, runs for each by itself.
     """
@@ -145,20 +145,21 @@ def answers_and_tolerances(
 
 
 def _picked(outputs: Sequence[Tensor], places: Sequence[Tensor] | Tensor) -> Tensor:
-    """The rows of each output at its places, side by side; as bits on the way, since not every dtype has an index."""
+    """Return the rows of each output at its places, side by side; as bits on the way, since not every dtype has an
+    index."""
     as_integer, _ = POISON[outputs[0].dtype]
     rows = [output.view(as_integer)[index] for output, index in zip(outputs, places, strict=True)]
     return torch.stack(rows).view(outputs[0].dtype)
 
 
 def _doubtful(compared: Comparison) -> Tensor:
-    """A bool tensor: the elements that look wrong."""
+    """Return a bool tensor of the elements that look wrong."""
     # An infinite tolerance would let all pass: comparing in full says what is wrong with it.
     return compared.wrong | compared.allowed.isfinite().logical_not()
 
 
 def _unwritten(outputs: Sequence[Tensor]) -> Tensor:
-    """The outputs that hold the poison, where that is hardly an answer."""
+    """Return which outputs hold the poison, where that is hardly an answer."""
     # One of some 10,000 small whole numbers is the poison: that would have all of them compared in full.
     if outputs[0].dtype in (torch.uint8, torch.int8, torch.int16):
         return torch.zeros(len(outputs), dtype=torch.bool, device=outputs[0].device)

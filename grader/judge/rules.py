@@ -122,8 +122,8 @@ Problem = (
 def check(
     plan: Plan, given: Sequence[Given], *, device: Device, copies: bool, memory: int | None = None
 ) -> list[Problem]:
-    """The problems of a plan that are the student's doing, each once, in the plan's order. A plan with problems may not
-    be run. Raises Malformed for a plan that no planner of ours writes.
+    """Return the problems of a plan that are the student's doing, each once, in the plan's order. A plan with problems
+    may not be run. Raises Malformed for a plan that no planner of ours writes.
 
     `given` are the parameters that the plan was asked for. `copies` tells whether it may copy any tensor, and not only
     all of one of its own onto another. `memory` is how many bytes temporaries may take in all (by default the device's
@@ -133,12 +133,12 @@ def check(
 
 
 def foreign(plan: Plan) -> list[tuple[Kernel, Foreign]]:
-    """Inline assembly and foreign functions in a plan's kernels, without those that their language brings."""
+    """Return inline assembly and foreign functions in a plan's kernels, without those that their language brings."""
     return [(kernel, one) for kernel in plan.kernels for one in frontends.of(kernel).read_kernel(kernel)]
 
 
 def check_kernels(kernels: Sequence[Kernel], language: str = "") -> None:
-    """Raises Malformed for kernels of which no planner of ours writes one; of a file's `language`, if it is said."""
+    """Raise Malformed for kernels of which no planner of ours writes one; of a file's `language`, if it is said."""
     for kernel in kernels:
         if language and kernel.language != language:
             raise Malformed(f"a kernel in {kernel.language[:20]!a}; its file is in {language!a}")
@@ -188,7 +188,7 @@ class _Check:
             self._note(TooMuchMemory(total, most, max(buffers, key=lambda one: one.bytes).line, on))
 
     def _calls(self) -> None:
-        """Checks that setup and calls touch only what they may: see `Plan`."""
+        """Check that setup and calls touch only what they may: see `Plan`."""
         setup = {number for one in self.plan.setup for number in named(one)}
         if any(number < len(self.given) for number in setup):
             raise Malformed("setup touches a given buffer")
@@ -277,7 +277,7 @@ class _Check:
             self._argument(argument, kernel.name, launch.line)
 
     def _argument(self, argument: Argument, kernel: str, line: Line) -> None:
-        """Checks what an argument points to."""
+        """Check what an argument points to."""
         for number, offset in pointed(argument):
             buffer = self.plan.buffers[number]
             beyond = self._beyond(argument.view) if isinstance(argument, Descriptor) else offset - buffer.bytes
@@ -294,14 +294,14 @@ class _Check:
             self._note(BeyondBuffer(self.plan.buffers[view.buffer].given, line, beyond))
 
     def _dense(self, view: View, line: Line) -> None:
-        """Checks a view that is written: PyTorch refuses to write one element through several indices."""
+        """Check a view that is written: PyTorch refuses to write one element through several indices."""
         self._view(view, line)
         buffer = self.plan.buffers[view.buffer]
         if self._beyond(view) <= 0 and prod(view.shape) * ITEM_BYTES[view.dtype] > buffer.bytes:
             raise Malformed("a written view with more elements than its buffer")
 
     def _beyond(self, view: View) -> int:
-        """The number of bytes by which a view ends after its buffer; not positive for a view inside it."""
+        """Return the number of bytes by which a view ends after its buffer; not positive for a view inside it."""
         item = ITEM_BYTES[view.dtype]
         if len(view.shape) != len(view.strides) or view.offset % item:
             raise Malformed("a view whose strides or offset no tensor has")
@@ -320,14 +320,14 @@ class _Check:
 
 
 def _check_inner(argument: Structure) -> None:
-    """Raises Malformed for pointers that do not lie in an argument, or lie in one place."""
+    """Raise Malformed for pointers that do not lie in an argument, or lie in one place."""
     size, places = len(base64.b64decode(argument.contents)), [inner.at for inner in argument.pointers]
     if any(at % POINTER_BYTES or at + POINTER_BYTES > size for at in places) or len(set(places)) < len(places):
         raise Malformed("a pointer outside its argument")
 
 
 def _in_order(view: View) -> bool:
-    """Whether a view's elements follow one another in memory in the order of their indices."""
+    """Return whether a view's elements follow one another in memory in the order of their indices."""
     expected = 1
     for size, stride in zip(reversed(view.shape), reversed(view.strides), strict=True):
         if size > 1 and stride != expected:

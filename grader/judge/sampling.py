@@ -68,7 +68,7 @@ class SampledCase:
 
 
 class Settled(Exception):
-    """Raised with what is wrong with a case before anything is compared, or with what only a GPU can tell."""
+    """The end of a look before anything is compared: what is wrong with a case, or what only a GPU can tell."""
 
     def __init__(self, detail: Detail) -> None:
         super().__init__()
@@ -78,7 +78,8 @@ class Settled(Exception):
 def wrong_part(
     said: str, assignment: Assignment, found: Comparison, wrong: Tensor, first: Sequence[int] = ()
 ) -> Detail:
-    """The number of wrong elements in a part of the output that begins at index `first`, and the worst of them."""
+    """Return the number of wrong elements in a part of the output that begins at index `first`, and the worst of
+    them."""
     at = int(torch.where(wrong, found.ratio, -1.0).flatten().argmax())
     index = [place + start for place, start in zip_longest(index_of(at, tuple(wrong.shape)), first, fillvalue=0)]
     got, expected = (printed(plain(one.flatten()[at : at + 1])[0], found.got.dtype)
@@ -122,7 +123,7 @@ class Sample:
         return SampledCase(self.case, len(blocks), programs, detail=self._run(chosen, blocks))
 
     def _run(self, chosen: list[list[int]], blocks: Sequence[DrawnBlock]) -> Detail | None:
-        """Runs programs on inputs for these blocks. Returns what is wrong there."""
+        """Run programs on inputs for these blocks. Returns what is wrong there."""
         with ExitStack() as stack:
             memory = self._memory(stack)
             output = memory[self.assignment.output.name].tensor
@@ -166,7 +167,7 @@ class Sample:
             raise Unseen("host code copies tensors")
 
     def _whole(self) -> SampledCase:
-        """Runs the whole call, if little of the input decides the answer."""
+        """Run the whole call, if little of the input decides the answer."""
         assert self.assignment.renew is not None
         name = self.assignment.output.name
         with ExitStack() as stack:
@@ -185,7 +186,7 @@ class Sample:
     def _simulated(
         self, watch: Watch, memory: Mapping[str, HostTensor] | None, operations: int = OPERATIONS
     ) -> Simulated:
-        """A simulator's view of the programs that are chosen."""
+        """Return a simulator's view of the programs that are chosen."""
         seen = self.simulation.inspect(
             self.assignment, self.plan, watch, operations=self.closer * operations, memory=memory)
         if isinstance(seen, CannotSimulate):
@@ -223,7 +224,7 @@ class Sample:
         return found
 
     def _filled(self, memory: Mapping[str, HostTensor], number: int, block: DrawnBlock) -> Inputs:
-        """Inputs that a block of the output takes: views of the memory, filled with numbers drawn for it."""
+        """Return inputs that a block of the output takes: views of the memory, filled with numbers drawn for it."""
         inputs = {p.name: memory[p.name].tensor for p in self.assignment.parameters if isinstance(p, Input | Update)}
         views: Inputs = {**inputs, **self.draws.scalars(self.case)}
         assert self.assignment.rows is not None

@@ -28,8 +28,8 @@ FEWEST, MOST = 32, 1 << 17
 def wrong_seed(
     prepared: Prepared, machine: CallRunner, case: Case, plan: Plan, inputs: Inputs, ran: Ran
 ) -> Detail | None:
-    """What is wrong with how an answer follows from whole-number scalars that are drawn; None for an assignment without
-    a statistic, and in all but one of its cases. `ran` is the first call. Raises InfrastructureError."""
+    """Return what is wrong with how an answer follows from whole-number scalars that are drawn; None for an assignment
+    without a statistic, and in all but one of its cases. `ran` is the first call. Raises InfrastructureError."""
     assignment = prepared.task.assignment
     if case != _chosen(assignment):
         return None
@@ -55,7 +55,7 @@ def wrong_seed(
 
 
 def _equal(assignment: Assignment, inputs: Inputs, again: Ran, ran: Ran) -> bool:
-    """Whether two right answers are one: sums may be rounded in another order."""
+    """Return whether two right answers are one: sums may be rounded in another order."""
     for view in assignment.views():
         name = view.output.name
         # Both may be off by what is allowed.
@@ -72,7 +72,7 @@ def _told(message: str, hint: str) -> Detail:
 
 
 def _chosen(assignment: Assignment) -> Case | None:
-    """The largest public case that is quickly run."""
+    """Return the largest public case that is quickly run."""
     sizes = {case.name: max(prod(shape_of(output, case)) for output in assignment.outputs)
              for case in assignment.cases_for("cpu")}
     public = [case for case in assignment.cases_for("cpu") if not case.hidden and FEWEST <= sizes[case.name] <= MOST]
@@ -80,7 +80,7 @@ def _chosen(assignment: Assignment) -> Case | None:
 
 
 def _others(prepared: Prepared, case: Case) -> Mapping[str, Value]:
-    """Other numbers for the whole-number scalars that are drawn."""
+    """Return other numbers for the whole-number scalars that are drawn."""
     task, own = prepared.task, prepared.draws.scalars(case)
     again = hashlib.blake2b(b"another seed", key=task.seed[:64]).digest()
     drawn = Draws(task.assignment, again[:32], cuda=task.on_gpu).scalars(case)

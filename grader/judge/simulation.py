@@ -51,7 +51,7 @@ class Ran:
 
     @property
     def one_element(self) -> bool:
-        """Whether each output is a single element, which shows little."""
+        """Return whether each output is a single element, which shows little."""
         return all(output.numel() == 1 for output in self.outputs.values())
 
     def same_answer(self, other: Ran) -> bool:
@@ -60,7 +60,7 @@ class Ran:
 
 @dataclass(frozen=True)
 class Manner:
-    """How calls are simulated, where that is not the plain way: fields of `messages.Simulate`."""
+    """The manner in which calls are simulated, where that is not the plain one: fields of `messages.Simulate`."""
 
     masked: list[int] | None = None
     order: list[int] | None = None
@@ -79,7 +79,7 @@ NotRan = TypeVar("NotRan")
 
 
 def ran_on_both(run: Callable[[bool], Ran | NotRan]) -> Ran | NotRan:
-    """Runs a call once on poisoned outputs, `run(False)`. If one may legitimately hold the poison's bytes, runs it
+    """Run a call once on poisoned outputs, `run(False)`. If one may legitimately hold the poison's bytes, it is run
     again on the other poison, `run(True)`: an element that holds the poison both times was never written."""
     ran = run(False)
     if not isinstance(ran, Ran):
@@ -96,7 +96,7 @@ def ran_on_both(run: Callable[[bool], Ran | NotRan]) -> Ran | NotRan:
 
 
 class Simulation:
-    """Runs calls in one simulator as long as that lives, and starts it when there is something to run.
+    """A runner of calls in one simulator as long as that lives, started when there is something to run.
 
     The simulator is that of the file that `preparing` is for, or of another `language`. A call may take `operations`
     element operations and `seconds`, `on` is the simulated device, that of `preparing` if it is left out. `allowance`
@@ -117,8 +117,8 @@ class Simulation:
         self._open: list[Conversation] = []
 
     def under(self, allowance: Allowance, station: Station | None = None) -> Simulation:
-        """The same, with calls that take their time off another budget: in the same simulator, or in one of another
-        station."""
+        """Return the same simulation, with calls that take their time off another budget: in the same simulator, or in
+        one of another station."""
         other = copy(self)
         other._allowance = allowance
         if station not in (None, self._station):
@@ -128,8 +128,8 @@ class Simulation:
     def run(
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs], manner: Manner = PLAIN
     ) -> Ran | CannotSimulate | Exhausted | Lost:
-        """Runs the plan's calls one after another, each on a copy of its `inputs` and poisoned outputs. Returns the
-        end of the last one: one element of `inputs` makes the first call, two make the steady call after it.
+        """Run the plan's calls one after another, each on a copy of its `inputs` and poisoned outputs. Returns the end
+        of the last one: one element of `inputs` makes the first call, two make the steady call after it.
 
         Raises InfrastructureError, NoRoomError.
         """
@@ -142,7 +142,7 @@ class Simulation:
         self, assignment: Assignment, plan: Plan, watch: Watch, *, operations: int,
         memory: Mapping[str, HostTensor] | None = None,
     ) -> messages.Simulated | CannotSimulate | Exhausted | Lost:
-        """Runs a part of the plan's first call, of at most `operations`. `memory` has tensors by parameter; without it,
+        """Run a part of the plan's first call, of at most `operations`. `memory` has tensors by parameter; without it,
         inputs are zeros that take no memory. Returns what `watch` asks for. Raises InfrastructureError."""
         sizes = {buffer.given: buffer.bytes for buffer in plan.buffers if buffer.given}
         zeros: list[int] = []
@@ -190,8 +190,8 @@ class Simulation:
         self, assignment: Assignment, plan: Plan, memory: Sequence[int], size: int, *, watch: Watch | None = None,
         **asked: Any,
     ) -> tuple[messages.Simulated | CannotSimulate | Exhausted | Lost, float]:
-        """The simulator's answer and the seconds that it took. `size` is the shared memory in bytes, `asked` are fields
-        of `messages.Simulate`. A `watch` concerns the output that `assignment` is about."""
+        """Return the simulator's answer and the seconds that it took. `size` is the shared memory in bytes, `asked` are
+        fields of `messages.Simulate`. A `watch` concerns the output that `assignment` is about."""
         if watch is not None:
             watch = watch.model_copy(update={"output": assignment.output.name})
         text = write_plan(plan)
@@ -223,7 +223,7 @@ class Simulation:
         return reply, taken
 
     def end(self) -> None:
-        """Ends its simulator. Where somebody else has the turn, that ends it: a station has one confined process."""
+        """End its simulator. Where somebody else has the turn, that ends it: a station has one confined process."""
         turn = self._station.turn
         if turn.acquire(blocking=False):
             try:
@@ -234,7 +234,7 @@ class Simulation:
 
 
 def _share(assignment: Assignment, case: Case, inputs: Inputs, into: dict[str, HostTensor], other: bool) -> None:
-    """Shared memory for the tensors of a call, by name: a copy of `inputs`, and poisoned outputs."""
+    """Fill `into` with shared memory for the tensors of a call, by name: a copy of `inputs`, and poisoned outputs."""
     for parameter in assignment.parameters:
         if isinstance(parameter, Scalar):
             continue

@@ -1,4 +1,4 @@
-"""What a GPU would make of a task's plans, whether this machine has one or not."""
+"""The check of a task's plans against a GPU, whether this machine has one or not."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Target:
 
 
 def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
-    """Whether a GPU could launch every kernel, and what shows without a GPU of the sizes that only a GPU runs. Raises
-    InfrastructureError."""
+    """Return whether a GPU could launch every kernel, and what shows without a GPU of the sizes that only a GPU runs.
+    Raises InfrastructureError."""
     task = prepared.task
     hidden = {case.name for case in task.assignment.cases if case.hidden}
     plans: dict[str, Plan] = {}
@@ -89,7 +89,7 @@ class _Trouble:
 
 
 def _trouble(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
-    """The first case that the device cannot start."""
+    """Return the first case that the device cannot start."""
     lost = prepared.fit()
     if lost is not None:
         return _Trouble("", lost)
@@ -103,7 +103,7 @@ def _trouble(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
 
 
 def _stalled(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
-    """The first case in which programs wait for some that the device does not hold beside them: cases ran before
+    """Return the first case in which programs wait for some that the device does not hold beside them: cases ran before
     anything was known of registers."""
     task = prepared.task
     for case in task.assignment.cases_for("cpu"):
@@ -118,7 +118,7 @@ def _stalled(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
 
 
 def _foreign(plans: Iterable[Plan], *, assembly: bool = True, libraries: bool = True) -> list[Detail]:
-    """What kernels use beyond their language, and kernels of libraries, once for each kernel."""
+    """Return what kernels use beyond their language, and kernels of libraries, once for each kernel."""
     found: dict[tuple[str, FrontEnd, bool], list[str]] = {}
     for plan in plans:
         for kernel, one in foreign(plan):

@@ -1,4 +1,4 @@
-"""What a simulator saw of a call that went wrong, and the line to which that points."""
+"""A simulator's view of a call that went wrong, and the line to which that points."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class Foreseen:
 
 
 class Witness:
-    """Runs failed calls in a simulator. `plan_of` finds the simulator's plan of a case; `source` is the student's
-    file."""
+    """A witness to failed calls, which it runs in a simulator. `plan_of` finds the simulator's plan of a case; `source`
+    is the student's file."""
 
     def __init__(
         self, assignment: Assignment, source: str, simulation: Simulation, plan_of: Callable[[Case], Plan | None]
@@ -77,7 +77,7 @@ class Witness:
     def seen(
         self, case: Case, inputs: Sequence[Inputs], watch: Watch | None = None, output: str = ""
     ) -> Ran | None:
-        """A simulator's view of calls; None if it cannot tell. A `watch` concerns one `output`."""
+        """Return a simulator's view of calls; None if it cannot tell. A `watch` concerns one `output`."""
         plan = self._plan_of(case)
         if plan is None or len(plan.calls()) < len(inputs):
             return None
@@ -89,8 +89,8 @@ class Witness:
         self, case: Case, call: int, inputs: Callable[[int], list[Inputs]],
         compared: Callable[[Ran, Inputs], Compared],
     ) -> Foreseen:
-        """A simulator's view of a call. The first question runs all calls of a case, whichever thread asks it. `inputs`
-        gives the contents of the calls up to one."""
+        """Return a simulator's view of a call. The first question runs all calls of a case, whichever thread asks it.
+        `inputs` gives the contents of the calls up to one."""
         plan = self._plan_of(case)
         if plan is None:
             return Foreseen()
@@ -114,8 +114,8 @@ class Witness:
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran,
         compared: Callable[[Ran, Inputs], Compared],
     ) -> list[Finding]:
-        """What a right answer leaves to chance: the call is run again where there may be such a thing. `ran` is the
-        plain run."""
+        """Return what a right answer leaves to chance: the call is run again where there may be such a thing. `ran` is
+        the plain run."""
         def right(other: Ran) -> bool:
             return compared(other, inputs[-1]).passed
 
@@ -128,8 +128,8 @@ class Witness:
     def elsewhere(
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, right: Callable[[Ran], bool]
     ) -> list[Finding]:
-        """Undefined behaviour on which a right answer rests: it is wrong on another device, which differs in what none
-        promises. Two cases are tried, and those that read what nothing has set, or where they run."""
+        """Return undefined behaviour on which a right answer rests: it is wrong on another device, which differs in
+        what none promises. Two cases are tried, and those that read what nothing has set, or where they run."""
         known = any(isinstance(one, Undefined) and one.what in ELSEWHERE.values() for one in ran.findings)
         few = max(output.numel() for output in ran.outputs.values()) < LEAST_ELEMENTS
         if not known and (few or self._elsewhere >= MOST_ELSEWHERE):
@@ -155,7 +155,7 @@ class Witness:
         return []
 
     def masked(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> list[Finding]:
-        """Loads on whose masked lanes a right answer rests. One small case is looked at."""
+        """Return loads on whose masked lanes a right answer rests. One small case is looked at."""
         if self._masked or case.hidden or ran.one_element:
             return []
         self._masked = True
@@ -174,9 +174,9 @@ class Witness:
     def reordered(
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, right: Callable[[Ran], bool]
     ) -> list[Finding]:
-        """Findings on which an answer rests: it is right in one order of lanes, elements or programs and wrong in
-        another one that is allowed, or wrong where loads come early that nothing orders. Cases with something to order
-        are run again until some of them came out right either way."""
+        """Return findings on which an answer rests: it is right in one order of lanes, elements or programs and wrong
+        in another one that is allowed, or wrong where loads come early that nothing orders. Cases with something to
+        order are run again until some of them came out right either way."""
         found: list[Unwritten | Race | Undefined] = [
             one for one in ran.findings if (isinstance(one, Unwritten) and not one.given)
             or (isinstance(one, Race) and not one.certain)
@@ -209,7 +209,8 @@ class Witness:
     def tuned(
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, right: Callable[[Ran], bool]
     ) -> list[Finding]:
-        """Kernels that add to what an autotuner's other configurations have left. One first call is looked at."""
+        """Return findings about kernels that add to what an autotuner's other configurations have left. One first call
+        is looked at."""
         tuners = {tuner.kernel: tuner for tuner in plan.tuners if not tuner.resets}
         twice = [number for number, kernel in enumerate(plan.kernels)
                  if kernel.name in tuners and _changes(kernel.name, ran.accesses)]
@@ -225,8 +226,8 @@ class Witness:
     def placed(
         self, detail: Detail, case: Case, inputs: Sequence[Inputs], answer: Compared, findings: Sequence[Finding]
     ) -> Detail:
-        """The detail with the line that evidence names: the line of the finding that explains the answer, else the one
-        store that wrote all wrong elements. No line is named where several stores did."""
+        """Return the detail with the line that evidence names: the line of the finding that explains the answer, else
+        the one store that wrote all wrong elements. No line is named where several stores did."""
         comparison = answer.chosen
         if detail.place is not None or comparison.passed or answer.about in case.strides:
             return detail
@@ -257,7 +258,7 @@ class Witness:
 
 
 def _chance(found: Race | Undefined | Unwritten) -> Undefined:
-    """A finding as one on which the answer was seen to rest."""
+    """Return a finding as one on which the answer was seen to rest."""
     if isinstance(found, Undefined):
         return found.model_copy(update={"certain": True})
     if isinstance(found, Unwritten):
@@ -267,7 +268,7 @@ def _chance(found: Race | Undefined | Unwritten) -> Undefined:
 
 
 def _changes(kernel: str, accesses: Sequence[Access]) -> bool:
-    """Whether a kernel reads a buffer that it also writes."""
+    """Return whether a kernel reads a buffer that it also writes."""
     own = [one for one in accesses if one.kernel == kernel]
     return any(one.access == "atomic" for one in own) or bool(
         {one.buffer for one in own if one.access == "load"} & {one.buffer for one in own if one.access == "store"})

@@ -19,34 +19,34 @@ NAME_CHARACTERS = 80
 
 
 def phrases_of(assignment: Assignment) -> Phrases:
-    """The words of the language in which the assignment's file is written."""
+    """Return the words of the language in which the assignment's file is written."""
     return frontends.by_suffix(assignment.suffix).phrases
 
 
 def line_text(source: str, line: int) -> str:
-    """The text of a line, shortened; "" if the file has no such line."""
+    """Return the text of a line, shortened; "" if the file has no such line."""
     lines = source.splitlines()
     return lines[line - 1].strip()[:200] if 0 < line <= len(lines) else ""
 
 
 def indexed(name: str, index: Sequence[int]) -> str:
-    """An element of a tensor: "out[1, 2]"."""
+    """Return an element of a tensor in words: "out[1, 2]"."""
     return f"{name}[{', '.join(map(str, index))}]"
 
 
 def element(name: str, flat: int, shape: Sequence[int]) -> str:
-    """The element of a tensor at a row-major position."""
+    """Return the element of a tensor at a row-major position."""
     return indexed(name, index_of(flat, tuple(shape)))
 
 
 def first_of(name: str, those: Tensor) -> str:
-    """The first of the elements of a tensor that are marked in `those`."""
+    """Return the first of the elements of a tensor that are marked in `those`."""
     return element(name, int(those.flatten().int().argmax()), those.shape)
 
 
 def part(name: str, those: Tensor) -> str:
-    """The part of a tensor in which all elements are marked in `those`, and outside of which none is: from one element
-    on, or some columns. "" where there is no such part."""
+    """Return the part of a tensor in which all elements are marked in `those`, and outside of which none is: from one
+    element on, or some columns. "" where there is no such part."""
     flat = those.flatten()
     begin = int(flat.int().argmax())
     if begin and bool(flat[begin:].all()):
@@ -62,30 +62,31 @@ def part(name: str, those: Tensor) -> str:
 
 
 def place(assignment: Assignment, source: str, line: int) -> Place | None:
-    """A line of the student's file; None where no line is known, which is 0."""
+    """Return a line of the student's file; None where no line is known, which is 0."""
     return Place(file=assignment.file, line=line, text=line_text(source, line)) if line else None
 
 
 def quoted(name: str) -> str:
-    """A name that comes from a submission, as code."""
+    """Return a name that comes from a submission, as code."""
     return f"`{name.replace('`', '')[:NAME_CHARACTERS]}`"
 
 
 def tensor_name(tensor: str, given: str, words: Phrases) -> str:
-    """A tensor by its parameter and the kernel's name for it: "x (`x_ptr` in the kernel)"."""
+    """Return a tensor by its parameter and the kernel's name for it: "x (`x_ptr` in the kernel)"."""
     if given:
         return given if tensor in ("", given) else f"{given} ({quoted(tensor)} in the kernel)"
     return words.names.own_named.format(tensor=quoted(tensor)) if tensor else words.names.own_unnamed
 
 
 def spoken(text: str, words: Phrases) -> str:
-    """A sentence of the judge's in the terms of a language: "block 3" of a kernel for "program 3". What is quoted as
-    code stays."""
+    """Return a sentence of the judge's in the terms of a language: "block 3" of a kernel for "program 3". What is
+    quoted as code stays."""
     return _with_terms(text, words.names.terms)
 
 
 def spoken_mistake(text: str, words: Phrases) -> str:
-    """The hint of an assignment's mistake in the terms of a language. A block is what the language takes it for."""
+    """Return the hint of an assignment's mistake in the terms of a language. A block is what the language takes it
+    for."""
     return _with_terms(text, {**words.names.terms, **words.names.mistakes, "block": "block"})
 
 
@@ -105,7 +106,8 @@ def _with_terms(text: str, terms: Mapping[str, str]) -> str:
 
 @cache
 def _pattern(terms: Sequence[str]) -> re.Pattern[str]:
-    """What finds any of these terms, the longest first: words with an s behind them, or with a capital, too."""
+    """Return a pattern that finds any of these terms, the longest first: words with an s behind them, or with a
+    capital, too."""
     found = []
     for term in sorted(terms, key=len, reverse=True):
         first = f"[{term[0].upper()}{term[0]}]" if term[0].islower() else re.escape(term[0])
@@ -117,18 +119,18 @@ def _pattern(terms: Sequence[str]) -> re.Pattern[str]:
 
 
 def written_name(assignment: Assignment, name: str) -> str:
-    """A parameter by the name that the function has for it in the file's language; "" for none."""
+    """Return a parameter by the name that the function has for it in the file's language; "" for none."""
     return next((one.name for one in assignment.takes if one.of[:1] == (name,)), name)
 
 
 def extent(sizes: Sequence[int]) -> str:
-    """ "3 x 2", of a grid of (3, 2, 1)."""
+    """Return the extent of a grid in words: "3 x 2" for (3, 2, 1)."""
     last = max((at for at, size in enumerate(sizes) if size != 1), default=0)
     return " x ".join(f"{size:,}" for size in sizes[:last + 1])
 
 
 def started(line: int, grid: Sequence[int]) -> str:
-    """ "launch in line 12 starts 3 x 2 programs"."""
+    """Return what a launch starts: "launch in line 12 starts 3 x 2 programs"."""
     count = extent(grid)
     return f"launch in line {line} starts {count} program{'s' * (count != '1')}"
 
@@ -138,17 +140,17 @@ def listed(names: Sequence[str]) -> str:
 
 
 def capital(text: str) -> str:
-    """A text as the beginning of a sentence."""
+    """Return a text as the beginning of a sentence."""
     return text[:1].upper() + text[1:]
 
 
 def in_line(line: int) -> str:
-    """ " in line 12", or nothing where no line is known."""
+    """Return " in line 12", or nothing where no line is known."""
     return f" in line {line}" if line else ""
 
 
 def program(one: Program, *others: Program) -> str:
-    """A program as its author counts: 3 in a grid of one dimension, else (3, 1). `others` show how many dimensions
-    there are."""
+    """Return a program as its author counts: 3 in a grid of one dimension, else (3, 1). `others` show how many
+    dimensions there are."""
     last = max((axis for ids in (one, *others) for axis, number in enumerate(ids) if number), default=0)
     return f"{one[0]:,}" if last == 0 else f"({', '.join(str(number) for number in one[:last + 1])})"

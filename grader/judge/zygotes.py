@@ -1,4 +1,5 @@
-"""Zygotes of the executors on a GPU, which a lane can start with itself: torch takes all of them seconds to import."""
+"""Fork servers of the executors on a GPU, which a lane can start with itself: torch takes all of them seconds to
+import."""
 
 from __future__ import annotations
 
@@ -6,26 +7,26 @@ from grader.engine.forkserver.handle import Zygote
 from grader.plan import wire
 
 AHEAD = 3
-"""Zygotes that a lane needs: two for submissions, one for baselines. No more are taken at first, so whoever takes one
-finds it."""
+"""Fork servers that a lane needs: two for submissions, one for baselines. No more are taken at first, so whoever takes
+one finds it."""
 
 _started: list[Zygote] = []
 
 
 def start_ahead() -> list[Zygote]:
-    """Starts as many as a lane needs, and returns them."""
+    """Start as many fork servers as a lane needs, and return them."""
     started = [_start() for _ in range(AHEAD)]
     _started.extend(started)
     return started
 
 
 def executor_zygote() -> Zygote:
-    """A zygote for executors: unconfined, since they run only code of ours."""
+    """Return a fork server for executors: unconfined, since they run only code of ours."""
     return _started.pop() if _started else _start()
 
 
 def close_unused() -> None:
-    """Ends those that were started and not taken."""
+    """End the fork servers that were started and not taken."""
     while _started:
         _started.pop().close()
 

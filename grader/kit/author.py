@@ -1,5 +1,5 @@
-"""The words of an assignment: what an `assignment.py` imports, but for families of mistakes and checks, which are
-modules of their own beside this one."""
+"""The names that an `assignment.py` imports, except the families of mistakes and checks, which are modules of their own
+beside this one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
     "mistakes", "rounding", "timed"]
 
 EPS16, EPS32 = 2.0**-10, 2.0**-23
-"""The distance from 1 to the next number in fp16 and fp32."""
+"""The machine epsilon of fp16 and of fp32: the distance from 1 to the next number."""
 SMALLEST16, SMALLEST_NORMAL32 = 2.0**-24, 2.0**-126
 """The smallest fp16 number above zero, and the smallest normal fp32 number."""
 
@@ -35,13 +35,14 @@ SpotCheck = Callable[[Sequence[Inputs], Any], Callable[[Sequence[Inputs], Sequen
 
 
 def eps(dtype: torch.dtype) -> float:
-    """The distance from 1 to the next number of a float's dtype: 2⁻⁷ of bfloat16, EPS16 of float16."""
+    """Return the machine epsilon of a float's dtype, the distance from 1 to the next number: 2⁻⁷ for bfloat16, EPS16
+    for float16."""
     return torch.finfo(dtype).eps
 
 
 def rounding(answer: Tensor, dtype: torch.dtype) -> Tensor:
-    """The absolute error allowed for each element (float64) of an `answer` that is rounded to a float's dtype once:
-    twice what rounding to the nearest errs by."""
+    """Return the absolute error allowed for each element (float64) of an `answer` that is rounded to a float's dtype
+    once: twice the error of rounding to the nearest."""
     info = torch.finfo(dtype)
     # Numbers that are not normal lie as far apart as the smallest normal ones. GPUs may take those of float32 and
     # bfloat16 for zero.
@@ -50,9 +51,9 @@ def rounding(answer: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def mistakes(*given: Mistake | tuple[str, str, Callable[..., Any]], output: str = "") -> tuple[Mistake, ...]:
-    """Mistakes of an assignment: each is (name, hint, wrong answer), or a `Mistake` from a family. `output` names the
-    output that they are about, if there are several; "" is the first. With more names, "values indices", an answer is
-    a sequence, with a wrong answer or None for each of them."""
+    """Return the mistakes of an assignment: each is (name, hint, wrong answer), or a `Mistake` from a family. `output`
+    names the output that they are about, if there are several; "" is the first. With more names, "values indices", an
+    answer is a sequence, with a wrong answer or None for each of them."""
     made = [one if isinstance(one, Mistake) else Mistake(name=one[0], hint=one[1], answer=one[2]) for one in given]
     names = output.split()
     if len(names) > 1:
@@ -68,7 +69,8 @@ def _part(answer: Callable[..., Any], at: int, **inputs: Any) -> Any:
 
 @cache
 def rows_of(*names: str) -> Rows:
-    """The rows of an assignment whose output row i depends on row i of these inputs, and on the whole other inputs."""
+    """Return the rows of an assignment whose output row i depends on row i of these inputs, and on the whole other
+    inputs."""
     def rows(inputs: Inputs, index: slice | Tensor) -> Inputs:
         return {name: value[index] if name in names else value for name, value in inputs.items()}
 
@@ -82,7 +84,7 @@ def assignment(
     rows: Rows | str | Mapping[str, Rows | str] | None = None,
     **more: Any,
 ) -> Assignment:
-    """Makes an `Assignment` whose inputs are drawn from `distributions`.
+    """Make an `Assignment` whose inputs are drawn from `distributions`.
 
     `tolerance`, `rows`, `columns` and `spot_check` hold for every output, or are given by the output's name: one that
     is left out is exact, or has none. `rows` may be the names of the inputs that are taken row by row. Without `work`

@@ -1,8 +1,9 @@
 """A kernel that draws a tensor for many calls at once on a GPU, each from its own secret key.
 
 Numbers come from Philox-4x32 with seven rounds (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011),
-whose counter is an element's place: the same key gives the same contents. Arithmetic is exact or rounded once, and
-never fused, so that every device gives the same bits. A Spread's numbers are sums of two evenly distributed ones here.
+whose counter is an element's index: the same key gives the same contents. Arithmetic is exact or rounded once, and
+never fused, so that every device gives the same bits. A Spread's numbers are sums of two uniformly distributed ones
+here.
 """
 
 # Kernels have no strict types.
@@ -24,14 +25,14 @@ from grader.kit.whole import Bools, Indices, Sizes, Whole
 from grader.model.parameters import value_of
 
 LANES = 256
-"""Neighbouring elements in a stretch; a program draws four stretches, of four rows or of one row."""
+"""Number of neighbouring elements in a stretch; a program draws four stretches, of four rows or of one row."""
 UNIT = math.sqrt(6) / 2**16
-"""The inverse of the standard deviation of a sum of two numbers, each evenly distributed from 0 to 65,535."""
+"""The inverse of the standard deviation of a sum of two numbers, each uniformly distributed from 0 to 65,535."""
 ROUNDS = 7
 MOST_FLAT = (1 << 31) - 4 * LANES
-"""Elements of a matrix that are numbered through, so that no lane of a program is idle in short rows."""
+"""Most elements of a matrix that is indexed as a single row, so that no lane of a program is idle in short rows."""
 MOST_DISTINCT = 1 << 23
-"""Numbers of a row that the bits of a float32 below its exponent tell apart."""
+"""Most numbers of a row that the mantissa bits of a float32 tell apart."""
 
 
 @triton.jit
@@ -42,8 +43,8 @@ def _spread(bits, scale, offset, unit):
 
 @triton.jit
 def _distinct(x, key, element, width, BITS: tl.constexpr, ROUNDS: tl.constexpr):
-    """x with lowest bits of its own for each element of a row, as `grader.kit.inputs` makes them: numbers of columns,
-    mixed by secret ones of the row."""
+    """Return x with lowest bits of its own for each element of a row, as `grader.kit.inputs` makes them: column
+    indices, mixed by secret numbers of the row."""
     row, own = element // width, (element % width).to(tl.uint32)
     zero = tl.zeros_like(row)
     first, second, third, more = tl.philox(key, row, zero + 3, zero, zero, ROUNDS)
@@ -69,10 +70,10 @@ def draw_kernel(
     EVERY: tl.constexpr, REPLACE: tl.constexpr, LOUD: tl.constexpr, SIGN: tl.constexpr, LEVELS: tl.constexpr,
     STEP: tl.constexpr, WHOLE: tl.constexpr, LANES: tl.constexpr, ROUNDS: tl.constexpr,
 ):
-    """A program draws four stretches of LANES elements of slot `program_id(1)`: below one another for DOWN, where the
-    loud axis is that of the columns, else one after another; FLAT is a matrix of `width` columns as a single row. AXIS
-    of scales, or −1; LOUD axis, or −1. DISTINCT is the number of lowest bits that no two elements of a row share, or 0.
-    WHOLE numbers, of which some come often for 2, or bools for 3."""
+    """Draw, in each program, four stretches of LANES elements of slot `program_id(1)`: below one another for DOWN,
+    where the loud axis is that of the columns, else one after another; FLAT is a matrix of `width` columns as a single
+    row. AXIS of scales, or −1; LOUD axis, or −1. DISTINCT is the number of lowest bits that no two elements of a row
+    share, or 0. WHOLE numbers, of which some come often for 2, or bools for 3."""
     slot = tl.program_id(1).to(tl.int64)
     out_ptr = memory_ptr + tl.multiple_of(tl.load(starts_ptr + slot), 16)
     key = tl.load(keys_ptr + slot)
@@ -160,12 +161,12 @@ def draw_kernel(
 
 
 NONE, EVEN, OFTEN, BOOLS = 0, 1, 2, 3
-"""Kinds of whole numbers: none, evenly distributed ones, those of which some come often, bools."""
+"""Kinds of whole numbers: none, uniformly distributed ones, those of which some come often, bools."""
 
 
 def _whole(distribution: Distribution, sizes: Sizes) -> tuple[int, int, int, float]:
-    """The kind of a distribution's whole numbers, the lowest, how many there are, and the share of `Indices.repeats` or
-    `Bools`."""
+    """Return the kind of a distribution's whole numbers, the lowest, how many there are, and the share of
+    `Indices.repeats` or `Bools`."""
     if isinstance(distribution, Whole):
         low = value_of(distribution.low, sizes)
         return EVEN, low, value_of(distribution.high, sizes) - low + 1, 0.0
@@ -178,12 +179,13 @@ def _whole(distribution: Distribution, sizes: Sizes) -> tuple[int, int, int, flo
 
 @cache
 def _on_device(least: int, span: int, share: int, device: torch.device) -> Tensor:
-    """Bounds in memory, so that no number is a constant of the kernel; kept, since a copy waits for the device."""
+    """Return the bounds in memory, so that no number is a constant of the kernel; they are cached, since a copy waits
+    for the device."""
     return torch.tensor([least, span, share], device=device)
 
 
 def draws(distribution: Distribution, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes) -> bool:
-    """Whether `draw_all` can draw this in tensors of a shape and dtype. Others cost more: floats of 64 bits need
+    """Return whether `draw_all` can draw this in tensors of a shape and dtype. Others cost more: floats of 64 bits need
     numbers of their own, and not every device converts to those of 8."""
     if isinstance(distribution, Spread):
         if distribution.distinct:
@@ -201,9 +203,9 @@ def draw_all(
     distribution: Distribution, shape: Sequence[int], memory: Tensor, starts: Tensor, keys: Tensor,
     tables: Tables | None, sizes: Sizes,
 ) -> None:
-    """Draws a tensor for every slot, in one launch: one that `draws` allows. `memory` is flat and of the tensor's type;
-    `starts` (int64) are the indices of the slots' first elements, multiples of 16; `keys` are int64, one for each slot.
-    A Spread needs its `tables`; `sizes` are those of the case."""
+    """Draw a tensor for every slot, in one launch, from a distribution that `draws` allows. `memory` is flat and of the
+    tensor's type; `starts` (int64) are the indices of the slots' first elements, multiples of 16; `keys` are int64, one
+    for each slot. A Spread needs its `tables`; `sizes` are those of the case."""
     rows, columns = as_matrix(shape)
     width = columns
     spread = distribution if isinstance(distribution, Spread) else Spread(axis=None)

@@ -25,7 +25,7 @@ class Outliers:
     """Outliers: one of every `every` neighbouring elements (a power of two, at most 256), at a secret place.
 
     It is multiplied by `times`; or, with `exponents`, replaced by ±m·2^e with e a whole number from the first to the
-    last exponent and m evenly distributed from 1 to 2.
+    last exponent and m uniformly distributed from 1 to 2.
     """
 
     every: int
@@ -66,10 +66,10 @@ class Peaks:
 class Spread:
     """Random numbers around zero, times a scale, plus an offset.
 
-    The scale lies between two numbers; its logarithm is evenly distributed, or with `even` the scale itself. The offset
-    lies within ±`offset`, measured in scales, or with `absolute` as it is. Each index along `axis` (0: each row) has
-    its own scale and offset; with None all elements share them. With `distinct` no number comes twice in a row, along
-    the last axis: what leaves the order of equal numbers open has one right answer.
+    The scale lies between two numbers; its logarithm is uniformly distributed, or with `even` the scale itself. The
+    offset lies within ±`offset`, measured in scales, or with `absolute` as it is. Each index along `axis` (0: each row)
+    has its own scale and offset; with None all elements share them. With `distinct` no number comes twice in a row,
+    along the last axis: what leaves the order of equal numbers open has one right answer.
     """
 
     scale: tuple[float, float] = (1.0, 1.0)
@@ -92,13 +92,13 @@ class Bits:
 
 EVERY_EDGE = 8
 PEAK = 8
-"""Elements of a peak in a long row, and in others the share of a row that is one."""
+"""Number of elements of a peak in a long row; in others one of PEAK elements of the row belongs to it."""
 MIXINGS = 3
 
 
 def edges(dtype: torch.dtype) -> tuple[int, int, int, int, int]:
-    """The bits, beside the sign, of 0, the smallest and largest subnormal number, the smallest normal one, the largest
-    of a float's dtype."""
+    """Return the bits, beside the sign, of 0, the smallest and largest subnormal number, the smallest normal one, the
+    largest of a float's dtype."""
     info, integer = torch.finfo(dtype), _INTEGERS[dtype.itemsize]
     normal, largest = (int(torch.tensor(x, dtype=dtype).view(integer)) for x in (info.smallest_normal, info.max))
     return 0, 1, normal - 1, normal, largest
@@ -121,7 +121,7 @@ class Bytes:
 
 @dataclass(frozen=True)
 class Number:
-    """A scalar between two numbers, whose logarithm is evenly distributed."""
+    """A scalar between two numbers, whose logarithm is uniformly distributed."""
 
     low: float
     high: float
@@ -151,7 +151,7 @@ class Tables:
 def maker(
     parameters: Sequence[Parameter], distributions: Distributions
 ) -> Callable[[Case, torch.Generator], Inputs]:
-    """An assignment's `make_inputs`: draws all parameters of a case from a generator, on its device."""
+    """Return an assignment's `make_inputs`, which draws all parameters of a case from a generator, on its device."""
 
     def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
         return _draw_all(parameters, distributions(case), case, generator)
@@ -162,7 +162,7 @@ def maker(
 def numbers(
     parameters: Sequence[Parameter], distributions: Distributions, case: Case, generator: torch.Generator
 ) -> dict[str, Value]:
-    """The scalars that `maker` draws, with tensors of one element: for whoever needs no tensors."""
+    """Return the scalars that `maker` draws, from tensors of one element: for callers that need no tensors."""
     named = distributions(case)
     small = [p if isinstance(p, Scalar) else p.model_copy(update={"shape": (1,) * len(p.shape)})
              for p in given(parameters) if isinstance(p, Scalar) or not isinstance(named.get(p.name), Values)]
@@ -173,7 +173,7 @@ def numbers(
 def _draw_all(
     parameters: Sequence[Parameter], named: Mapping[str, Distribution], case: Case, generator: torch.Generator
 ) -> Inputs:
-    """Raises CatalogueError."""
+    """Draw all inputs of a case. Raises CatalogueError."""
     if missing := [p.name for p in given(parameters) if p.name not in named]:
         raise CatalogueError(f"{case.name}: distributions: {missing[0]} is missing; return one for each input")
     shapes = {p.name: shape_of(p, case) for p in given(parameters) if not isinstance(p, Scalar)}
@@ -194,7 +194,7 @@ def _draw_all(
 
 
 def middle(distribution: Distribution, sizes: Sizes) -> Value:
-    """A typical number, where a scalar has to stay the same."""
+    """Return a typical number, where a scalar has to stay the same."""
     assert isinstance(distribution, Number | Values), "a number is no tensor"
     return distribution.middle if isinstance(distribution, Number) else distribution.middle(sizes)
 
@@ -213,7 +213,7 @@ def _number(distribution: Distribution, scalar: Scalar, sizes: Sizes, generator:
 def tables(
     spread: Spread, shape: Sequence[int], slots: int, partner: Tensor | None, generator: torch.Generator
 ) -> Tables:
-    """Draws the scales and offsets of a tensor for so many slots."""
+    """Draw the scales and offsets of a tensor for a number of slots."""
     rows, columns = as_matrix(shape)
     size = 1 if spread.axis is None else (rows, columns)[spread.axis]
     low, high = spread.scale
@@ -227,7 +227,7 @@ def partner_tables(
     distributions: Mapping[str, Distribution], shapes: Mapping[str, Sequence[int]], slots: int,
     generator: torch.Generator,
 ) -> dict[str, Tensor]:
-    """`Tables.partner` for each tensor with loud positions, which all share it."""
+    """Return `Tables.partner` for each tensor with loud positions, which all share it."""
     partners: dict[str, Tensor] = {}
     shared: Tensor | None = None
     for name, distribution in distributions.items():
@@ -256,7 +256,7 @@ def draw(
     distribution: Distribution, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes, partner: Tensor | None,
     generator: torch.Generator,
 ) -> Tensor:
-    """A contiguous tensor on the generator's device. Raises ValueError for a distribution that cannot fill it."""
+    """Draw a contiguous tensor on the generator's device. Raises ValueError for a distribution that cannot fill it."""
     device = generator.device
     if isinstance(distribution, Values):
         return distribution.draw(shape, dtype, sizes, generator)
@@ -313,7 +313,7 @@ def _bits(shape: Sequence[int], dtype: torch.dtype, generator: torch.Generator) 
 
 
 def _make_distinct(x: Tensor, generator: torch.Generator) -> None:
-    """Gives each element of a row its own lowest bits, in place. Raises ValueError if the dtype has too few of them."""
+    """Give each element of a row its own lowest bits, in place. Raises ValueError if the dtype has too few of them."""
     (rows, columns), info, device = x.shape, torch.finfo(x.dtype), x.device
     size = (columns - 1).bit_length()
     if 2 ** -size < info.eps:
@@ -362,7 +362,7 @@ def _put_peaks(peaks: Peaks, x: Tensor, generator: torch.Generator) -> None:
 
 
 def _make_loud(loud: Loud, x: Tensor, partner: Tensor) -> None:
-    """`x` has the loud axis first, and is changed in place."""
+    """Make the paired positions of `x` loud, in place. The loud axis is the first of `x`."""
     positions = torch.arange(len(partner), device=partner.device)
     (early,) = torch.where(partner == positions)
     (late,) = torch.where((partner >= 0) & (partner != positions))

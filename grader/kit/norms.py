@@ -24,23 +24,23 @@ FIXED = (1e-3, 1e-5, 1e-6, 1e-8)
 
 
 def distributions(case: Case) -> Mapping[str, Distribution]:
-    """Each row of x has its own scale, offset and outliers; the weights have both signs."""
+    """Return distributions where each row of x has its own scale, offset and outliers; the weights have both signs."""
     x = Spread(scale=SCALES[case.values], offset=2.0, outliers=Outliers(256, times=30))
     return {"x": x, "weight": Spread(), "eps": Number(1e-6, 1e-4)}
 
 
 def oracle(x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    """The right answer."""
+    """Return the right answer."""
     return by_mean(mean_square(x), x, weight, eps)
 
 
 def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
-    """The absolute error allowed for each element."""
+    """Return the absolute error allowed for each element."""
     return allowed(expected, expected.shape[-1])
 
 
 def allowed(expected: Tensor, n: int) -> Tensor:
-    """The absolute error allowed for these elements of rows of `n`."""
+    """Return the absolute error allowed for these elements of rows of `n`."""
     # Squares, mean, eps, reciprocal root and the two products err by about 8 units of EPS32 together, 2 of them for a
     # GPU's rsqrt. If n squares are added one after another, the worst sensible order, each addition errs by EPS32/2 of
     # the sum at random: √n/2 units together, which the root halves. Sums by blocks err far less.
@@ -48,7 +48,7 @@ def allowed(expected: Tensor, n: int) -> Tensor:
 
 
 def mean_square(x: Tensor) -> Tensor:
-    """The mean square along the last axis, (…, 1)."""
+    """Return the mean square along the last axis, (…, 1)."""
     return x.double().square().mean(dim=-1, keepdim=True)
 
 
@@ -57,17 +57,18 @@ def scaled(x: Tensor, weight: Tensor, divisor: Tensor) -> Tensor:
 
 
 def by_mean(mean: Tensor, x: Tensor, weight: Tensor, eps: float | Tensor) -> Tensor:
-    """The answer that follows from a mean square."""
+    """Return the answer that follows from a mean square."""
     return scaled(x, weight, torch.sqrt(mean + eps))
 
 
 def by_sum(total: Tensor, x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    """The answer that follows from a sum of squares."""
+    """Return the answer that follows from a sum of squares."""
     return by_mean(total / x.shape[-1], x, weight, eps)
 
 
 def norm_mistakes(size: str, blocks: Sequence[int]) -> Iterator[Mistake]:
-    """Mistakes with eps, weight, mean and root. `size` is the mean's divisor in words, `blocks` are sizes of blocks."""
+    """Yield mistakes with eps, weight, mean and root. `size` is the mean's divisor in words, `blocks` are sizes of
+    blocks."""
     for name, hint, answer in (
         ("no eps", "eps is missing: it is added to the mean of the squares, and matters where x is small.",
          lambda x, weight, eps: by_mean(mean_square(x), x, weight, 0)),

@@ -14,12 +14,13 @@ PLACES = 1 << 15
 """Elements of an answer that are checked."""
 
 At = Callable[[Tensor, Mapping[str, Tensor]], tuple[Tensor, Tensor]]
-"""Takes places in the outputs, shape (calls, PLACES), and the inputs of all calls, stacked, with numbers as float64 of
-shape (calls, 1). Returns the right answers there and the error allowed, in float64."""
+"""A function that takes places in the outputs, shape (calls, PLACES), and the inputs of all calls, stacked, with
+numbers as float64 of shape (calls, 1). It returns the right answers there and the error allowed, in float64."""
 
 
 def secret_places(at: At) -> Callable[[Sequence[Inputs], torch.Generator], Callable[..., Tensor]]:
-    """A `spot_check` for outputs of one dimension: compares PLACES secret elements of each, and finds NaN anywhere.
+    """Return a `spot_check` for outputs of one dimension: it compares PLACES secret elements of each, and finds NaN
+    anywhere.
 
     The right answers there are kept from before the calls, so the check needs no inputs afterwards, and a kernel cannot
     change them to its advantage: one huge element, say, would make a sum known without adding. A kernel that leaves out

@@ -17,9 +17,9 @@ GROUP = 32
 SINGLES = 4096
 """Elements that are checked one by one."""
 SUMMED = 1
-"""How many outputs of a replay are checked as a whole."""
+"""Number of outputs of a replay that are checked as a whole."""
 LINES = 64
-"""How many rows of a, and columns of b, are kept from before the call."""
+"""Number of rows of a, and of columns of b, that are kept from before the call."""
 SIDE_BY_SIDE = 2**25
 """float32 numbers of partial products that are held at a time, where a mistake rounds each of them."""
 PART = {"cpu": 2**22, "cuda": 2**25}
@@ -28,15 +28,16 @@ are few launches."""
 
 
 def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
-    """The absolute error allowed for each element of a (M, K) times b (K, N), summed in fp32 and rounded to fp16."""
+    """Return the absolute error allowed for each element of a (M, K) times b (K, N), summed in fp32 and rounded to
+    fp16."""
     a, b = inputs["a"].double(), inputs["b"].double()
     lengths: Tensor = a.norm(dim=1)[:, None] * b.norm(dim=0)[None, :]
     return _rounding(expected) + _adding(a.shape[1]) * lengths
 
 
 def sums_in_fp16(steps: Sequence[int]) -> Iterator[Mistake]:
-    """Mistakes that round to fp16 on the way: the products of blocks of K, as long as each of `steps`, or their sums.
-    """
+    """Yield mistakes that round to fp16 on the way: the products of blocks of K, as long as each of `steps`, or their
+    sums."""
     types = (torch.float32, torch.float16), (torch.float16, torch.float16), (torch.float16, torch.float32)
     for parts, total in types:
         for step in steps:
@@ -59,7 +60,7 @@ def sums_in_fp16(steps: Sequence[int]) -> Iterator[Mistake]:
 
 
 def _products(a: Tensor, b: Tensor, step: int) -> Iterator[Tensor]:
-    """The products of blocks of K of length `step`, some at a time: shape (blocks, M, N)."""
+    """Yield the products of blocks of K of length `step`, some at a time: shape (blocks, M, N)."""
     rows, k, columns = *a.shape, b.shape[1]
     some = max(1, SIDE_BY_SIDE // max(1, rows * columns))
     whole = k // step
@@ -78,7 +79,7 @@ def _rounding(answer: Tensor) -> Tensor:
 
 
 def _adding(k: int) -> float:
-    """The error allowed for a sum in fp32, as a share of the product of the two lengths."""
+    """Return the error allowed for a sum in fp32, as a share of the product of the two lengths."""
     # Products of fp16 are exact in fp32. Partial sums of products with random signs are about |a_i|·|b_j|/√K (lengths
     # of row and column). K additions that round at random err by √K·EPS32/2 of that, hence |a_i|·|b_j|·EPS32/2; eight
     # times that is allowed. Tensor cores truncate, always to the same side, about once in 16 products: √K/16 more.
@@ -88,8 +89,8 @@ def _adding(k: int) -> float:
 def spot_check(
     inputs: Sequence[Inputs], generator: torch.Generator
 ) -> Callable[[Sequence[Inputs], Sequence[Tensor]], Tensor]:
-    """Keeps LINES secret rows of a and columns of b of each call. Returns a check that computes each output again where
-    these lines cross, and SUMMED secret outputs as a whole, with about 1 / GROUP of a product's arithmetic.
+    """Keep LINES secret rows of a and columns of b of each call, and return a check that computes each output again
+    where these lines cross, and SUMMED secret outputs as a whole, with about 1 / GROUP of a product's arithmetic.
 
     The check takes the inputs as they are after the calls. It checks each row of the SUMMED outputs in groups of GROUP
     columns: it adds the group's elements with secret random signs r, and the columns of b with the same signs, once for
@@ -135,7 +136,7 @@ def spot_check(
 
 
 def _sums(a: Tensor, b: Tensor, output: Tensor, generator: torch.Generator) -> Iterator[Tensor]:
-    """Yields the largest error over the error allowed, for the groups of some rows at a time."""
+    """Yield the largest error over the error allowed, for the groups of some rows at a time."""
     (m, k), n = a.shape, b.shape[1]
     signs = 2 * _drawn(2, n, generator) - 1
     # Multiplying by a sign is exact in any type.
@@ -163,7 +164,7 @@ def _sums(a: Tensor, b: Tensor, output: Tensor, generator: torch.Generator) -> I
 
 
 def _singles(a: Tensor, b: Tensor, output: Tensor, generator: torch.Generator) -> Iterator[Tensor]:
-    """Yields the largest error over the error allowed, for some of SINGLES elements at a time."""
+    """Yield the largest error over the error allowed, for some of SINGLES elements at a time."""
     k = a.shape[1]
     rows, columns = (_drawn(size, SINGLES, generator) for size in output.shape)
     step = max(1, PART[a.device.type] // (2 * k))
@@ -192,7 +193,8 @@ def _worst(got: Tensor, right: Tensor, allowed: Tensor) -> Tensor:
 
 
 def _groups(x: Tensor) -> Tensor:
-    """x (rows, N) in groups of GROUP neighbouring columns (rows, ⌈N / GROUP⌉, GROUP), the last padded with zeros."""
+    """Return x (rows, N) in groups of GROUP neighbouring columns (rows, ⌈N / GROUP⌉, GROUP), the last padded with
+    zeros."""
     missing = -x.shape[1] % GROUP
     # `pad` copies even if it adds nothing.
     padded = torch.nn.functional.pad(x, (0, missing)) if missing else x

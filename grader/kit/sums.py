@@ -22,7 +22,7 @@ def wrong_sums(
     families: Iterable[tuple[str, str, WrongSum]], blocks: Sequence[int], terms: Callable[..., Tensor],
     finish: Callable[..., Tensor],
 ) -> Iterator[Mistake]:
-    """Yields a mistake for each family (name, hint, wrong sum) and block size. `terms(**inputs)` are the terms of the
+    """Yield a mistake for each family (name, hint, wrong sum) and block size. `terms(**inputs)` are the terms of the
     sum, `finish(total, **inputs)` is the answer that follows from a sum."""
     for name, hint, wrong in families:
         for block in blocks:
@@ -94,7 +94,7 @@ def _sum(terms: Tensor) -> Tensor:
 
 
 def _of_blocks(terms: Tensor, block: int) -> Tensor | None:
-    """The sum of each block; None if there is only one."""
+    """Return the sum of each block; None if there is only one."""
     n = terms.shape[-1]
     if n <= block:
         return None
@@ -103,7 +103,7 @@ def _of_blocks(terms: Tensor, block: int) -> Tensor | None:
 
 
 def not_rescaled(x: Tensor, block: int) -> Tensor | None:
-    """Of exp(x − maximum), block by block: each enters by the largest x so far."""
+    """Return the sum of exp(x − maximum), block by block, where the maximum of each block is the largest x so far."""
     if x.shape[-1] <= block:
         return None
     blocks = torch.nn.functional.pad(x, (0, -x.shape[-1] % block), value=-math.inf).view(*x.shape[:-1], -1, block)
@@ -112,7 +112,8 @@ def not_rescaled(x: Tensor, block: int) -> Tensor | None:
 
 
 def lanes_not_scaled(x: Tensor, block: int) -> Tensor | None:
-    """Of exp(x − maximum), lane by lane of a loop: each sum is that by the largest x of its lane."""
+    """Return the sum of exp(x − maximum), lane by lane of a loop, where the maximum of each lane is its own largest
+    x."""
     if x.shape[-1] == 1:
         return None
     lanes = torch.nn.functional.pad(x, (0, -x.shape[-1] % block), value=-math.inf).view(*x.shape[:-1], -1, block)

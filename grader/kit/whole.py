@@ -22,7 +22,7 @@ Sizes = Mapping[str, int]
 
 
 class Values(ABC):
-    """Values that are no float32 around zero."""
+    """Values other than float32 numbers around zero."""
 
     @abstractmethod
     def draw(self, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes, generator: torch.Generator) -> Tensor: ...
@@ -97,8 +97,9 @@ class Distinct(Values):
 
 @dataclass(frozen=True)
 class Offsets(Values):
-    """Where ragged rows begin, along the last axis of N + 1 elements for N rows: whole numbers from 0 to `total`, none
-    smaller than the one before. About a quarter of the rows are empty, and one holds about half of all elements."""
+    """Offsets at which ragged rows begin, along the last axis of N + 1 elements for N rows: whole numbers from 0 to
+    `total`, none smaller than the one before. About a quarter of the rows are empty, and one holds about half of all
+    elements."""
 
     total: Bound
 
@@ -136,7 +137,7 @@ class Bools(Values):
 
 @dataclass(frozen=True)
 class OneOf(Values):
-    """Each element is one of these values, all equally likely: `OneOf((-1.0, -0.0, 0.0, 2.0))` has equal elements
+    """One of these values for each element, all equally likely: `OneOf((-1.0, -0.0, 0.0, 2.0))` has equal elements
     everywhere, for what has to decide between them, and both zeros."""
 
     values: tuple[Value, ...]
@@ -170,7 +171,7 @@ def _even(low: int, high: int, shape: Sequence[int], dtype: torch.dtype, generat
 
 
 def _with_ends(x: Tensor, low: int, high: int, generator: torch.Generator) -> Tensor:
-    """`x` with both ends at two secret places, if it has as many."""
+    """Return `x` with both ends at two secret places, if it has as many."""
     if (count := x.numel()) < 2:
         return x
     first, step = (torch.randint(least, count, (1,), generator=generator, device=x.device) for least in (0, 1))
@@ -180,7 +181,7 @@ def _with_ends(x: Tensor, low: int, high: int, generator: torch.Generator) -> Te
 
 
 def _shared(share: float, shape: Sequence[int], generator: torch.Generator) -> Tensor:
-    """A bool tensor, of which a share is true."""
+    """Return a bool tensor, of which a share is true."""
     return torch.rand(tuple(shape), generator=generator, device=generator.device) < share
 
 
@@ -192,7 +193,7 @@ def _exact(values: Sequence[Value], dtype: torch.dtype) -> Tensor:
 
 
 def _hold(dtype: torch.dtype, low: int, high: int) -> None:
-    """Raises ValueError if there are no numbers between two bounds, or the dtype cannot hold them all."""
+    """Raise ValueError if there are no numbers between two bounds, or the dtype cannot hold them all."""
     if high < low:
         raise ValueError(f"no whole number lies between {low} and {high}; raise the upper bound")
     if dtype.is_floating_point:

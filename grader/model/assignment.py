@@ -78,7 +78,7 @@ class Renewal(NamedTuple):
 
 
 class Answer(Table):
-    """How one of several outputs is judged, where that differs from the others: see `Assignment`."""
+    """The rules by which one of several outputs is judged, where they differ from the others': see `Assignment`."""
 
     tolerance: Callable[[Inputs, Any], Any] | None = None
     rows: Callable[[Inputs, Any], Inputs] | None = None
@@ -154,12 +154,14 @@ class Assignment(Table):
     subject: str = ""
 
     def written(self, file: str) -> Self:
-        """The assignment in the language of a file of this name; as it is, if no language has the file's suffix."""
+        """Return the assignment in the language of a file of this name; as it is, if no language has the file's
+        suffix."""
         suffix = PurePath(file).suffix
         return self.model_copy(update={"suffix": suffix}) if suffix in frontends.suffixes() else self
 
     def in_languages(self, counted: Sequence[str] = ()) -> list[Self]:
-        """The assignment in each of its languages, its own first: those that it has a form for, and that count."""
+        """Return the assignment in each of its languages, its own first: those that it has a form for, and that
+        count."""
         known = frontends.front_ends()
         others = [known[name].suffix for name in self.forms if name in known and name in (counted or known)]
         own = frontends.by_suffix(self.suffix).name
@@ -172,18 +174,18 @@ class Assignment(Table):
 
     @property
     def function(self) -> str:
-        """The name of the function in the file's language."""
+        """Return the name of the function in the file's language."""
         form = self.form()
         return self.name if form is None else form.function
 
     def form(self) -> Form | None:
-        """The function's form in the file's language; None if it is that of the parameters."""
+        """Return the function's form in the file's language; None if it is that of the parameters."""
         text = self.forms.get(frontends.by_suffix(self.suffix).name)
         return None if text is None else read_form(text)
 
     @property
     def takes(self) -> list[WrittenParameter]:
-        """The function's parameters in the file's language."""
+        """Return the function's parameters in the file's language."""
         kinds = {p.name: p for p in self.parameters}
         form = self.form()
         named = [(p.name, (p.name,)) for p in self.parameters] if form is None else form.parameters
@@ -194,23 +196,23 @@ class Assignment(Table):
 
     @property
     def outputs(self) -> list[Output | Update]:
-        """What the function writes, in the order of its parameters: what the oracle answers."""
+        """Return what the function writes, in the order of its parameters: what the oracle answers."""
         return [p for p in self.parameters if isinstance(p, Output | Update)]
 
     @property
     def output(self) -> Output | Update:
-        """The output that `about` has chosen; the first, if none."""
+        """Return the output that `about` has chosen; the first, if none."""
         return next(p for p in self.outputs if self.subject in ("", p.name))
 
     @property
     def conditions(self) -> frozenset[str]:
-        """The outputs of which the oracle is given what was answered there."""
+        """Return the outputs of which the oracle is given what was answered there."""
         return frozenset(p.name for p in self.parameters if isinstance(p, Output)).intersection(
             inspect.signature(self.oracle).parameters)
 
     def about(self, name: str) -> Self:
-        """The assignment as that of one output: its oracle answers that output alone, and tolerance, rows, columns,
-        spot check, mistakes are those of it."""
+        """Return the assignment as that of one output: its oracle answers that output alone, and tolerance, rows,
+        columns, spot check, mistakes are those of it."""
         if self.subject == name or (not self.subject and len(self.outputs) == 1):
             return self
         assert not self.subject, f"about {name}, of an assignment that is about {self.subject}"
@@ -227,21 +229,21 @@ class Assignment(Table):
             **({} if own is None else dict(own))})
 
     def views(self) -> list[Self]:
-        """The assignment about each of its outputs; if it is about one already, itself."""
+        """Return the assignment about each of its outputs; if it is about one already, itself."""
         return [self] if self.subject else [self.about(output.name) for output in self.outputs]
 
     @property
     def signature(self) -> str:
-        """The signature as a student writes it: `silu(x, out)`."""
+        """Return the signature as a student writes it: `silu(x, out)`."""
         return frontends.by_suffix(self.suffix).signature(self.function, self.takes)
 
     @property
     def on_host(self) -> bool:
-        """Whether an input lies in host memory: the host is then in the clock of a timed call."""
+        """Return whether an input lies in host memory: the host is then in the clock of a timed call."""
         return any(isinstance(p, Input) and p.place == "host" for p in self.parameters)
 
     def cases_for(self, device: str) -> tuple[Case, ...]:
-        """The cases of a grading on `device`, "cpu" or "cuda"."""
+        """Return the cases of a grading on `device`, "cpu" or "cuda"."""
         return tuple(c for c in self.cases if c.needs == "any" or device != "cpu")
 
     @model_validator(mode="after")
@@ -339,7 +341,8 @@ class Assignment(Table):
 
 
 def check_strides(case: str, name: str, shape: Sequence[int], strides: Sequence[int]) -> None:
-    """Raises ValueError for strides that are not a shape's, and for those by which two elements may share memory."""
+    """Check the strides of a tensor. Raises ValueError for strides that are not a shape's, and for those by which two
+    elements may share memory."""
     if len(strides) != len(shape):
         raise ValueError(f"case {case}: {name} has {len(shape)} dimensions, {len(strides)} strides; give one for each")
     reached = 0

@@ -55,7 +55,7 @@ class MeasuredRung(Record, extra="forbid"):
 
 
 class Calibration(Record, extra="forbid"):
-    """`assignments` holds each assignment's rungs in the order of teaching, the reference first."""
+    """A calibration file; `assignments` holds each assignment's rungs in the order of teaching, the reference first."""
 
     schema_: Literal["kernelmark/calibration/v1"] = Field(alias="schema")
     device: str = Field(min_length=1, description="as torch.cuda.get_device_name() calls it")
@@ -68,13 +68,13 @@ class Calibration(Record, extra="forbid"):
     assignments: dict[str, list[MeasuredRung]]
 
     def rungs(self, assignment: str) -> list[Rung]:
-        """The assignment's rungs as a result shows them; none if it was not measured."""
+        """Return the assignment's rungs as a result shows them; none if it was not measured."""
         return [Rung(name=rung.name, title=rung.title, ratio=rung.ratio.median)
                 for rung in self.assignments.get(assignment, [])]
 
 
 def read(path: Path) -> Calibration:
-    """The calibration in `path`. Raises CalibrationError."""
+    """Return the calibration in `path`. Raises CalibrationError."""
     try:
         return Calibration.model_validate_json(path.read_bytes())
     except OSError as error:
@@ -87,13 +87,13 @@ def read(path: Path) -> Calibration:
 
 
 def folder() -> Path:
-    """The course's folder of calibrations."""
+    """Return the course's folder of calibrations."""
     return home.root() / "calibration"
 
 
 def read_folder(where: Path | None = None) -> tuple[Calibration, ...]:
-    """Every calibration in `where`, by default the course's; none if there is no such folder. Raises CalibrationError,
-    also if two are of one device."""
+    """Return every calibration in `where`, by default the course's; none if there is no such folder. Raises
+    CalibrationError, also if two are of one device."""
     paths: dict[str, Path] = {}
     calibrations = []
     for path in sorted((where or folder()).glob("*.json")):
@@ -105,17 +105,18 @@ def read_folder(where: Path | None = None) -> tuple[Calibration, ...]:
 
 
 def find(device: str, among: Iterable[Calibration]) -> Calibration | None:
-    """The calibration that was measured on a device of this name."""
+    """Return the calibration that was measured on a device of this name."""
     return next((calibration for calibration in among if calibration.device == device), None)
 
 
 def slug(device: str) -> str:
-    """The device's name as part of a file name: `NVIDIA H200` gives `nvidia-h200`."""
+    """Return the device's name as part of a file name: `NVIDIA H200` gives `nvidia-h200`."""
     return re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-") or "device"
 
 
 def joined(earlier: Calibration, new: Calibration, taught: Mapping[str, Sequence[str]]) -> Calibration:
-    """The new calibration, with the other assignments and rungs of the earlier one added if device and versions agree.
+    """Return the new calibration, with the other assignments and rungs of the earlier one added if device and versions
+    agree.
 
     `taught` are the names of each assignment's rungs, in their order. For an assignment measured now, rungs that are
     not in `taught` are dropped: the course no longer has them.
@@ -135,8 +136,8 @@ def joined(earlier: Calibration, new: Calibration, taught: Mapping[str, Sequence
 
 
 def prepare(path: Path) -> Calibration | None:
-    """The calibration at `path`, None if there is none; makes its folder. Raises CalibrationError if the file cannot be
-    read or written."""
+    """Return the calibration at `path`, None if there is none, and make its folder. Raises CalibrationError if the file
+    cannot be read or written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path.parent):
@@ -147,7 +148,7 @@ def prepare(path: Path) -> Calibration | None:
 
 
 def write(calibration: Calibration, path: Path) -> None:
-    """Writes the file as a whole or not at all. Raises CalibrationError."""
+    """Write the file as a whole or not at all. Raises CalibrationError."""
     try:
         replace(path, (calibration.model_dump_json(by_alias=True, indent=1) + "\n").encode())
     except OSError as error:

@@ -41,7 +41,7 @@ class TimedCase(Case):
     smaller: tuple[dict[str, int], ...] = ()
 
     def siblings(self) -> Iterator[Case]:
-        """This case, then the smaller ones, each named after its sizes."""
+        """Yield this case, then the smaller ones, each named after its sizes."""
         yield self
         for sizes in self.smaller:
             values = "" if self.values == "mixed" else f"-{self.values}"
@@ -53,7 +53,7 @@ def cases(
     sizes: str, names: str, *, gpu: str = "", visibility: Literal["public", "hidden"] = "public",
     strides: Mapping[str, parameters.Shape] | None = None, dtypes: Mapping[str, parameters.DType] | None = None,
 ) -> tuple[Case, ...]:
-    """Makes cases from names: `cases("M N", "5x9 67x127-extreme", gpu="8192x8192")` gives three, the last for a GPU
+    """Make cases from names: `cases("M N", "5x9 67x127-extreme", gpu="8192x8192")` gives three, the last for a GPU
     alone. The part after a dash names the case's values. Hidden cases are in a file of their own, `hidden.toml`."""
     def case(name: str, needs: Literal["any", "gpu"]) -> Case:
         return Case(name=name, sizes=_sizes(sizes, name), values=name.partition("-")[2] or "mixed", needs=needs,
@@ -65,7 +65,7 @@ def cases(
 def timed(
     sizes: str, *names: str, dtypes: Mapping[str, parameters.DType] | None = None
 ) -> tuple[TimedCase, ...]:
-    """Makes timed cases: each of `names` holds a case's name, then its smaller sizes for devices with less memory, the
+    """Make timed cases: each of `names` holds a case's name, then its smaller sizes for devices with less memory, the
     largest first. The part of the first name after a dash names the case's values."""
     return tuple(
         TimedCase(name=first, sizes=_sizes(sizes, first), values=first.partition("-")[2] or "mixed",
@@ -81,17 +81,17 @@ def _sizes(sizes: str, name: str) -> dict[str, int]:
 
 
 def shape_of(parameter: parameters.Tensor, case: Case) -> tuple[int, ...]:
-    """The shape of a tensor in a case: `(3, "M", "N")` with `{"M": 5, "N": 9}` is `(3, 5, 9)`."""
+    """Return the shape of a tensor in a case: `(3, "M", "N")` with `{"M": 5, "N": 9}` is `(3, 5, 9)`."""
     return parameters.extents(parameter, case.sizes)
 
 
 def dtype_of(parameter: parameters.Tensor, case: Case) -> parameters.DType:
-    """The dtype of a tensor in a case."""
+    """Return the dtype of a tensor in a case."""
     return case.dtypes.get(parameter.name, parameter.dtype)
 
 
 def strides_of(parameter: parameters.Tensor, case: Case) -> tuple[int, ...]:
-    """The strides of a tensor in a case, in elements."""
+    """Return the strides of a tensor in a case, in elements."""
     if (own := case.strides.get(parameter.name)) is not None:
         return tuple(parameters.value_of(stride, case.sizes) for stride in own)
     strides, step = [], 1

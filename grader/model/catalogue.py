@@ -1,4 +1,4 @@
-"""Finds the assignments: every `assignments/<name>/assignment.py`. There is no list of them."""
+"""The catalogue of assignments: every `assignments/<name>/assignment.py`. There is no list of them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class CatalogueError(Exception):
 
 
 def files(root: Path | None = None) -> dict[str, str]:
-    """The file that students hand in for each assignment of the course, or of the one in `root`, by the assignment's
-    name. Imports nothing."""
+    """Return the file that students hand in for each assignment of the course, or of the one in `root`, by the
+    assignment's name. Imports nothing."""
     return {folder.name: file_of(folder.name, root=root) for folder in _folders(root or home.root())}
 
 
 def select(names: Collection[str], only: Collection[str]) -> list[str]:
-    """The `names` that are in `only`; all of them if it is empty. Raises ValueError, one line."""
+    """Return the `names` that are in `only`; all of them if it is empty. Raises ValueError, one line."""
     for name in only:
         if name not in names:
             raise ValueError(f"{name!r} is no assignment; choose from {', '.join(names)}")
@@ -45,23 +45,24 @@ def select(names: Collection[str], only: Collection[str]) -> list[str]:
 
 
 def reference(assignment: Assignment, root: Path | None = None) -> Path:
-    """The course's own kernel, in the language of the assignment's file. A students' kit has none."""
+    """Return the course's own kernel, in the language of the assignment's file. A students' kit has none."""
     return (root or home.root()) / "reference" / _place(assignment)
 
 
 def stub(assignment: Assignment, root: Path | None = None) -> Path:
-    """What students fill in, in the language of the assignment's file."""
+    """Return what students fill in, in the language of the assignment's file."""
     return (root or home.root()) / "student_template" / _place(assignment)
 
 
 def _place(assignment: Assignment) -> PurePath:
-    """Files of other languages than the first have a folder of their language's name."""
+    """Return the relative path of an assignment's file: files of other languages than the first have a folder of their
+    language's name."""
     folder = "" if assignment.suffix == forms.SUFFIX else frontends.by_suffix(assignment.suffix).name
     return PurePath(folder, assignment.file)
 
 
 def assignments(root: Path | None = None) -> dict[str, Assignment]:
-    """Every assignment of the course, or of the one in `root`, by name, in the order they are taught."""
+    """Return every assignment of the course, or of the one in `root`, by name, in the order they are taught."""
     return _assignments(root or home.root())
 
 
@@ -72,7 +73,7 @@ def _assignments(root: Path) -> dict[str, Assignment]:
 
 
 def baseline_source(name: str) -> bytes:
-    """The text of an assignment's `baseline.py`, which a worker runs."""
+    """Return the text of an assignment's `baseline.py`, which a worker runs."""
     path = home.root() / "assignments" / name / "baseline.py"
     try:
         return path.read_bytes()
@@ -81,7 +82,7 @@ def baseline_source(name: str) -> bytes:
 
 
 def baseline(name: str, root: Path | None = None) -> ModuleType:
-    """An assignment's baselines in this process, for tests and benchmarks: `eager` and `compiled`."""
+    """Return an assignment's baselines in this process, for tests and benchmarks: `eager` and `compiled`."""
     return _baseline((root or home.root()) / "assignments" / name / "baseline.py")
 
 
@@ -91,14 +92,14 @@ def _baseline(path: Path) -> ModuleType:
 
 
 def answers(assignment: Assignment, inputs: Inputs, answered: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The oracle's answer for each output, by name. `answered` are those of a call that the oracle is
-    given. `assignment` is about no single one of several outputs."""
+    """Return the oracle's answer for each output, by name. `answered` are those of a call that the oracle is given.
+    `assignment` is about no single one of several outputs."""
     found, names = assignment.oracle(**inputs, **(answered or {})), [output.name for output in assignment.outputs]
     return dict(zip(names, found if len(names) > 1 else (found,), strict=True))
 
 
 def unlikely(assignment: Assignment, inputs: Inputs, answered: Mapping[str, Any]) -> str:
-    """What the assignment's statistic says against the answers of a call; "" if they fit, or there is none."""
+    """Return what the assignment's statistic says against the answers of a call; "" if they fit, or there is none."""
     if assignment.statistic is None:
         return ""
     said: str = assignment.statistic(inputs, answered if len(answered) > 1 else next(iter(answered.values())))
@@ -106,20 +107,20 @@ def unlikely(assignment: Assignment, inputs: Inputs, answered: Mapping[str, Any]
 
 
 def right_answer(assignment: Assignment, inputs: Inputs) -> Any:
-    """The oracle's answer for the output that is spoken of, of that output's shape."""
+    """Return the oracle's answer for the output that is spoken of, of that output's shape."""
     return assignment.about(assignment.output.name).oracle(**inputs)
 
 
 def answer_and_tolerance(assignment: Assignment, inputs: Inputs) -> tuple[Any, Any]:
-    """The oracle's answer for the output that is spoken of, and the absolute error allowed, None if every bit must
-    match."""
+    """Return the oracle's answer for the output that is spoken of, and the absolute error allowed, None if every bit
+    must match."""
     expected, view = right_answer(assignment, inputs), assignment.about(assignment.output.name)
     return expected, None if view.tolerance is None else view.tolerance(inputs, expected)
 
 
 def shared(root: Path) -> list[Path]:
-    """What assignments under `root` import beside their own folders: files in `assignments/`, and its folders whose
-    names begin with `_`."""
+    """Return what assignments under `root` import beside their own folders: files in `assignments/`, and its folders
+    whose names begin with `_`."""
     return [path for path in sorted((root / "assignments").glob("*"))
             if path.suffix == ".py" or (path.is_dir() and path.name.startswith("_") and path.name != "__pycache__")]
 
@@ -130,7 +131,7 @@ def _folders(root: Path) -> list[Path]:
 
 
 def read(path: Path) -> Assignment:
-    """The assignment in a file, imported again. Raises CatalogueError."""
+    """Import a file again, and return its assignment. Raises CatalogueError."""
     name = path.parent.name
     found = getattr(_load(f"assignments.{name}", path), "ASSIGNMENT", None)
     if not isinstance(found, Assignment):
@@ -167,7 +168,8 @@ def _with_hidden(public: Assignment, path: Path) -> Assignment:
 
 
 class _AsWritten(SourceFileLoader):
-    """Takes no bytecode that was kept: of two versions within a second, of one length, it would be the first's."""
+    """A loader that takes no bytecode that was kept: of two versions within a second, of one length, it would be the
+    first's."""
 
     def get_code(self, fullname: str) -> CodeType:
         code: CodeType = self.source_to_code(self.get_data(self.path), self.path)
@@ -193,7 +195,7 @@ def _load(module_name: str, path: Path) -> ModuleType:
 
 
 def _package_of(folder: Path) -> None:
-    """Makes `assignments` the package in this folder: what was imported of another course's is not this one's."""
+    """Make `assignments` the package in this folder: what was imported of another course's is not this one's."""
     if (known := sys.modules.get(home.ASSIGNMENTS)) is not None and list(known.__path__) == [str(folder)]:
         return
     for name in [name for name in sys.modules if name.partition(".")[0] == home.ASSIGNMENTS]:
@@ -203,7 +205,7 @@ def _package_of(folder: Path) -> None:
 
 
 def blame(error: BaseException, folder: Path) -> str:
-    """Describes an exception in an author's code in a line, with its last place in `folder`, if any."""
+    """Describe an exception in an author's code in a line, with its last place in `folder`, if any."""
     if isinstance(error, CatalogueError):
         return str(error)
     if isinstance(error, SyntaxError):

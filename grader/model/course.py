@@ -84,13 +84,14 @@ class LimitsTable(Table):
 
 
 class IsolationTable(Table):
-    """`minimum` is a level of `grader.engine.forkserver.isolation`: 0 none … 4 sealed."""
+    """The isolation that a course requires; `minimum` is a level of `grader.engine.forkserver.isolation`: 0 none … 4
+    sealed."""
 
     minimum: Annotated[int, Field(ge=0, le=4, strict=True)] = 2
 
 
 class GpuTable(Table):
-    """`target` is a GPU of `grader.plan.device.TARGETS`."""
+    """The course's GPU; `target` is a GPU of `grader.plan.device.TARGETS`."""
 
     target: str = DEFAULT_TARGET
 
@@ -103,7 +104,8 @@ class GpuTable(Table):
 
 
 class RecordsTable(Table):
-    """`group` is the Unix group that shares a folder of results; without it, records are their owner's alone."""
+    """The records of gradings; `group` is the Unix group that shares a folder of results; without it, records are their
+    owner's alone."""
 
     group: Annotated[str, Field(min_length=1, strict=True)] | None = None
 
@@ -115,22 +117,22 @@ class Policy(Table):
 
 
 class HintsTable(Table):
-    """How much a wrong kernel's student is told of a change that makes it right: its `level`; at most `tries` changes
-    of a file are tried."""
+    """The hints about a wrong kernel: the `level` is how much its student is told of a change that makes it right; at
+    most `tries` changes of a file are tried."""
 
     level: Literal["off", "place", "kind", "edit"] = "kind"
     tries: Annotated[int, Field(ge=1, le=4096, strict=True)] = 200
 
 
 class PageTable(Table):
-    """How `names` are shown on the class page and in the gradebook."""
+    """The form in which `names` are shown on the class page and in the gradebook."""
 
     names: Names = "real"
 
 
 class Course(Table):
-    """`assignments` are the names of the course's assignments, in any order; None for all assignments. `languages` are
-    those that count, all without any; `both` as of `grader.model.submission.Languages`."""
+    """The course; `assignments` are the names of the course's assignments, in any order; None for all assignments.
+    `languages` are those that count, all without any; `both` as of `grader.model.submission.Languages`."""
 
     assignments: tuple[str, ...] | None = None
     languages: tuple[str, ...] = ()
@@ -171,7 +173,7 @@ class Course(Table):
         return Languages(tuple(known[name].suffix for name in self.languages), self.both)
 
     def select(self, names: Collection[str], only: Collection[str]) -> list[str]:
-        """The `names` to grade, in their order: those in `only`, in the course or not, or else the course's.
+        """Return the `names` to grade, in their order: those in `only`, in the course or not, or else the course's.
 
         Raises ValueError, one line, if `only` has a name that is not in `names`.
         """
@@ -179,7 +181,7 @@ class Course(Table):
 
     @property
     def source_bytes(self) -> int:
-        """The largest size of a student's file."""
+        """Return the largest size of a student's file."""
         return self.limits.source_kb * 1024
 
     def points_of(self, assignment: str) -> AssignmentPoints:
@@ -191,7 +193,7 @@ class Course(Table):
 
 
 def read_course(path: Path, known: frozenset[str]) -> Course:
-    """The course in `path`. `known` are the names of all assignments. Raises CourseError, one line."""
+    """Return the course in `path`. `known` are the names of all assignments. Raises CourseError, one line."""
     try:
         data = path.read_bytes()
         table = tomllib.loads(data.decode())
@@ -231,7 +233,7 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
 
 
 def _first(error: ValidationError, table: object) -> str:
-    """The first error: key, what is expected, and what the file has."""
+    """Return the first error: key, what is expected, and what the file has."""
     first = error.errors(include_url=False)[0]
     key = _key(first["loc"], table) or "file"
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
@@ -245,7 +247,8 @@ def _first(error: ValidationError, table: object) -> str:
 
 
 def _key(path: Sequence[int | str], table: object) -> str:
-    """A key as its author finds it: an entry of a list by its student, if it has one, or else by its position."""
+    """Return a key as its author finds it: an entry of a list by its student, if it has one, or else by its
+    position."""
     key = ""
     for part in path:
         inner: Any = table
@@ -261,7 +264,7 @@ def _key(path: Sequence[int | str], table: object) -> str:
 
 
 def _keys(path: Sequence[int | str]) -> list[str]:
-    """The keys of the table at `path`; parts that are names of assignments or positions in lists are skipped."""
+    """Return the keys of the table at `path`; parts that are names of assignments or positions in lists are skipped."""
     table: type[BaseModel] = Course
     for part in path:
         if (key := table.model_fields.get(str(part))) is not None:

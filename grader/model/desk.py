@@ -1,5 +1,6 @@
-"""Finds the assignments' files in a folder, and other files that seem to be meant for them: under another name, in
-another place, in a notebook or an archive. Used by a student's check before handing in, and by grading afterwards."""
+"""The search for the assignments' files in a folder, and other files that seem to be meant for them: under another
+name, in another place, in a notebook or an archive. Used by a student's check before handing in, and by grading
+afterwards."""
 
 from __future__ import annotations
 
@@ -36,14 +37,14 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 @cache
 def suffixes() -> tuple[str, ...]:
-    """The ends of the names of files that may be meant for an assignment."""
+    """Return the ends of the names of files that may be meant for an assignment."""
     # Editors on Windows make `silu.py.txt`.
     sources = (suffix + more for suffix in frontends.suffixes() for more in ("", ".txt"))
     return (*sources, NOTEBOOK, *ARCHIVES)
 
 
 class DeskError(Exception):
-    """There is nothing to check; one line that says why and what to do."""
+    """The error that there is nothing to check; one line that says why and what to do."""
 
     def __init__(self, message: str) -> None:
         # It quotes file names, which may contain line breaks.
@@ -52,9 +53,9 @@ class DeskError(Exception):
 
 @dataclass(frozen=True)
 class Desk:
-    """`files` are the files to check, by assignment. `lines` say which files would be handed in, and which would not.
-    `complete` is False if a requested file is missing or has another name. `expected` are the paths that would
-    count."""
+    """The findings in a folder: `files` are the files to check, by assignment. `lines` say which files would be handed
+    in, and which would not. `complete` is False if a requested file is missing or has another name. `expected` are the
+    paths that would count."""
 
     folder: Path
     files: dict[str, Path]
@@ -64,7 +65,7 @@ class Desk:
 
 
 def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: bool) -> Desk:
-    """Finds the files of the assignments `asked` in `path`, a file or a folder. If the user `named` the assignments, a
+    """Find the files of the assignments `asked` in `path`, a file or a folder. If the user `named` the assignments, a
     file counts as theirs, whatever its name.
 
     `known` are all assignments with the names of their files. Raises DeskError.
@@ -86,7 +87,7 @@ def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: b
 
 
 def meant(file: str, known: Mapping[str, str]) -> str | None:
-    """The assignment whose name is in a file's name: `SiLU.py`, `gemm_final.py`, `silu (1).py`."""
+    """Return the assignment whose name is in a file's name: `SiLU.py`, `gemm_final.py`, `silu (1).py`."""
     words = _words(file)
     if ABOUT.intersection(words):
         return None
@@ -108,8 +109,8 @@ class Strays:
 
 
 def strays(folder: Path, known: Mapping[str, str], depth: int = DEPTH) -> Strays:
-    """The strays in and below `folder`, as many folders deep as `depth`. Files are read with limits, and nothing is run
-    or unpacked."""
+    """Return the strays in and below `folder`, as many folders deep as `depth`. Files are read with limits, and nothing
+    is run or unpacked."""
     found, others, whole = Strays({name: [] for name in known}, []), list[Path](), list[Path]()
     left, expected = MOST_READ, {folder / name for name in written_files(known.values())}
     for path in _below(folder, depth):
@@ -135,8 +136,8 @@ def strays(folder: Path, known: Mapping[str, str], depth: int = DEPTH) -> Strays
 
 
 def handed_in(folder: Path, sources: Mapping[str, Source], known: Mapping[str, str]) -> HandedIn:
-    """The files read from a student's folder, and the files that seem to be meant for missing ones. `known` are all
-    assignments with the names of their files."""
+    """Return the files read from a student's folder, and the files that seem to be meant for missing ones. `known` are
+    all assignments with the names of their files."""
     missing = [name for name, source in sources.items() if source == Source()]
     if not missing and any(source.content is not None for source in sources.values()):
         return HandedIn(sources)
@@ -147,7 +148,7 @@ def handed_in(folder: Path, sources: Mapping[str, Source], known: Mapping[str, s
 
 
 def beside(path: Path, folders: Sequence[Path]) -> list[str]:
-    """Python files and archives in `path` that lie beside the students' folders."""
+    """Return Python files and archives in `path` that lie beside the students' folders."""
     if path in folders:
         return []
     return _named([path / entry.name for entry in os.scandir(path)
@@ -155,12 +156,12 @@ def beside(path: Path, folders: Sequence[Path]) -> list[str]:
 
 
 def found_instead(names: Sequence[str], *expected: str) -> str:
-    """`Found hw1/SiLU.py; silu.py expected.`"""
+    """Return the sentence on files found in place of the expected ones, as in `Found hw1/SiLU.py; silu.py expected`."""
     return f"Found {_listed(names)}; {_listed(expected)} expected."
 
 
 def _words(file: str) -> list[str]:
-    """The words of a file's name; none for hidden files and files that cannot hold Python."""
+    """Return the words of a file's name; none for hidden files and files that cannot hold Python."""
     stem = next((file[: -len(suffix)] for suffix in sorted(suffixes(), key=len, reverse=True)
                  if file.casefold().endswith(suffix)), "")
     return [] if file.startswith(".") else [word.casefold() for word in _WORDS.findall(stem)]
@@ -217,8 +218,8 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
 def _celled(
     found: Strays, names: Sequence[str], known: Mapping[str, str]
 ) -> dict[str, tuple[Path, str, NotebookFile]]:
-    """The files of `names` that an intake takes from the cells of one of the notebooks found: the notebook, the name of
-    the file, and its cells. None of an assignment for which two notebooks or another file may be meant."""
+    """Return the files of `names` that an intake takes from the cells of one of the notebooks found: the notebook, the
+    name of the file, and its cells. None of an assignment for which two notebooks or another file may be meant."""
     notebooks = dict.fromkeys(path for path in itertools.chain(*found.of.values(), found.others)
                               if path.suffix.casefold() == NOTEBOOK)
     held: dict[str, list[tuple[Path, str, NotebookFile]]] = {name: [] for name in names}
@@ -250,19 +251,19 @@ def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
 
 
 def _name_for(path: Path, name: str) -> str:
-    """The name that the file at `path`, meant for the assignment `name`, should have."""
+    """Return the name that the file at `path`, meant for the assignment `name`, should have."""
     suffix = path.suffix.casefold()
     return file_of(name, suffix if suffix in frontends.suffixes() else SUFFIX)
 
 
 def is_stub(path: Path, name: str) -> bool:
-    """Whether a file still holds the stub of the assignment `name`."""
+    """Return whether a file still holds the stub of the assignment `name`."""
     return name in _defined(path, {name: file_of(name)})[1]
 
 
 def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """The assignments whose functions a file defines, and those of which it holds only the stub. In a notebook the
-    functions are in the text of its cells."""
+    """Return the assignments whose functions a file defines, and those of which it holds only the stub. In a notebook
+    the functions are in the text of its cells."""
     text = (read_source_file(path.parent, path.name, SOURCE_BYTES).content or b"").decode("utf-8", "replace")
     suffixes = {suffix.casefold() for suffix in path.suffixes}
     languages = frontends.front_ends().values()
@@ -277,7 +278,8 @@ def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]
 
 
 def _below(folder: Path, most: int) -> Iterator[Path]:
-    """The files in and below `folder`, at most so many folders deep, without hidden folders and installed packages."""
+    """Yield the files in and below `folder`, at most so many folders deep, without hidden folders and installed
+    packages."""
     waiting, left = [(folder, 0)], MOST_ENTRIES
     while waiting:
         at, depth = waiting.pop(0)
@@ -300,7 +302,7 @@ def _below(folder: Path, most: int) -> Iterator[Path]:
 
 
 def _named(paths: Sequence[Path], folder: Path) -> list[str]:
-    """Paths below `folder` as printable text, the first of many."""
+    """Return paths below `folder` as printable text, the first of many."""
     names = [printable(str(path.relative_to(folder))) for path in paths]
     return [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED + 1 else names
 

@@ -1,4 +1,5 @@
-"""How fast, how surely, and how many points: paired ratios, bootstrap intervals, steps with the benefit of the doubt.
+"""Estimates of speed, their certainty, and their points: paired ratios, bootstrap intervals, steps with the benefit of
+the doubt.
 
 Every ratio is baseline time ÷ student time, so above 1 is faster than the baseline. Pure: no clock, no device.
 """
@@ -15,13 +16,14 @@ from numpy.typing import NDArray
 LEVEL = 0.95
 RESAMPLES = 2000
 FEWEST_RATIOS = 6
-"""The range of n ratios covers their true median with probability 1 − 2·2⁻ⁿ: less than 95 % with five of them."""
+"""The fewest ratios of an interval: the range of n ratios covers their true median with probability 1 − 2·2⁻ⁿ: less
+than 95 % with five of them."""
 
 STEPS = 100
-"""The share of the points is given in whole percents."""
+"""The number of steps of the share of the points: it is given in whole percents."""
 
 HYSTERESIS_STEPS = 1
-"""A share given before is kept while it lies within this many steps of what the new interval allows."""
+"""The number of steps from what the new interval allows within which a share given before is kept."""
 
 Array = NDArray[np.float64]
 
@@ -37,7 +39,7 @@ class Estimate:
 
 
 def abba_ratios(baseline: Sequence[float], student: Sequence[float]) -> list[float]:
-    """The ratio of each ABBA block of batches.
+    """Return the ratio of each ABBA block of batches.
 
     `baseline` and `student` hold seconds a batch in the order they ran, measured as baseline, student, student,
     baseline, and so on: two of each make a block. A block's ratio is the geometric mean of its two pairs', in which
@@ -54,7 +56,7 @@ def abba_ratios(baseline: Sequence[float], student: Sequence[float]) -> list[flo
 def estimate(
     ratios: Sequence[float], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> Estimate:
-    """The median of one case's ratios with its percentile bootstrap interval.
+    """Return the median of one case's ratios with its percentile bootstrap interval.
 
     The ratios are taken to be independent of each other, which `abba_ratios` makes them nearly. The same ratios and
     seed give the same interval. Raises ValueError for fewer than FEWEST_RATIOS, or one that is not positive and finite.
@@ -65,7 +67,7 @@ def estimate(
 def combine(
     samples: Sequence[Sequence[float]], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> Estimate:
-    """The geometric mean of several cases' median ratios, so that every case weighs the same whatever its size.
+    """Return the geometric mean of several cases' median ratios, so that every case weighs the same whatever its size.
 
     `samples` holds each case's ratios. The bootstrap resamples within each case, since the cases themselves are no
     sample of anything. Raises ValueError as `estimate` does, and for no case at all.
@@ -94,12 +96,12 @@ def combine(
 
 
 def straddles(estimate: Estimate, thresholds: Sequence[float]) -> bool:
-    """Whether the interval straddles any of the thresholds."""
+    """Return whether the interval straddles any of the thresholds."""
     return any(estimate.low < threshold <= estimate.high for threshold in thresholds)
 
 
 def settled(estimate: Estimate, floor: float, target: float, steps: int = STEPS) -> bool:
-    """Whether every ratio of the interval earns the same share, so that measuring again could change nothing.
+    """Return whether every ratio of the interval earns the same share, so that measuring again could change nothing.
 
     With `steps` of the size of the noise a ratio close to the edge of a step never settles: bound the rounds, then
     take `points_share`, which gives the benefit of the doubt.
@@ -110,7 +112,7 @@ def settled(estimate: Estimate, floor: float, target: float, steps: int = STEPS)
 def points_share(
     estimate: Estimate, floor: float, target: float, *, steps: int = STEPS, previous: float | None = None
 ) -> float:
-    """The share of the performance points, 0 to 1, in whole steps.
+    """Return the share of the performance points, 0 to 1, in whole steps.
 
     It runs linearly from 0 at `floor` to 1 at `target` and is rounded to the nearest step, so a submission that sits
     exactly on the target is half a step away from the nearest edge. Of the steps that the interval straddles the
@@ -131,7 +133,7 @@ def points_share(
 
 
 def _step(ratio: float, floor: float, target: float, steps: int) -> int:
-    """The step nearest to a ratio, 0 at the floor and `steps` at the target; halves go up."""
+    """Return the step nearest to a ratio, 0 at the floor and `steps` at the target; halves go up."""
     if not 0 < floor < target or steps < 1:
         raise ValueError(f"0 < floor < target and steps ≥ 1 expected, got {floor}, {target} and {steps}")
     share = min(1.0, max(0.0, (ratio - floor) / (target - floor)))

@@ -1,4 +1,4 @@
-"""Replaces files and folders that others may be reading."""
+"""Replacement of files and folders that others may be reading."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader import temporary
 
 
 def replace(path: Path, data: bytes, mode: int = 0o666) -> Path:
-    """Replaces a file as a whole, and makes its folders. A reader never sees half of it, and a full disk leaves the old
+    """Replace a file as a whole, and make its folders. A reader never sees half of it, and a full disk leaves the old
     file. A link is replaced, not followed; folders, devices and pipes are refused. The umask is taken off `mode`.
     Raises OSError."""
     if path.exists() and not path.is_file() and not path.is_symlink():
@@ -30,7 +30,7 @@ def replace(path: Path, data: bytes, mode: int = 0o666) -> Path:
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Exchanges two folders of one file system in a single step, see renameat2(2). False where the system or the file
+    """Exchange two folders of one file system in a single step, see renameat2(2). False where the system or the file
     system has no such step, and nothing is done. Raises OSError."""
     here, at_once = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
     try:

@@ -20,7 +20,7 @@ from grader import frontends, home
 from grader.plan.plan import DType
 
 SUFFIX = ".py"
-"""Of files of assignments that name no other."""
+"""The suffix of the files of assignments that name no other."""
 _FORM = re.compile(r"([A-Za-z_]\w*)\(([\w\s=*,]*)\)")
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)(?:=(\w+(?:\*\w+)*))?")
 
@@ -41,7 +41,7 @@ class WrittenParameter:
 
 @dataclass(frozen=True)
 class Form:
-    """`parameters` are pairs of the name that the language has, and what it stands for."""
+    """The form of a function; `parameters` are pairs of the name that the language has, and what it stands for."""
 
     function: str
     parameters: tuple[tuple[str, tuple[str, ...]], ...]
@@ -49,7 +49,7 @@ class Form:
 
 @cache
 def read_form(text: str) -> Form:
-    """Raises ValueError."""
+    """Read a form. Raises ValueError."""
     found = _FORM.fullmatch(text.strip())
     parts = [_PARAMETER.fullmatch(part.strip()) for part in found[2].split(",")] if found is not None else []
     named = [part for part in parts if part is not None]
@@ -59,7 +59,7 @@ def read_form(text: str) -> Form:
 
 
 def file_of(name: str, suffix: str = SUFFIX, root: Path | None = None) -> str:
-    """The file that a student fills in for the assignment of this name, in the language of the suffix."""
+    """Return the file that a student fills in for the assignment of this name, in the language of the suffix."""
     return _functions(root or home.root()).get(name, {}).get(suffix, name) + suffix
 
 
@@ -68,7 +68,7 @@ def function_of(name: str, suffix: str, root: Path | None = None) -> str:
 
 
 def in_any_language(file: str, root: Path | None = None) -> list[str]:
-    """An assignment's file under its names in all languages, its own first."""
+    """Return an assignment's file under its names in all languages, its own first."""
     root = root or home.root()
     path, suffixes, of = PurePath(file), frontends.suffixes(), _functions(root)
     name = next((name for name, functions in of.items() if functions.get(path.suffix) == path.stem), path.stem)
@@ -76,15 +76,15 @@ def in_any_language(file: str, root: Path | None = None) -> list[str]:
 
 
 def written_files(files: Iterable[str]) -> list[str]:
-    """The names of several assignments' files in every language."""
+    """Return the names of several assignments' files in every language."""
     root = home.root()
     return [name for file in files for name in in_any_language(file, root)]
 
 
 @cache
 def _functions(root: Path) -> dict[str, dict[str, str]]:
-    """By the name of an assignment, the functions whose names its forms give, by the language's suffix. The files are
-    read and not run: a command that handles names alone is to start at once."""
+    """Return, by the name of an assignment, the functions whose names its forms give, by the language's suffix. The
+    files are read and not run: a command that handles names alone is to start at once."""
     suffixes = {language: front_end.suffix for language, front_end in frontends.front_ends().items()}
     found: dict[str, dict[str, str]] = {}
     for path in sorted((root / "assignments").glob("*/assignment.py")):

@@ -1,5 +1,5 @@
-"""What a student may see of a result: of hidden cases how many there are, what kind of failure each shows, and what to
-look at; of a change that makes every case right as much as the course tells; of marks those for all of a group.
+"""The part of a result that a student may see: of hidden cases how many there are, what kind of failure each shows, and
+what to look at; of a change that makes every case right as much as the course tells; of marks those for all of a group.
 
 Host code that chooses by its sizes how to fail can tell them by the kind; docs/grading.md says so.
 
@@ -49,11 +49,11 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 
 WITHHELD: dict[str, dict[str, str]] = {"place": {"kind": "", "diff": ""}, "kind": {"diff": ""}, "edit": {}}
-"""What of a repair is left out for a student, by the level that the course tells."""
+"""The parts of a repair that are left out for a student, by the level that the course tells."""
 
 
 def staff(folder: Path) -> Path:
-    """The folder with the complete result of the student whose own files are in `folder`."""
+    """Return the folder with the complete result of the student whose own files are in `folder`."""
     return folder.parent / STAFF / folder.name
 
 
@@ -62,8 +62,8 @@ def any_hidden(result: Result) -> bool:
 
 
 def for_student(result: Result) -> Result:
-    """The part of a result that its student may see. A result that is for its student as a whole is returned unchanged.
-    """
+    """Return the part of a result that its student may see. A result that is for its student as a whole is returned
+    unchanged."""
     told = {name: _told(a) for name, a in result.assignments.items()}
     if not any_hidden(result):
         whole = all(a is told[name] for name, a in result.assignments.items())
@@ -75,7 +75,7 @@ def for_student(result: Result) -> Result:
 
 
 def in_words(checks: Sequence[CheckResult]) -> tuple[str, str]:
-    """A sentence and a hint about all hidden checks; both "" if there are none."""
+    """Return a sentence and a hint about all hidden checks; both "" if there are none."""
     cases = [check for check in checks if check.hidden and _words(check) != _IDLE]
     if not cases:
         return "", ""
@@ -89,8 +89,8 @@ def in_words(checks: Sequence[CheckResult]) -> tuple[str, str]:
 
 
 def _told(a: AssignmentResult) -> AssignmentResult:
-    """The assignment with as much of its repair as the repair's level tells, and without marks for one member, since
-    a group shares it."""
+    """Return the assignment with as much of its repair as the repair's level tells, and without marks for one member,
+    since a group shares it."""
     repair = a.repair and a.repair.model_copy(update=WITHHELD[a.repair.level])
     marks = [mark for mark in a.marks if not mark.student]
     return a if (repair, marks) == (a.repair, a.marks) else a.model_copy(update={"repair": repair, "marks": marks})
@@ -111,7 +111,7 @@ def _assignment(a: AssignmentResult) -> AssignmentResult:
 
 
 def _check(check: CheckResult, numbers: Iterator[int]) -> CheckResult:
-    """Keeps only stage, outcome and kind of a hidden check."""
+    """Keep only stage, outcome and kind of a hidden check."""
     name, case = check.id, ""
     if check.stage == "case":
         number = next(numbers)

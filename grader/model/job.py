@@ -17,12 +17,12 @@ from grader.model.submission import HandedIn, Submission, read_sources
 
 
 def draw_seed() -> int:
-    """A secret seed from the system; `--seed` with this number repeats its inputs."""
+    """Return a secret seed from the system; `--seed` with this number repeats its inputs."""
     return secrets.randbits(63)
 
 
 def seed_bytes(seed: int) -> bytes:
-    """A seed as bytes, the key from which every input is drawn."""
+    """Return a seed as bytes, the key from which every input is drawn."""
     return hashlib.sha256(str(seed).encode()).digest()
 
 
@@ -50,12 +50,12 @@ class Job:
 
 
 def read(folder: Path, names: Iterable[str], course: Course) -> HandedIn:
-    """The files of these assignments in a student's folder."""
+    """Return the files of these assignments in a student's folder."""
     return desk.handed_in(folder, read_sources(folder, names, course.source_bytes, course.counted), catalogue.files())
 
 
 def read_job(submission: Submission, course: Course, only: tuple[str, ...] = (), *more: Any, **named: Any) -> Job:
-    """A job for the files of `only`, or of all assignments, as they are now; `more` and `named` as of Job."""
+    """Return a job for the files of `only`, or of all assignments, as they are now; `more` and `named` as of Job."""
     names = catalogue.select(catalogue.files(), only)
     return Job(submission, read(submission.folder, names, course), course, only, *more, **named)
 
@@ -71,5 +71,5 @@ class Graded:
 
     @property
     def wrong(self) -> bool:
-        """Whether an assignment was not right."""
+        """Return whether an assignment was not right."""
         return self.result is not None and not all(one.right for one in self.result.assignments.values())

@@ -42,7 +42,7 @@ class Lateness(NamedTuple):
         return self.days + self.seconds / self.length
 
     def less(self, days: int) -> Lateness:
-        """The lateness that is left after so many grace days."""
+        """Return the lateness that is left after so many grace days."""
         return Lateness(self.days - days, self.seconds, self.length) if days <= self.days else IN_TIME
 
 
@@ -140,17 +140,17 @@ class Late(Table):
 
     @property
     def assignments(self) -> list[str]:
-        """The assignments that the policy names."""
+        """Return the assignments that the policy names."""
         extended = [one.assignment for one in self.extensions if one.assignment is not None]
         return [*self.deadlines, *extended, *(one.assignment for one in (*self.excused, *self.overrides))]
 
     @property
     def names_students(self) -> bool:
-        """Whether the policy names students, which other students must not see."""
+        """Return whether the policy names students, which other students must not see."""
         return bool(self.extensions or self.excused or self.overrides)
 
     def instant(self, moment: datetime.datetime) -> datetime.datetime:
-        """A moment in UTC."""
+        """Return a moment in UTC."""
         return _utc(moment if moment.tzinfo else moment.replace(tzinfo=zoneinfo.ZoneInfo(self.zone or "UTC")))
 
     def lateness(self, instant: datetime.datetime, deadline: datetime.datetime) -> Lateness:
@@ -172,17 +172,17 @@ class Late(Table):
         return Lateness(days, (instant - end(days)).total_seconds(), (end(days + 1) - end(days)).total_seconds())
 
     def words(self, instant: datetime.datetime) -> str:
-        """A time as a clock in the course's zone shows it."""
+        """Return a time as a clock in the course's zone shows it."""
         return instant.astimezone(zoneinfo.ZoneInfo(self.zone or "UTC")).isoformat()
 
     def strangers(self, known: Iterable[str]) -> list[str]:
-        """The ids that an extension, an excuse or an override names and that are not in `known`."""
+        """Return the ids that an extension, an excuse or an override names and that are not in `known`."""
         here = {one.casefold() for one in known}
         named = [one.student for one in self.extensions] + [one.student for one in (*self.excused, *self.overrides)]
         return list(dict.fromkeys(one for one in named if one.casefold() not in here))
 
     def deadline(self, student: str, assignment: str) -> datetime.datetime | None:
-        """A student's deadline, in UTC; None if there is none."""
+        """Return a student's deadline, in UTC; None if there is none."""
         if assignment not in self.deadlines:
             return None
         extended = [one.until for one in self.extensions if one.student.casefold() == student.casefold()

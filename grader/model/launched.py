@@ -8,7 +8,7 @@ from grader.model.record import Record
 from grader.plan.device import TENSOR_CORES, TensorCores, better_cores
 
 TENSOR_INSTRUCTIONS = tuple(one.instruction for one in TENSOR_CORES)
-"""How instructions of tensor cores begin in PTX."""
+"""The beginnings of instructions of tensor cores in PTX."""
 
 
 class AccessFacts(Record):
@@ -53,14 +53,14 @@ class LaunchFacts(Record):
 
     @property
     def scale(self) -> float:
-        """The factor from the counted programs to all programs; a lower bound if the launch is `cut`."""
+        """Return the factor from the counted programs to all programs; a lower bound if the launch is `cut`."""
         programs = self.grid[0] * self.grid[1] * self.grid[2]
         return programs / self.counted if self.counted else 0
 
 
 class Figures(Record):
-    """What the launches of a call come to: bytes as of AccessFacts, for all programs; of the other figures the worst,
-    of widths (bits) the smallest that moves a tenth of the bytes or more, 0 where the copy engine moves them."""
+    """The totals of a call's launches: bytes as of AccessFacts, for all programs; of the other figures the worst, of
+    widths (bits) the smallest that moves a tenth of the bytes or more, 0 where the copy engine moves them."""
 
     target: str
     launches: int
@@ -75,7 +75,7 @@ class Figures(Record):
 
 
 class Inspection(Record):
-    """What the memory system and the compiler see of the launches of a timed case, and the figures of a good kernel, if
+    """The launches of a timed case as the memory system and the compiler see them, and the figures of a good kernel, if
     there are any for the same case and GPU, which has so many `multiprocessors`; 0 if that is not known."""
 
     case: str
@@ -87,11 +87,11 @@ class Inspection(Record):
 
     @property
     def cut(self) -> bool:
-        """Whether a launch was cut, so that facts are missing."""
+        """Return whether a launch was cut, so that facts are missing."""
         return any(launch.cut for launch in self.launches)
 
     def better_cores(self, launch: LaunchFacts) -> TensorCores | None:
-        """The target's tensor cores if they are newer than those that the launch uses."""
+        """Return the target's tensor cores if they are newer than those that the launch uses."""
         return better_cores(self.target, launch.tensor_cores)
 
     @property

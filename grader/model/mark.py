@@ -1,4 +1,4 @@
-"""What people say of a student's work beside the judge: points and comments, requests for regrading, answers."""
+"""Marks that people give a student's work beside the judge: points and comments, requests for regrading, answers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Mark(Record):
 
     @property
     def said(self) -> str:
-        """It as a sentence, for reports and exports."""
+        """Return the mark as a sentence, for reports and exports."""
         who = f"{self.by} ({self.at[:10]})" if self.at else self.by
         whom = f" for {self.student}" if self.student else ""
         points = f"{signed(self.points)} {'point' if abs(self.points) == 1 else 'points'}" if self.points else ""
@@ -47,13 +47,13 @@ class Mark(Record):
 
 
 def signed(points: float) -> str:
-    """Points with their sign: `+5`, `−2.5`."""
+    """Return points with their sign: `+5`, `−2.5`."""
     return f"{'−' if points < 0 else '+'}{abs(points):.6g}"
 
 
 def counting(marks: Iterable[Mark]) -> list[Mark]:
-    """The marks that count, a request before its answer: of a student's marks in an assignment the newest, and of the
-    answers to a request the newest. A newer mark without points and comment takes the earlier one back."""
+    """Return the marks that count, a request before its answer: of a student's marks in an assignment the newest, and
+    of the answers to a request the newest. A newer mark without points and comment takes the earlier one back."""
     newest = {(mark.kind, mark.of, mark.slug, mark.student.casefold(), mark.assignment)
               if mark.kind != "request" else mark.id: mark for mark in marks}
     kept = [mark for mark in newest.values() if mark.points or mark.comment]
@@ -61,7 +61,7 @@ def counting(marks: Iterable[Mark]) -> list[Mark]:
 
 
 def unanswered(marks: Iterable[Mark]) -> list[Mark]:
-    """The requests without an answer."""
+    """Return the requests without an answer."""
     marks = list(marks)
     answered = {mark.of for mark in marks}
     return [mark for mark in marks if mark.kind == "request" and mark.id not in answered]

@@ -1,4 +1,4 @@
-"""Finds the assignments' files in the cells of a Jupyter notebook. Nothing of a notebook is run.
+"""The search for the assignments' files in the cells of a Jupyter notebook. Nothing of a notebook is run.
 
 A file is, in this order: the cell of `%%kernelmark silu`, which is checked alone in the notebook, too; the cell that
 `%%writefile` writes it with; a cell of another magic, such as a compiler's, that defines the function in a language
@@ -56,7 +56,7 @@ class NotebookFile:
 
     @property
     def origin(self) -> str:
-        """`code cells 1, 2 and 5`."""
+        """Return the cells in words: `code cells 1, 2 and 5`."""
         *first, last = map(str, self.cells)
         return f"code cells {', '.join(first)} and {last}" if first else f"code cell {last}"
 
@@ -87,7 +87,8 @@ class _Python:
 
 
 def read_notebook(content: bytes, known: Mapping[str, str]) -> dict[str, NotebookFile]:
-    """The files of the assignments `known` that a notebook holds, by the names of the files. Raises NotebookError."""
+    """Return the files of the assignments `known` that a notebook holds, by the names of the files. Raises
+    NotebookError."""
     cells = _cells(content)
     written = _written(cells)
     plain = _Plain([cell for cell in cells if not cell.magic or cell.verb in _PYTHON])
@@ -133,7 +134,7 @@ def _cell(number: int, text: str) -> _Cell:
 
 
 def _alone(cell: _Cell, mark: str = "#") -> NotebookFile:
-    """A cell as a file. A comment stands in the magic's line, so that the other lines keep their numbers."""
+    """Return a cell as a file. A comment stands in the magic's line, so that the other lines keep their numbers."""
     return NotebookFile(f"{mark} code cell {cell.number}{cell.text}", (cell.number,))
 
 
@@ -142,7 +143,7 @@ def _checked(cells: Sequence[_Cell], name: str) -> list[NotebookFile]:
 
 
 def _written(cells: Sequence[_Cell]) -> list[tuple[PurePosixPath, NotebookFile]]:
-    """The files that a notebook writes with %%writefile, in the order of their last writing."""
+    """Return the files that a notebook writes with %%writefile, in the order of their last writing."""
     files: dict[str, NotebookFile] = {}
     for cell in cells:
         if cell.verb not in ("writefile", "file") or len(cell.magic) < 2:
@@ -157,7 +158,7 @@ def _written(cells: Sequence[_Cell]) -> list[tuple[PurePosixPath, NotebookFile]]
 
 
 def _foreign(cells: Sequence[_Cell], outline: Callable[[str], Outline], function: str) -> list[NotebookFile]:
-    """Cells of any other magic that define a function in a language with files of its own."""
+    """Return cells of any other magic that define a function in a language with files of its own."""
     return [_alone(cell, "//") for cell in cells
             if cell.magic and cell.verb not in ("kernelmark", "writefile", "file", *_PYTHON)
             and function in outline(cell.text).defined]
@@ -181,8 +182,8 @@ class _Plain:
                 self._binders.setdefault(name, []).append(at)
 
     def defining(self, function: str) -> list[NotebookFile]:
-        """A file for the last cell that defines a function and holds no stub, with the cells that this one needs. One
-        that is no Python defines nothing where it runs, and is taken if there is no other."""
+        """Return a file for the last cell that defines a function and holds no stub, with the cells that this one
+        needs. One that is no Python defines nothing where it runs, and is taken if there is no other."""
         outline = frontends.by_suffix(SUFFIX).outline
         defining = [at for at, one in enumerate(self._read)
                     if function in one.functions and function not in outline(one.text).stubs]
@@ -190,8 +191,8 @@ class _Plain:
         return [self._joined(sorted(self._needed((parsed or defining)[-1])))] if defining else []
 
     def _needed(self, first: int) -> set[int]:
-        """A cell and those that bind what it uses, and so on: the last one before it, or else the first one behind it.
-        A name that nothing binds may come from any `from m import *`."""
+        """Return a cell and those that bind what it uses, and so on: the last one before it, or else the first one
+        behind it. A name that nothing binds may come from any `from m import *`."""
         needed, waiting, stars = {first}, [first], self._stars
         while waiting:
             at = waiting.pop()
@@ -215,7 +216,7 @@ class _Plain:
 
 
 def _python(text: str) -> _Python:
-    """A cell as it is if that is Python, or else without its shell commands and magics."""
+    """Return a cell as it is if that is Python, or else without its shell commands and magics."""
     for said in (text, cleaned := _without_magics(text)):
         try:
             with warnings.catch_warnings():
@@ -239,8 +240,8 @@ def _python(text: str) -> _Python:
 
 
 def _without_magics(text: str) -> str:
-    """A cell with statements that do nothing in the place of shell commands, magics and questions: `!pip install`,
-    `files = !ls`, `%matplotlib inline`, `torch.sum?`. Other lines and their numbers stay."""
+    """Return a cell with statements that do nothing in the place of shell commands, magics and questions:
+    `!pip install`, `files = !ls`, `%matplotlib inline`, `torch.sum?`. Other lines and their numbers stay."""
     kept, at = list[str](), 0
     while at < len(text):
         if magic := _MAGIC.match(text, at):

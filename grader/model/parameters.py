@@ -27,7 +27,7 @@ _OPERATIONS: dict[type[ast.operator], Any] = {
 
 @cache
 def _read(extent: str) -> ast.expr:
-    """The tree of an expression of sizes. Raises ValueError."""
+    """Return the tree of an expression of sizes. Raises ValueError."""
     try:
         tree = ast.parse(extent, mode="eval").body
     except SyntaxError:
@@ -42,15 +42,15 @@ def _read(extent: str) -> ast.expr:
 
 
 def names_in(extent: int | str) -> tuple[str, ...]:
-    """The sizes that an extent depends on, each once: `"M + N"` on M and N."""
+    """Return the sizes that an extent depends on, each once: `"M + N"` on M and N."""
     if isinstance(extent, int):
         return ()
     return tuple(dict.fromkeys(node.id for node in ast.walk(_read(extent)) if isinstance(node, ast.Name)))
 
 
 def value_of(extent: int | str, sizes: Mapping[str, int]) -> int:
-    """The value of an extent or stride: `"M // 2"` with `{"M": 5}` is 2. Raises KeyError for a size that there is not,
-    ZeroDivisionError."""
+    """Return the value of an extent or stride: `"M // 2"` with `{"M": 5}` is 2. Raises KeyError for a size that there
+    is not, ZeroDivisionError."""
     return extent if isinstance(extent, int) else _value(_read(extent), sizes)
 
 
@@ -84,7 +84,7 @@ class Tensor(Table):
 
     @property
     def size_names(self) -> tuple[str, ...]:
-        """The sizes that its shape depends on."""
+        """Return the sizes that its shape depends on."""
         return tuple(dict.fromkeys(name for extent in self.shape for name in names_in(extent)))
 
 
@@ -123,10 +123,10 @@ Parameter = Annotated[Input | Scalar | Output | Update, Field(discriminator="kin
 
 
 def given(parameters: Sequence[Parameter]) -> list[Input | Scalar | Update]:
-    """The parameters that the judge has contents for: those of an oracle."""
+    """Return the parameters that the judge has contents for: those of an oracle."""
     return [one for one in parameters if not isinstance(one, Output)]
 
 
 def extents(parameter: Tensor, sizes: Mapping[str, int]) -> tuple[int, ...]:
-    """The shape of a tensor: `(3, "M", "N // 2")` with `{"M": 5, "N": 9}` is `(3, 5, 4)`."""
+    """Return the shape of a tensor: `(3, "M", "N // 2")` with `{"M": 5, "N": 9}` is `(3, 5, 4)`."""
     return tuple(value_of(extent, sizes) for extent in parameter.shape)

@@ -1,4 +1,4 @@
-"""What a grading says: `result.json`, version kernelmark/result/v1. The reports read this and nothing else."""
+"""The result of a grading: `result.json`, version kernelmark/result/v1. The reports read this and nothing else."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ IMPOSSIBLE = 1.05
 
 Outcome = Literal["passed", "failed", "not_run"]
 Stage = Literal["source", "case", "target", "speed"]
-"""What a check looks at: the file, one case's answer, what a GPU would make of it, one case's time."""
+"""The subject of a check: the file, one case's answer, what a GPU would make of it, one case's time."""
 
 
 class Worst(Record):
@@ -42,12 +42,12 @@ class Worst(Record):
 
     @property
     def exact(self) -> bool:
-        """Whether bits must match: how far off they are then means nothing."""
+        """Return whether bits must match: how far off they are then means nothing."""
         return self.allowed in ("0", "0.0")
 
 
 class ErrorMap(Record):
-    """Where an output is wrong. Cell (i, j) covers a block of the output (a vector is folded into rows).
+    """A map of where an output is wrong. Cell (i, j) covers a block of the output (a vector is folded into rows).
 
     One character a cell: "." right, "1".."9" wrong by a growing factor of the tolerance (each step a factor of ten),
     "u" never written. `cells` has at most 128 strings of at most 128 characters.
@@ -81,12 +81,12 @@ class OutputFigures(Record):
 
     @property
     def kept(self) -> bool:
-        """Whether `unwritten` elements were left as they were, in a tensor that is changed in place."""
+        """Return whether `unwritten` elements were left as they were, in a tensor that is changed in place."""
         return self.error_map is not None and self.error_map.kept
 
     @property
     def telling(self) -> Worst | None:
-        """The worst element, if it was written at all."""
+        """Return the worst element, if it was written at all."""
         return self.worst if self.kept or self.wrong != self.unwritten else None
 
 
@@ -100,7 +100,7 @@ class Place(Record):
 
 
 class Detail(Record):
-    """Why a check failed, or was not run."""
+    """The reason why a check failed, or was not run."""
 
     kind: FailureKind
     message: str
@@ -124,14 +124,14 @@ class Detail(Record):
 
     @property
     def wrong_outputs(self) -> list[OutputFigures]:
-        """The figures of each wrong output, that of the message first."""
+        """Return the figures of each wrong output, that of the message first."""
         return [one for one in self.outputs if one.wrong] or [OutputFigures(
             name=self.outputs[0].name if self.outputs else "out", wrong=self.wrong or 0, total=self.total or 0,
             unwritten=self.unwritten or 0, worst=self.worst, error_map=self.error_map)]
 
     @property
     def about(self) -> str:
-        """The output that message and figures are about."""
+        """Return the output that message and figures are about."""
         return self.wrong_outputs[0].name
 
 
@@ -180,8 +180,8 @@ class CheckResult(Record):
 
 
 def decisive(checks: Sequence[CheckResult]) -> tuple[Verdict | None, list[CheckResult]]:
-    """The verdict that checks give which failed or need a GPU, and those of them that give it; (None, []) if there are
-    none."""
+    """Return the verdict that checks give which failed or need a GPU, and those of them that give it; (None, []) if
+    there are none."""
     failed = [(row, c) for c in checks if c.detail is not None and (row := VERDICT_OF_KIND[c.detail.kind])
               and (c.outcome == "failed" or (c.outcome == "not_run" and row.fault == "machine"))]
     given = {row.verdict for row, _ in failed}
@@ -224,7 +224,7 @@ class SweepPoint(Record):
 
 
 class Sweep(Record):
-    """How speed goes with the size: points from the smallest to the largest. A rate is `amount` over a time."""
+    """Speed by size: points from the smallest to the largest. A rate is `amount` over a time."""
 
     unit: Literal["GB/s", "TFLOP/s"]
     points: list[SweepPoint]
@@ -298,7 +298,7 @@ class AssignmentResult(Record):
 
     @property
     def given(self) -> float:
-        """The points that people gave to everybody whose work this is, beside `score`."""
+        """Return the points that people gave to everybody whose work this is, beside `score`."""
         return sum(mark.points for mark in self.marks if not mark.student)
 
     @property
@@ -307,22 +307,22 @@ class AssignmentResult(Record):
 
     @property
     def judged(self) -> bool:
-        """Whether this grading tells if it is right."""
+        """Return whether this grading tells if the submission is right."""
         return self.verdict not in UNJUDGED
 
     @property
     def ours(self) -> bool:
-        """Whether it failed through no fault of the student's."""
+        """Return whether the assignment failed through no fault of the student's."""
         return self.verdict in GRADERS_FAULT
 
     @property
     def tried(self) -> bool:
-        """Whether something was handed in to be judged."""
+        """Return whether something was handed in to be judged."""
         return self.verdict not in UNTRIED
 
     @property
     def measured_max(self) -> float:
-        """The points that this grading could have given."""
+        """Return the points that this grading could have given."""
         if not self.judged:
             return 0
         speed = self.performance
@@ -363,7 +363,7 @@ class Result(Record):
 
 
 def with_assignments(result: Result, assignments: Mapping[str, AssignmentResult], **changed: object) -> Result:
-    """A result of these assignments, with the points that they add up to, and whatever else has `changed`."""
+    """Return a result of these assignments, with the points that they add up to, and whatever else has `changed`."""
     return result.model_copy(update={
         "assignments": dict(assignments),
         "score": round(sum(a.score for a in assignments.values()), 2),

@@ -30,7 +30,7 @@ NUMBERS = frozenset(map(folded, (
 
 
 Names = Literal["real", "pseudonyms"]
-"""How pages show students."""
+"""The form in which pages show students."""
 
 
 class RosterError(Exception):
@@ -51,7 +51,7 @@ class Student:
 
 
 def read_roster(path: Path) -> list[Student]:
-    """The students in `path`, in its order. Raises RosterError, one line."""
+    """Return the students in `path`, in its order. Raises RosterError, one line."""
     try:
         rows = list(_students(path, read_sheet(path)))
     except SheetError as error:
@@ -71,7 +71,7 @@ def read_roster(path: Path) -> list[Student]:
 
 
 def _students(path: Path, sheet: Sheet) -> Iterator[tuple[int, str, Student]]:
-    """Each row's number, what its id is called, and its student."""
+    """Yield each row's number, what its id is called, and its student."""
     headings = [heading.strip().casefold() for heading in sheet.header]
     if {"student", "id"} <= set(headings):
         return _canvas(path, sheet)
@@ -101,7 +101,8 @@ def _own(path: Path, sheet: Sheet, headings: Sequence[str]) -> Iterator[tuple[in
 
 
 def _classroom(path: Path, sheet: Sheet, headings: Sequence[str]) -> Iterator[tuple[int, str, Student]]:
-    """The roster as GitHub Classroom gave it. Its identifier is the course's own id; clones are called after users."""
+    """Read the roster as GitHub Classroom gave it. Its identifier is the course's own id; clones are called after
+    users."""
     for number, row in sheet.filled(path):
         value = dict(zip(headings, row, strict=True))
         key = value["identifier"]
@@ -110,7 +111,7 @@ def _classroom(path: Path, sheet: Sheet, headings: Sequence[str]) -> Iterator[tu
 
 
 def _canvas(path: Path, sheet: Sheet) -> Iterator[tuple[int, str, Student]]:
-    """The gradebook as Canvas exports it. A login is the id, since people know it, or else Canvas's number."""
+    """Read the gradebook as Canvas exports it. A login is the id, since people know it, or else Canvas's number."""
     columns = {name: at for name in ("Student", "Section", *CANVAS_IDS) if (at := sheet.column(name)) is not None}
     for number, row in sheet.filled(path):
         value: Mapping[str, str] = {name: row[at] for name, at in columns.items()}
@@ -123,8 +124,8 @@ def _canvas(path: Path, sheet: Sheet) -> Iterator[tuple[int, str, Student]]:
 
 
 def _moodle(path: Path, sheet: Sheet, mail: int) -> Iterator[tuple[int, str, Student]]:
-    """The participants, or a grading worksheet, as Moodle in any language exports them: names come before the e-mail
-    address. An ID number is the id where all have one, or else the address."""
+    """Read the participants, or a grading worksheet, as Moodle in any language exports them: names come before the
+    e-mail address. An ID number is the id where all have one, or else the address."""
     headings = [folded(heading) for heading in sheet.header]
     rows = list(sheet.filled(path))
     groups = next((at for at, heading in enumerate(headings) if heading in GROUPS), None)
@@ -145,7 +146,7 @@ def _moodle(path: Path, sheet: Sheet, mail: int) -> Iterator[tuple[int, str, Stu
 
 
 def _mails(sheet: Sheet) -> int | None:
-    """The column of e-mail addresses: each that is given is one, and at least every second row has one."""
+    """Return the column of e-mail addresses: each that is given is one, and at least every second row has one."""
     for at in range(len(sheet.header)):
         given = [row[at].strip() for row in sheet.rows[1:] if at < len(row) and row[at].strip()]
         many = given and 2 * len(given) >= len(sheet.rows) - 1

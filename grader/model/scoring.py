@@ -1,4 +1,4 @@
-"""Computes points from results and course. Pure: no clock, no file, no device."""
+"""Computation of points from results and course. Pure: no clock, no file, no device."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ class EarlierShare:
 def scored(
     name: str, unscored: AssignmentResult, course: Course, device: str, earlier: EarlierShare | None = None
 ) -> AssignmentResult:
-    """`unscored`, the result of the assignment `name`, with the points that `course` gives for its checks and times.
+    """Return `unscored`, the result of the assignment `name`, with the points that `course` gives for its checks and
+    times.
 
     `earlier` is the share of the speed points that the same file was given before, if any.
     """
@@ -87,7 +88,7 @@ def _scored_speed(
 
 
 def verdict_of(checks: Sequence[CheckResult], expected: Sequence[str]) -> Verdict:
-    """The verdict of an assignment whose checks should have been `expected` (ids).
+    """Return the verdict of an assignment whose checks should have been `expected` (ids).
 
     Accepted only on positive evidence: every expected check is there and passed.
     """
@@ -102,8 +103,8 @@ def verdict_of(checks: Sequence[CheckResult], expected: Sequence[str]) -> Verdic
 def correctness_points(
     verdict: Verdict, checks: Sequence[CheckResult], expected: Sequence[str], points: AssignmentPoints, course: Course
 ) -> float:
-    """Points for correctness, at most `points.correctness`. `expected` are the ids of the cases. Cases that were not
-    judged earn nothing, and a failed target counts as one more failed case."""
+    """Return the points for correctness, at most `points.correctness`. `expected` are the ids of the cases. Cases that
+    were not judged earn nothing, and a failed target counts as one more failed case."""
     rule = VERDICTS[verdict].points
     if rule != "share" and not (rule == "rules" and course.policy.violation == "flag"):
         return 0
@@ -117,7 +118,7 @@ def correctness_points(
 
 
 def speedup(timings: Sequence[Timing]) -> Interval:
-    """The geometric mean over the timed cases of baseline ÷ student, with its bootstrap interval."""
+    """Return the geometric mean over the timed cases of baseline ÷ student, with its bootstrap interval."""
     combined = estimate.combine([timing.ratios for timing in timings])
     return Interval(median=combined.median, low=combined.low, high=combined.high)
 
@@ -125,15 +126,16 @@ def speedup(timings: Sequence[Timing]) -> Interval:
 def performance_points(
     ratio: Interval, threshold: Threshold, points: AssignmentPoints, previous: float | None = None
 ) -> float:
-    """Linear from `threshold.floor` to `threshold.target` in whole percents, with the benefit of the doubt: of the
-    steps that the interval straddles the highest. The share `previous` is kept unless the interval has left it."""
+    """Return the points for speed, linear from `threshold.floor` to `threshold.target` in whole percents, with the
+    benefit of the doubt: of the steps that the interval straddles the highest. The share `previous` is kept unless the
+    interval has left it."""
     interval = estimate.Estimate(ratio.median, ratio.low, ratio.high, 0)
     share = estimate.points_share(interval, threshold.floor, threshold.target, previous=previous)
     return round(points.performance * share, 2)
 
 
 def contest(source_sha256: str, device: str, performance: Performance) -> Contest | None:
-    """The conditions of a measurement; None if it is incomplete."""
+    """Return the conditions of a measurement; None if it is incomplete."""
     floor, target = performance.floor, performance.target
     if performance.status != "measured" or performance.speedup is None or floor is None or target is None:
         return None
@@ -142,7 +144,7 @@ def contest(source_sha256: str, device: str, performance: Performance) -> Contes
 
 
 def earlier_shares(result: Result) -> dict[str, EarlierShare]:
-    """The share of the speed points of each assignment that is right and measured."""
+    """Return the share of the speed points of each assignment that is right and measured."""
     shares = {}
     for name, assignment in result.assignments.items():
         speed = assignment.performance
@@ -158,5 +160,5 @@ def earlier_shares(result: Result) -> dict[str, EarlierShare]:
 
 
 def previous_share(earlier: EarlierShare | None, now: Contest | None) -> float | None:
-    """The share that was given before under the same conditions."""
+    """Return the share that was given before under the same conditions."""
     return earlier.share if earlier is not None and now is not None and earlier.contest == now else None

@@ -1,5 +1,5 @@
-"""Reads and writes CSV tables of spreadsheets and learning platforms: commas, semicolons or tabs, with or without BOM,
-in UTF-8, UTF-16 or the Latin-1 of older systems. They are written in UTF-8."""
+"""CSV tables of spreadsheets and learning platforms: commas, semicolons or tabs, with or without BOM, in UTF-8, UTF-16
+or the Latin-1 of older systems. They are written in UTF-8."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Sheet:
         return self.rows[0]
 
     def column(self, *names: str) -> int | None:
-        """The column of the first of these headings that the table has, ignoring case; None if it has none."""
+        """Return the column of the first of these headings that the table has, ignoring case; None if it has none."""
         headings = [heading.strip().casefold() for heading in self.header]
         return next((headings.index(name.casefold()) for name in names if name.casefold() in headings), None)
 
     def filled(self, path: Path) -> Iterator[tuple[int, list[str]]]:
-        """The rows of a table in `path` below its headings, but for empty ones: their numbers, and their values with
-        composed letters and without space around them, one for each heading. Raises SheetError."""
+        """Yield the rows of a table in `path` below its headings, except for empty ones: their numbers, and their
+        values with composed letters and without space around them, one for each heading. Raises SheetError."""
         for number, row in enumerate(self.rows[1:], start=3 if self.sep else 2):
             values = [composed(value.strip()) for value in row]
             if any(values) and len(values) != len(self.header):
@@ -59,7 +59,7 @@ class Sheet:
 
 
 def read_sheet(path: Path) -> Sheet:
-    """The table in a CSV file. Raises SheetError, one line."""
+    """Return the table in a CSV file. Raises SheetError, one line."""
     try:
         with path.open("rb") as file:
             # The size of a pipe or a device says nothing.
@@ -94,7 +94,7 @@ def read_sheet(path: Path) -> Sheet:
 
 
 def _decoded(content: bytes) -> str:
-    """The text, with its byte order mark if it begins with one. Raises UnicodeDecodeError."""
+    """Return the text, with its byte order mark if it begins with one. Raises UnicodeDecodeError."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return BOM + content.decode("utf-16")
     try:

@@ -41,7 +41,7 @@ Cause = Literal["link_out", "dead_link", "not_a_file", "too_large", "denied", "t
 
 @dataclass(frozen=True)
 class Unreadable:
-    """Why a file could not be read. For a file that is too large, `most` is the limit in bytes."""
+    """The reason why a file could not be read. For a file that is too large, `most` is the limit in bytes."""
 
     cause: Cause
     message: str
@@ -70,7 +70,8 @@ class HandedIn:
 
 
 def file_in(folder: Path, file: str) -> str:
-    """The name under which `folder` has an assignment's file, in whichever language; `file` itself if it has none."""
+    """Return the name under which `folder` has an assignment's file, in whichever language; `file` itself if it has
+    none."""
     return next((name for name in in_any_language(file) if os.path.lexists(folder / name)), file)
 
 
@@ -83,12 +84,12 @@ class Languages:
     both: Literal["refuse", "first"] = "refuse"
 
     def present(self, folder: Path, assignments: Iterable[str]) -> list[str]:
-        """The files of these assignments that a folder holds."""
+        """Return the files of these assignments that a folder holds."""
         return [name for assignment in assignments for name in self.files(file_of(assignment))
                 if os.path.lexists(folder / name)]
 
     def files(self, file: str) -> list[str]:
-        """An assignment's file under its names in the languages that count, in their order."""
+        """Return an assignment's file under its names in the languages that count, in their order."""
         named = {PurePath(name).suffix: name for name in in_any_language(file)}
         return [named[suffix] for suffix in self.suffixes if suffix in named] if self.suffixes else [*named.values()]
 
@@ -96,7 +97,8 @@ class Languages:
 def read_sources(
     folder: Path, names: Iterable[str], max_bytes: int, languages: Languages | None = None
 ) -> dict[str, Source]:
-    """The files of these assignments in a student's folder, in any of the `languages`; see `read_source_file`."""
+    """Return the files of these assignments in a student's folder, in any of the `languages`; see
+    `read_source_file`."""
     return {name: _read_source(folder, file_of(name), max_bytes, languages or Languages()) for name in names}
 
 
@@ -115,8 +117,8 @@ def _read_source(folder: Path, file: str, max_bytes: int, languages: Languages) 
 
 
 def _as_text(source: Source) -> Source:
-    """The source, unless its bytes show that it is no text in UTF-8, which compilers of each language tell in words of
-    their own."""
+    """Return the source, unless its bytes show that it is no text in UTF-8, which compilers of each language tell in
+    words of their own."""
     begin = (source.content or b"")[:64]
     if begin.startswith(b"version https://git-lfs.github.com/spec/"):
         return _unread("lfs", f"{source.file} is a pointer of Git LFS, not the file itself", source.file)
@@ -127,7 +129,7 @@ def _as_text(source: Source) -> Source:
 
 
 def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
-    """Reads `folder/file` if it is a plain file of this folder of at most `max_bytes`.
+    """Read `folder/file` if it is a plain file of this folder of at most `max_bytes`.
 
     Links within the folder are followed; a link that leaves it, or anything but a regular file, is a problem.
     """
@@ -174,7 +176,7 @@ def _unread(cause: Cause, message: str, file: str, most: int = 0) -> Source:
 
 
 def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
-    """The students under `path`: a folder of student folders, or one student's folder.
+    """Return the students under `path`: a folder of student folders, or one student's folder.
 
     `files` are the file names of assignments, which may be there in any language: a folder that holds one of them is
     one student's. Raises SubmissionError.
@@ -208,8 +210,8 @@ def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
 
 
 def chosen(submissions: list[Submission], names: Collection[str]) -> list[Submission]:
-    """The submissions of these students, or with these folders of results; all without names. Raises SubmissionError.
-    """
+    """Return the submissions of these students, or with these folders of results; all without names. Raises
+    SubmissionError."""
     wanted = []
     for name in map(composed, names):
         matching = ([submission for submission in submissions if submission.student == name]
@@ -241,19 +243,19 @@ def _holds(folder: Path, known: set[str]) -> bool:
 
 
 def _is_litter(entry: os.DirEntry[str], known: set[str]) -> bool:
-    """Whether this is a folder such as `.git` or `__MACOSX`. A folder with an assignment's file is always a
+    """Return whether a folder is one such as `.git` or `__MACOSX`. A folder with an assignment's file is always a
     student's."""
     return entry.name.startswith((".", "__")) and not _holds(Path(entry.path), known)
 
 
 def submission_of(folder: Path) -> Submission:
-    """The submission of one student's folder, whatever it holds."""
+    """Return the submission of one student's folder, whatever it holds."""
     return named([folder])[0]
 
 
 def named(folders: Sequence[Path], before: Iterable[tuple[str, str]] = ()) -> list[Submission]:
-    """Submissions in these folders, each with its own slug. Students keep the slugs of `before`, pairs of student and
-    slug."""
+    """Return submissions in these folders, each with its own slug. Students keep the slugs of `before`, pairs of
+    student and slug."""
     given: dict[str, list[str]] = {}
     for student, slug in before:
         given.setdefault(composed(student), []).append(slug)
@@ -276,13 +278,14 @@ def named(folders: Sequence[Path], before: Iterable[tuple[str, str]] = ()) -> li
 
 
 def printable(name: str) -> str:
-    """A file or folder name as text: invalid UTF-8 and control characters become visible replacements."""
+    """Return a file or folder name as text: invalid UTF-8 and control characters become visible replacements."""
     text = os.fsencode(name).decode("utf-8", "replace")
     return "".join("\ufffd" if unicodedata.category(sign)[0] == "C" else sign for sign in text)
 
 
 def _slug(student: str) -> str:
-    """A file name that is safe on every system: letters (of any script), digits, `.`, `_`, `-`; at most 80 bytes."""
+    """Return a file name that is safe on every system: letters (of any script), digits, `.`, `_`, `-`; at most 80
+    bytes."""
     text = re.sub(r"[^\w.-]+", "_", student).strip("._-") or "student"
     while len(text.encode()) > 80:
         text = text[:-1]

@@ -1,4 +1,4 @@
-"""Cleans text that a submission may have written, before it is stored or shown."""
+"""Cleaning of text that a submission may have written, before it is stored or shown."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _UNSAFE = re.compile(
 
 
 def clean(text: str, limit: int = FIELD_BYTES) -> str:
-    """`text` without terminal escapes, with other control characters made visible, of at most about `limit` bytes.
+    """Return `text` without terminal escapes, with other control characters made visible, of at most about `limit`
+    bytes.
 
     Long text loses its middle: the end of a traceback says most.
     """
@@ -37,18 +38,18 @@ def clean(text: str, limit: int = FIELD_BYTES) -> str:
 
 
 def composed(text: str) -> str:
-    """A name or an id with composed letters. Files from macOS spell é as e and an accent."""
+    """Return a name or an id with composed letters. Files from macOS spell é as e and an accent."""
     return unicodedata.normalize("NFC", text)
 
 
 def folded(text: str) -> str:
-    """A name or heading without case and accents, by which it is compared and sorted."""
+    """Return a name or heading without case and accents, by which it is compared and sorted."""
     apart = unicodedata.normalize("NFKD", text.strip().casefold())
     return "".join(sign for sign in apart if not unicodedata.combining(sign))
 
 
 def some(names: Sequence[str]) -> str:
-    """Names in a line, at most MOST_NAMED of them."""
+    """Return names in a line, at most MOST_NAMED of them."""
     more = f" and {len(names) - MOST_NAMED:,} more" * (len(names) > MOST_NAMED)
     return "; ".join(names[:MOST_NAMED]) + more
 

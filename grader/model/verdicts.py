@@ -1,4 +1,4 @@
-"""The verdicts, a row each. Whatever lists, orders, draws or scores verdicts is derived from this table.
+"""The verdicts, one row each. Whatever lists, orders, draws or scores verdicts is derived from this table.
 
 A new verdict is a row, and a name in `FailureKind` if it is given for a failure that has none yet. `docs/grading.md`
 says to those who grade what it means. A new kind of failure also has words in `model/hidden.py`,
@@ -20,7 +20,7 @@ FailureKind = Literal[
     "wrong_values", "unwritten", "not_finite", "input_changed", "race", "undefined",
     "policy", "needs_gpu", "infrastructure",
 ]
-"""Why a check failed."""
+"""The reason why a check failed."""
 
 
 class Colour(NamedTuple):
@@ -41,7 +41,7 @@ RED = Colour("light-dark(#fff, #111)", "light-dark(#a83f00, #ff9459)")
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictRow:
-    """A verdict: what it is called, how it is drawn, which others it outranks, and what it costs.
+    """A verdict: its name, how it is drawn, which others it outranks, and what it costs.
 
     `shape` tells it apart without its colour. `look` is "hollow" for a bar in outline, "dashed" for a cell in dashes as
     well, "striped" for a bar in stripes and a cell in bold. `fault` says whose fault it is: the student's, the
@@ -110,7 +110,7 @@ ROWS = (
         open_because="the grader failed, through no fault of yours.",
         none_judged="The grader failed before it could judge anything: that is our fault and costs no points."),
 )
-"""In the order of the class page's legend."""
+"""The verdicts, in the order of the class page's legend."""
 
 VERDICTS = {row.verdict: row for row in ROWS}
 ACCEPTED = "accepted"

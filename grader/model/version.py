@@ -84,12 +84,12 @@ JUDGE_CHANGES = {
         "A copy of a slice is no longer called one into another order. Changes that are tried in CUDA C++ exchange the "
         "grid and the block of a launch.",
 }
-"""What each version of the judge changed."""
+"""The changes that each version of the judge made."""
 
 POINTS_CHANGES = {
     1: "Grades know the rule for points by this number. Before, they knew it by a hash over its sources.",
 }
-"""What each version of the rule that turns checks and times into points changed."""
+"""The changes that each version of the rule which turns checks and times into points made."""
 
 JUDGE_VERSION = max(JUDGE_CHANGES)
 POINTS_VERSION = max(POINTS_CHANGES)

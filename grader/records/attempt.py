@@ -75,12 +75,12 @@ class Attempt(BaseModel):
 
     @property
     def book(self) -> tuple[str, str]:
-        """The hashes of the course's files that decide the points."""
+        """Return the hashes of the course's files that decide the points."""
         return self.tests, self.rules
 
     @property
     def failed(self) -> bool:
-        """Whether it failed through no fault of the student's."""
+        """Return whether the attempt failed through no fault of the student's."""
         return self.verdict in GRADERS_FAULT
 
     @property
@@ -89,7 +89,7 @@ class Attempt(BaseModel):
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was handed in to be judged: no file, no function, or the stub."""
+        """Return whether nothing was handed in to be judged: no file, no function, or the stub."""
         return self.verdict in UNTRIED
 
     @property
@@ -102,8 +102,8 @@ OF_POINTS = {"violation"}
 
 
 def hash_of_submission(source: Source, problems: Sequence[str] = ()) -> str:
-    """The sha256 of a file; the same text in another language has another hash. For a file that is missing or cannot be
-    read, a word instead, or a hash of the `problems` that the intake had with it."""
+    """Return the sha256 of a file; the same text in another language has another hash. For a file that is missing or
+    cannot be read, a word instead, or a hash of the `problems` that the intake had with it."""
     if source.content is not None:
         digest, suffix = hashlib.sha256(source.content).hexdigest(), PurePath(source.file).suffix
         return digest if suffix in ("", SUFFIX) else _hash([suffix, digest])
@@ -113,8 +113,8 @@ def hash_of_submission(source: Source, problems: Sequence[str] = ()) -> str:
 
 
 def hash_of_tests(name: str, course: Course, root: Path | None = None) -> str:
-    """The sha256 of everything that decides an assignment's checks: its Python files, its hidden cases, the version of
-    the judge, and the limits of the course."""
+    """Return the sha256 of everything that decides an assignment's checks: its Python files, its hidden cases, the
+    version of the judge, and the limits of the course."""
     root = root or home.root()
     folder = root / "assignments" / name
     imported = [*shared(root), folder]
@@ -125,7 +125,7 @@ def hash_of_tests(name: str, course: Course, root: Path | None = None) -> str:
 
 
 def hash_of_rules(name: str, course: Course) -> str:
-    """The sha256 of the rules that turn an assignment's checks and times into points."""
+    """Return the sha256 of the rules that turn an assignment's checks and times into points."""
     threshold = course.threshold_of(name)
     return _hash([POINTS_VERSION, course.points_of(name).model_dump(),
                   course.points.model_dump(exclude={"correctness", "performance", "assignments"}),
@@ -138,7 +138,7 @@ def _digests(files: Sequence[Path], root: Path) -> list[str]:
 
 
 def hash_of_environment(environment: Environment, speed: bool) -> str:
-    """The sha256 of device, versions and isolation, and of whether `speed` is measured."""
+    """Return the sha256 of device, versions and isolation, and of whether `speed` is measured."""
     return _hash([environment.model_dump(include=set(FACTS)), speed])
 
 

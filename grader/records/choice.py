@@ -1,4 +1,4 @@
-"""Chooses what to grade of a class. A grade from the same file, tests and environment is not made again."""
+"""The choice of what to grade of a class. A grade from the same file, tests and environment is not made again."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from grader.records.attempt import Attempt, hash_of_rules, hash_of_submission, h
 from grader.records.standing import Standing, by_assignment, newest
 
 Kind = Literal["grade", "failed", "regrade"]
-"""Which assignments are graded: all, those that a failure of ours left ungraded, or those that have a grade."""
+"""The choice of assignments to grade: all, those that a failure of the grader left ungraded, or those that have a
+grade."""
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """What the intake recorded about a submission: its members, when it was handed in, whether it was late, problems
-    with reading it, and notes of what its files were made."""
+    """The intake's record of a submission: its members, when it was handed in, whether it was late, problems with
+    reading it, and notes of what its files were made."""
 
     people: tuple[Member, ...] = ()
     submitted_at: str | None = None
@@ -47,7 +48,7 @@ class Choice:
     skipped: Counter[str] = field(default_factory=Counter)
 
     def skipped_line(self) -> str:
-        """How many assignments are skipped, and why; "" if none is."""
+        """Say how many assignments are skipped, and why; "" if none is."""
         many = self.skipped.total()
         all_ = sum(map(len, self.drafts.values())) + many
         reasons = [f"{count:,} {why}" if count < many else why for why, count in self.skipped.items()]
@@ -61,7 +62,7 @@ NO_GRADE = "without a grade from the same file"
 
 
 def deliveries(submissions: Sequence[Submission]) -> dict[Submission, Delivery]:
-    """The delivery of each submission, from the `intake.json` beside its folder. Raises ManifestError."""
+    """Return the delivery of each submission, from the `intake.json` beside its folder. Raises ManifestError."""
     entries: dict[Path, dict[str, ManifestEntry]] = {}
     delivered = {}
     for submission in submissions:
@@ -77,7 +78,8 @@ def deliveries(submissions: Sequence[Submission]) -> dict[Submission, Delivery]:
 
 
 def absent(submissions: Sequence[Submission]) -> list[Member]:
-    """Students of the roster without a submission, by the `intake.json` beside the folders. Raises ManifestError."""
+    """Return students of the roster without a submission, by the `intake.json` beside the folders. Raises
+    ManifestError."""
     folders = dict.fromkeys(submission.folder.absolute().parent for submission in submissions)
     return [member for folder in folders if (folder / FILE).is_file() for member in read_manifest(folder).missing]
 
@@ -86,7 +88,7 @@ def choose(
     submissions: Mapping[Submission, Delivery], names: Sequence[str], course: Course, environment: str,
     recorded: Sequence[Attempt], standing: Sequence[Standing], *, kind: Kind = "grade", force: bool = False,
 ) -> Choice:
-    """Chooses which assignments (`names`) of which submissions to grade. `environment` is the hash of where they would
+    """Choose which assignments (`names`) of which submissions to grade. `environment` is the hash of where they would
     be graded, `recorded` are all attempts in the order of recording, and `standing` the hand-ins that have one."""
     choice = Choice()
     tests = {name: hash_of_tests(name, course) for name in names}

@@ -1,4 +1,4 @@
-"""Compares standing attempts with newer ones: whose grade would change, by how much, in which checks and why."""
+"""A comparison of standing attempts with newer ones: whose grade would change, by how much, in which checks and why."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Move:
 
 
 def moves(store: Store) -> list[Move]:
-    """Every standing attempt that has a newer one, the largest change first. Raises StoreError."""
+    """Return every standing attempt that has a newer one, the largest change first. Raises StoreError."""
     attempts, decisions = store.attempts(), store.decisions()
     last = {latest(hand_ins).attempt.hand_in for hand_ins in by_assignment(standing(attempts, decisions)).values()}
     moved = [_move(before, after, before.hand_in in last, store.result(before), store.result(after))
@@ -54,7 +54,7 @@ def _move(before: Attempt, after: Attempt, counts: bool, then: Result | None, no
 
 
 def _checks(old: AssignmentResult, new: AssignmentResult) -> tuple[str, ...]:
-    """The checks with another outcome, in words."""
+    """Return the checks with another outcome, in words."""
     then = {check.id: check.outcome for check in old.correctness.checks}
     now = {check.id: check.outcome for check in new.correctness.checks}
     return tuple(f"{id_}: {then.get(id_, 'not there')} → {now.get(id_, 'not there')}".replace("_", " ")
@@ -83,7 +83,8 @@ def _why(
 
 
 def failures(store: Store) -> list[Attempt]:
-    """The newest attempts that failed through no fault of the student's and have a standing grade, which stays."""
+    """Return the newest attempts that failed through no fault of the student's and have a standing grade, which
+    stays."""
     attempts = store.attempts()
     newest = {attempt.hand_in: attempt for attempt in attempts}
     return [newest[hand_in] for hand_in, attempt in standing(attempts, store.decisions()).items()
@@ -91,7 +92,7 @@ def failures(store: Store) -> list[Attempt]:
 
 
 def lines(moves: Sequence[Move], failed: Sequence[Attempt]) -> list[str]:
-    """The lines that a terminal shows."""
+    """Return the comparison as lines for the terminal."""
     shown = []
     moved = [move for move in moves if move.moved]
     for move in moved:

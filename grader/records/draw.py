@@ -1,4 +1,4 @@
-"""Writes students' files in the folder of results from the standing attempts."""
+"""The students' files in the folder of results, as written from the standing attempts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ Books = Mapping[str, tuple[str, str]]
 
 
 def shown(store: Store, slug: str | None = None) -> dict[str, list[Attempt]]:
-    """The attempts that each folder's files show: for each assignment, the standing one of the latest hand-in."""
+    """Return the attempts that each folder's files show: for each assignment, the standing one of the latest
+    hand-in."""
     attempts: dict[str, list[Attempt]] = {}
     for (folder, _), hand_ins in by_assignment(standing(store.attempts(slug), store.decisions())).items():
         attempts.setdefault(folder, []).append(latest(hand_ins).attempt)
@@ -35,7 +36,7 @@ def shown(store: Store, slug: str | None = None) -> dict[str, list[Attempt]]:
 
 
 def whole(store: Store, out: Path, slug: str | None = None) -> dict[str, Result]:
-    """The complete result of this folder, or of all, as `refresh` writes it. Raises StoreError."""
+    """Return the complete result of this folder, or of all, as `refresh` writes it. Raises StoreError."""
     by_folder = shown(store, slug)
     books, marks = _books(by_folder), counting(store.marks())
     joined = ((folder, _whole(store, out, attempts, books, marks)) for folder, attempts in by_folder.items())
@@ -43,8 +44,8 @@ def whole(store: Store, out: Path, slug: str | None = None) -> dict[str, Result]
 
 
 def outdated(results: Mapping[str, Result], written: Mapping[str, Result]) -> list[str]:
-    """A line about folders whose `results` by the attempts are not those `written` in their files, if there are any: a
-    command that was killed recorded attempts or decisions and wrote no file."""
+    """Return a line about folders whose files do not hold the `results` that the attempts give, if there are any: a
+    command that was killed recorded attempts or decisions and wrote no file. `written` are the results in the files."""
     # Notes may differ: they compare with the grades of others.
     old = [folder for folder, result in results.items()
            if folder not in written or _judgements(result) != _judgements(written[folder])]
@@ -53,7 +54,7 @@ def outdated(results: Mapping[str, Result], written: Mapping[str, Result]) -> li
 
 
 def removed(gone: Sequence[str]) -> list[str]:
-    """A line about graded assignments that the course does not have any more, if there are any."""
+    """Return a line about graded assignments that the course does not have any more, if there are any."""
     have = "is no assignment of the course and does" if len(gone) == 1 else "are no assignments of the course and do"
     return [f"{some(gone)}: graded, but {have} not count; pass the --course that has it"] if gone else []
 
@@ -64,14 +65,14 @@ def _judgements(result: Result) -> str:
 
 
 def under_another_course_file(store: Store) -> set[tuple[str, str]]:
-    """Each (folder, assignment) that was graded by other tests or rules than the newest standing attempt."""
+    """Return each (folder, assignment) that was graded by other tests or rules than the newest standing attempt."""
     shows = [attempt for attempts in shown(store).values() for attempt in attempts if not attempt.failed]
     books = newest_books(shows)
     return {(attempt.slug, attempt.assignment) for attempt in shows if attempt.book != books[attempt.assignment]}
 
 
 def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
-    """Writes the files of this folder, or of all, that differ from the standing attempts. Returns a line for each
+    """Write the files of this folder, or of all, that differ from the standing attempts, and return a line for each
     failure.
 
     With a single folder, differences to other folders' course files are not noticed.
@@ -89,7 +90,7 @@ def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
 
 
 def beside(store: Store, course: Course) -> list[str]:
-    """Lines for a person to know or decide: missing files, newer attempts, points of another course file, and
+    """Return lines for a person to know or decide: missing files, newer attempts, points of another course file, and
     assignments that do not count any more."""
     attempts, decisions = store.attempts(), store.decisions()
     stands, waiting = standing(attempts, decisions), pending(attempts, decisions)
@@ -117,7 +118,8 @@ def beside(store: Store, course: Course) -> list[str]:
 
 
 def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books, marks: Sequence[Mark]) -> bool:
-    """Writes the files of the student whose attempts these are, unless they are up to date; returns whether it wrote.
+    """Write the files of the student whose attempts these are, unless they are up to date, and return whether any was
+    written.
 
     `books` are tests and rules of the class's newest attempts, and `marks` those of the class that count. Raises
     OSError, ValueError and StoreError. The result is written last: if it is up to date, the others are.
@@ -159,7 +161,8 @@ def _books(by_folder: Mapping[str, Sequence[Attempt]]) -> Books:
 def _whole(
     store: Store, out: Path, attempts: Sequence[Attempt], books: Books, marks: Sequence[Mark],
 ) -> Result | None:
-    """The complete result of the attempts of one folder, with its marks; None if the grader failed in all of them."""
+    """Return the complete result of the attempts of one folder, with its marks; None if the grader failed in all of
+    them."""
     records = {attempt.id: record for attempt in attempts if (record := store.result(attempt)) is not None}
     attempts = [attempt for attempt in attempts if attempt.id in records]
     if not attempts:
@@ -176,7 +179,7 @@ def _whole(
 
 
 def _joined(attempts: Sequence[Attempt], records: Mapping[int, Result], books: Books) -> Result:
-    """One result from attempts of several gradings; its environment and notes are those of the newest."""
+    """Join attempts of several gradings into one result; its environment and notes are those of the newest."""
     last = max(attempts, key=lambda attempt: attempt.id)
     newest = records[last.id]
     notes = list(newest.notes)
@@ -199,7 +202,7 @@ def _joined(attempts: Sequence[Attempt], records: Mapping[int, Result], books: B
 
 
 def _marked(result: Result, attempts: Sequence[Attempt], marks: Sequence[Mark]) -> Result:
-    """The result with what people gave and said of it."""
+    """Return the result with all that people gave and said of it."""
     slug = attempts[0].slug
     ids = {name.casefold() for attempt in attempts for name in (attempt.student, *attempt.members)}
     mine = [mark for mark in marks if mark.slug == slug or (not mark.slug and mark.student.casefold() in ids)]

@@ -1,4 +1,5 @@
-"""Records a grading's results as attempts, one for each assignment, and then writes the student's files."""
+"""The recording of a grading's results as attempts, one for each assignment, after which the student's files are
+written."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ from grader.records.store import Store, StoreError
 def keep(
     store: Store, out: Path, drafts: Mapping[str, Attempt], result: Result | None, log: str = "", error: str = ""
 ) -> list[str]:
-    """Records the outcome of `drafts`, which are by assignment, and writes the student's files. Returns a line for each
-    failure of ours. Without a `result` the whole grading failed, and `error` says why."""
+    """Record the outcome of `drafts`, which are by assignment, write the student's files, and return a line for each
+    failure of the grader. Without a `result` the whole grading failed, and `error` says why."""
     student, slug = next((draft.student, draft.slug) for draft in drafts.values())
     if result is None:
         lines = [f"{student}: not graded: {error}"]
@@ -53,7 +54,7 @@ def scored_head(head: Attempt, assignment: AssignmentResult) -> Attempt:
 
 
 def earlier(store: Store, standing: Sequence[Standing], drafts: Mapping[str, Attempt]) -> dict[str, EarlierShare]:
-    """The share of the points for speed that each same file was given before, by assignment."""
+    """Return the share of the points for speed that each same file was given before, by assignment."""
     shares: dict[str, EarlierShare] = {}
     for hand_in in standing:
         draft = drafts.get(hand_in.attempt.assignment)
@@ -64,7 +65,7 @@ def earlier(store: Store, standing: Sequence[Standing], drafts: Mapping[str, Att
 
 
 def _why(failed: AssignmentResult) -> str:
-    """What failed, with the message of a hidden case, which the assignment's own message leaves out."""
+    """Say what failed, with the message of a hidden case, which the assignment's own message leaves out."""
     hidden = [check.detail.message for check in failed.correctness.checks
               if check.hidden and check.detail and check.detail.kind == "infrastructure"]
     return " ".join([failed.message, *hidden[:1]])

@@ -13,12 +13,12 @@ from grader.records.sharing import shared
 
 
 class LockedError(Exception):
-    """Another process uses the folder; one line that names it."""
+    """The lock of the folder by another process; one line that names it."""
 
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Holds `folder/lock` while open. Raises LockedError at once if another process does, and OSError.
+    """Hold `folder/lock` for the block. Raises LockedError at once if another process holds it, and OSError.
 
     Where the folder is shared with a group, what is written meanwhile is open to it, and closed to others.
     """

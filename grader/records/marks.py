@@ -1,4 +1,5 @@
-"""The commands for what people give and say: mark, request, answer, requests. Records are added to, never changed."""
+"""The commands for points and comments that people give: mark, request, answer, requests. Records are added to, never
+changed."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ Intake = Annotated[Path | None, typer.Option(help="The folder that kernelmark in
 
 
 def add_to(app: typer.Typer) -> None:
-    """Adds these commands to the command line."""
+    """Add these commands to the command line."""
     for command in (mark, request, answer, requests):
         app.command(rich_help_panel=TAS)(command)
 
@@ -157,9 +158,9 @@ class Row:
 
 @dataclass(frozen=True)
 class _Desk:
-    """Whom and what marks may be about. `members` are those of each folder, `alone` those of folders of one person, and
-    `earlier` whose mark each person has in an assignment: somebody who handed in nothing may have a folder by now, and
-    another id. `now` gives the roster's id of an id in a folder."""
+    """The students, folders and assignments that marks may be about. `members` are those of each folder, `alone` those
+    of folders of one person, and `earlier` whose mark each person has in an assignment: somebody who handed in nothing
+    may have a folder by now, and another id. `now` gives the roster's id of an id in a folder."""
 
     out: Path
     course: Course
@@ -173,7 +174,8 @@ class _Desk:
     now: Callable[[str, str], str]
 
     def mark(self, where: str, row: Row) -> Mark:
-        """The mark of a row. Ends the command if the row cannot be one; `where` is the row's place in a table."""
+        """Return the mark of a row. Ends the command if the row cannot be one; `where` is the row's place in a
+        table."""
         before = f"{where}: " if where else ""
         if row.assignment not in self.assignments:
             usage(f"{before}assignment {row.assignment!r}: not of this course; choose from "
@@ -185,12 +187,13 @@ class _Desk:
                     points=_most(before, row.points or 0, row.assignment, self.course))
 
     def whom(self, one: Mark) -> str:
-        """Words for whom a mark is, if it is for a group: an id may be the name of its folder, too."""
+        """Return words that name a group, if the mark is for all of it, else "": an id may be the name of its folder,
+        too."""
         members = self.members.get(one.slug, ())
         return f", for everybody in the group ({', '.join(members)})" if len(members) > 1 and not one.student else ""
 
     def _whose(self, before: str, row: Row) -> tuple[str, str]:
-        """The folder, and the member of it if it is not for all."""
+        """Return the folder that a row is about, and the member of it if the row is not for all."""
         key = row.student.casefold()
         if key in self.folders:
             return self.folders[key], ""
@@ -229,7 +232,7 @@ def _desk(store: Store, out: Path, course: Course, roster: Path | None, intake: 
 
 
 def _read(path: Path, by: str) -> Iterator[tuple[str, Row]]:
-    """The rows of a table of marks, each with its place; `by` gives those that say nobody."""
+    """Yield the rows of a table of marks, each with its place; `by` is who gave those that name nobody."""
     try:
         sheet = read_sheet(path)
         rows = list(sheet.filled(path))

@@ -1,5 +1,5 @@
-"""Turns attempts and marks into grades: a pure function of standing attempts, what people gave, roster and course. No
-clock, no file.
+"""Grades from attempts and marks: a pure function of standing attempts, what people gave, roster and course. No clock,
+no file.
 
 Grace days are spent where they save most, over all of a student's assignments. The choice is the best of all that are
 allowed, so an extension, which allows more, never costs a student points. Points that a person gave beside the
@@ -65,12 +65,12 @@ class Grade:
     late_days: int
 
     def of(self, names: Collection[str]) -> Grade:
-        """The part of it in these assignments."""
+        """Return the part of the grade in these assignments."""
         return replace(self, lines=tuple(line for line in self.lines if line.assignment in names))
 
     @property
     def settled(self) -> bool:
-        """Whether the points are final: some are there, and none is open."""
+        """Return whether the points are final: some are there, and none is open."""
         return any(line.points is not None for line in self.lines) and not any(line.open for line in self.lines)
 
     @property
@@ -83,7 +83,7 @@ class Grade:
 
     @property
     def late(self) -> bool | None:
-        """Whether something that counts was late, as far as the policy knows."""
+        """Return whether something that counts was late, as far as the policy knows."""
         known = [line.late for line in self.lines if line.late is not None]
         return any(known) if known else None
 
@@ -105,22 +105,22 @@ class _Option:
 def as_in_roster(
     standing: Sequence[Standing], roster: Sequence[Student], manifest: Manifest | None
 ) -> list[Standing]:
-    """Replaces the members' ids of attempts by those of the roster, which may be newer than the attempts."""
+    """Replace the members' ids of attempts by those of the roster, which may be newer than the attempts."""
     now = ids_in_roster(roster, manifest)
     return [hand_in._replace(attempt=hand_in.attempt.model_copy(update={"members": tuple(dict.fromkeys(
         now(hand_in.attempt.slug, id_) for id_ in hand_in.attempt.members))})) for hand_in in standing]
 
 
 def marks_in_roster(marks: Iterable[Mark], roster: Sequence[Student], manifest: Manifest | None) -> list[Mark]:
-    """Replaces the ids of students in marks by those of the roster, as `as_in_roster` does in attempts."""
+    """Replace the ids of students in marks by those of the roster, as `as_in_roster` does in attempts."""
     now = ids_in_roster(roster, manifest)
     return [mark.model_copy(update={"student": now(mark.slug, mark.student)}) if mark.student else mark
             for mark in marks]
 
 
 def ids_in_roster(roster: Sequence[Student], manifest: Manifest | None) -> Callable[[str, str], str]:
-    """The function that turns a folder, "" for any, and an id into the id of the same person in the roster. The names
-    and emails in the manifest identify people of the roster."""
+    """Return the function that turns a folder, "" for any, and an id into the id of the same person in the roster. The
+    names and emails in the manifest identify people of the roster."""
     register = Register(roster, {})
     people: dict[tuple[str, str], Member] = {}
     for entry in manifest.submissions if manifest else ():
@@ -140,8 +140,8 @@ def class_grades(
     standing: Iterable[Standing], roster: Sequence[Student], late: Late, assignments: Mapping[str, float],
     books: Mapping[str, tuple[str, str]], marks: Sequence[Mark] = (),
 ) -> list[Grade]:
-    """The grades of everyone in the roster, then of others who handed in. A group's work counts for each member, and so
-    do `marks` of it.
+    """Return the grades of everyone in the roster, then of others who handed in. A group's work counts for each member,
+    and so do `marks` of it.
 
     `assignments` maps the course's names to the most points that each can give, and `books` names to tests and rules of
     their newest grades. Work in another assignment does not count.
@@ -172,8 +172,8 @@ def grade(
     student: str, work: Mapping[str, Sequence[Standing]], late_days: int | None, late: Late,
     assignments: Mapping[str, float], books: Mapping[str, tuple[str, str]], marks: Sequence[Mark] = (),
 ) -> Grade:
-    """A student's grade. `work` are the standing hand-ins by assignment, `late_days` the roster's grace days, `marks`
-    those that count for the student. In `assignments` the most points are 0 where nobody has a grade yet."""
+    """Return a student's grade. `work` are the standing hand-ins by assignment, `late_days` the roster's grace days,
+    `marks` those that count for the student. In `assignments` the most points are 0 where nobody has a grade yet."""
     budget = late.grace_days if late_days is None else late_days
     decided = {(given.student.casefold(), given.assignment): given for given in (*late.excused, *late.overrides)}
     final = {name: decided[student.casefold(), name] for name in assignments if (student.casefold(), name) in decided}
@@ -203,7 +203,7 @@ def grade(
 
 
 def _marked(line: GradeLine, marks: Sequence[Mark]) -> GradeLine:
-    """The line with the points that people gave. Where nothing was handed in they are its points."""
+    """Return the line with the points that people gave. Where nothing was handed in they are its points."""
     points, steps = line.points, list(line.steps)
     waiting = unanswered(marks)
     for mark in marks:
@@ -217,7 +217,7 @@ def _marked(line: GradeLine, marks: Sequence[Mark]) -> GradeLine:
 
 
 def _decided(line: GradeLine, given: Excused) -> GradeLine:
-    """The line as a person decided it, after the steps that this hides."""
+    """Return the line as a person decided it, after the steps that this hides."""
     hidden = "" if line.points is None else f", in place of {line.points:.6g}"
     if isinstance(given, Override):
         last = Step(f"given by {given.by}{hidden}: {given.reason}", given.points)
@@ -235,7 +235,7 @@ def _removed(name: str, work: Sequence[Standing]) -> GradeLine:
 
 
 def _options(student: str, name: str, work: Sequence[Standing], late: Late, budget: int) -> list[_Option]:
-    """The best option for each number of grace days; of equal ones, that of the latest hand-in."""
+    """Return the best option for each number of grace days; of equal ones, that of the latest hand-in."""
     eligible = timed(work) if late.count == "best" else [latest(work)]
     judged = [hand_in for hand_in in eligible if hand_in.attempt.judged]
     deadline = late.deadline(student, name)
@@ -289,8 +289,8 @@ def _counted(
 
 
 def _spend(options: Mapping[str, Sequence[_Option]], budget: int) -> dict[str, _Option]:
-    """One option for each assignment, with the largest sum of points for at most `budget` grace days in all. Of equal
-    sums, the one with the fewest days."""
+    """Choose one option for each assignment, with the largest sum of points for at most `budget` grace days in all. Of
+    equal sums, take the one with the fewest days."""
     best: dict[int, tuple[int, tuple[tuple[str, _Option], ...]]] = {0: (0, ())}
     for name, given in options.items():
         if not given:
@@ -307,7 +307,7 @@ def _spend(options: Mapping[str, Sequence[_Option]], budget: int) -> dict[str, _
 
 
 def _span(late: Lateness) -> str:
-    """A duration such as `1 day 2 h 3 min 4 s`, without parts that are zero."""
+    """Return a duration such as `1 day 2 h 3 min 4 s`, without parts that are zero."""
     whole = math.ceil(late.seconds)
     parts = ((late.days, "day" if late.days == 1 else "days"), (whole // 3600, "h"), (whole // 60 % 60, "min"),
              (whole % 60, "s"))

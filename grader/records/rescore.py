@@ -1,5 +1,5 @@
-"""Computes points again from recorded checks and times, after the course's points or thresholds have changed; and tells
-the changes that were found, once the course tells them."""
+"""Points computed again from recorded checks and times, after the course's points or thresholds have changed; and the
+changes that were found, told to students once the course tells them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.records.store import Store
 
 
 def rescore(store: Store, course: Course) -> int:
-    """Records a new attempt for each standing or newer one that was judged under other rules than the course has, or
+    """Record a new attempt for each standing or newer one that was judged under other rules than the course has, or
     whose change the course tells now: the same checks with new points. Runs no code. Returns how many there are. Raises
     StoreError."""
     attempts, decisions = store.attempts(), store.decisions()
@@ -40,7 +40,7 @@ def rescore(store: Store, course: Course) -> int:
 
 
 def _told(a: AssignmentResult, course: Course) -> AssignmentResult:
-    """The assignment with its change told, if the course tells changes."""
+    """Return the assignment with its change told to the student, if the course tells changes."""
     if a.repair is None or a.repair.level == course.hints.level or course.hints.level != "edit":
         return a
     return a.model_copy(update={"repair": a.repair.model_copy(update={"level": "edit"})})

@@ -12,11 +12,11 @@ _FOLDER, _FILE = stat.S_ISGID | 0o070, 0o060
 
 
 class SharingError(Exception):
-    """A folder cannot be given to a group; one line."""
+    """A failure to give a folder to a group; one line."""
 
 
 def share(out: Path, private: Path, group: str) -> None:
-    """Gives `out`, and all in it that is this user's, to the Unix group: its members may change it, as what is added
+    """Give `out`, and all in it that is this user's, to the Unix group: its members may change it, as what is added
     later, and it is closed to everyone else. Raises SharingError and OSError."""
     # Late: systems other than Linux lack it, and this file is imported there.
     import grp
@@ -52,12 +52,12 @@ def _give(path: Path, gid: int, mode: int) -> None:
 
 
 def shared(private: Path) -> bool:
-    """Whether a folder of results was given to a group."""
+    """Return whether a folder of results was given to a group."""
     return private.stat().st_mode & _FOLDER == _FOLDER
 
 
 def owner(path: Path) -> str:
-    """The name of a path's owner, or the number where there is none."""
+    """Return the name of a path's owner, or the number where there is none."""
     # Late, see share.
     import pwd
 

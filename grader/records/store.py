@@ -1,4 +1,5 @@
-"""Stores attempts, decisions and marks in an SQLite file in the folder of results. Rows are added and never changed.
+"""The store of attempts, decisions and marks: an SQLite file in the folder of results. Rows are added and never
+changed.
 
 Measured at 300 students × 20 assignments, against one file for each attempt: SQLite reads all heads in 0.04 s (files:
 1.6 s) and writes all records in 2.2 s (files, each synced: 9.3 s). A transaction is whole after kill -9 and on a full
@@ -31,7 +32,7 @@ VERSION = 2
 
 
 def _kept(*tables: str) -> list[str]:
-    """What refuses to change or delete a row of these tables."""
+    """Return the SQL of triggers that refuse any change or deletion of a row of these tables."""
     return [f"create trigger {table}_{change} before {change} on {table} "
             "begin select raise(abort, 'records are added to, never changed'); end"
             for table in tables for change in ("update", "delete")]
@@ -52,7 +53,7 @@ _SCHEMA = (
 
 
 class StoreError(Exception):
-    """Attempts cannot be read or written; one line."""
+    """A failure to read or write attempts; one line."""
 
 
 class Decision(NamedTuple):
@@ -72,7 +73,7 @@ class Store:
 
     @classmethod
     def create(cls, out: Path) -> Self:
-        """The store below `out`; its file is made when something is first added. Raises OSError."""
+        """Return the store below `out`; its file is made when something is first added. Raises OSError."""
         folder = out / FOLDER
         # Private: records hold hidden cases.
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -80,7 +81,7 @@ class Store:
 
     @classmethod
     def existing(cls, out: Path) -> Self:
-        """The store below `out`. Raises StoreError if there is none."""
+        """Return the store below `out`. Raises StoreError if there is none."""
         store = cls(out / FOLDER / FILE)
         try:
             there = store.path.is_file()
@@ -100,7 +101,7 @@ class Store:
             self._connection = None
 
     def attempts(self, slug: str | None = None) -> list[Attempt]:
-        """Every attempt, or those of a student's folder, in the order in which they were recorded."""
+        """Return every attempt, or those of a student's folder, in the order in which they were recorded."""
         asked, values = ("", ()) if slug is None else ("where slug = ?", (slug,))
         with self._reading() as connection:
             rows = connection.execute(
@@ -108,7 +109,8 @@ class Store:
             return [Attempt.model_validate({**json.loads(head), "id": id_, "run": run}) for id_, run, head in rows]
 
     def result(self, attempt: Attempt) -> Result | None:
-        """The record of an attempt, a result with its one assignment; None if the grader failed before it had one."""
+        """Return the record of an attempt, a result with its one assignment; None if the grader failed before it had
+        one."""
         with self._reading() as connection:
             row = connection.execute(
                 "select record from attempts where id = ?", (attempt.id,)).fetchone() if connection else None
@@ -125,14 +127,14 @@ class Store:
             return [Decision(*row) for row in rows]
 
     def marks(self) -> list[Mark]:
-        """What people gave and said, in the order in which it was recorded."""
+        """Return all that people gave and said, in the order in which it was recorded."""
         with self._reading() as connection:
             there = connection and connection.execute("select 1 from sqlite_master where name = 'marks'").fetchone()
             rows = connection.execute("select id, head from marks order by id") if connection and there else []
             return [Mark.model_validate({**json.loads(head), "id": id_}) for id_, head in rows]
 
     def mark(self, marks: Sequence[Mark]) -> list[Mark]:
-        """Records all of these or none, with the time and their numbers, and returns them."""
+        """Record all of these or none, with the time and their numbers, and return them."""
         at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         made = [mark.model_copy(update={"at": at}) for mark in marks]
         with self._writing() as connection:
@@ -141,7 +143,7 @@ class Store:
         return [mark.model_copy(update={"id": number}) for mark, number in zip(made, numbers, strict=True)]
 
     def add(self, attempts: Sequence[tuple[Attempt, Result | None]], log: str | None = None) -> None:
-        """Records all of these attempts or none. With a `log` they belong to one new run; without, no code was run for
+        """Record all of these attempts or none. With a `log` they belong to one new run; without, no code was run for
         them, and each belongs to the run of the attempt that it is `of`."""
         rows = [(head.run, head.slug, head.model_dump_json(exclude={"id", "run"}),
                  None if record is None else record.model_dump_json(by_alias=True)) for head, record in attempts]
@@ -153,7 +155,7 @@ class Store:
             connection.executemany("insert into attempts(run, slug, head, record) values (?, ?, ?, ?)", rows)
 
     def decide(self, attempts: Iterable[Attempt] = (), *, undoes: int | None = None) -> None:
-        """Records a batch: these attempts stand from now on, or an earlier batch is undone."""
+        """Record a batch: these attempts stand from now on, or an earlier batch is undone."""
         rows = [id_.id for id_ in attempts] if undoes is None else [None]
         with self._writing() as connection:
             (batch,) = connection.execute("select coalesce(max(batch), 0) + 1 from decisions").fetchone()
@@ -188,7 +190,7 @@ class Store:
             raise StoreError(f"attempts not recorded: {_said(error)} ({self.path})") from None
 
     def _open(self, mode: str) -> sqlite3.Connection | None:
-        """Opens the file; returns None if nothing was ever added. Mode "rw" never makes it, and rolls back what a
+        """Open the file, or return None if nothing was ever added. Mode "rw" never makes it, and rolls back what a
         killed process left half written."""
         if self._connection is not None:
             return self._connection

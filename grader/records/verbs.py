@@ -37,7 +37,7 @@ WHO = "name a folder of results, or an id in the roster or in intake.json"
 
 
 def add_to(app: typer.Typer) -> None:
-    """Adds these commands to the command line."""
+    """Add these commands to the command line."""
     for name, command in (("rescore", rescore), ("diff", diff), ("apply", apply), ("explain-grade", explain_grade)):
         app.command(name, rich_help_panel=TAS, epilog=AGAIN)(command)
 
@@ -99,7 +99,7 @@ def apply(
 
 
 def drawn_again(store: Store, out: Path) -> list[str]:
-    """Writes the students' files that are out of date, and the class page. Returns a line for each failure."""
+    """Write the students' files that are out of date, and the class page, and return a line for each failure."""
     trouble = refresh(store, out)
     # Late: pages are slow to import.
     from grader.report.pages import write_class
@@ -111,7 +111,7 @@ def drawn_again(store: Store, out: Path) -> list[str]:
 
 
 def tell(outcome: Sequence[str], trouble: Sequence[str]) -> None:
-    """Prints what was done, and ends the command with the status of a failure if there was one."""
+    """Print what was done, and end the command with the status of a failure if there was one."""
     for line in outcome:
         say(clean(line, 1000))
     for line in trouble:
@@ -164,7 +164,7 @@ def explain_grade(
 
 
 def _outdated(store: Store, out: Path, folders: Iterable[str]) -> list[str]:
-    """A line about the files of these folders that are older than the attempts. Raises StoreError."""
+    """Return a line about the files of these folders that are older than the attempts. Raises StoreError."""
     results = {folder: result for slug in dict.fromkeys(folders) for folder, result in whole(store, out, slug).items()}
     written = {}
     for folder in results:
@@ -175,7 +175,7 @@ def _outdated(store: Store, out: Path, folders: Iterable[str]) -> list[str]:
 
 
 def _repairs(store: Store, given: Iterable[Grade]) -> dict[int, Repair]:
-    """The changes that mend what counts in these grades, by the attempt's id. Raises StoreError."""
+    """Return the changes that mend what counts in these grades, by the attempt's id. Raises StoreError."""
     counted = [line.attempt for grade in given for line in grade.lines if line.attempt is not None]
     return {attempt.id: repair for attempt in counted if (record := store.result(attempt)) is not None
             and (repair := record.assignments[attempt.assignment].repair) is not None}
@@ -184,8 +184,8 @@ def _repairs(store: Store, given: Iterable[Grade]) -> dict[int, Repair]:
 def grades(
     stands: Sequence[Standing], course: Course, roster: Sequence[Student] = (), marks: Sequence[Mark] = (),
 ) -> list[Grade]:
-    """Everyone's grades by the course's policy, from the standing attempts and what people gave. Without a list the
-    course has every assignment."""
+    """Return everyone's grades by the course's policy, from the standing attempts and what people gave. Without a list
+    the course has every assignment."""
     books = newest_books(hand_in.attempt for hand_in in stands if hand_in.attempt.judged)
     names = course.assignments or dict.fromkeys(hand_in.attempt.assignment for hand_in in stands)
     known = {name: course.points_of(name).max_score for name in names}
@@ -193,13 +193,13 @@ def grades(
 
 
 def strangers(course: Path, rules: Course, marks: Sequence[Grade]) -> list[str]:
-    """Lines about likely typing errors in the course's policy: people without a grade."""
+    """Return lines about likely typing errors in the course's policy: people without a grade."""
     return [f"{course}: [late] names {student!r}, who has no grade here; use an id that explain-grade shows"
             for student in rules.late.strangers(grade.student for grade in marks)]
 
 
 def nobodys(marks: Iterable[Mark], given: Sequence[Grade]) -> list[str]:
-    """A line about people with marks and without a grade: their ids are those of a roster that was not given."""
+    """Return a line about people with marks and without a grade: their ids are those of a roster that was not given."""
     here = {"", *(grade.student.casefold() for grade in given)}
     lost = [*dict.fromkeys(mark.student for mark in counting(marks) if mark.student.casefold() not in here)]
     return [f"marks of {some(lost)} belong to nobody here; pass --roster"] if lost else []
@@ -229,14 +229,14 @@ def _total(grade: Grade, folder: str) -> str:
 
 
 def _named(attempt: Attempt, names: list[str] | None) -> bool:
-    """Whether an attempt's folder or one of its members' ids is among `names`. Without names, True."""
+    """Return whether an attempt's folder or one of its members' ids is among `names`. Without names, True."""
     asked = {composed(name).casefold() for name in names or ()}
     return not asked or not asked.isdisjoint(
         name.casefold() for name in (attempt.slug, attempt.student, *attempt.members))
 
 
 def _known(store: Store, out: Path, names: list[str] | None) -> None:
-    """Ends the command with an error if a name is nobody's."""
+    """End the command with an error if a name is nobody's."""
     attempts = store.attempts() if names else []
     for name in names or ():
         if not any(_named(attempt, [name]) for attempt in attempts):
@@ -252,14 +252,14 @@ def course_of(path: Path) -> Course:
 
 @contextlib.contextmanager
 def held(out: Path) -> Iterator[Store]:
-    """The attempts in `out`, locked against other processes."""
+    """Hold the attempts in `out` for the block, locked against other processes."""
     with reporting(out), Store.existing(out) as store, locked(out / FOLDER):
         yield store
 
 
 @contextlib.contextmanager
 def reporting(out: Path) -> Iterator[None]:
-    """Turns errors of the block, about the results in `out`, into usage errors."""
+    """Turn errors of the block, about the results in `out`, into usage errors."""
     try:
         yield
     except (StoreError, LockedError, ManifestError, RosterError) as error:

@@ -1,1 +1,1 @@
-"""Renders results: each page is one self-contained HTML file. The same `result.json` gives the same bytes."""
+"""The rendering of results: each page is one self-contained HTML file. The same `result.json` gives the same bytes."""

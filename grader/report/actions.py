@@ -1,4 +1,4 @@
-"""Shows a result on GitHub: annotations at lines of the student's files, and the summary of a job in Markdown."""
+"""A result on GitHub: annotations at lines of the student's files, and the summary of a job in Markdown."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 
 
 def annotated(result: Result, files: Mapping[str, str]) -> list[str]:
-    """A workflow command for each written kernel that is not right, and for each change that makes one right, at their
-    lines. `files` has for each assignment the path of its file from the repository's root."""
+    """Return a workflow command for each written kernel that is not right, and for each change that makes one right, at
+    their lines. `files` has for each assignment the path of its file from the repository's root."""
     lines = []
     for name, a in clean_model(result, SAID_BYTES).assignments.items():
         if a.right or not a.tried:
@@ -39,7 +39,7 @@ def annotated(result: Result, files: Mapping[str, str]) -> list[str]:
 
 
 def summary(result: Result, files: Mapping[str, str], more: Iterable[str] = ()) -> str:
-    """The Markdown of a job's summary: a row for each kernel, what is wrong, and `more` sentences."""
+    """Return the Markdown of a job's summary: a row for each kernel, what is wrong, and `more` sentences."""
     result = clean_model(result)
     rows = [("", "file", "", ""), ("---",) * 4]
     for name, a in result.assignments.items():
@@ -57,7 +57,7 @@ def summary(result: Result, files: Mapping[str, str], more: Iterable[str] = ()) 
 
 
 def sentences(said: Iterable[str]) -> str:
-    """The Markdown of sentences, which may quote names that students gave."""
+    """Return the Markdown of sentences, which may quote names that students gave."""
     return "\n\n".join(map(_text, said)) + "\n"
 
 
@@ -82,7 +82,7 @@ def _place(a: AssignmentResult) -> Place | None:
 
 
 def _command(level: str, file: str, line: int, title: str, said: Iterable[str]) -> str:
-    """A workflow command; a `line` of 0 is that of no line."""
+    """Return a workflow command; a `line` of 0 leaves the line out."""
     at = {"file": file, **({"line": str(line)} if line else {}), "title": title}
     shown = ",".join(f"{key}={_escaped(value, _PROPERTY)}" for key, value in at.items())
     return f"::{level} {shown}::{_escaped(chr(10).join(filter(None, said)), _DATA)}"
@@ -93,7 +93,7 @@ def _escaped(text: str, signs: Mapping[str, str]) -> str:
 
 
 def _text(text: str) -> str:
-    """Markdown that shows a message: text between backticks as code, all else as it stands."""
+    """Return the Markdown of a message: text between backticks as code, all else as it stands."""
     parts = _CODE.split(" ".join(text.split()))
     return "".join(part if at % 2 else _MARKS.sub(r"\\\g<0>", part) for at, part in enumerate(parts))
 

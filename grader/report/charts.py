@@ -67,7 +67,7 @@ class _Axis:
 
     @property
     def ticks(self) -> list[float]:
-        """Round ratios."""
+        """Return round ratios."""
         low, high = self.low, self.high
         first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
         ticks = [digit * 10.0**power for power in range(first, last) for digit in (1, 2, 5)]
@@ -85,7 +85,7 @@ class _Axis:
 def ladder(
     rungs: Sequence[LadderRung], speedup: Interval, span: tuple[float, float] | None, name: str, title: str
 ) -> Markup:
-    """Ratios to the baseline's speed on a logarithmic axis, one rung for each, in the given order.
+    """Draw ratios to the baseline's speed on a logarithmic axis, one rung for each, in the given order.
 
     The rung "you" shows its interval. `span` are the ratios between which points rise.
     """
@@ -115,7 +115,7 @@ def ladder(
 
 
 def strip(rows: Sequence[SampleRow], lines: Mapping[str, float], name: str, title: str) -> Markup:
-    """Each row's ratios as dots, from top to bottom in order of measurement, with interval and median if known.
+    """Draw each row's ratios as dots, from top to bottom in order of measurement, with interval and median if known.
 
     `lines` are ratios marked across all rows. A ratio that would squeeze the dots together is named at the edge.
     """
@@ -156,7 +156,7 @@ def _row(axis: _Axis, top: float, row: SampleRow) -> Iterator[str]:
 
 
 def _labels(axis: _Axis, lines: Mapping[str, float]) -> tuple[list[str], float]:
-    """The names of the lines, above the rows, and their height. Names of lines beyond an edge are at the top."""
+    """Return the names of the lines, above the rows, and their height. Names of lines beyond an edge are at the top."""
     within: list[tuple[float, str]] = []
     edges: dict[bool, list[str]] = {True: [], False: []}
     for name, ratio in sorted(lines.items(), key=lambda item: item[1]):
@@ -182,7 +182,7 @@ def _labels(axis: _Axis, lines: Mapping[str, float]) -> tuple[list[str], float]:
 
 
 def _axis(low: float, high: float, names: Sequence[str], figures: Sequence[str]) -> _Axis:
-    """An axis between the names on its left and the figures on its right."""
+    """Return an axis between the names on its left and the figures on its right."""
     left, right = (SIGN * max(len(text) for text in texts) + 10 for texts in (map(_short, names), figures))
     low = max(low, LEAST)
     return _Axis(low, max(high, low * LEAST_ROOM), left, WIDTH - right)
@@ -202,7 +202,7 @@ def _below(axis: _Axis, bottom: float) -> Iterator[str]:
 
 
 def _short(name: str) -> str:
-    """A name shortened to fit its label; the description has it in full."""
+    """Return a name shortened to fit its label; the description has it in full."""
     return name if len(name) <= MOST_SIGNS else name[:MOST_SIGNS - 1] + "…"
 
 

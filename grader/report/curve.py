@@ -21,7 +21,7 @@ POWERS = {1: "", 2: "²", 3: "³"}
 
 
 def sound(microseconds: float | None) -> float | None:
-    """The time if it is positive and finite, else None."""
+    """Return the time if it is positive and finite, else None."""
     return microseconds if microseconds is not None and 0 < microseconds < math.inf else None
 
 
@@ -35,7 +35,7 @@ SERIES: tuple[tuple[str, str, Callable[[SweepPoint], float | None]], ...] = (
 
 
 def rate(sweep: Sweep, point: SweepPoint, microseconds: float | None) -> float | None:
-    """A rate in the sweep's unit; None without a positive, finite time."""
+    """Return the rate in the sweep's unit; None without a positive, finite time."""
     time = sound(microseconds)
     if time is None or not 0 < point.amount < math.inf:
         return None
@@ -47,14 +47,14 @@ def name(point: SweepPoint) -> str:
 
 
 def _short(point: SweepPoint) -> str:
-    """A size as text: `8192³` for a cube."""
+    """Return a size as text: `8192³` for a cube."""
     sizes = list(point.sizes.values())
     return f"{sizes[0]}{POWERS[len(sizes)]}" if len(set(sizes)) == 1 and len(sizes) in POWERS else name(point)
 
 
 def chart(sweep: Sweep, label: str, title: str) -> Markup:
-    """Rates by size: a line with its own marker for each kernel, and a dashed line for the roof. The axis of sizes is
-    logarithmic, the axis of rates begins at 0."""
+    """Draw rates by size: a line with its own marker for each kernel, and a dashed line for the roof. The axis of sizes
+    is logarithmic, the axis of rates begins at 0."""
     points = sweep.points
     series = [(marker, said, [rate(sweep, point, time(point)) for point in points]) for marker, said, time in SERIES]
     series = [curve for curve in series if any(value is not None for value in curve[2])]
@@ -89,7 +89,7 @@ def chart(sweep: Sweep, label: str, title: str) -> Markup:
 
 
 def alone(sweep: Sweep, title: str) -> str:
-    """The chart as a file, with colours for light and dark."""
+    """Return the chart as a file, with colours for light and dark."""
     colours = {"ink": ("#1b1f24", "#e6e8eb"), "muted": ("#5b6470", "#9aa4b0"), "line": ("#d9dde2", "#3a424c"),
                "accent": ("#0b62c4", "#6cb2ff"), "paper": ("#ffffff", "#14181d")}
     light, dark = (";".join(f"--{key}:{pair[number]}" for key, pair in colours.items()) for number in (0, 1))
@@ -100,7 +100,8 @@ def alone(sweep: Sweep, title: str) -> str:
 
 
 def table(sweep: Sweep) -> Table:
-    """A table of rates by size, and the kernel's share of the roof. The heading of the sizes is the sweep's unit."""
+    """Return a table of rates by size, and the kernel's share of the roof. The heading of the sizes is the sweep's
+    unit."""
     table_ = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     shown = [(said, time) for _, said, time in (SERIES[-1], *SERIES[:-1])
              if any(time(point) is not None for point in sweep.points)]
@@ -115,7 +116,7 @@ def table(sweep: Sweep) -> Table:
 
 
 def as_csv(sweep: Sweep) -> str:
-    """CSV text with a row for each size: the amount of work, and times in microseconds."""
+    """Return CSV text with a row for each size: the amount of work, and times in microseconds."""
     out = io.StringIO()
     write = csv.writer(out, lineterminator="\n")
     sizes = list(sweep.points[0].sizes) if sweep.points else []
@@ -129,7 +130,7 @@ def as_csv(sweep: Sweep) -> str:
 
 
 def sentences(sweep: Sweep) -> list[str]:
-    """Sentences: where the kernel is near the roof, and where it is slower than PyTorch or the reference."""
+    """Return sentences: where the kernel is near the roof, and where it is slower than PyTorch or the reference."""
     timed = [point for point in sweep.points if sound(point.student_us)]
     if not timed:
         return []
@@ -155,7 +156,7 @@ def _share(point: SweepPoint) -> float:
 
 
 def _across(points: Sequence[SweepPoint]) -> list[float]:
-    """The horizontal position of each size, in pixels."""
+    """Return the horizontal position of each size, in pixels."""
     low, high = math.log(max(points[0].amount, 1)), math.log(max(points[-1].amount, 1))
     room = charts.WIDTH - LEFT - RIGHT - 12
     return [LEFT + 6 + room * ((math.log(max(point.amount, 1)) - low) / (high - low) if high > low else 0.5)
@@ -176,7 +177,7 @@ def _path(
     across: Sequence[float], up: Callable[[float], float], values: Sequence[float | None], colour: str, width: float,
     dashes: str = "",
 ) -> list[str]:
-    """A line through the values, interrupted where one is missing."""
+    """Draw a line through the values, interrupted where one is missing."""
     text, joined = "", False
     for at, value in zip(across, values, strict=True):
         if value is not None:

@@ -47,20 +47,20 @@ class Picture:
     left: float | None
     top: float | None
     kept: bool
-    """Whether hatched squares are elements that were left as they were."""
+    """True if hatched squares stand for elements that were left as they were."""
 
 
 def telling(check: CheckResult) -> list[Mapped]:
-    """The maps of a failing case, of each wrong output but those whose cells all look alike: they say no more than the
-    message."""
+    """Return the maps of a failing case, one for each wrong output. Maps whose cells all look alike are left out: they
+    say no more than the message."""
     wrong = check.detail.wrong_outputs if check.outcome == "failed" and check.detail else []
     return [(one, cells) for one in wrong if (cells := one.error_map)
             and len({kind if kind in ".u" else "wrong" for row in cells.cells for kind in row}) > 1]
 
 
 def clearest(checks: Sequence[CheckResult], shown: CheckResult | None) -> tuple[CheckResult, list[Mapped]] | None:
-    """The maps of the shown case, if they are telling, so that text, numbers and picture are of one case. Where no
-    case is shown, the clearest of all: the smallest that has an area, or else the largest."""
+    """Return the maps of the shown case, if they are telling, so that text, numbers and picture are of one case. Where
+    no case is shown, return the clearest of all: the smallest that has an area, or else the largest."""
     maps = [(check, found) for check in checks if (shown is None or check is shown) and (found := telling(check))]
     if not maps:
         return None
@@ -71,8 +71,8 @@ def clearest(checks: Sequence[CheckResult], shown: CheckResult | None) -> tuple[
 
 
 def picture(error_map: ErrorMap, worst: list[int] | None, *, small: bool = False) -> Picture | None:
-    """The picture of a map; None if there is nothing to draw. A `small` one has a pixel for each cell, and is enlarged
-    by the page."""
+    """Draw the picture of a map; None if there is nothing to draw. A `small` one has a pixel for each cell, and is
+    enlarged by the page."""
     rows = [row[:MOST_CELLS] for row in error_map.cells[:MOST_CELLS]]
     columns = max((len(row) for row in rows), default=0)
     if not columns:
@@ -103,7 +103,7 @@ def _cell_of(index: list[int], tall: int, wide: int, columns: int) -> tuple[int,
 
 
 def _pixels(rows: list[str], size: int) -> list[bytes]:
-    """One byte for each pixel. Cells have a margin, so that neighbours can be counted."""
+    """Return one byte for each pixel. Cells have a margin, so that neighbours can be counted."""
     tiles = {kind: _tile(kind, size) for kind in set().union(*rows)}
     return [b"".join(tiles[kind][y] for kind in row) for row in rows for y in range(size)]
 
@@ -138,7 +138,7 @@ def _elements(maps: Sequence[Mapped]) -> int:
 
 
 def _words(rows: list[str], tall: int, wide: int, error_map: ErrorMap) -> str:
-    """A description for readers who cannot see the picture: how much is wrong, and in which rows and columns."""
+    """Describe the map for readers who cannot see the picture: how much is wrong, and in which rows and columns."""
     count = Counter("".join(rows))
     total = sum(number for kind, number in count.items() if kind != " ")
     unwritten = count["u"]

@@ -48,7 +48,7 @@ class FailedAssignment:
 
     @property
     def title(self) -> str:
-        """What is wrong, without the example, which the evidence shows."""
+        """Return the name of the mistake, without the example, which the evidence shows."""
         return sentence(self._said) or VERDICTS[self.assignment.verdict].words
 
     @property
@@ -57,7 +57,7 @@ class FailedAssignment:
 
     @property
     def text(self) -> str:
-        """The check's message, beyond title and worst element."""
+        """Return the check's message, beyond title and worst element."""
         if not self.detail or self.detail.message == self._said:
             return ""
         first = self.detail.wrong_outputs[0]
@@ -68,7 +68,7 @@ class FailedAssignment:
 
     @property
     def introduction(self) -> str:
-        """The words before the name of the case shown."""
+        """Return the words before the name of the case shown."""
         cases = [c for c in self.assignment.correctness.checks if c.outcome == "failed" and c.sizes]
         smallest = min((prod(c.sizes.values()) for c in cases), default=0)
         return "Smallest failing case" if self.check and prod(self.check.sizes.values()) == smallest else "Seen in case"
@@ -89,15 +89,16 @@ def status(assignment: AssignmentResult) -> Status:
 
 
 def verdict_words(assignment: AssignmentResult) -> str:
-    """What a verdict is called: one that the file gets before it can run is no error of running it."""
+    """Return the words for an assignment's verdict. A file that fails before it can run has words of its own: that is
+    no error of running it."""
     check = None if assignment.right else evidence(assignment)
     words = VERDICTS[assignment.verdict].words
     return BEFORE_RUNNING.get(check.detail.kind, words) if check and check.detail else words
 
 
 def evidence(assignment: AssignmentResult) -> CheckResult | None:
-    """The check that the message shows. Without one, among the checks that gave the verdict: the source, then the
-    smallest case with more than one element, then the target."""
+    """Return the check that the message shows. Without one, among the checks that gave the verdict: the source, then
+    the smallest case with more than one element, then the target."""
     checks = assignment.correctness.checks
     if (shown := next((check for check in checks if check.id == assignment.shown), None)) is not None:
         return shown
@@ -112,7 +113,7 @@ def evidence(assignment: AssignmentResult) -> CheckResult | None:
 
 
 def findings(result: Result) -> list[FailedAssignment]:
-    """Every assignment that was tried and is wrong, the greatest loss of points first."""
+    """Return every assignment that was tried and is wrong, the greatest loss of points first."""
     wrong = [(name, a) for name, a in result.assignments.items()
              if status(a) in (FAILED, PARTLY)]
     wrong.sort(key=lambda item: (item[1].score - item[1].measured_max, VERDICTS[item[1].verdict].urgency))
@@ -121,13 +122,14 @@ def findings(result: Result) -> list[FailedAssignment]:
 
 
 def exact(check: CheckResult) -> bool:
-    """Whether the bits of a wrong answer must match."""
+    """Return whether the bits of a wrong answer must match."""
     wrong = check.detail.wrong_outputs if check.detail else []
     return any(one.worst is not None and one.worst.exact for one in wrong)
 
 
 def how_much(one: OutputFigures, of: str = "") -> str:
-    """How much of an output is wrong: `All 64 elements are wrong`, `3 of 64 elements were never written`."""
+    """Return the words for the extent of an output's mistake: `All 64 elements are wrong`, `3 of 64 elements were never
+    written`."""
     wrong, missing, total = one.wrong, one.unwritten, one.total
     state = "wrong"
     if missing:
@@ -142,7 +144,7 @@ def how_much(one: OutputFigures, of: str = "") -> str:
 
 
 def beside(check: CheckResult | None) -> tuple[list[OutputFigures], list[OutputFigures]]:
-    """Beside the output that a check's message is about: the wrong ones, and those that are right."""
+    """Return the outputs beside the one that a check's message is about: the wrong ones, and those that are right."""
     detail = check.detail if check else None
     if detail is None or len(detail.outputs) < 2 or not detail.wrong:
         return [], []
@@ -150,18 +152,18 @@ def beside(check: CheckResult | None) -> tuple[list[OutputFigures], list[OutputF
 
 
 def _failures(assignment: AssignmentResult) -> set[FailureKind]:
-    """The kinds of its failures. Checks that did not run for them have details of their own."""
+    """Return the kinds of an assignment's failures. Checks that did not run for them have details of their own."""
     return {c.detail.kind for c in assignment.correctness.checks if c.outcome == "failed" and c.detail}
 
 
 def absent(assignment: AssignmentResult) -> bool:
-    """Whether there is no file, or only the template."""
+    """Return whether there is no file, or only the template."""
     kinds = _failures(assignment)
     return bool(kinds) and kinds <= {"missing_file", "not_attempted"}
 
 
 def margin(assignment: AssignmentResult) -> str:
-    """How close a right kernel's errors come to the allowed error; "" if no case tells."""
+    """Tell how close a right kernel's errors come to the allowed error; "" if no case tells."""
     ratios = [check.worst_ratio for check in assignment.correctness.checks if check.worst_ratio is not None]
     if not ratios:
         return ""
@@ -173,7 +175,7 @@ def margin(assignment: AssignmentResult) -> str:
 
 
 def headline(result: Result) -> str:
-    """One sentence: how many of the judged kernels are right, and which to fix first."""
+    """Say in one sentence how many of the judged kernels are right, and which to fix first."""
     every = list(result.assignments.values())
     judged = [a for a in every if a.judged]
     none = "Neither" if len(judged) == 2 else "None"
@@ -210,18 +212,18 @@ def headline(result: Result) -> str:
 
 
 def sentence(text: str) -> str:
-    """The text with a full stop, which compilers' messages lack."""
+    """Return the text with a full stop, which compilers' messages lack."""
     text = text.strip()
     return text if not text or text.endswith((".", "!", "?")) else f"{text}."
 
 
 def label(check: CheckResult) -> str:
-    """The name of a check in pages."""
+    """Return the name of a check in pages."""
     return check.case or STAGE_WORDS.get(check.id, check.id)
 
 
 def not_measured(result: Result) -> list[str]:
-    """A sentence for each reason for which points could not be won or lost."""
+    """Return a sentence for each reason for which points could not be won or lost."""
     said = [f"{a.title} ({points(a.max_score)} points): {row.open_because} {sentence(a.message)}"
             for row in RANKED for a in result.assignments.values() if row.verdict == a.verdict and not a.judged]
     judged = len(result.assignments) - len(said)

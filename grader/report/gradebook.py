@@ -25,7 +25,7 @@ def gradebook(
     entries: Sequence[Entry], others: Collection[tuple[str, str]] = (), pseudonyms: Mapping[str, str] | None = None,
     absent: Sequence[Line] = (),
 ) -> str:
-    """The rows as CSV text. Texts are quoted, so that other delimiters do not split them; numbers are not."""
+    """Return the rows as CSV text. Texts are quoted, so that other delimiters do not split them; numbers are not."""
     sheet = io.StringIO()
     csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).writerows(
         rows(entries, others, pseudonyms, absent))
@@ -36,7 +36,7 @@ def rows(
     entries: Sequence[Entry], others: Collection[tuple[str, str]] = (), pseudonyms: Mapping[str, str] | None = None,
     absent: Sequence[Line] = (),
 ) -> Iterator[list[str | float]]:
-    """The header, then for each entry: student, name and section if any is known, score, max_score, measured_max,
+    """Yield the header, then for each entry: student, name and section if any is known, score, max_score, measured_max,
     points and verdict of each assignment.
 
     An assignment that could not be judged is blank, and so is the total: people ask about a blank, but believe a zero.
@@ -87,14 +87,15 @@ def rows(
 
 
 def said(marks: Sequence[Mark], *, hidden: bool = False) -> list[str | float]:
-    """The two columns of marks: the points to everybody whose work it is, and the words unless they are `hidden`."""
+    """Return the two columns of marks: the points to everybody whose work it is, and the words unless they are
+    `hidden`."""
     points_ = sum(mark.points for mark in marks if not mark.student)
     words = "" if hidden else "; ".join(mark.said for mark in marks)
     return [number(points_) if points_ else "", cell(words, COMMENT_BYTES)]
 
 
 def _speed(assignment: AssignmentResult) -> list[str | float]:
-    """The ratio, to four significant digits, and its points; blanks if speed was not measured."""
+    """Return the ratio, to four significant digits, and its points; blanks if speed was not measured."""
     speedup = assignment.performance.speedup
     if speedup is None or not measured(assignment):
         return ["", ""]
@@ -102,7 +103,7 @@ def _speed(assignment: AssignmentResult) -> list[str | float]:
 
 
 def cell(text: str, limit: int = NAME_BYTES) -> str:
-    """A text that spreadsheets do not read as a formula."""
+    """Return a text that spreadsheets do not read as a formula."""
     # Cleaned first: without a leading escape, more texts are formulas.
     text = clean(text, limit)
     formula = text.startswith(FORMULA_STARTS) or text.lstrip().startswith(FORMULA_STARTS)
@@ -110,7 +111,7 @@ def cell(text: str, limit: int = NAME_BYTES) -> str:
 
 
 def number(value: float) -> float | str:
-    """Points as pages show them, without needless decimals; a blank if they are not finite."""
+    """Return points as pages show them, without needless decimals; a blank if they are not finite."""
     text = points(value)
     if text == "?":
         return ""

@@ -1,4 +1,4 @@
-"""Shows an inspection in the terminal and as a page."""
+"""An inspection in the terminal and as a page."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class InspectedFile:
 
 
 def show(console: Console, path: Path, facts: InspectedFile) -> None:
-    """Prints the launches, advice on the worst lines, the source with figures, and the requested details."""
+    """Print the launches, advice on the worst lines, the source with figures, and the requested details."""
     console.print(Group(*_blocks(path, facts)), crop=False)
 
 
@@ -129,7 +129,7 @@ def _indented(block: RenderableType) -> RenderableType:
 
 
 def write(shown: Sequence[InspectedFile], out: Path) -> Path:
-    """Writes a page of all inspected files, and returns its path."""
+    """Write a page of all inspected files, and return its path."""
     # Late: jinja2 is slow to import, and the terminal needs no page.
     from grader.report.pages import inspection_page
 

@@ -87,12 +87,12 @@ class Line:
 
     @property
     def shown(self) -> str:
-        """The name to show."""
+        """Return the name to show."""
         return self.name or self.student
 
     @property
     def label_length(self) -> int:
-        """The signs of what stands before the points: name, id and section."""
+        """Return the number of characters before the points: name, id and section."""
         return (len(self.shown) + (len(self.student) + 1 if self.name else 0) + len(self.section) + 1
                 + self.absent * len(NOTHING))
 
@@ -102,7 +102,7 @@ class Line:
 
     @property
     def total(self) -> float:
-        """The points with those that people gave; the latter are in no median and no picture."""
+        """Return the points with those that people gave; the latter are in no median and no picture."""
         return max(0, self.score + self.given)
 
     @property
@@ -125,8 +125,8 @@ def line(entry: Entry) -> Line:
 
 
 def absent(people: People, lines: Sequence[Line], marks: Sequence[Mark]) -> list[Line]:
-    """Lines for those on the roster who handed in nothing: no points in whatever is graded alike, but for those of
-    `marks`, what people gave."""
+    """Return lines for those on the roster who handed in nothing: no points in whatever is graded alike, but for those
+    of `marks`, what people gave."""
     cells: dict[str, Cell] = {}
     for line_ in [*comparable(lines), *lines]:
         cells = line_.cells | cells
@@ -154,7 +154,7 @@ def _without_work(cell: Cell, marks: Sequence[Mark]) -> Cell:
 
 
 def marked(lines: Sequence[Line], others: Collection[tuple[str, str]] | None) -> list[Line]:
-    """The lines with grades under another course file marked: those in `others`, each a (folder, assignment). If None,
+    """Mark the lines with grades under another course file: those in `others`, each a (folder, assignment). If None,
     these are the grades whose course file differs from that of the newest result."""
     if others is None:
         newest = max(lines, key=lambda line_: line_.graded_at).environment.course if lines else ""
@@ -164,14 +164,14 @@ def marked(lines: Sequence[Line], others: Collection[tuple[str, str]] | None) ->
 
 
 def comparable(lines: Sequence[Line]) -> list[Line]:
-    """The lines whose points are comparable: of one course file, and with as many points measured as most."""
+    """Return the lines whose points are comparable: of one course file, and with as many points measured as most."""
     alike = [line_ for line_ in lines if not line_.other]
     most = Counter(line_.measured_max for line_ in alike).most_common(1)
     return [line_ for line_ in alike if line_.measured_max == most[0][0]] if most else []
 
 
 def devices(lines: Sequence[Line]) -> list[str]:
-    """The devices of the gradings, the most common first."""
+    """Return the devices of the gradings, the most common first."""
     return [name for name, _ in Counter(line_.environment.device for line_ in lines).most_common()]
 
 

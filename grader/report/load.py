@@ -1,4 +1,5 @@
-"""Reads a class from disk: every `<out>/<folder>/result.json`. A file that cannot be read does not hide the others."""
+"""The class as read from disk: every `<out>/<folder>/result.json`. A file that cannot be read does not hide the
+others."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Failure:
-    """A submission without a result, for no known fault of its student."""
+    """A submission without a result, through no known fault of its student."""
 
     folder: str
     message: str
@@ -46,9 +47,9 @@ class LoadedResults:
 
 
 def load_results(out: Path, people: People | None = None) -> LoadedResults:
-    """Every student's result under `out`: the complete one for staff if there is one. Without `people`, results are as
-    pages show them, without assignments that the course has no more. A file that is missing, unreadable or of another
-    version is a failure."""
+    """Return every student's result under `out`: the complete one for staff if there is one. Without `people`, results
+    are as pages show them, without assignments that the course has no more. A file that is missing, unreadable or of
+    another version is a failure."""
     entries: list[Entry] = []
     failures: list[Failure] = []
     # Why they cannot be read, the class page says.
@@ -64,7 +65,7 @@ def load_results(out: Path, people: People | None = None) -> LoadedResults:
 
 
 def load_entry(folder: Path, people: People) -> Entry:
-    """The result of the student whose files are in `folder`. Raises OSError and ValueError."""
+    """Return the result of the student whose files are in `folder`. Raises OSError and ValueError."""
     whole = staff(folder) / "result.json"
     result = _read(whole if whole.exists() else folder / "result.json")
     if people.assignments is not None:

@@ -32,7 +32,7 @@ class Note:
 
 
 def notes(inspection: Inspection) -> list[Note]:
-    """Of every load and store, the one that wastes most first."""
+    """Return a note for every load and store, the one that wastes most first."""
     found = [(launch, each) for launch in inspection.launches for each in launch.accesses]
     found.sort(key=lambda one: (-(one[1].moved - one[1].needed) * one[0].scale, -one[1].moved * one[0].scale))
     moved = SHARE * sum(each.moved * launch.scale for launch, each in found)
@@ -54,7 +54,8 @@ def _figures(launch: LaunchFacts, each: AccessFacts) -> str:
 
 
 def _advice(launch: LaunchFacts, each: AccessFacts, *, moves: bool, runs: bool) -> str:
-    """`moves` and `runs` tell whether its bytes, and its lanes, are many among those of all launches."""
+    """Return advice on an access, or "". `moves` and `runs` tell whether its bytes, and its lanes, are many among those
+    of all launches."""
     if each.access == "atomic":
         return ""
     if moves and each.needed and each.moved >= WASTEFUL * each.needed:
@@ -71,7 +72,8 @@ def _advice(launch: LaunchFacts, each: AccessFacts, *, moves: bool, runs: bool) 
 
 
 def launches(inspection: Inspection) -> list[str]:
-    """A sentence or two on each launch, and one on all of them where they load and store more than a good kernel."""
+    """Describe each launch in a sentence or two, and all of them in one where they load and store more than a good
+    kernel."""
     yours, good = inspection.figures, inspection.good
     said = [" ".join(part for part in (_launch(one), _launch_advice(one, inspection)) if part)
             for one in inspection.launches]
@@ -113,7 +115,8 @@ def _launch_advice(one: LaunchFacts, among: Inspection) -> str:
 
 
 def compared(inspection: Inspection) -> list[tuple[str, str, str]]:
-    """Name, yours, and a good kernel's ("" where none is known)."""
+    """Return rows of a figure's name, its value for your kernel, and that for a good kernel ("" where none is
+    known)."""
     yours, good = _rows(inspection.figures, "more than " if inspection.cut else ""), inspection.good
     theirs = _rows(good) if good else [("", "")] * len(yours)
     return [(name, mine, other) for (name, mine), (_, other) in zip(yours, theirs, strict=True)]
@@ -131,7 +134,7 @@ def _rows(one: Figures, about: str = "") -> list[tuple[str, str]]:
 
 
 def annotated(inspection: Inspection, source: str) -> list[CodeLine]:
-    """The functions that load and store, with figures beside the lines; marked are those with advice."""
+    """Return the functions that load and store, with figures beside the lines; lines with advice are marked."""
     beside: dict[int, list[str]] = {}
     marked = set()
     for note in notes(inspection):
@@ -141,7 +144,7 @@ def annotated(inspection: Inspection, source: str) -> list[CodeLine]:
 
 
 def advised(inspection: Inspection) -> list[tuple[list[int], str]]:
-    """Lines with one sentence of advice, those that waste most first."""
+    """Return lines with one sentence of advice, those that waste most first."""
     found: dict[str, list[int]] = {}
     for note in notes(inspection):
         if note.advice and note.line not in found.setdefault(note.advice, []):
@@ -150,7 +153,7 @@ def advised(inspection: Inspection) -> list[tuple[list[int], str]]:
 
 
 def named(lines: Sequence[int]) -> str:
-    """`Line 9`, `Lines 9 and 11`."""
+    """Return the words for line numbers: `Line 9`, `Lines 9 and 11`."""
     if len(lines) == 1:
         return f"Line {lines[0]}"
     return f"Lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"

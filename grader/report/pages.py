@@ -1,4 +1,4 @@
-"""Draws the pages from results: a student's `report.html`, the class's `index.html` and `gradebook.csv`."""
+"""The pages drawn from results: a student's `report.html`, the class's `index.html` and `gradebook.csv`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Running:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is; `now` is the time of day for which that holds. `ended`: it was interrupted. `lanes` says
+    """The progress of a run; `now` is the time of day for which that holds. `ended`: it was interrupted. `lanes` says
     what there is to know of them."""
 
     done: int
@@ -76,8 +76,8 @@ class Progress:
 
 
 def write_student(result: Result, folder: Path, *, home: str = "") -> Path:
-    """Writes `folder/report.html`, at most about 1 MB, and returns its path. `home` is the class page's address, if
-    there is to be a link to it."""
+    """Write `folder/report.html`, at most about 1 MB, and return its path. `home` is the class page's address, if there
+    is to be a link to it."""
     page = ""
     for limit in FIELD_LIMITS:
         page = student_page(result, limit, home)
@@ -90,7 +90,7 @@ def write_class(
     entries: Sequence[Entry], out: Path, *, failures: Sequence[Failure] = (), others: Others = None,
     progress: Progress | None = None, marks: Sequence[Mark] = (),
 ) -> None:
-    """Writes `out/index.html` and `out/gradebook.csv`, and the leaderboard if there is one. `others` are the (folder,
+    """Write `out/index.html` and `out/gradebook.csv`, and the leaderboard if there is one. `others` are the (folder,
     assignment) that were graded under another course file than the newest grades; None: as the results themselves say.
     `marks` are what people gave, maybe to somebody who handed in nothing.
     """
@@ -111,7 +111,8 @@ def write_class(
 def write_lines(
     lines: Sequence[Line], out: Path, failures: Sequence[Failure], progress: Progress | None, marks: Sequence[Mark]
 ) -> list[Line]:
-    """Writes `out/index.html` from lines that are marked already; returns those of people who handed in nothing."""
+    """Write `out/index.html` from lines that are marked already, and return the lines of people who handed in
+    nothing."""
     people, why = shown_people(out)
     missing = absent(people, lines, marks)
     replace(out / "index.html", class_page_of([*lines, *missing], failures, progress, people, why).encode())
@@ -119,7 +120,7 @@ def write_lines(
 
 
 def write_all(out: Path) -> Path:
-    """Draws every page under `out` again from the results that lie there; returns the class page's path."""
+    """Draw every page under `out` again from the results that lie there, and return the class page's path."""
     loaded = load_results(out)
     for entry in loaded.entries:
         write_student(entry.result, out / entry.folder, home=HOME)
@@ -128,7 +129,7 @@ def write_all(out: Path) -> Path:
 
 
 def student_page(result: Result, limit: int = FIELD_BYTES, home: str = "") -> str:
-    """The HTML of a student's report, without what is hidden, each text in it capped at `limit` bytes."""
+    """Return the HTML of a student's report, without what is hidden, each text in it capped at `limit` bytes."""
     original = for_student(result)
     # A file cut in its middle has other lines: what is shown of it is cut line by line.
     files = {name: a.source for name, a in original.assignments.items()}
@@ -142,14 +143,14 @@ def student_page(result: Result, limit: int = FIELD_BYTES, home: str = "") -> st
 
 
 def inspection_page(shown: Sequence[InspectedFile]) -> str:
-    """The HTML of what `kernelmark inspect` found out."""
+    """Return the HTML of an inspection by `kernelmark inspect`."""
     return _environment().get_template("inspection.html.j2").render(
         shown=shown, instructions=lambda text: list(ptx.instructions(clean(text, PTX_BYTES))),
         lines=[margins.annotated(file.inspection, file.source) if file.inspection else [] for file in shown])
 
 
 def class_page(entries: Sequence[Entry], failures: Sequence[Failure] = ()) -> str:
-    """The HTML of the class page."""
+    """Return the HTML of the class page."""
     return class_page_of(marked([line(entry) for entry in entries], None), failures)
 
 
@@ -157,8 +158,8 @@ def class_page_of(
     lines: Sequence[Line], failures: Sequence[Failure], progress: Progress | None = None, people: People = NOBODY,
     nameless: str = "",
 ) -> str:
-    """The HTML of the class page of lines that are marked, by student, while a run is on or after it. `nameless` says
-    why names cannot be shown."""
+    """Return the HTML of the class page of lines that are marked, by student, while a run is on or after it. `nameless`
+    says why names cannot be shown."""
     every = sorted(lines, key=lambda line_: (folded(line_.shown), line_.folder))
     lines = [line_ for line_ in every if not line_.absent]
     ours = {line_.folder for line_ in lines if any(c.verdict in GRADERS_FAULT for c in line_.cells.values())}
@@ -178,7 +179,8 @@ def class_page_of(
 
 
 def _failure(failure: Failure, people: People) -> tuple[str, str]:
-    """Whose failure it is, and what it is. With pseudonyms the message, which has names in it, is left out."""
+    """Return the name of a failed submission, and its failure. With pseudonyms the message, which has names in it, is
+    left out."""
     if people.hidden:
         return (people.owner(failure.folder).pseudonym if failure.folder else "The grading",
                 "the message, in which names stand, is where it was graded.")
@@ -186,12 +188,13 @@ def _failure(failure: Failure, people: People) -> tuple[str, str]:
 
 
 def link(folder: str) -> str:
-    """The address of a student's report, relative to the class page."""
+    """Return the address of a student's report, relative to the class page."""
     return f"./{quote(os.fsencode(folder), safe='')}/report.html"
 
 
 def grouped(checks: Sequence[CheckResult], attribute: str, most: int = 3) -> list[tuple[str, str]]:
-    """The distinct texts of failing checks (`message`, `traceback`, `output`), each with the cases that gave it."""
+    """Return the distinct texts of failing checks (`message`, `traceback`, `output`), each with the cases that gave
+    it."""
     cases: dict[str, list[str]] = {}
     for check in checks:
         if check.detail and getattr(check.detail, attribute):
@@ -206,7 +209,7 @@ Drawn = tuple[OutputFigures, error_map.Picture]
 
 
 def mapped(assignment: AssignmentResult, shown: CheckResult | None) -> tuple[CheckResult, list[Drawn]] | None:
-    """The maps of the failing case that is shown, or the clearest of another."""
+    """Return the maps of the failing case that is shown, or the clearest of another."""
     found = error_map.clearest(assignment.correctness.checks, shown)
     if found is None:
         return None
@@ -216,7 +219,7 @@ def mapped(assignment: AssignmentResult, shown: CheckResult | None) -> tuple[Che
 
 
 def thumbnails(checks: Sequence[CheckResult], drawn: CheckResult | None) -> dict[str, list[Drawn]]:
-    """Small maps of failing cases, but for the one that is drawn large, by the check's id."""
+    """Return small maps of failing cases, by the check's id, but for the one that is drawn large."""
     found = {check.id: [(one, picture) for one, cells in error_map.telling(check)
                         if (picture := error_map.picture(cells, None, small=True))]
              for check in checks[:MOST_ROWS] if check is not drawn}

@@ -1,4 +1,4 @@
-"""Whose folder is whose, for the class page and the gradebook: names and sections of the roster, or pseudonyms.
+"""The people behind the folders, for the class page and the gradebook: names and sections of the roster, or pseudonyms.
 
 They lie in `.staff/.people.json` of the folder of results, which a grading writes, so that every command that draws the
 page anew shows the same. A pseudonym is a hash of the student's folder with the key `.staff/leaderboard.key`. It stays
@@ -37,7 +37,7 @@ class Person(Record):
 
 @dataclass(frozen=True)
 class Owner:
-    """How a folder's owner is shown. With a `pseudonym` nothing else may tell who it is."""
+    """The owner of a folder, as shown to people. With a `pseudonym` nothing else may tell who it is."""
 
     name: str = ""
     section: str = ""
@@ -60,12 +60,12 @@ class People(Record):
 
     @property
     def absent(self) -> list[Person]:
-        """Those on the roster who handed in nothing: no folder is theirs."""
+        """Return the people on the roster who handed in nothing: no folder is theirs."""
         known = {person.id.casefold() for members in self.folders.values() for person in members}
         return [person for person in self.roster if person.id.casefold() not in known]
 
     def shown(self, person: Person) -> Owner:
-        """How somebody without a folder is shown."""
+        """Return the form in which somebody without a folder is shown."""
         return Owner("", person.section, pseudonym(self.key, person.id)) if self.hidden else Owner(
             person.name, person.section)
 
@@ -79,7 +79,7 @@ class People(Record):
 
 
 def read_people(out: Path) -> People:
-    """The people of a folder of results; nobody is known without the file. Raises OSError and ValueError."""
+    """Return the people of a folder of results; nobody is known without the file. Raises OSError and ValueError."""
     path = staff(out / FILE)
     if not path.is_file():
         return People()
@@ -91,8 +91,8 @@ def read_people(out: Path) -> People:
 
 
 def shown_people(out: Path) -> tuple[People, str]:
-    """The people as pages show them, and why they cannot be read, or "". Then everybody has a pseudonym, since pages
-    that were meant to hide who people are must not tell it."""
+    """Return the people as pages show them, and why they cannot be read, or "". Then everybody has a pseudonym, since
+    pages that were meant to hide who people are must not tell it."""
     try:
         return read_people(out), ""
     except (OSError, ValueError) as error:
@@ -108,9 +108,9 @@ def write_people(
     out: Path, names: Names, folders: Mapping[str, Sequence[Person]], assignments: Sequence[str] | None = None,
     roster: Sequence[Person] = (),
 ) -> None:
-    """Keeps how people are shown, the course's assignments, and the members of these folders beside those known before.
-    A folder whose members have neither name nor section now keeps those that it had, and without a roster the earlier
-    one holds. Raises OSError."""
+    """Keep the form in which people are shown, the course's assignments, and the members of these folders beside those
+    known before. A folder whose members have neither name nor section now keeps those that it had, and without a roster
+    the earlier one holds. Raises OSError."""
     try:
         before = read_people(out)
     except ValueError:
@@ -127,7 +127,7 @@ def write_people(
 
 
 def key_of(out: Path) -> bytes:
-    """The key of `out`; b"" if it has none. Raises OSError."""
+    """Return the key of `out`; b"" if it has none. Raises OSError."""
     path = staff(out / KEY)
     key = path.read_bytes() if path.is_file() else b""
     # With an empty key, everybody could compute pseudonyms.
@@ -135,7 +135,7 @@ def key_of(out: Path) -> bytes:
 
 
 def made_key(out: Path) -> bytes:
-    """The key of `out`, which is made if there is none. Raises OSError."""
+    """Return the key of `out`, and make it if there is none. Raises OSError."""
     if key := key_of(out):
         return key
     path = staff(out / KEY)
@@ -154,5 +154,5 @@ def pseudonym(key: bytes, folder: str) -> str:
 
 
 def _private(folder: Path) -> int:
-    """The mode of a file for staff: the group's, too, where the folder is shared with one."""
+    """Return the mode of a file for staff: the group's, too, where the folder is shared with one."""
     return 0o600 | folder.stat().st_mode & 0o060

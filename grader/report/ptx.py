@@ -23,7 +23,8 @@ _LEFT_OUT = ("//", ".file", "$L__tmp", "$L__func_")
 
 @dataclass(frozen=True)
 class PtxInstruction:
-    """`line` is 0 before the first source line, `kind` is "" for an instruction that is not marked."""
+    """An instruction of PTX. `line` is 0 before the first source line, `kind` is "" for an instruction that is not
+    marked."""
 
     line: int
     text: str
@@ -31,7 +32,7 @@ class PtxInstruction:
 
 
 def instructions(ptx: str) -> Iterator[PtxInstruction]:
-    """The instructions of a PTX text, without lines for a debugger."""
+    """Return the instructions of a PTX text, without lines for a debugger."""
     line, own = 0, ""
     for text in ptx.split(".section", maxsplit=1)[0].splitlines():
         if place := _PLACE.match(text):

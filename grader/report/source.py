@@ -16,8 +16,7 @@ LINE_BYTES = 400
 
 @dataclass(frozen=True)
 class CodeLine:
-    """A line, which is `marked` where something was seen in it, and `changed` where a change of it was found by trying.
-    """
+    """A line of source, `marked` where something was seen in it, and `changed` where trying found a change."""
 
     number: int
     text: str
@@ -27,13 +26,13 @@ class CodeLine:
 
 
 def lines_of(source: str) -> list[str]:
-    """The lines of a file, cleaned for display."""
+    """Return the lines of a file, cleaned for display."""
     return [clean(line.expandtabs(4), LINE_BYTES) for line in source.splitlines()]
 
 
 def excerpts(source: str, place: Place | None, note: str, change: int = 0) -> list[list[CodeLine]]:
-    """The lines around a place and around the line number `change`, each within its function: in one piece where they
-    are near to each other. The place's own line is marked and has the note, also where the file is unknown."""
+    """Return the lines around a place and around the line number `change`, each within its function: in one piece where
+    they are near to each other. The place's own line is marked and has the note, also where the file is unknown."""
     lines = lines_of(source)
     known = [number - 1 for number in (place.line if place else 0, change) if 0 < number <= len(lines)]
     shown = [_around(lines, at) for at in dict.fromkeys(known)]
@@ -48,7 +47,7 @@ def excerpts(source: str, place: Place | None, note: str, change: int = 0) -> li
 
 
 def listing(source: str, notes: Mapping[int, str], marked: set[int]) -> list[CodeLine]:
-    """The functions that contain lines with notes."""
+    """Return the functions that contain lines with notes."""
     lines = lines_of(source)
     shown: dict[int, CodeLine] = {}
     for number in notes:
@@ -59,7 +58,7 @@ def listing(source: str, notes: Mapping[int, str], marked: set[int]) -> list[Cod
 
 
 def difference(diff: str) -> list[tuple[str, str]]:
-    """The lines of a diff without a head, each a sign and a text, without the indentation that all have."""
+    """Return the lines of a diff without a head, each a sign and a text, without the indentation that all have."""
     lines = [(line[:1], clean(line[1:].expandtabs(4), LINE_BYTES)) for line in diff.splitlines()]
     common = min((_indent(text) for _, text in lines if text.strip()), default=0)
     return [(sign, text[common:]) for sign, text in lines]
@@ -71,7 +70,7 @@ def _around(lines: list[str], at: int) -> range:
 
 
 def _function(lines: list[str], at: int) -> range:
-    """The lines of the function around a line, with decorators."""
+    """Return the lines of the function around a line, with decorators."""
     begin = next((n for n in range(at, -1, -1) if lines[n].startswith("def ")), at)
     end = next((n for n in range(max(at, begin) + 1, len(lines)) if lines[n].strip() and _indent(lines[n]) == 0
                 and not lines[n].startswith(")")), len(lines))

@@ -19,15 +19,15 @@ ROOF_WORDS = {
 
 
 def measured(assignment: AssignmentResult) -> bool:
-    """Whether there is a speed to show."""
+    """Return whether there is a speed to show."""
     speed = assignment.performance
     return speed.status == "measured" and speed.speedup is not None and positive(
         speed.speedup.low, speed.speedup.median, speed.speedup.high)
 
 
 def how_fast(performance: Performance) -> str:
-    """A sentence such as `0.97 times the speed of the baseline (0.96 to 0.98)`, with the number of cases if there are
-    several."""
+    """Return a sentence such as `0.97 times the speed of the baseline (0.96 to 0.98)`, with the number of cases if
+    there are several."""
     found = performance.speedup
     if found is None:
         return ""
@@ -38,12 +38,12 @@ def how_fast(performance: Performance) -> str:
 
 
 def often(ratio: float) -> str:
-    """`0.97 times the speed of`, or `as fast as` within a hundredth of 1."""
+    """Return `0.97 times the speed of`, or `as fast as` within a hundredth of 1."""
     return "as fast as" if abs(ratio - 1) <= 0.01 else f"{figure(ratio)} times the speed of"
 
 
 def why_points(assignment: AssignmentResult) -> str:
-    """The points, the ratios between which they are won, and the ratio for the next one."""
+    """Return the points, the ratios between which they are won, and the ratio for the next one."""
     speed = assignment.performance
     most, found = points(speed.max_points), speed.speedup
     if not speed.max_points:
@@ -66,7 +66,7 @@ def why_points(assignment: AssignmentResult) -> str:
 
 
 def next_ratio(performance: Performance) -> float | None:
-    """Roughly the ratio that earns one more point; None if there is none to win, or it is reached."""
+    """Return roughly the ratio that earns one more point; None if there is none to win, or it is reached."""
     if performance.floor is None or performance.target is None or performance.points >= performance.max_points:
         return None
     wanted = min(math.floor(performance.points) + 1, performance.max_points)
@@ -85,7 +85,7 @@ def _next(performance: Performance) -> str:
 
 
 def how_far(performance: Performance) -> str:
-    """How near the timed cases come to the machine's roofs, a sentence for each roof."""
+    """Say how near the timed cases come to the machine's roofs, a sentence for each roof."""
     said = []
     for roof in dict.fromkeys(t.roof for t in performance.timings if share(t) is not None):
         shares = sorted((value, t.case) for t in performance.timings if t.roof == roof
@@ -98,23 +98,23 @@ def how_far(performance: Performance) -> str:
 
 
 def share(timing: Timing) -> float | None:
-    """The share of the roof, if it is known."""
+    """Return the share of the roof, if it is known."""
     known = timing.roof_fraction
     return known if known is not None and positive(known) else None
 
 
 def bar(timing: Timing) -> float:
-    """The length of the speed-of-light bar in percent of BAR_TOP."""
+    """Return the length of the speed-of-light bar in percent of BAR_TOP."""
     return round(min(share(timing) or 0.0, BAR_TOP) / BAR_TOP * 100, 1)
 
 
 def impossible(assignment: AssignmentResult) -> list[Timing]:
-    """The cases that exceed the machine's roof by more than its uncertainty."""
+    """Return the cases that exceed the machine's roof by more than its uncertainty."""
     return [t for t in assignment.performance.timings if (share(t) or 0) > IMPOSSIBLE]
 
 
 def teraflops(timing: Timing) -> str:
-    """`604 of 680 TFLOP/s` for a matrix product with a known roof, else ""."""
+    """Return `604 of 680 TFLOP/s` for a matrix product with a known roof, else ""."""
     sizes = [timing.sizes.get(name) for name in "MNK"]
     if timing.roof != "matrix product" or None in sizes or timing.roof_us is None:
         return ""
@@ -126,19 +126,19 @@ def teraflops(timing: Timing) -> str:
 
 
 def sample_rows(performance: Performance) -> list[SampleRow]:
-    """A row for each timed case: the ratio of every block, and the case's interval."""
+    """Return a row for each timed case: the ratio of every block, and the case's interval."""
     return [SampleRow(t.case, usable(t.ratios), t.speedup) for t in performance.timings
             if usable(t.ratios) and _interval(t.speedup)]
 
 
 def thresholds(performance: Performance) -> dict[str, float]:
-    """The ratios of the lines across the samples, by name."""
+    """Return the ratios of the lines across the samples, by name."""
     named = {"floor": performance.floor, "target": performance.target, "baseline": 1.0}
     return {name: ratio for name, ratio in named.items() if ratio is not None and positive(ratio)}
 
 
 def usable(ratios: Iterable[float]) -> list[float]:
-    """The ratios that a logarithmic axis can show."""
+    """Return the ratios that a logarithmic axis can show."""
     return [ratio for ratio in ratios if positive(ratio)]
 
 
@@ -147,6 +147,6 @@ def _interval(found: Interval) -> bool:
 
 
 def positive(*values: float) -> bool:
-    """Whether a logarithmic axis can show all of them."""
+    """Return whether a logarithmic axis can show all of them."""
     # Written so that NaN fails.
     return all(0 < value < math.inf for value in values)

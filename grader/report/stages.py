@@ -16,7 +16,7 @@ MOST_RUNGS = 24
 
 
 def rungs(performance: Performance) -> list[charts.LadderRung]:
-    """The ladder's rungs, the fastest first."""
+    """Return the ladder's rungs, the fastest first."""
     if performance.speedup is None:
         return []
     compiled = [t.baseline_us / t.compiled_us for t in performance.timings
@@ -32,13 +32,13 @@ def rungs(performance: Performance) -> list[charts.LadderRung]:
 
 
 def course_rungs(performance: Performance) -> list[Rung]:
-    """The course's rungs that an axis can show, in their order."""
+    """Return the course's rungs that an axis can show, in their order."""
     return [rung for rung in performance.ladder if positive(rung.ratio)][:MOST_RUNGS]
 
 
 def standing(performance: Performance) -> str:
-    """A sentence: between which of the course's rungs the submission is, and what the next one teaches; "" without
-    rungs.
+    """Say in a sentence between which of the course's rungs the submission is, and what the next one teaches; ""
+    without rungs.
 
     A kernel is level with a rung if its interval contains the rung's ratio. A title may contain `code`.
     """
@@ -65,7 +65,7 @@ def standing(performance: Performance) -> str:
 
 
 def next_step(assignment: AssignmentResult) -> str:
-    """What to do after a right answer whose speed was not measured."""
+    """Suggest a next step after a right answer whose speed was not measured."""
     p = assignment.performance
     if p.status == "measured" or not p.max_points:
         return ""

@@ -32,8 +32,8 @@ LineCell = tuple[Line, Cell]
 
 @dataclass(frozen=True)
 class Column:
-    """An assignment: how many got each verdict, passed first and then the most common; and the `checks` that students
-    who tried fail most often."""
+    """An assignment: the number of students with each verdict, passed first and then the most common; and the `checks`
+    that students who tried fail most often."""
 
     name: str
     title: str
@@ -44,7 +44,7 @@ class Column:
 
     @property
     def tried(self) -> int:
-        """How many were handed in and judged."""
+        """Return the number of submissions that were handed in and judged."""
         return sum(count for verdict, count in self.verdicts if verdict not in UNJUDGED | UNTRIED)
 
     @property
@@ -109,8 +109,8 @@ class Speed:
 
 
 def columns(lines: Sequence[Line], absent: int = 0) -> list[Column]:
-    """A column for each assignment, in the order of the first line that has it. So many are `absent`, who handed in
-    nothing."""
+    """Return a column for each assignment, in the order of the first line that has it. `absent` is the number of
+    students who handed in nothing."""
     order = list(VERDICTS)
     return [Column(name, cells[0].title, sorted(
         Counter([*(cell.verdict for cell in cells), *["missing"] * absent]).items(),
@@ -123,7 +123,7 @@ def columns(lines: Sequence[Line], absent: int = 0) -> list[Column]:
 
 
 def summary(lines: Sequence[Line]) -> str:
-    """The class in a sentence: number of submissions, median, and the hardest kernel."""
+    """Describe the class in a sentence: number of submissions, median, and the hardest kernel."""
     if not lines:
         return "No submission has a result yet."
     count = "One submission" if len(lines) == 1 else f"{len(lines)} submissions"
@@ -139,24 +139,24 @@ def summary(lines: Sequence[Line]) -> str:
 
 
 def broken(lines: Sequence[Line]) -> list[Group]:
-    """Failures of the grader, grouped by message, the most frequent first."""
+    """Return the failures of the grader, grouped by message, the most frequent first."""
     return _groups(lines, lambda cell: cell.verdict in GRADERS_FAULT, lambda cell: cell.message)
 
 
 def mistakes(lines: Sequence[Line]) -> list[Group]:
-    """Students' mistakes, grouped by kind, the most frequent first; missing work comes last."""
+    """Return students' mistakes, grouped by kind, the most frequent first; missing work comes last."""
     groups = _groups(lines, lambda cell: cell.verdict in STUDENTS_FAULT, lambda cell: cell.mistake)
     return sorted(groups, key=lambda group: group.verdict in UNTRIED)
 
 
 def mended(lines: Sequence[Line]) -> tuple[int, int]:
-    """How many wrong kernels one change makes right, and how many wrong kernels there are."""
+    """Count the wrong kernels that one change makes right, and all wrong kernels."""
     wrong = picked(lines, lambda cell: cell.verdict in STUDENTS_FAULT and cell.verdict not in UNTRIED)
     return sum(cell.repair is not None for _, cell in wrong), len(wrong)
 
 
 def astray(lines: Sequence[Line]) -> list[tuple[Line, str]]:
-    """Files with the wrong name or place, a sentence for each student."""
+    """Return files with the wrong name or place, a sentence for each student."""
     strays = []
     for line in lines:
         titles = _grouped((cell.elsewhere, cell.title) for cell in line.cells.values() if cell.elsewhere)
@@ -167,13 +167,13 @@ def astray(lines: Sequence[Line]) -> list[tuple[Line, str]]:
 
 
 def waiting(lines: Sequence[Line]) -> list[tuple[Line, Cell, Mark]]:
-    """Requests for regrading without an answer, the oldest first."""
+    """Return requests for regrading without an answer, the oldest first."""
     return sorted(((line, cell, mark) for line in lines for cell in line.cells.values()
                    for mark in unanswered(cell.marks)), key=lambda item: item[2].id)
 
 
 def marked(lines: Sequence[Line]) -> list[tuple[Line, Cell, Mark]]:
-    """What people gave and said, line by line."""
+    """Return all that people gave and said, line by line."""
     return [(line, cell, mark) for line in lines for cell in line.cells.values() for mark in cell.marks]
 
 
@@ -182,7 +182,7 @@ def picked(lines: Sequence[Line], which: Callable[[Cell], bool]) -> list[LineCel
 
 
 def distribution(scores: Iterable[float], measured_max: float) -> list[Bar]:
-    """A histogram of points, in ten equal steps from 0 to `measured_max`."""
+    """Return a histogram of points, in ten equal steps from 0 to `measured_max`."""
     top = measured_max if measured_max > 0 else 1.0
     counts = Counter(min(max(int(score / top * BINS), 0), BINS - 1) for score in scores)
     most = max(counts.values(), default=1)
@@ -190,7 +190,7 @@ def distribution(scores: Iterable[float], measured_max: float) -> list[Bar]:
 
 
 def speed(lines: Sequence[Line]) -> Speed | None:
-    """All ratios to the baseline's speed measured on the most common device, on one logarithmic axis."""
+    """Return all ratios to the baseline's speed measured on the most common device, on one logarithmic axis."""
     device = next(iter(devices([line for line in lines if any(c.interval for c in line.cells.values())])), None)
     timed = _grouped((name, cell) for line in lines if line.environment.device == device
                      for name, cell in line.cells.items() if cell.interval and not cell.other)
@@ -214,7 +214,7 @@ def speed(lines: Sequence[Line]) -> Speed | None:
 
 
 def slowest(lines: Sequence[Line]) -> list[tuple[Line, Cell, float]]:
-    """The gradings that took longest, each with its assignment's median, in seconds."""
+    """Return the gradings that took longest, each with its assignment's median, in seconds."""
     usual = {name: median(cells) for name, cells in _grouped(
         (name, cell.seconds) for line in lines for name, cell in line.cells.items()).items()}
     timed = [(line, cell, usual[name]) for line in lines for name, cell in line.cells.items() if cell.seconds > 0]
@@ -222,7 +222,7 @@ def slowest(lines: Sequence[Line]) -> list[tuple[Line, Cell, float]]:
 
 
 def least_repeatable(lines: Sequence[Line]) -> list[tuple[Line, Cell, float]]:
-    """The widest intervals of speed, each with half its width over its median."""
+    """Return the widest intervals of speed, each with half its width over its median."""
     wide = [(line, cell, (cell.interval.high - cell.interval.low) / cell.interval.median / 2)
              for line in lines for cell in line.cells.values() if cell.interval]
     return sorted(wide, key=lambda item: -item[2])[:MOST_LISTED]

@@ -1,4 +1,4 @@
-"""Shows a result in the terminal: a block for each kernel, with the page's words and a small error map."""
+"""A result in the terminal: a block for each kernel, with the page's words and a small error map."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ _QUOTED = re.compile(r"`[^`\n]{1,200}`")
 
 
 def kernel(assignment: AssignmentResult, file: str, expected: str) -> RenderableType:
-    """The block of one kernel. `file` is the path that was checked, and `expected` the file name that it counts as.
+    """Return the block of one kernel. `file` is the path that was checked, and `expected` the file name that it counts
+    as.
 
     Print it uncropped: a path in one piece stays a link to the line in many terminals.
     """
@@ -69,7 +70,8 @@ def kernel(assignment: AssignmentResult, file: str, expected: str) -> Renderable
 
 
 def mended(assignment: AssignmentResult, file: str) -> RenderableType:
-    """The block of a change that makes every case right, which is found after a kernel's own block is printed."""
+    """Return the block of a change that makes every case right, which is found after a kernel's own block is
+    printed."""
     a = clean_model(assignment)
     assert a.repair is not None
     place = f"{file}:{a.repair.line}" if a.repair.line else file
@@ -81,7 +83,7 @@ def mended(assignment: AssignmentResult, file: str) -> RenderableType:
 
 
 def guessed(assignment: AssignmentResult, file: str) -> RenderableType:
-    """The block of what a kernel's own block leaves out, where no change was found."""
+    """Return the block of hints that a kernel's own block leaves out, where no change was found."""
     head = Text(file, "bold", no_wrap=True, overflow="ignore")
     return Group(head, _indented(_prose(f"Try: {clean_model(assignment).guess}", "Try:")), "")
 
@@ -93,7 +95,7 @@ def _head(a: AssignmentResult, where: str, said: str) -> Text:
 
 
 def closing(result: Result) -> RenderableType:
-    """The total of several kernels, and why the speed of right ones was not measured."""
+    """Return the total of several kernels, and why the speed of right ones was not measured."""
     result = clean_model(result)
     lines = []
     if len(result.assignments) > 1:
@@ -144,7 +146,7 @@ def _telling(maps: Sequence[error_map.Mapped]) -> list[error_map.Mapped]:
 
 
 def _map(check: CheckResult, one: OutputFigures, cells: ErrorMap, *, told: bool) -> RenderableType:
-    """The map of an output in a case, with its worst element unless that is `told` elsewhere."""
+    """Return the map of an output in a case, with its worst element unless that is `told` elsewhere."""
     several = check.detail is not None and len(check.detail.outputs) > 1
     vector = len(cells.output_shape) < 2
     sizes = ", ".join(f"{name}={size}" for name, size in check.sizes.items())
@@ -155,7 +157,7 @@ def _map(check: CheckResult, one: OutputFigures, cells: ErrorMap, *, told: bool)
 
 
 def _beside(check: CheckResult) -> list[RenderableType]:
-    """Of several outputs the wrong ones beside the first, and those that are right."""
+    """Return the lines on several outputs: the wrong ones beside the first, and those that are right."""
     wrong, right = findings.beside(check)
     said = [f"{one.name}: {findings.how_much(one)}." + (
         f" {_told(one.telling, one.name)}" if one.telling else "") for one in wrong]
@@ -183,7 +185,7 @@ def _picture(cells: ErrorMap) -> Text:
 
 
 def _squares(cells: ErrorMap) -> tuple[list[str], tuple[int, int]]:
-    """The map shrunk to fit, and how many elements each square covers, down and across.
+    """Return the map shrunk to fit, and the number of elements that each square covers, down and across.
 
     Squares join powers of two of cells, so that borders of blocks lie between squares.
     """

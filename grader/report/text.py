@@ -1,4 +1,4 @@
-"""Formats texts and figures for pages."""
+"""The formats of texts and figures on pages."""
 
 from __future__ import annotations
 
@@ -17,27 +17,28 @@ _QUOTED = re.compile(r"`([^`\n]{1,200})`")
 
 
 def clean_model(model: M, limit: int = FIELD_BYTES) -> M:
-    """A copy with every text cleaned by `clean`."""
+    """Return a copy of a model with every text cleaned by `clean`."""
     return type(model).model_validate(_walk(model.model_dump(by_alias=True), limit))
 
 
 def prose(text: str) -> Markup:
-    """The HTML of a message: escaped, with text between backticks as code."""
+    """Return the HTML of a message: escaped, with text between backticks as code."""
     return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def points(value: float) -> str:
-    """Points to two decimals at most: `312.5`, `60`."""
+    """Return points to two decimals at most: `312.5`, `60`."""
     return _trim(f"{value:.2f}") if math.isfinite(value) else "?"
 
 
 def of_points(score: float, measured_max: float, max_score: float) -> str:
-    """`60 of 100 points`, or `60 of 60 points measured` where a grading could not give all."""
+    """Return points and maximum: `60 of 100 points`, or `60 of 60 points measured` where a grading could not give
+    all."""
     return f"{points(score)} of {points(measured_max)} points" + " measured" * (measured_max < max_score)
 
 
 def figure(value: float | None) -> str:
-    """A number with three significant digits: `0.0123`, `1.5`, `4.2e+07`; a dash for None."""
+    """Return a number with three significant digits: `0.0123`, `1.5`, `4.2e+07`; a dash for None."""
     if value is None:
         return "–"
     if not math.isfinite(value):
@@ -46,12 +47,12 @@ def figure(value: float | None) -> str:
 
 
 def percent(value: float) -> str:
-    """A share as `94 %`, and with two digits below ten: `1.2 %`."""
+    """Return a share as `94 %`, and with two digits below ten: `1.2 %`."""
     return f"{100 * value:.0f} %" if value >= 0.0995 else f"{100 * value:.2g} %"
 
 
 def bytes_(value: float) -> str:
-    """An amount of memory: `512 bytes`, `65.5 kB`, `537 MB`."""
+    """Return an amount of memory: `512 bytes`, `65.5 kB`, `537 MB`."""
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if value >= size:
             return f"{value / size:.3g} {unit}"
@@ -59,7 +60,7 @@ def bytes_(value: float) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """A duration with its unit: `1.5 s`, `45.6 ms`."""
+    """Return a duration with its unit: `1.5 s`, `45.6 ms`."""
     if value is None or not math.isfinite(value):
         return "–"
     if value < 1e-3:

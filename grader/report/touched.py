@@ -1,4 +1,5 @@
-"""Draws with characters which elements of a matrix one program touches: the whole matrix, or the part around them."""
+"""A picture in characters of the elements of a matrix that one program touches: the whole matrix, or the part around
+them."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ AROUND = 0.25
 
 @dataclass(frozen=True)
 class TouchPicture:
-    """Rows of characters, each for `cell` elements, for the rows and columns `shown`. `many` and `where` say in words
-    how many elements are touched, and where."""
+    """The picture as rows of characters, each for `cell` elements, for the rows and columns `shown`. `many` and `where`
+    say in words how many elements are touched, and where."""
 
     rows: list[str]
     cell: tuple[int, int]
@@ -24,8 +25,8 @@ class TouchPicture:
 
 
 def picture(shape: Sequence[int], runs: Sequence[tuple[int, int]]) -> TouchPicture | None:
-    """A picture of runs of elements (first, count) of a contiguous tensor; None if nothing is touched. A vector is
-    folded into rows of MOST_COLUMNS, or of a power of two times as many."""
+    """Draw runs of elements (first, count) of a contiguous tensor; None if nothing is touched. A vector is folded into
+    rows of MOST_COLUMNS, or of a power of two times as many."""
     total = 1
     for size in shape:
         total *= size
@@ -59,7 +60,7 @@ def _span(word: str, low: int, high: int) -> str:
 
 
 def _by_row(first: int, count: int, wide: int) -> list[tuple[int, int, int]]:
-    """A run split into rows: row, first column, and the column after the last."""
+    """Return the parts of a run by row: row, first column, and the column after the last."""
     spans = []
     while count > 0:
         row, column = divmod(first, wide)
@@ -82,5 +83,5 @@ def _wide(total: int) -> int:
 
 
 def factor(count: int, most: int) -> int:
-    """The smallest power of two by which `count` must be divided to be at most `most`."""
+    """Return the smallest power of two by which `count` must be divided to be at most `most`."""
     return 1 << max(0, -(-count // most) - 1).bit_length()

@@ -47,14 +47,14 @@ class Asked:
     names: Names | None = None
 
     def level(self, course: Course) -> int:
-        """The least isolation level for grading."""
+        """Return the least isolation level for grading."""
         if self.allow_degraded:
             return 0
         return course.isolation.minimum if self.minimum is None else self.minimum
 
     def again(self, folder: Path, device: str, seed: int) -> str:
-        """The command that repeats the grading of a student's folder on this machine, with every option that can change
-        the result."""
+        """Return the command that repeats the grading of a student's folder on this machine, with every option that can
+        change the result."""
         words = ["kernelmark", "grade", str(folder.absolute()), "--out", str(self.out.absolute()), "--device", device,
                  "--force", "--seed", str(seed)]
         words += ["--only", ",".join(self.only)] if self.only else []

@@ -1,4 +1,5 @@
-"""Measures the reference kernels and the stages that the course teaches on this machine, and proposes thresholds."""
+"""The calibration of this machine: measures the reference kernels and the stages that the course teaches, and proposes
+thresholds."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ FLOOR_SHARE = 0.25
 
 @dataclass(frozen=True)
 class RungSource:
-    """A kernel of ours to measure: its name in reports, what it teaches, and its file."""
+    """A kernel of the course to measure: its name in reports, the idea that it teaches, and its file."""
 
     name: str
     title: str
@@ -61,7 +62,7 @@ class UnmeasuredRung:
 
 
 def calibrate(names: list[str], course: Course, stages: bool = True) -> Iterator[RungTimes | UnmeasuredRung]:
-    """Measures the reference kernels of `names`, and their stages, against their baselines, one after another.
+    """Measure the reference kernels of `names`, and their stages, against their baselines, one after another.
 
     A kernel that fails does not keep the others from being measured. Raises InfrastructureError if nothing can be.
     """
@@ -79,8 +80,8 @@ def calibrate(names: list[str], course: Course, stages: bool = True) -> Iterator
 
 
 def rungs_of(assignment: Assignment, root: Path | None = None) -> list[RungSource]:
-    """The reference, then the stages `v1_…`, `v2_…` of `reference/stages/<assignment>` in order. A stage `v0_…` uses
-    PyTorch, which is the baseline, and is left out.
+    """Return the reference, then the stages `v1_…`, `v2_…` of `reference/stages/<assignment>` in order. A stage `v0_…`
+    uses PyTorch, which is the baseline, and is left out.
 
     A stage's title is its idea in `reference/stages/README.md`, from the table under the assignment's title; "" if the
     table has none.
@@ -98,7 +99,7 @@ def rungs_of(assignment: Assignment, root: Path | None = None) -> list[RungSourc
 
 
 def gathered(measured: Sequence[RungTimes], command: str) -> Calibration:
-    """The measured rungs as a calibration of this machine, made by `command`."""
+    """Return the measured rungs as a calibration of this machine, made by `command`."""
     assignments: dict[str, list[MeasuredRung]] = {}
     for times in measured:
         assignments.setdefault(times.assignment, []).append(times.rung)
@@ -111,13 +112,13 @@ def gathered(measured: Sequence[RungTimes], command: str) -> Calibration:
 
 
 def proposal(ratio: float) -> Threshold:
-    """Thresholds for a reference that reaches `ratio`, to two significant digits, the target rounded down."""
+    """Propose thresholds for a reference that reaches `ratio`, to two significant digits, the target rounded down."""
     target = _round(TARGET_SHARE * ratio)
     return Threshold(floor=_round(FLOOR_SHARE * target), target=target)
 
 
 def table(measured: Sequence[RungTimes]) -> str:
-    """The thresholds to put into course.toml, which follow from the references alone."""
+    """Return the thresholds to put into course.toml, which follow from the references alone."""
     lines = []
     for times in measured:
         if times.rung.name != REFERENCE:
@@ -131,7 +132,8 @@ def table(measured: Sequence[RungTimes]) -> str:
 
 
 def timed(assignment: Assignment, course: Course, path: Path) -> list[Timing]:
-    """The times of every timed case of the kernel in `path`. Raises InfrastructureError for the first that fails."""
+    """Return the times of every timed case of the kernel in `path`. Raises InfrastructureError for the first that
+    fails."""
     who = str(path.relative_to(home.root()) if path.is_relative_to(home.root()) else path)
     try:
         source = Source(content=path.read_bytes())
@@ -150,6 +152,6 @@ def timed(assignment: Assignment, course: Course, path: Path) -> list[Timing]:
 
 
 def _round(value: float) -> float:
-    """Rounds down to two significant digits."""
+    """Round down to two significant digits."""
     step = 10.0 ** (math.floor(math.log10(value)) - 1)
     return round(math.floor(value / step + 1e-9) * step, 12)

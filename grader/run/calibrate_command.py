@@ -75,7 +75,7 @@ def calibrate(
 
 
 def _chosen(only: str, course: Path) -> tuple[dict[str, Assignment], Course, list[str]]:
-    """All assignments, the course, and the names of the assignments to measure."""
+    """Return all assignments, the course, and the names of the assignments to measure."""
     try:
         assignments = catalogue.assignments()
         rules = read_course(course, frozenset(assignments))

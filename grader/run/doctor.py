@@ -1,4 +1,4 @@
-"""Examines what this machine can do, by trying each thing."""
+"""The diagnosis of what this machine can do, found by trying each thing."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Diagnosis:
 
 
 def diagnoses() -> list[Diagnosis]:
-    """Examines everything, and grades a kernel of ours as a trial."""
+    """Examine everything, and grade a reference kernel as a trial."""
     # Late, see device.
     from grader.judge.lane import close_lane
 
@@ -60,8 +60,8 @@ def diagnoses() -> list[Diagnosis]:
 
 
 def _starting(pool: ThreadPoolExecutor) -> Future[float]:
-    """Starts the lane's fork server, which imports torch while this process looks at it, too: the seconds until it has,
-    or the InfrastructureError of one that does not start."""
+    """Start the lane's fork server, which imports torch while this process imports it, too. Returns a future of the
+    seconds until it has, or of the InfrastructureError of one that does not start."""
     # Late, see device.
     from grader.judge.lane import lane_station
 
@@ -107,7 +107,7 @@ def _packages() -> list[Diagnosis]:
 
 
 def _broken() -> list[Diagnosis]:
-    """Why torch cannot be imported, if it cannot. Tried in a process of its own: some installations end theirs."""
+    """Say why torch cannot be imported, if it cannot. Tried in a process of its own: some installations end theirs."""
     done = subprocess.run(
         [sys.executable, "-c", "import torch"], capture_output=True, text=True, errors="replace", check=False)
     if done.returncode == 0:
@@ -117,7 +117,7 @@ def _broken() -> list[Diagnosis]:
 
 
 def languages() -> list[Diagnosis]:
-    """The languages that need more than a package, and whether it is here."""
+    """Return a line for each language that needs more than a package: the version here, or what is missing."""
     lines = []
     for one in frontends.front_ends().values():
         if trouble := one.problem():
@@ -129,7 +129,7 @@ def languages() -> list[Diagnosis]:
 
 
 def device() -> list[Diagnosis]:
-    """The device that kernels are judged on, and what is missing of it."""
+    """Return lines on the device that kernels are judged on, and on what is missing of it."""
     # Late, as below: a lane on another machine imports this file in a process that needs no torch.
     import torch
 
@@ -158,7 +158,7 @@ def _gradings(starting: Future[float]) -> list[Diagnosis]:
 
 
 def _grading(device: str, starting: Future[float]) -> Diagnosis:
-    """Grades one case of a reference kernel, and times that."""
+    """Grade one case of a reference kernel, and time the grading."""
     # Late, see device.
     from grader.judge.checks import SOURCE, TARGET, case_check, results
     from grader.judge.judge import judge
@@ -195,7 +195,8 @@ def _grading(device: str, starting: Future[float]) -> Diagnosis:
 
 
 def _isolation() -> list[Diagnosis]:
-    """The isolation level, by trying each barrier; then what is missing, and what would add it."""
+    """Return lines on the isolation level, found by trying each barrier; then on what is missing, and what would add
+    it."""
     try:
         measured = isolation.measure()
     except InfrastructureError as error:
@@ -205,7 +206,7 @@ def _isolation() -> list[Diagnosis]:
 
 
 def build_cache() -> list[Diagnosis]:
-    """A line if builds are not kept for the next command."""
+    """Return a line if builds are not kept for the next command."""
     # Late, see device.
     from grader.judge.lane import cache_trouble
 

@@ -47,7 +47,7 @@ class GpuCard:
 
 
 def remedy_of_unused(root: Path = Path("/")) -> str:
-    """The command that helps where UNUSED is the case, as is known without importing torch; "" elsewhere."""
+    """Return the command that helps where UNUSED is the case, as is known without importing torch; "" elsewhere."""
     try:
         version, _, build = metadata.version("torch").partition("+")
     except metadata.PackageNotFoundError:
@@ -57,12 +57,12 @@ def remedy_of_unused(root: Path = Path("/")) -> str:
 
 
 def unused() -> str:
-    """UNUSED with its remedy; "" where that is not the case."""
+    """Return UNUSED with its remedy; "" where that is not the case."""
     return f"{UNUSED}; {remedy}" if (remedy := remedy_of_unused()) else ""
 
 
 def present() -> list[GpuCard]:
-    """The GPUs in CUDA_VISIBLE_DEVICES, by default all; none without a driver."""
+    """Return the GPUs in CUDA_VISIBLE_DEVICES, by default all; none without a driver."""
     try:
         done = subprocess.run(
             [sys.executable, "-c", _NAMES], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=SECONDS)
@@ -76,7 +76,7 @@ def present() -> list[GpuCard]:
 
 
 def chosen(asked: str) -> list[GpuCard]:
-    """The GPUs in `asked`, which is "all" or numbers such as "0,2". Raises PlanError."""
+    """Return the GPUs in `asked`, which is "all" or numbers such as "0,2". Raises PlanError."""
     cards = present()
     if asked == "all":
         return cards
@@ -93,7 +93,7 @@ def chosen(asked: str) -> list[GpuCard]:
 
 
 def unlike(gpus: list[GpuCard]) -> str:
-    """A sentence about GPUs of several models; "" if all are of one."""
+    """Return a sentence about GPUs of several models; "" if all are of one."""
     if len({gpu.name for gpu in gpus}) < 2:
         return ""
     return ("GPUs are unlike: " + ", ".join(f"{gpu.number} is {gpu.name}" for gpu in gpus) +

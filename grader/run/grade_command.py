@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from grader.run.lanes import Lanes
 
 FarLanes = Callable[[str, Path | None, Path], "Callable[[int], Lanes]"]
-"""Opens lanes on other machines: called with an address, a key and the folder of submissions, it returns a function of
-the least isolation level. The command line passes it in its context, because this room must not import the cluster."""
+"""A function that opens lanes on other machines: called with an address, a key and the folder of submissions, it
+returns a function of the least isolation level. The command line passes it in its context, because this package must
+not import the cluster."""
 
 Submissions = Annotated[Path, typer.Argument(help="A folder of students' folders, or one student's folder.")]
 Out = Annotated[Path, typer.Option(help="The folder for results; made if missing.")]
@@ -153,7 +154,8 @@ def _grade(
 
 
 def _read(asked: Asked, folder: Path, names: Sequence[str]) -> tuple[list[Submission], Course]:
-    """The submissions in a folder, all or those of these names, and the course. Prints which files are not graded."""
+    """Read the submissions in a folder, all or those of these names, and the course. Prints which files are not
+    graded."""
     try:
         known = catalogue.files()
         if fitting := intake.fitting(folder, known):
@@ -181,6 +183,6 @@ def _read(asked: Asked, folder: Path, names: Sequence[str]) -> tuple[list[Submis
 
 
 def _has_source(folder: Path) -> bool:
-    """Whether a folder holds a file in a language that is graded, as one student's does: not whether it holds one of
-    the course's names, since the course may be what cannot be trusted."""
+    """Return whether a folder holds a file in a language that is graded, as one student's does: not whether it holds
+    one of the course's names, since the course may be what cannot be trusted."""
     return any(path.suffix in frontends.suffixes() for path in folder.glob("*.*"))

@@ -1,4 +1,4 @@
-"""Grades one submission through the pytest suite, and turns its checks into a result."""
+"""The grading of one submission through the pytest suite, and the result that its checks make."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ NO_GPU = "Graded without a GPU: speed is measured on one, never guessed."
 NOT_ASKED = "Graded without speed: it was not asked for."
 NOT_RIGHT = "Speed counts once every case is right."
 FLAGGED = ("policy", "unsupported")
-"""Kinds of failures that a person should look at: a rule of the course decides, or what the grader cannot follow."""
+"""Kinds of failures that a person should look at: a rule of the course decides, or the grader cannot follow the
+code."""
 COSTS_SPEED_ALONE = ("infrastructure", "time_out", "out_of_memory", "over_limit")
 
 
@@ -80,9 +81,9 @@ _following: list[_Begun] = []
 def grade(
     job: Job, begun: Callable[[str], object] = lambda assignment: None, following: Job | None = None
 ) -> Graded:
-    """Grades one submission. Failures of ours inside a check are in the result, others in `error`. `begun` is called
-    with the assignment's name at the beginning of each check. The job `following`, which this process grades next, is
-    prepared meanwhile: while a GPU works, processors are idle."""
+    """Grade one submission. Failures of the grader inside a check are in the result, others in `error`. `begun` is
+    called with the assignment's name at the beginning of each check. The job `following`, which this process grades
+    next, is prepared meanwhile: while a GPU works, processors are idle."""
     started = time.monotonic()
     speed = job.speed and job.device == "cuda"
     if speed:
@@ -104,7 +105,7 @@ def grade(
 
 
 def _begin(job: Job) -> _Begun:
-    """Begins to prepare a job's tasks, if that was not begun before."""
+    """Begin to prepare a job's tasks, if that was not begun before."""
     while _following:
         if (before := _following.pop()).job == job:
             return before
@@ -122,7 +123,7 @@ def _begin(job: Job) -> _Begun:
 
 
 class _Interruption:
-    """Remembers that pytest was interrupted: pytest.main does not report it."""
+    """A pytest plugin that remembers an interruption: pytest.main does not report it."""
 
     seen = False
 
@@ -132,7 +133,7 @@ class _Interruption:
 
 
 def _judged(judgements: Sequence[Judgement], job: Job, begun: Callable[[str], object]) -> str:
-    """Runs all checks in pytest and returns its log. Raises KeyboardInterrupt."""
+    """Run all checks in pytest and return its log. Raises KeyboardInterrupt."""
     log = io.StringIO()
     # Collects one folder, and uses no other configuration, nor a conftest.py of the working directory or a submission.
     arguments = [
@@ -159,7 +160,7 @@ def _longest(job: Job) -> float:
 
 @contextlib.contextmanager
 def _only_our_plugins() -> Iterator[None]:
-    """While open, pytest ignores installed plugins and the user's environment."""
+    """Hide installed plugins and the user's environment from pytest until the block ends."""
     kept = {name: os.environ.pop(name, None) for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", DISABLE_AUTOLOAD)}
     os.environ[DISABLE_AUTOLOAD] = "1"
     try:
@@ -228,7 +229,7 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
 def performance_of(
     job: Job, assignment: Assignment, speeds: Sequence[CheckResult], verdict: Verdict
 ) -> Performance:
-    """An assignment's speed, without points. `speeds` are the checks of its timed cases."""
+    """Return an assignment's speed, without points. `speeds` are the checks of its timed cases."""
     performance = Performance(
         reason=NO_GPU if job.device == "cpu" else NOT_ASKED, max_points=0,
         baseline=assignment.baseline.name, compiled=assignment.baseline.compiled)
@@ -251,7 +252,7 @@ def performance_of(
 
 
 def _swept(job: Job, assignment: Assignment, performance: Performance) -> Performance:
-    """Adds the speed at other sizes, if the job asks for a sweep."""
+    """Add the speeds at other sizes, if the job asks for a sweep."""
     if not job.sweep or not cases(assignment):
         return performance
     try:
@@ -279,7 +280,8 @@ def _device_name(device: str) -> str:
 
 
 def environment(device: str) -> Environment:
-    """The environment of a grading on `device`, "cpu" or "cuda", without seed and course. To be called in a lane."""
+    """Return the environment of a grading on `device`, "cpu" or "cuda", without seed and course. To be called in a
+    lane."""
     level, versions = lane_isolation(), lane_station().zygote.versions
     return Environment(
         device=_device_name(device),

@@ -1,4 +1,4 @@
-"""Grades many submissions side by side: each lane is a process, which this process supplies with jobs.
+"""The lanes that grade many submissions side by side: each is a process, which this process supplies with jobs.
 
 Nothing here imports torch, so that lanes start at once and import it in parallel with this process's own work.
 """
@@ -34,8 +34,8 @@ MOST_SPARE = 3
 T = TypeVar("T")
 
 Look = Callable[[str, Sequence[str]], tuple[str, Environment]]
-"""Given the device asked for and the names of assignments, returns why a lane grades without a GPU ("" if it has one),
-and its environment."""
+"""A function that, given the device asked for and the names of assignments, returns why a lane grades without a GPU (""
+if it has one), and its environment."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class At:
 
 
 class LanesLostError(Exception):
-    """No lane can be reached any more; one line that says what to do."""
+    """The loss of every lane: none can be reached any more. One line says what to do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
@@ -64,21 +64,22 @@ class Lanes(Protocol):
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None: ...
 
     def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
-        """The device and environment for grading: an answer to the question that every lane gets before its jobs."""
+        """Return the device and environment for grading: an answer to the question that every lane gets before its
+        jobs."""
         ...
 
     def running(self) -> list[At]:
-        """The gradings in progress, the oldest first."""
+        """Return the gradings in progress, the oldest first."""
         ...
 
     def words(self) -> str:
-        """The state of the lanes, in a few words; "" if there is nothing to say."""
+        """Describe the state of the lanes in a few words; "" if there is nothing to say."""
         ...
 
     def grade(
         self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
     ) -> Iterator[Graded]:
-        """Grades every job, at most `side_by_side` at a time; yields results as they finish. Raises KeyboardInterrupt
+        """Grade every job, at most `side_by_side` at a time, and yield results as they finish. Raises KeyboardInterrupt
         as soon as `interrupted` returns True, and LanesLostError."""
         ...
 
@@ -141,12 +142,12 @@ class LocalLanes:
             lane.executor.shutdown()
 
     def leave_out_spare(self) -> None:
-        """Lets each lane look for changes itself."""
+        """Let each lane look for changes itself."""
         while self._spare:
             self._spare.pop().executor.shutdown()
 
     def end(self) -> None:
-        """Ends its processes at once, whatever they do."""
+        """End the lanes' processes at once, whatever they do."""
         self.__exit__(KeyboardInterrupt)
 
     def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
@@ -156,7 +157,7 @@ class LocalLanes:
         return ""
 
     def ask(self, question: Callable[..., T], *arguments: object) -> Future[T]:
-        """Asks the first lane. The answer's `result` raises BrokenProcessPool if the lane has died or did not start."""
+        """Ask the first lane. The answer's `result` raises BrokenProcessPool if the lane has died or did not start."""
         return self._ask(self._lanes[0], question, *arguments)
 
     def _ask(self, lane: _LocalLane, question: Callable[..., T], *arguments: object) -> Future[T]:
@@ -173,7 +174,7 @@ class LocalLanes:
         lane.executor = self._start(lane.number, lane.environment)
 
     def running(self) -> list[At]:
-        """The gradings in progress, the oldest first."""
+        """Return the gradings in progress, the oldest first."""
         gradings = []
         # Of spare lanes, too: a display's thread may ask while a lane is given its job.
         lanes = (*self._lanes, *self._spare)
@@ -193,10 +194,10 @@ class LocalLanes:
     def grade(
         self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
     ) -> Iterator[Graded]:
-        """Grades every job on the first `side_by_side` lanes; yields results as they finish. Raises KeyboardInterrupt
+        """Grade every job on the first `side_by_side` lanes, and yield results as they finish. Raises KeyboardInterrupt
         as soon as `interrupted` returns True, after what is graded and waits for its changes.
 
-        A job whose lane dies is graded again; if the lane dies again, the job is given up as a failure of ours.
+        A job whose lane dies is graded again; if the lane dies again, the job is given up as a grader failure.
         """
         waiting, unmended = deque(jobs), deque[tuple[Job, Graded]]()
         graders = self._lanes[:side_by_side]
@@ -236,7 +237,7 @@ class LocalLanes:
             lane.answer = self._ask(lane, mend_in_lane, job, graded)
 
     def _graded(self, lane: _LocalLane) -> Graded | None:
-        """The result of a lane's job; None if there is none yet."""
+        """Return the result of a lane's job; None if there is none yet."""
         job, answer = lane.job, lane.answer
         if job is None or answer is None or not answer.done():
             return None
@@ -256,7 +257,7 @@ class LocalLanes:
 
 
 def spare_lanes(gpus: int) -> int:
-    """How many lanes may look for changes while each of so many GPUs has one."""
+    """Return the number of lanes that may look for changes while each of so many GPUs has one."""
     return max(0, min(MOST_SPARE, len(os.sched_getaffinity(0)) // CORES - gpus)) if gpus else 0
 
 
@@ -279,14 +280,14 @@ def _start_lane(
 
 
 def _tell(job: Job, assignment: str) -> None:
-    """Reports which assignment of a job is being judged."""
+    """Report which assignment of a job is being judged."""
     if _places and assignment in job.only:
         _places[_number] = job.only.index(assignment)
 
 
 def grade_in_lane(job: Job, following: Job | None = None, mends: bool = True) -> Graded:
-    """Grades a job, and looks for changes that mend what failed if it `mends`. It is given the job `following` next.
-    Ends the process if the GPU does not answer any more: another process takes its place."""
+    """Grade a job, and look for changes that mend what failed if it `mends`. It is given the job `following` next. Ends
+    the process if the GPU does not answer any more: another process takes its place."""
     # Late: only lanes import torch.
     from grader.judge.device import sane
     from grader.run.grading import grade
@@ -299,7 +300,7 @@ def grade_in_lane(job: Job, following: Job | None = None, mends: bool = True) ->
 
 
 def mend_in_lane(job: Job, graded: Graded) -> Graded:
-    """Looks for changes that mend what failed."""
+    """Look for changes that mend what failed."""
     # Late: only lanes import torch.
     from grader.run.mending import mend
 
@@ -320,7 +321,7 @@ def _end_lanes() -> None:
 
 @contextlib.contextmanager
 def _held_back() -> Iterator[None]:
-    """Blocks signals while open, so that a process being started is not left half started.
+    """Hold signals back until the block ends, so that a process being started is not left half started.
 
     Processes started meanwhile inherit the block, so Ctrl-C and the terminal's end do not reach them: this process ends
     them by SIGTERM, which `start_lane` unblocks.

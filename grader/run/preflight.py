@@ -1,4 +1,4 @@
-"""Finds foreseeable failures before anyone is graded: packages, folders, pages, assignments.
+"""The checks for foreseeable failures before anyone is graded: packages, folders, pages, assignments.
 
 Each check raises PlanError, but `handed_in` returns a sentence. `assignments` imports torch and runs in a lane; the
 others are quick, or run while a lane starts.
@@ -31,20 +31,20 @@ DEVICES = ("auto", "cpu", "cuda")
 
 
 class PlanError(Exception):
-    """The grading cannot start; one line that says what is wrong, where, and what to do."""
+    """An obstacle for which the grading cannot start; one line that says what is wrong, where, and what to do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
 
 
 def device(asked: str) -> None:
-    """Checks that this is a kind of device."""
+    """Check that `asked` is a kind of device."""
     if asked not in DEVICES:
         raise PlanError(f"--device: {asked!r} is no device; choose from {', '.join(DEVICES)}")
 
 
 def installed() -> None:
-    """Checks that all packages of a grading are installed, and that kernelmark's version is known."""
+    """Check that all packages of a grading are installed, and that kernelmark's version is known."""
     for name in IMPORTED:
         if importlib.util.find_spec(name) is None:
             raise PlanError(f"package {name}: not installed; run {home.INSTALL}")
@@ -56,7 +56,7 @@ def installed() -> None:
 
 
 def temporary() -> None:
-    """Checks that processes of submissions can have temporary folders, and files open there."""
+    """Check that processes of submissions can have temporary folders, and files open there."""
     # Late: POSIX alone has it.
     import resource
 
@@ -77,7 +77,7 @@ def temporary() -> None:
 
 
 def handed_in(submissions: Iterable[Submission], course: Course, names: Sequence[str]) -> str:
-    """A sentence for a class that has no file of these assignments; "" if it has one."""
+    """Return a sentence if no submission of the class has a file of these assignments; "" if one has."""
     if any(course.counted.present(one.folder, names) for one in submissions):
         return ""
     files = ", ".join(catalogue.files()[name] for name in names)
@@ -86,7 +86,7 @@ def handed_in(submissions: Iterable[Submission], course: Course, names: Sequence
 
 
 def tools(files: Iterable[Path]) -> None:
-    """Checks that the languages of these files have their tools here."""
+    """Check that the languages of these files have their tools here."""
     by_suffix = {path.suffix: path for path in files}
     for language in frontends.front_ends().values():
         if language.suffix in by_suffix and (missing := language.problem()):
@@ -95,7 +95,7 @@ def tools(files: Iterable[Path]) -> None:
 
 
 def results(out: Path, submissions: Sequence[Submission], assignments: int) -> None:
-    """Makes `out`, and checks that results can be written there and that the disk has room for them."""
+    """Make `out`, and check that results can be written there and that the disk has room for them."""
     folder = out
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ def results(out: Path, submissions: Sequence[Submission], assignments: int) -> N
 
 
 def pages() -> None:
-    """Checks that reports can be written."""
+    """Check that reports can be written."""
     # Late: they take long to import, and a lane starts meanwhile.
     from jinja2 import TemplateSyntaxError
 
@@ -135,7 +135,7 @@ def pages() -> None:
 
 
 def assignments(names: Iterable[str]) -> None:
-    """Checks that these assignments have what grading needs, and that their functions work on their first case."""
+    """Check that these assignments have what grading needs, and that their functions work on their first case."""
     # Late: they import torch, which only lanes do.
     from grader.author.subject import Subject
     from grader.author.verify import trial

@@ -1,4 +1,4 @@
-"""Shows a run's progress: live on a terminal, as lines, as JSON for programs, and on the class page."""
+"""A run's progress: live on a terminal, as lines, as JSON for programs, and on the class page."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ PAGE_SHARE = 20
 
 
 class RunState:
-    """How far a run of `total` submissions is. `running` returns the gradings in progress, and `lanes` the state of the
-    lanes in words."""
+    """The progress of a run of `total` submissions. `running` returns the gradings in progress, and `lanes` the state
+    of the lanes in words."""
 
     def __init__(self, total: int, running: Callable[[], list[At]], lanes: Callable[[], str] = str) -> None:
         self.total = total
@@ -50,20 +50,20 @@ class RunState:
 
     @property
     def left(self) -> float | None:
-        """Seconds left, if the remaining submissions take as long as those before."""
+        """Return the seconds left, if the remaining submissions take as long as those before."""
         return (time.monotonic() - self._started) / self.done * (self.total - self.done) if self.done else None
 
     @property
     def failed(self) -> str:
-        """How many assignments did not pass, by verdict."""
+        """Return how many assignments did not pass, by verdict."""
         return ", ".join(f"{count} {VERDICTS[verdict].words}" for verdict, count in self.verdicts.most_common()
                          if verdict != ACCEPTED)
 
 
 @contextlib.contextmanager
 def shown(watch: RunState, console: Console, as_json: bool) -> Iterator[Callable[[Graded, Sequence[str]], None]]:
-    """Shows a run on the console until the block ends. Yields a function to be called for each graded submission, with
-    a line for each failure of ours. With `as_json` it prints a JSON object a line on standard output."""
+    """Show a run on the console until the block ends. Yields a function to be called for each graded submission, with a
+    line for each failure of the grader. With `as_json` it prints a JSON object a line on standard output."""
     live = console.is_interactive and watch.total > 0
 
     def tell(graded: Graded, trouble: Sequence[str]) -> None:
@@ -143,7 +143,7 @@ class LivePage:
         self._failures.extend(failures)
 
     def beat(self) -> None:
-        """Writes the page if something is new and enough time has passed. Errors are ignored here: the final writing
+        """Write the page if something is new and enough time has passed. Errors are ignored here: the final writing
         reports them."""
         started = time.monotonic()
         state = (self._watch.done, self._watch.lanes(),
@@ -166,5 +166,5 @@ class LivePage:
 
 
 def tell_end(watch: RunState, **more: object) -> None:
-    """Prints the last object of a run's JSON."""
+    """Print the last object of a run's JSON."""
     stdout.out(json.dumps({"event": "end", "graded": watch.done, "of": watch.total} | more))

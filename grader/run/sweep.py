@@ -1,4 +1,4 @@
-"""Times a kernel at many sizes, as in a grading, beside eager and compiled PyTorch and the course's own kernel."""
+"""A kernel's times at many sizes, as in a grading, beside eager and compiled PyTorch and the course's own kernel."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Amount(NamedTuple):
 
 
 def amount(assignment: Assignment, case: Case) -> Amount:
-    """The amount of what bounds the assignment: matrix products, bytes from the host, or bytes that the device
+    """Return the amount of what bounds the assignment: matrix products, bytes from the host, or bytes that the device
     moves."""
     assert assignment.work is not None
     work = assignment.work(case)
@@ -45,8 +45,8 @@ def amount(assignment: Assignment, case: Case) -> Amount:
 
 
 def cases(assignment: Assignment) -> list[TimedCase]:
-    """The largest timed case at its size, three quarters, a half, three eighths of it, and so on, the smallest first.
-    Empty for an assignment without timed cases or without `work`."""
+    """Return the largest timed case at its size, three quarters, a half, three eighths of it, and so on, the smallest
+    first. Empty for an assignment without timed cases or without `work`."""
     if assignment.work is None or not assignment.timed:
         return []
     top = max(assignment.timed, key=lambda case: amount(assignment, case).much)
@@ -66,8 +66,8 @@ def cases(assignment: Assignment) -> list[TimedCase]:
 def sweep(
     assignment: Assignment, source: Source, course: Course, tell: Callable[[str], None] = lambda case: None
 ) -> Sweep:
-    """The times of a kernel and, if there is one, of the course's kernel. `tell` is called with each case's name before
-    it is timed. `cases` must not be empty for the assignment.
+    """Return the times of a kernel and, if there is one, of the course's kernel. `tell` is called with each case's name
+    before it is timed. `cases` must not be empty for the assignment.
 
     Raises InfrastructureError if a case cannot be timed because the grader fails.
     """
@@ -87,7 +87,7 @@ def sweep(
 
 
 def _with(point: SweepPoint, timing: Timing | None) -> SweepPoint:
-    """Adds the times of the baselines and the roof to a point, if a timing has them."""
+    """Add the times of the baselines and the roof to a point, if a timing has them."""
     if timing is None or point.baseline_us is not None:
         return point
     return point.model_copy(update={
@@ -97,7 +97,7 @@ def _with(point: SweepPoint, timing: Timing | None) -> SweepPoint:
 def _timed(
     assignment: Assignment, source: Source, course: Course, sizes: Sequence[TimedCase], tell: Callable[[str], None]
 ) -> list[tuple[Timing | None, str]]:
-    """The timing of each case, or None and the reason."""
+    """Return the timing of each case, or None and the reason."""
     # One ordinary case is planned with the timed ones; the others of a grading are left out.
     swept = assignment.model_copy(update={"cases": assignment.cases[:1], "timed": tuple(sizes)})
     free = course.model_copy(update={"thresholds": Thresholds(**NO_THRESHOLD.model_dump())})

@@ -1,4 +1,4 @@
-"""Grades a class from start to end: choice, jobs, progress, pages, and failures."""
+"""The grading of a class from start to end: choice, jobs, progress, pages, and failures."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ from grader.run.progress import LivePage, RunState, shown, tell_end
 
 @dataclass(frozen=True)
 class GradingPlan:
-    """What will be graded, and how. `started` is when the command began (time.monotonic). `isolation` is None for lanes
-    on other machines, which have their own. `owners` are the people of each folder of results; `roster` is whoever was
-    to hand in, as far as that is known."""
+    """The plan of a grading: what is graded, and how. `started` is when the command began (time.monotonic). `isolation`
+    is None for lanes on other machines, which have their own. `owners` are the people of each folder of results;
+    `roster` is whoever was to hand in, as far as that is known."""
 
     started: float
     asked: Asked
@@ -75,7 +75,7 @@ def planned(
     submissions: list[Submission], course: Course, asked: Asked, *, console: Console | None = None,
     far: Callable[[int], Lanes] | None = None,
 ) -> Iterator[GradingPlan]:
-    """Checks all that can be checked before a student's code runs, and chooses what to grade. Raises PlanError,
+    """Check all that can be checked before a student's code runs, and choose what to grade. Raises PlanError,
     StoreError and LanesLostError. The lanes end with the block, and until then no other process grades into `out`.
 
     If `console` is a terminal, it shows that lanes are starting, which takes seconds. `far` opens lanes on other
@@ -126,7 +126,7 @@ def planned(
 def _looked_at(
     submissions: Sequence[Submission], course: Course, asked: Asked, *, far: bool
 ) -> tuple[list[str], list[GpuCard]]:
-    """The assignments to grade, and the GPUs of this machine to grade on. Raises PlanError."""
+    """Return the assignments to grade, and the GPUs of this machine to grade on. Raises PlanError."""
     try:
         names = course.select(catalogue.files(), asked.only)
     except ValueError as error:
@@ -146,7 +146,7 @@ def _looked_at(
 
 
 def _places(cards: Sequence[GpuCard], lanes: int) -> list[dict[str, str]]:
-    """The environments of this many lanes, at least one for each GPU."""
+    """Return the environments of this many lanes, at least one for each GPU."""
     places = [card.environment for card in cards]
     # Lanes beyond the GPUs are used only if the GPUs cannot be: two lanes on one GPU would disturb each other's memory
     # and clock.
@@ -154,7 +154,7 @@ def _places(cards: Sequence[GpuCard], lanes: int) -> list[dict[str, str]]:
 
 
 def _delivered(submissions: Sequence[Submission]) -> tuple[dict[Submission, Delivery], list[Member]]:
-    """The delivery of each submission, and who was missing in their intakes. Raises PlanError."""
+    """Return the delivery of each submission, and who was missing in their intakes. Raises PlanError."""
     try:
         return deliveries(submissions), absent(submissions)
     except ManifestError as error:
@@ -164,8 +164,8 @@ def _delivered(submissions: Sequence[Submission]) -> tuple[dict[Submission, Deli
 def _people(
     delivered: Mapping[Submission, Delivery], missing: Sequence[Member], roster: Path | None
 ) -> tuple[dict[str, list[Person]], list[Person]]:
-    """The people of each folder of results, as the roster or else the download names them, and whoever was to hand in:
-    all of the roster, or those whom an intake found `missing`. Raises PlanError."""
+    """Return the people of each folder of results, as the roster or else the download names them, and whoever was to
+    hand in: all of the roster, or those whom an intake found `missing`. Raises PlanError."""
     try:
         students = read_roster(roster) if roster else []
     except RosterError as error:
@@ -184,7 +184,7 @@ def _jobs(
     delivered: Mapping[Submission, Delivery], course: Course, asked: Asked, device: str, choice: Choice, store: Store,
     stands: Sequence[Standing],
 ) -> list[Job]:
-    """A job for each submission with a chosen assignment."""
+    """Return a job for each submission with a chosen assignment."""
     speed = asked.speed and device == "cuda"
     calibrations = _calibrations() if speed else ()
     jobs = []
@@ -203,7 +203,7 @@ def _jobs(
 
 @contextlib.contextmanager
 def _opened(out: Path, group: str | None) -> Iterator[Store]:
-    """The attempts in `out`, locked for this process alone, and shared with the group. Raises PlanError."""
+    """Hold the attempts in `out`, locked for this process alone, and shared with the group. Raises PlanError."""
     with contextlib.ExitStack() as stack:
         try:
             store = stack.enter_context(Store.create(out))
@@ -220,7 +220,7 @@ def _opened(out: Path, group: str | None) -> Iterator[Store]:
 
 
 def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> tuple[str, Environment]:
-    """The device to grade on, and the environment, both found by the first lane, since this process does not import
+    """Return the device to grade on, and the environment. The first lane finds both, since this process does not import
     torch. The lane also checks the assignments `names`. Raises PlanError, LanesLostError."""
     looking = lanes.look(look, asked, names)
     # While the lane starts.
@@ -237,8 +237,8 @@ def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> tuple[str, 
 
 
 def look(asked: str, names: Sequence[str]) -> tuple[str, Environment]:
-    """Why a lane grades without a GPU ("" if it has one), and its environment. Raises PlanError if an assignment has a
-    problem, and InfrastructureError if the lane has no fork server."""
+    """Return why a lane grades without a GPU ("" if it has one), and its environment. Raises PlanError if an assignment
+    has a problem, and InfrastructureError if the lane has no fork server."""
     # Late: only lanes import torch, and once imported the first grading does not wait for it.
     from grader.judge.device import no_gpu
     from grader.run.grading import environment
@@ -249,7 +249,7 @@ def look(asked: str, names: Sequence[str]) -> tuple[str, Environment]:
 
 
 def _calibrations() -> tuple[Calibration, ...]:
-    """All calibrations: only a lane knows the name of the device."""
+    """Return all calibrations: only a lane knows the name of the device."""
     try:
         return calibration.read_folder()
     except CalibrationError as error:
@@ -269,8 +269,8 @@ def _isolation(minimum: int) -> Isolation:
 
 
 def grade_class(plan: GradingPlan, console: Console, errors: Console) -> int:
-    """Grade a class, and return the number of our failures. Students' files are written as they are graded, the class
-    page meanwhile and at the end, also after an interruption."""
+    """Grade a class, and return the number of the grader's failures. Students' files are written as they are graded,
+    the class page meanwhile and at the end, also after an interruption."""
     run = _ClassRun(plan, console, errors, RunState(len(plan.jobs), plan.lanes.running, plan.lanes.words))
     if plan.isolation and plan.isolation.level < isolation.ADVISED:
         errors.print(f"kernelmark: isolation level {plan.isolation} only: {'; '.join(plan.isolation.missing)}; "
@@ -314,14 +314,14 @@ class _ClassRun:
         return self.interrupted
 
     def failed(self, line: str) -> None:
-        """Reports a failure of ours once; everything else goes on."""
+        """Report a failure of the grader once; everything else goes on."""
         if line not in [failure.message for failure in self.failures]:
             self.errors.print(f"kernelmark: {line}", markup=False)
             self.failures.append(Failure("", line))
 
     @contextlib.contextmanager
     def _reporting(self) -> Iterator[None]:
-        """Reports an error of the store as a failure of ours, and goes on after the block."""
+        """Report an error of the store as a failure of the grader, and go on after the block."""
         try:
             yield
         except StoreError as error:
@@ -343,7 +343,7 @@ class _ClassRun:
             self.page = LivePage(self.plan.asked.out, store, self.watch)
 
     def add(self, graded: Graded, tell: Callable[[Graded, Sequence[str]], None]) -> None:
-        """Records a job's result, writes the student's files, and shows the progress."""
+        """Record a job's result, write the student's files, and show the progress."""
         slug = graded.submission.slug
         trouble = keep(self.plan.store, self.plan.asked.out, self.plan.choice.drafts[slug], graded.result, graded.log,
                        graded.error)
@@ -356,7 +356,7 @@ class _ClassRun:
             self.page.add(graded, failures)
 
     def end(self) -> None:
-        """Writes all files that are out of date, also after failures, and prints the summary."""
+        """Write all files that are out of date, also after failures, and print the summary."""
         plan, watch, out = self.plan, self.watch, self.plan.asked.out
         with self._reporting():
             # A killed run may have left files out of date, or changed grades of others.
@@ -378,8 +378,8 @@ class _ClassRun:
                      failures=[failure.message for failure in self.failures], page=str(out / "index.html"))
 
     def _write_class(self) -> set[str] | None:
-        """Writes the class page and the gradebook from all results in the folder. Returns the folders of these results;
-        None if the page could not be written."""
+        """Write the class page and the gradebook from all results in the folder, and return the folders of these
+        results; None if the page could not be written."""
         out = self.plan.asked.out
         progress = self.page.progress(ended=True) if self.page and self.interrupted else None
         # None: the results themselves decide, if the store cannot be read.

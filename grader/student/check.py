@@ -1,4 +1,5 @@
-"""A student's own check before handing in: checks files one by one, and with --watch again whenever they are saved.
+"""A student's own check before handing in: files are checked one by one, and with --watch again whenever they are
+saved.
 
 This process is the lane, which saves starting another: a repeated check takes a second. Slow imports are late, so that
 they run in parallel with those of the fork server.
@@ -68,12 +69,12 @@ class CheckOptions:
 
 
 class SavedError(Exception):
-    """A file was saved, so that what is done for it as it was is of no use."""
+    """A file that was saved during its check, so that work on its earlier text is of no use."""
 
 
 @dataclass(frozen=True)
 class Checker:
-    """Checks files in an open lane. `jobs` are those checked last, by assignment."""
+    """A checker of files in an open lane. `jobs` are those checked last, by assignment."""
 
     options: CheckOptions
     device: str
@@ -85,12 +86,13 @@ class Checker:
     token: str = field(default_factory=secrets.token_hex)
 
     def mends(self, name: str, path: Path) -> bool:
-        """Whether changes of a file are tried."""
+        """Return whether changes that would mend a file are tried."""
         return self.options.course.hints.level != "off" and bool(
             by_suffix(PurePath(_expected(name, path)).suffix).edits)
 
     def check(self, desk_: Desk, names: Sequence[str]) -> dict[str, Result]:
-        """Checks the files of these assignments and prints the results. A file that could not be checked has none."""
+        """Check the files of these assignments, print the results and return them. A file that could not be checked has
+        none."""
         # Late, see the module.
         from grader.report import terminal
         from grader.run.mending import without_guess
@@ -113,13 +115,13 @@ class Checker:
     def mend(
         self, desk_: Desk, results: Mapping[str, Result], saved: Callable[[], bool] = lambda: False
     ) -> dict[str, Result]:
-        """These results with changes that make every case right, where one is found, which is printed, or else what is
-        guessed. Ends early once `saved`."""
+        """Return these results with changes that make every case right, where one is found, which is printed, or else
+        what is guessed. Ends early once `saved`."""
         return {name: result if saved() or not self.mends(name, desk_.files[name]) else
                 self._mended(name, desk_.files[name], result, saved) for name, result in results.items()}
 
     def close(self, target: Path, desk_: Desk, results: Mapping[str, Result], names: Sequence[str]) -> None:
-        """Prints the summary, and writes the report. `names` are the assignments of `target` that were checked now."""
+        """Print the summary, and write the report. `names` are the assignments of `target` that were checked now."""
         for line in desk_.lines:
             self.console.print(line, markup=False, soft_wrap=True)
         assignments = {name: result.assignments[name] for name, result in results.items()}
@@ -156,7 +158,7 @@ class Checker:
                 _summarised(actions.summary(joined, paths, desk_.lines))
 
     def status(self, desk_: Desk, results: Mapping[str, Result]) -> int:
-        """The exit status of a check with these results."""
+        """Return the exit status of a check with these results."""
         graded = [result.assignments[name] for name, result in results.items()]
         if len(results) < len(desk_.files) or any(a.ours for a in graded):
             return INFRASTRUCTURE_ERROR
@@ -164,7 +166,7 @@ class Checker:
         return RIGHT if desk_.complete and all(a.right or not a.judged for a in graded) else NOT_RIGHT
 
     def _again(self, target: Path, files: Mapping[str, Path], seed: int) -> list[str]:
-        """The command that checks these files once more, on the same inputs."""
+        """Return the command that checks these files once more, on the same inputs."""
         only = ",".join(self.options.only)
         if len(files) == 1:
             ((name, target),) = files.items()
@@ -228,7 +230,7 @@ class Checker:
 
 
 def check(target: Path, options: CheckOptions, console: Console, errors: Console, *, watch: bool = False) -> int:
-    """Checks a file, or a folder's files of the course, and returns the exit status. With `watch` it returns when it is
+    """Check a file, or a folder's files of the course, and return the exit status. With `watch` it returns when it is
     interrupted, with the status of the last check.
 
     Raises DeskError, PlanError and CatalogueError, which are usage errors.
@@ -265,7 +267,7 @@ def check(target: Path, options: CheckOptions, console: Console, errors: Console
 
 
 def find(target: Path, options: CheckOptions) -> Desk:
-    """The files that `target` has of the assignments asked for. Raises DeskError, PlanError."""
+    """Return the files that `target` has of the assignments asked for. Raises DeskError, PlanError."""
     known = catalogue.files()
     try:
         asked = options.course.select(known, options.only)
@@ -304,7 +306,8 @@ def _checked(checker: Checker, target: Path, desk_: Desk, *, watch: bool) -> int
 
 
 def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker:
-    """Opens the lane with the strongest isolation available; on one's own machine any level is allowed."""
+    """Open the lane with the strongest isolation available, and return a checker; on one's own machine any level is
+    allowed."""
     open_lane()
     # Late: in parallel with the fork server's imports.
     from grader.judge.device import no_gpu
@@ -329,13 +332,13 @@ def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker
 
 
 def _expected(name: str, path: Path) -> str:
-    """The name of an assignment's file in the language of `path`."""
+    """Return the name of an assignment's file in the language of `path`."""
     file = catalogue.files()[name]
     return next((one for one in in_any_language(file) if PurePath(one).suffix == path.suffix), file)
 
 
 def _summarised(text: str) -> None:
-    """Adds Markdown to the summary of the job that runs this, if it is one of GitHub Actions."""
+    """Add Markdown to the summary of the job that runs this, if it is one of GitHub Actions."""
     if path := os.environ.get("GITHUB_STEP_SUMMARY"):
         with Path(path).open("a", encoding="utf-8") as summary:
             summary.write(text)
@@ -343,7 +346,7 @@ def _summarised(text: str) -> None:
 
 @contextlib.contextmanager
 def _handed_in(folder: Path, path: Path, file: str) -> Iterator[Submission]:
-    """A submission that holds the file under the expected name: its own folder, or a copy if its name differs."""
+    """Yield a submission that holds the file under the expected name: its own folder, or a copy if its name differs."""
     submission = submission_of(folder)
     if path.parent == folder and path.name == file:
         yield submission
@@ -354,7 +357,7 @@ def _handed_in(folder: Path, path: Path, file: str) -> Iterator[Submission]:
 
 
 def _saved(desk_: Desk, seen: Mapping[Path, Stamp]) -> tuple[dict[Path, Stamp], set[Path]]:
-    """Waits until files are saved. An editor may write in several steps, so a file counts once it stops changing."""
+    """Wait until files are saved. An editor may write in several steps, so a file counts once it stops changing."""
     before = dict(seen)
     while True:
         time.sleep(POLL_SECONDS)
@@ -382,7 +385,7 @@ def _stamp(path: Path) -> Stamp:
 
 
 def _shown(path: Path) -> str:
-    """A path relative to the working directory if it lies below it, to be typed or clicked."""
+    """Return a path relative to the working directory if it lies below it, to be typed or clicked."""
     with contextlib.suppress(ValueError):
         return str(path.absolute().relative_to(Path.cwd()))
     return str(path)

@@ -60,11 +60,11 @@ class InspectOptions:
 
 
 class NoCase(Exception):
-    """There is no such case; one line that lists the cases."""
+    """A case that does not exist; one line lists the cases."""
 
 
 def run(desk: Desk, options: InspectOptions, console: Console, errors: Console) -> int:
-    """Inspects files, and returns the exit status. Raises NoCase and PlanError, which are usage errors."""
+    """Inspect files, and return the exit status. Raises NoCase and PlanError, which are usage errors."""
     chosen = {name: _case(assignments()[name], options.case) for name in desk.files}
     if options.out is not None:
         preflight.results(options.out, (), len(desk.files))
@@ -146,13 +146,13 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: InspectOptio
 
 
 def _certain(seen: Simulated) -> list[Finding]:
-    """Findings that do not depend on which programs ran. With several launches there are none: a later launch depends
-    on all programs before it."""
+    """Return the findings that do not depend on which programs ran. With several launches there are none: a later
+    launch depends on all programs before it."""
     return [finding for finding in seen.findings if isinstance(finding, OutOfBounds)] if len(seen.launched) == 1 else []
 
 
 def _watched(plan: Plan, program: int) -> Watch:
-    """Asks for the bytes that one program of each launch touches."""
+    """Ask for the bytes that one program of each launch touches."""
     return Watch(chosen=[[program] for launch in plan.first if isinstance(launch, Launch)], touched="all")
 
 

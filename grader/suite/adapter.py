@@ -38,7 +38,7 @@ class CheckItem(pytest.Item):
 
 class Adapter:
     """A pytest plugin that makes the checks of judgements the items of the folder SUITE, each assignment's in the order
-    of its timeline. What is not selected is not judged. `begun` is log_lines the name of each item's assignment."""
+    of its timeline. What is not selected is not judged. `begun` is called with the name of each item's assignment."""
 
     def __init__(
         self, judgements: Sequence[Judgement], begun: Callable[[str], object] = lambda assignment: None
@@ -47,7 +47,7 @@ class Adapter:
 
     @pytest.fixture(name="judgements")
     def _fixture(self) -> dict[str, Judgement]:
-        """For a TA's own tests, which run behind the checks: what these came to, by assignment."""
+        """Return the judgements by assignment, for a TA's own tests, which run behind the checks."""
         return {one.task.assignment.name: one for one in self._judgements}
 
     @pytest.hookimpl

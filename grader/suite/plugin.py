@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """Before pytest looks for any conftest.py: a grading has none, wherever it was started."""
+    """Keep pytest from looking for any conftest.py: a grading has none, wherever it was started."""
     folder = early_config.known_args_namespace.submission
     if folder is None:
         return

@@ -1,4 +1,4 @@
-"""bubblewrap around a zygote: namespaces of its own, and a file system that holds only what its programs need.
+"""bubblewrap around a fork server: namespaces of its own, and a file system that holds only what its programs need.
 
 https://github.com/containers/bubblewrap. To find out whether it works here, it is run once with the same options.
 """
@@ -25,8 +25,8 @@ _CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_D
 
 
 def command(readable: Sequence[str], hidden: Sequence[str] = ()) -> list[str]:
-    """Prefix of a zygote's command line. `readable` paths are mounted read-only at their own places, but for folders
-    and files in them that are `hidden`, which are empty."""
+    """Return the prefix of a fork server's command line. `readable` paths are mounted read-only at their own places,
+    but for folders and files in them that are `hidden`, which are empty."""
     root = os.geteuid() == 0
     words = [shutil.which("bwrap") or "bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
              "--hostname", HOST, "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
@@ -57,7 +57,7 @@ def command(readable: Sequence[str], hidden: Sequence[str] = ()) -> list[str]:
 
 @cache
 def trouble(readable: tuple[str, ...], hidden: tuple[str, ...] = ()) -> str:
-    """The reason why bubblewrap cannot be used here; "" if it can."""
+    """Return the reason why bubblewrap cannot be used here; "" if it can."""
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed (apt install bubblewrap)"
     try:

@@ -1,4 +1,4 @@
-"""A cgroup around one lane's zygote and its workers: it bounds their memory and processes whatever the workers do.
+"""A cgroup around one lane's fork server and its workers: it bounds their memory and processes whatever they do.
 
 It is made below the judge's own cgroup, so that limits set from outside still hold. Version 2 needs a cgroup that is
 delegated to this user; version 1 needs root. Kernel documentation: admin-guide/cgroup-v2.rst and cgroup-v1/.
@@ -66,12 +66,12 @@ class Cgroup:
         self.folders = tuple(folders)
 
     def command(self) -> list[str]:
-        """Prefix of a command line that starts it inside the cgroup: none of its processes was ever outside. Exit
-        status 97 means that it could not join."""
+        """Return the prefix of a command line that starts it inside the cgroup: none of its processes was ever outside.
+        Exit status 97 means that it could not join."""
         return ["/bin/sh", "-c", _JOIN, "kernelmark", *(str(f / "cgroup.procs") for f in self.folders), "--"]
 
     def bound(self, memory_mb: int, processes: int) -> None:
-        """Replaces the limits. Raises OSError."""
+        """Replace the limits. Raises OSError."""
         for folder in self.folders:
             # Version 1 refuses a limit of memory above that of memory and swap together, so lift the second one first.
             with contextlib.suppress(FileNotFoundError):
@@ -80,20 +80,20 @@ class Cgroup:
             limit(folder, frozenset(present), memory_mb, processes)
 
     def usage(self) -> tuple[int, int]:
-        """Current bytes of memory, and current number of processes and threads; 0 once the cgroup is closed."""
+        """Return the current bytes of memory, and the number of processes and threads; 0 once the cgroup is closed."""
         memory = self._text("memory.current") or self._text("memory.usage_in_bytes")
         return int(memory or 0), int(self._text("pids.current") or 0)
 
     def oom_kills(self) -> int:
-        """Number of processes that the kernel killed because memory ran out; 0 once the cgroup is closed."""
+        """Return the number of processes that the kernel killed because memory ran out; 0 once the cgroup is closed."""
         return _field(self._text("memory.events") or self._text("memory.oom_control"), "oom_kill")
 
     def refused_forks(self) -> int:
-        """Number of forks that the kernel refused because there were too many processes and threads."""
+        """Return the number of forks that the kernel refused because there were too many processes and threads."""
         return _field(self._text("pids.events"), "max")
 
     def kill(self) -> bool:
-        """Kills every process inside and waits until all are gone. False if some are left after `KILL_SECONDS`.
+        """Kill every process inside and wait until all are gone. False if some are left after `KILL_SECONDS`.
 
         Afterwards nothing can be started inside.
         """
@@ -114,7 +114,7 @@ class Cgroup:
         return True
 
     def close(self) -> bool:
-        """Kills the processes inside and removes the cgroup. Idempotent, never raises. False if it still exists."""
+        """Kill the processes inside and remove the cgroup. Idempotent, never raises. False if it still exists."""
         self.kill()
         deadline = time.monotonic() + REMOVE_SECONDS
         while [folder for folder in self.folders if not _remove(folder)]:
@@ -131,7 +131,7 @@ class Cgroup:
 
 
 def create(memory_mb: int, processes: int, *, about: Path = SELF) -> Cgroup:
-    """Makes a cgroup for a zygote and its workers: together at most `memory_mb` MiB, swap included, and `processes`
+    """Make a cgroup for a fork server and its workers: together at most `memory_mb` MiB, swap included, and `processes`
     processes and threads. `about` is this process's folder in /proc. Raises NoCgroup.
 
     Removes the cgroups of dead graders. On version 2 it may move this grader's own processes, see `delegate`.
@@ -159,7 +159,7 @@ def create(memory_mb: int, processes: int, *, about: Path = SELF) -> Cgroup:
 
 
 def hierarchies(about: Path = SELF) -> list[Hierarchy]:
-    """The mounted hierarchies that show this process's own cgroup."""
+    """Return the mounted hierarchies that show this process's own cgroup."""
     try:
         mounts = (about / "mountinfo").read_text().splitlines()
         lines = (about / "cgroup").read_text().splitlines()
@@ -192,7 +192,7 @@ def hierarchies(about: Path = SELF) -> list[Hierarchy]:
 
 
 def _choose(visible: list[Hierarchy]) -> list[tuple[Hierarchy, frozenset[str]]]:
-    """The hierarchies that have the wanted controllers, each with the controllers that it is used for."""
+    """Return the hierarchies that have the wanted controllers, each with the controllers that it is used for."""
     chosen: dict[Path, tuple[Hierarchy, frozenset[str]]] = {}
     for controller in sorted(WANTED):
         hierarchy = next((h for h in visible if controller in h.controllers), None)
@@ -206,7 +206,7 @@ def _choose(visible: list[Hierarchy]) -> list[tuple[Hierarchy, frozenset[str]]]:
 
 
 def delegate(own: Path, controllers: frozenset[str]) -> Path:
-    """Prepares this process's own cgroup of version 2, `own`, so that cgroups with `controllers` can be made below it.
+    """Prepare this process's own cgroup of version 2, `own`, so that cgroups with `controllers` can be made below it.
     Returns the folder to make them in.
 
     Such a cgroup may hold no processes itself, so the grader's processes are moved into a leaf, once for all its lanes.
@@ -246,7 +246,7 @@ def _move_into_leaf(base: Path) -> None:
 
 
 def limit(folder: Path, controllers: frozenset[str], memory_mb: int, processes: int) -> None:
-    """Writes the limits of a cgroup of either version. Raises OSError."""
+    """Write the limits of a cgroup of either version. Raises OSError."""
     size = str(memory_mb * 2**20)
     if "pids" in controllers:
         _write(folder / "pids.max", str(processes))
@@ -267,7 +267,7 @@ def limit(folder: Path, controllers: frozenset[str], memory_mb: int, processes: 
 
 
 def sweep(base: Path) -> None:
-    """Removes the cgroups below `base` whose grader is dead, and kills the processes in them. Never raises."""
+    """Remove the cgroups below `base` whose grader is dead, and kill the processes in them. Never raises."""
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(base)):
             name = _OURS.fullmatch(entry.name)
@@ -276,7 +276,7 @@ def sweep(base: Path) -> None:
 
 
 def remedy(about: Path = SELF) -> str:
-    """The command that gives the grader a cgroup it may write; "" if there is none."""
+    """Return the command that gives the grader a cgroup it may write; "" if there is none."""
     if any(h.version == 1 and h.controllers & WANTED for h in hierarchies(about)):
         return "" if os.getuid() == 0 else "sudo kernelmark grade …"
     return _systemd()
@@ -309,7 +309,7 @@ def _namespace() -> int:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """A lock on the folder, one grader at a time. Raises OSError if another grader holds it for too long."""
+    """Hold a lock on the folder, one grader at a time. Raises OSError if another grader holds it for too long."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     deadline = time.monotonic() + LOCK_SECONDS
     try:
@@ -327,17 +327,17 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _members(folder: Path) -> set[int]:
-    """The processes in a cgroup; 0 stands for a process of another pid namespace."""
+    """Return the processes in a cgroup; 0 stands for a process of another pid namespace."""
     return {int(pid) for pid in _read(folder / "cgroup.procs").split()}
 
 
 def _members_below(folder: Path) -> set[int]:
-    """The processes in a cgroup and in all cgroups below it."""
+    """Return the processes in a cgroup and in all cgroups below it."""
     return set[int]().union(*(_members(Path(path)) for path, _, _ in os.walk(folder)))
 
 
 def _remove(folder: Path) -> bool:
-    """Removes a cgroup's folder and the folders below it; their files need no removal. False if it still exists."""
+    """Remove a cgroup's folder and the folders below it; their files need no removal. False if it still exists."""
     for path, _, _ in os.walk(folder, topdown=False):
         with contextlib.suppress(OSError):
             Path(path).rmdir()
@@ -363,10 +363,10 @@ def _write(path: Path, text: str) -> None:
 
 
 def _field(text: str, name: str) -> int:
-    """The number beside `name` in a text of lines "name number"; 0 if the name is missing."""
+    """Return the number beside `name` in a text of lines "name number"; 0 if the name is missing."""
     return int(dict(line.split()[:2] for line in text.splitlines() if len(line.split()) > 1).get(name, 0))
 
 
 def _unescape(text: str) -> str:
-    """Decodes a path of mountinfo, which writes blanks and backslashes in octal."""
+    """Decode a path of mountinfo, which writes blanks and backslashes in octal."""
     return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), text)

@@ -70,7 +70,7 @@ _ON_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 
 
 def abi() -> int:
-    """The version of Landlock's interface that the kernel offers; 0 if there is none, or it is forbidden."""
+    """Return the version of Landlock's interface that the kernel offers; 0 if there is none, or it is forbidden."""
     try:
         return _call(_CREATE_RULESET, None, 0, _CREATE_RULESET_VERSION)
     except OSError:
@@ -79,7 +79,7 @@ def abi() -> int:
 
 
 def trouble() -> str:
-    """Why there is no Landlock of use here, and what helps; "" if there is."""
+    """Return why Landlock is of no use here, and what helps; "" if it is of use."""
     try:
         version = _call(_CREATE_RULESET, None, 0, _CREATE_RULESET_VERSION)
         return "" if version >= LEAST_ABI else f"ABI {version} is too old; a kernel of 5.19 or newer has {LEAST_ABI}"
@@ -98,7 +98,7 @@ def trouble() -> str:
 def restrict(
     *, read: Sequence[str], write: Sequence[str], devices: Sequence[str] = (), listed: Sequence[str] = (), execute: bool
 ) -> int:
-    """Limits this process and its children, for good, to the named files and folders, and forbids TCP.
+    """Limit this process and its children, for good, to the named files and folders, and forbid TCP.
 
     It restricts the calling **thread** and whatever that starts later: call it while the process has no other thread.
     Sets no_new_privs. A path may be a symbolic link: its target is meant. Paths that do not exist are skipped.
@@ -150,7 +150,7 @@ def restrict(
 
 
 def _ruleset() -> tuple[int, int, int]:
-    """A new ruleset's descriptor, its ABI, and the rights on files that it handles."""
+    """Make a new ruleset; return its descriptor, its ABI, and the rights on files that it handles."""
     version = min(abi(), MOST_ABI)
     if version < LEAST_ABI:
         raise OSError(errno.EOPNOTSUPP, f"landlock: ABI {LEAST_ABI} is needed, the kernel offers {version}")
@@ -177,7 +177,7 @@ def _allow(ruleset: int, place: int, rights: int, path: str) -> None:
 
 
 def _on_proc(place: int) -> bool:
-    """Whether descriptor `place` belongs to procfs.
+    """Return whether descriptor `place` belongs to procfs.
 
     A rule holds for an inode. Under memory pressure procfs forgets a name and later makes a new inode for it, so the
     rule would be lost in the middle of a run; it does not forget a name that is held open.
@@ -187,7 +187,7 @@ def _on_proc(place: int) -> bool:
 
 
 def _call(number: int, *arguments: int | bytes | None, about: str | None = None) -> int:
-    """Makes a system call. Raises OSError with its name if it fails."""
+    """Make a system call. Raises OSError with its name if it fails."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall.restype = ctypes.c_long
     passed = (ctypes.c_long(value) if isinstance(value, int) else ctypes.c_char_p(value) for value in arguments)

@@ -1,4 +1,4 @@
-"""Namespaces and file systems for one worker, made inside those that bubblewrap has made for its zygote.
+"""Namespaces and file systems for one worker, made inside those that bubblewrap has made for its fork server.
 
 A new pid namespace: the worker sees no process outside, and all its processes die with it.
 New mount and ipc namespaces: the files it writes and the System V memory it makes vanish with it.
@@ -31,7 +31,7 @@ def _checked(result: int, call: str) -> None:
 
 @contextmanager
 def new_pid_namespace() -> Iterator[None]:
-    """A child forked inside is the first process of its own pid namespace. At most one child."""
+    """Open a new pid namespace for the block: a child forked inside is its first process. At most one child."""
     own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     try:
         _checked(libc.unshare(_CLONE_NEWPID), "unshare(pid)")
@@ -46,7 +46,7 @@ def new_pid_namespace() -> Iterator[None]:
 
 
 def new_mounts(folder: str, *, megabytes: int, entries: int, uid: int | None) -> None:
-    """Moves this process to its own mount and ipc namespaces, with an empty file system in memory at `folder`.
+    """Move this process to its own mount and ipc namespaces, with an empty file system in memory at `folder`.
 
     The file system holds at most `megabytes` MiB and `entries` files, belongs to `uid` (None: to this user), and none
     of its files can be mapped as a program. /proc shows the user's own processes of the pid namespace, and nothing can
@@ -64,7 +64,7 @@ def new_mounts(folder: str, *, megabytes: int, entries: int, uid: int | None) ->
 
 
 def become(uid: int) -> None:
-    """Makes this process another user's, for good. Needs CAP_SETUID and CAP_SETGID."""
+    """Make this process another user's, for good. Needs CAP_SETUID and CAP_SETGID."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
@@ -75,7 +75,7 @@ class _Header(ctypes.Structure):
 
 
 def drop_capabilities() -> None:
-    """Drops every privilege of this process, for good once no program can add any: `processes.gain_nothing_by_exec`."""
+    """Drop every privilege of this process, for good once no program can add any: `processes.gain_nothing_by_exec`."""
     libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     # Two records of effective, permitted and inheritable capabilities, all zero.
     none = (ctypes.c_uint32 * 6)()

@@ -21,7 +21,7 @@ _IPC_PRIVATE, _IPC_RMID = 0, 0
 
 
 def answer(request: wire.Probe) -> wire.Probed:
-    """The names of the `ATTEMPTS` that worked, and the first failure of something that a submission needs."""
+    """Return the names of the `ATTEMPTS` that worked, and the first failure of something that a submission needs."""
     managed = []
     for name, attempt in ATTEMPTS.items():
         with contextlib.suppress(OSError):
@@ -128,7 +128,7 @@ ATTEMPTS: dict[str, Callable[[wire.Probe], bool]] = {
 
 
 def _others() -> Iterator[int]:
-    """The processes outside the sandbox whose numbers can be seen.
+    """Return the processes outside the sandbox whose numbers can be seen.
 
     A parent with the number 1 is the first process of the worker's own namespace, and so part of the sandbox.
     """
@@ -152,7 +152,7 @@ def _tried(attempt: Callable[..., object], *arguments: object) -> bool:
 
 
 def _trouble(request: wire.Probe) -> str:
-    """The first failure among the things that an honest submission and its libraries do; "" if there is none."""
+    """Return the first failure among the things that an honest submission and its libraries do; "" if there is none."""
     try:
         for name in request.needed:
             with Path(name).open("rb") as file:

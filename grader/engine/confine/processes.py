@@ -30,39 +30,39 @@ def _prctl(option: int, value: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """Makes this process the parent of every orphan below it, so that no process of a worker can slip away."""
+    """Make this process the parent of every orphan below it, so that no process of a worker can slip away."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def adopts_orphans() -> bool:
-    """Whether orphans below this process become its children."""
+    """Return whether orphans below this process become its children."""
     answer = ctypes.c_int(0)
     ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0)
     return bool(answer.value)
 
 
 def die_with_parent() -> None:
-    """Has this process killed when the thread that started it ends."""
+    """Have this process killed when the thread that started it ends."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def hide() -> None:
-    """Keeps other processes of the user from tracing this one and from reading its memory and descriptors in /proc."""
+    """Keep other processes of the user from tracing this one and from reading its memory and descriptors in /proc."""
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def unhide() -> None:
-    """Undoes `hide`, which a fork inherits: a hidden process may not open some files of its own in /proc."""
+    """Undo `hide`, which a fork inherits: a hidden process may not open some files of its own in /proc."""
     _prctl(_PR_SET_DUMPABLE, 1)
 
 
 def gain_nothing_by_exec() -> None:
-    """Keeps programs that this process or its children start from gaining rights, by setuid for one."""
+    """Keep programs that this process or its children start from gaining rights, by setuid for one."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def children(pid: int, root: int) -> Iterable[int]:
-    """The children of process `pid`, which is `root` or below it. Reads the files of that process only.
+    """Return the children of process `pid`, which is `root` or below it. Reads the files of that process only.
 
     May miss some while the tree changes (proc(5), "children"). Where the kernel does not list children, it returns all
     processes below `root` for `root` itself, and none for any other process.
@@ -78,7 +78,7 @@ def children(pid: int, root: int) -> Iterable[int]:
 
 
 def tree(root: int) -> Iterator[int]:
-    """Yields each process below `root` once, searching as it goes. Misses what `children` misses."""
+    """Yield each process below `root` once, searching as it goes. Misses what `children` misses."""
     seen, queue = {root}, [root]
     while queue:
         for pid in children(queue.pop(), root):
@@ -90,7 +90,7 @@ def tree(root: int) -> Iterator[int]:
 
 
 def descendants(of: int | None = None) -> set[int]:
-    """All processes below process `of`, by default this one."""
+    """Return all processes below process `of`, by default this one."""
     children: dict[int, list[int]] = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():

@@ -32,7 +32,7 @@ def enter(
     settings: wire.Settings, limits: wire.Limits, folder: Path, control: int, output: int, *,
     programs: bool,
 ) -> None:
-    """Makes this process a worker: only the descriptors `control` (as 3), stdin and `output` stay open.
+    """Make this process a worker: only the descriptors `control` (as 3), stdin and `output` stay open.
 
     `folder` is empty and the worker's own: it will hold the working directory and the caches. With namespaces it is
     mounted here and vanishes with the worker. `programs`: it may start some. Raises OSError if a layer of `settings` is
@@ -74,7 +74,7 @@ def enter(
 
 
 def keep_only(control: int, output: int) -> None:
-    """Closes all descriptors but 3, which becomes `control`, 1 and 2, which write to `output`, and an empty 0."""
+    """Close all descriptors but 3, which becomes `control`, 1 and 2, which write to `output`, and an empty 0."""
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     # Duplicated first, since either may be number 1, 2 or 3.
@@ -110,7 +110,7 @@ def _limit(limits: wire.Limits, tasks: int) -> None:
 
 
 def _data_bytes() -> int:
-    """This process's bytes of data, as RLIMIT_DATA counts them."""
+    """Return this process's bytes of data, as RLIMIT_DATA counts them."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmData:"):
             return int(line.split()[1]) * 1024
@@ -118,7 +118,7 @@ def _data_bytes() -> int:
 
 
 def _tasks_of_this_user() -> int:
-    """Number of this user's processes and threads: RLIMIT_NPROC counts them all, so it is set relative to this."""
+    """Count this user's processes and threads: RLIMIT_NPROC counts them all, so it is set relative to this."""
     count = 0
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():

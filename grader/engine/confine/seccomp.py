@@ -163,7 +163,8 @@ _IOPRIO_WHO_PROCESS = 1
 
 
 class Architecture(NamedTuple):
-    """`audit`: AUDIT_ARCH_* of linux/audit.h; `column`: index in the tables above; `seccomp`: that call's number."""
+    """A processor architecture: `audit` is AUDIT_ARCH_* of linux/audit.h, `column` its index in the tables above,
+    `seccomp` that call's number."""
 
     audit: int
     column: int
@@ -174,7 +175,7 @@ ARCHITECTURES = {"x86_64": Architecture(0xC000_003E, 0, 317), "aarch64": Archite
 
 
 class Instruction(NamedTuple):
-    """struct sock_filter: an operation, how many instructions to skip if its comparison holds or not, a constant."""
+    """A struct sock_filter: an operation, how many instructions to skip if its comparison holds or not, a constant."""
 
     code: int
     if_true: int
@@ -201,13 +202,13 @@ def _load(argument: int, mask: int) -> list[Instruction]:
 
 
 def _require(argument: int, *values: int, mask: int = _WORD) -> list[Instruction]:
-    """Goes on if the argument's bits in `mask` equal one of `values`, else refuses."""
+    """Return instructions that go on if the argument's bits in `mask` equal one of `values`, else refuse."""
     tests = [Instruction(_IF_EQUAL, len(values) - i, 0, value) for i, value in enumerate(values)]
     return [*_load(argument, mask), *tests, _DENIED]
 
 
 def _forbid(argument: int, *values: int, mask: int = _WORD) -> list[Instruction]:
-    """Refuses if the argument's bits in `mask` equal one of `values`, else goes on."""
+    """Return instructions that refuse if the argument's bits in `mask` equal one of `values`, else go on."""
     last = len(values) - 1
     tests = [Instruction(_IF_EQUAL, last - i, int(i == last), value) for i, value in enumerate(values)]
     return [*_load(argument, mask), *tests, _DENIED]
@@ -218,12 +219,12 @@ def _forbid_bits(argument: int, bits: int) -> list[Instruction]:
 
 
 def _block(number: int, body: list[Instruction]) -> list[Instruction]:
-    """Runs `body`, which ends with an answer, for this call; any other call skips it."""
+    """Return instructions that run `body`, which ends with an answer, for this call; any other call skips it."""
     return [Instruction(_IF_EQUAL, 0, len(body), number), *body]
 
 
 def _rules(pid: int, allow_exec: bool) -> dict[str, list[Instruction]]:
-    """The tests on the arguments of each call in EXAMINED; a call that passes them to the end is allowed."""
+    """Return the tests on the arguments of each call in EXAMINED; a call that passes them to the end is allowed."""
     # Only a compiler's worker, which runs no Python of a submission, may have sockets and shared mappings: pairs, and
     # pages that no mapping holds any more, are memory that counts against no process.
     sockets, mmap = ([], []) if allow_exec else ([_DENIED], _forbid(3, *_SHARED_ANONYMOUS, mask=_MAPPING))
@@ -259,7 +260,7 @@ def _rules(pid: int, allow_exec: bool) -> dict[str, list[Instruction]]:
 
 
 def program(machine: str, pid: int, *, allow_exec: bool) -> list[Instruction]:
-    """The filter for a process `pid` on `machine`, a key of ARCHITECTURES."""
+    """Return the filter for a process `pid` on `machine`, a key of ARCHITECTURES."""
     architecture = ARCHITECTURES[machine]
     code = [
         Instruction(_LOAD, 0, 0, _ARCHITECTURE),
@@ -283,13 +284,13 @@ def program(machine: str, pid: int, *, allow_exec: bool) -> list[Instruction]:
 
 
 def _machine() -> str | None:
-    """This process's architecture; None if the tables lack it, as for a 32-bit process on a 64-bit kernel."""
+    """Return this process's architecture; None if the tables lack it, as for a 32-bit process on a 64-bit kernel."""
     machine = os.uname().machine
     return machine if machine in ARCHITECTURES and sys.maxsize > _WORD else None
 
 
 def _seccomp(machine: str, filter_program: _Program | None) -> tuple[int, int]:
-    """The result and errno of seccomp(SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, program)."""
+    """Return the result and errno of seccomp(SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, program)."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall.restype = ctypes.c_long
     libc.syscall.argtypes = (ctypes.c_long, ctypes.c_uint, ctypes.c_uint, ctypes.c_void_p)
@@ -299,14 +300,14 @@ def _seccomp(machine: str, filter_program: _Program | None) -> tuple[int, int]:
 
 
 def available() -> bool:
-    """Whether the kernel, and a container around it, lets this process install a filter. Installs none."""
+    """Return whether the kernel, and a container around it, lets this process install a filter. Installs none."""
     machine = _machine()
     # A kernel that takes filters fails only at reading one from address 0.
     return machine is not None and _seccomp(machine, None) == (-1, errno.EFAULT)
 
 
 def install(*, allow_exec: bool) -> None:
-    """Puts every thread of this process under the filter, for good; `allow_exec` lets it run programs.
+    """Put every thread of this process under the filter, for good; `allow_exec` lets it run programs.
 
     Call it last: afterwards no user, death signal, dumpable flag, seal or namespace can be set. The filter holds this
     process's number, so children, which inherit it, may signal this process only, and not even themselves.

@@ -1,4 +1,4 @@
-"""The files of this machine that a zygote's programs and its workers have to see; all others can stay hidden."""
+"""The files of this machine that a fork server's programs and its workers have to see; all others can stay hidden."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ _withheld: list[Path] = []
 
 
 def withhold(folders: Iterable[Path]) -> None:
-    """Makes these the folders that no submission of this process may see, beside the course: those of submissions, and
+    """Make these the folders that no submission of this process may see, beside the course: those of submissions, and
     of results with the attempts."""
     _withheld[:] = sorted({folder.resolve() for folder in folders})
 
 
 def withheld() -> tuple[Path, ...]:
-    """The folders that `withhold` was given, links followed."""
+    """Return the folders that `withhold` was given, links followed."""
     return tuple(_withheld)
 
 
 def import_path() -> list[str]:
-    """`sys.path` of this process as absolute paths, for a zygote."""
+    """Return `sys.path` of this process as absolute paths, for a fork server."""
     return [str(Path(entry).absolute()) for entry in sys.path if entry]
 
 
 @cache
 def readable() -> tuple[str, ...]:
-    """Paths that hold what a worker has to read: Python, its packages, the system's libraries, the tools of front ends.
-    They may hold the package and what is `secret`, too, which `hidden` and `bared` leave out."""
+    """Return paths that hold what a worker has to read: Python, its packages, the system's libraries, the tools of
+    front ends. They may hold the package and what is `secret`, too, which `hidden` and `bared` leave out."""
     paths = [path for path in _SYSTEM if Path(path).exists()]
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, str(Path(sys.executable).resolve().parent.parent)}
     paths += [str(path) for prefix in prefixes for name in _OF_PYTHON for path in Path(prefix).glob(name)]
@@ -57,8 +57,8 @@ def readable() -> tuple[str, ...]:
 
 
 def secret() -> set[Path]:
-    """The folders and files that no submission may see, links followed: the course, the package's own, and what is
-    `withheld`."""
+    """Return the folders and files that no submission may see, links followed: the course, the package's own, and what
+    is `withheld`."""
     courses = {folder for folder in (home.SHIPPED.resolve(), home.root().resolve())
                if (folder / home.ASSIGNMENTS).is_dir()}
     roots, files = frozenset(map(_real, readable())), [*map(_real, needed())]
@@ -69,8 +69,8 @@ def secret() -> set[Path]:
 
 
 def _without_packages(folder: Path, roots: frozenset[Path], files: Sequence[Path]) -> list[Path]:
-    """`folder`, or if packages whose `files` submissions need were put right into it (pip's --target), all else in it.
-    Roots that are read may lie in it with their own."""
+    """Return `folder`, or if packages whose `files` submissions need were put right into it (pip's --target), all else
+    in it. Roots that are read may lie in it with their own."""
     inner = {root for root in roots if folder in root.parents}
     if not any(folder in file.parents and inner.isdisjoint(file.parents) for file in files):
         return [folder]
@@ -83,7 +83,7 @@ def _real(path: str) -> Path:
 
 
 def hidden() -> tuple[str, ...]:
-    """Where `secret` folders lie within what a zygote reads, which may be reached through a link, too."""
+    """Return where `secret` folders lie within what a fork server reads, which may be reached through a link, too."""
     found = set()
     for path in map(Path, (*readable(), *own_code())):
         inside = {one for one in secret() if one.is_relative_to(path.resolve())}
@@ -92,7 +92,7 @@ def hidden() -> tuple[str, ...]:
 
 
 def withheld_files() -> list[str]:
-    """A file in each folder that is `withheld`, if it has one, which no submission may read."""
+    """Return a file in each folder that is `withheld`, if it has one, which no submission may read."""
     found, roots = [], list(map(_real, readable()))
     for folder in _withheld:
         # An environment in such a folder is for all.
@@ -110,9 +110,9 @@ class Bared(NamedTuple):
 
 
 def bared() -> Bared:
-    """What of `readable` a worker may read where nothing can be mounted: neither the package, which it has in memory,
-    nor what is `secret`. A folder that holds one of these gives way to the other things in it, but for links: what they
-    lead to is read by its own name or not at all."""
+    """Return the part of `readable` that a worker may read where nothing can be mounted: neither the package, which it
+    has in memory, nor what is `secret`. A folder that holds one of these gives way to the other things in it, but for
+    links: what they lead to is read by its own name or not at all."""
     found, without = Bared([], []), {home.PACKAGE, *secret()}
     # Not by what they are links to: bubblewrap makes each a place of its own.
     for path in readable():
@@ -134,30 +134,30 @@ def _bare(path: Path, real: Path, without: Set[Path], found: Bared) -> None:
 
 @cache
 def tools() -> tuple[str, ...]:
-    """The folders of compilers that processes of front ends start, wherever they are installed."""
+    """Return the folders of compilers that processes of front ends start, wherever they are installed."""
     return tuple(folder for front_end in frontends.front_ends().values() for folder in front_end.tools())
 
 
 def own_code() -> tuple[str, ...]:
-    """Paths that only the zygote reads besides: this package and front ends elsewhere. Its workers have both in memory.
-    """
+    """Return paths that only the fork server reads besides: this package and front ends elsewhere. Its workers have
+    both in memory."""
     return str(home.PACKAGE), *languages.homes()[1:]
 
 
 def course_file() -> str:
-    """A file of the course that no submission needs."""
+    """Return a file of the course that no submission needs."""
     return str(next(home.root().glob("assignments/*/assignment.py"), home.file()))
 
 
 def needed() -> list[str]:
-    """Some files that every honest submission has to be able to read."""
+    """Return some files that every honest submission has to be able to read."""
     specs = map(importlib.util.find_spec, ("json", "torch", "triton", "numpy"))
     return [spec.origin for spec in specs if spec is not None and spec.origin is not None]
 
 
 def open_to_others(paths: tuple[str, ...], but: int | None = None) -> str:
-    """The first path that another user cannot reach, "" if there is none; symbolic links are followed. The user `but`
-    reaches their own."""
+    """Return the first path that another user cannot reach, "" if there is none; symbolic links are followed. The user
+    `but` reaches their own."""
     for path in paths:
         real = Path(path).resolve()
         for part in (real, *real.parents):

@@ -51,7 +51,7 @@ class DriverError(Exception):
 
 
 def checked(answer: Sequence[Any]) -> Any:
-    """What a function of cuda-bindings returned. Raises DriverError."""
+    """Return what a function of cuda-bindings answered. Raises DriverError."""
     if code := int(answer[0]):
         # Late: only machines with a GPU have it.
         from cuda.bindings import driver
@@ -63,8 +63,8 @@ def checked(answer: Sequence[Any]) -> Any:
 
 @dataclass(frozen=True)
 class Arguments:
-    """Values of a launch in memory, as the driver takes them: `pointers` is an array of their addresses. `sizes` are
-    theirs in bytes."""
+    """The values of a launch in memory, as the driver takes them: `pointers` is an array of their addresses, `sizes`
+    are their sizes in bytes."""
 
     memory: ctypes.Array[ctypes.c_char]
     pointers: ctypes.Array[ctypes.c_void_p]
@@ -72,7 +72,7 @@ class Arguments:
 
 
 def pack(values: Sequence[bytes]) -> Arguments:
-    """Each value at an address that suits a tensor map."""
+    """Place each value at an address that suits a tensor map."""
     places = [0]
     for value in values:
         places.append(places[-1] + -(-len(value) // MAP_BYTES) * MAP_BYTES)
@@ -88,8 +88,9 @@ def values_of(
     operands: Sequence[Operand], arguments: Sequence[Argument], addresses: Sequence[int], scratch: int,
     encode: Callable[[int, Descriptor, TensorMap], bytes],
 ) -> list[bytes]:
-    """What a kernel takes, of the arguments of a launch: `addresses` are those of the plan's buffers, `scratch` that of
-    the launch's own memory. Raises DriverError for operands of other arguments than there are."""
+    """Return the values that a kernel takes, from the arguments of a launch: `addresses` are those of the plan's
+    buffers, `scratch` that of the launch's own memory. Raises DriverError for operands of arguments that are not there.
+    """
     return [_value(one, arguments, addresses, scratch, encode) for one in operands]
 
 
@@ -119,14 +120,14 @@ def _value(
 
 
 def descriptor_part(part: DescriptorPart, descriptor: Descriptor, address: int) -> int:
-    """A number that a kernel takes of a tensor descriptor whose tensor begins at `address`."""
+    """Return a number that a kernel takes of a tensor descriptor whose tensor begins at `address`."""
     view = descriptor.view
     return {"address": address, "size": view.shape[part.axis], "stride": view.strides[part.axis],
             "nan": int(descriptor.padding == "nan")}[part.of]
 
 
 def encode(address: int, descriptor: Descriptor, compiled: TensorMap) -> bytes:
-    """A tensor map (TMA) for the whole of a descriptor's tensor. Raises DriverError.
+    """Make a tensor map (TMA) for the whole of a descriptor's tensor. Raises DriverError.
 
     By ctypes: cuda-bindings keeps a map at whatever address comes, and the driver refuses most of them.
     """
@@ -184,7 +185,7 @@ class LoadedKernel:
                 self._function, attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1))
 
     def _allow_shared(self, shared: int, line: int = 0) -> None:
-        """Lets launches ask for so many bytes. Raises DriverError if the device has fewer for a program."""
+        """Let launches ask for so many bytes. Raises DriverError if the device has fewer for a program."""
         if shared <= self._allowed_shared:
             return
         if shared > self._most_shared:
@@ -198,14 +199,15 @@ class LoadedKernel:
         self._allowed_shared = shared
 
     def scratch(self, launch: Launch) -> int:
-        """Bytes of scratch memory that a launch needs."""
+        """Return the bytes of scratch memory that a launch needs."""
         bytes = sum(one.bytes for one in self.metadata.operands if isinstance(one, ScratchAddress))
         return bytes * launch.cluster * math.prod(launch.grid)
 
     def prepare(
         self, launch: Launch, addresses: Sequence[int], scratch: int, stream: int, *, programmatic: bool
     ) -> Callable[[], None]:
-        """What launches it. `programmatic`: it may begin before the kernel in front of it ends, if it asks for that.
+        """Return a function that launches the kernel. `programmatic`: it may begin before the kernel in front of it
+        ends, if it asks for that.
 
         Raises DriverError where the plan's arguments are not those that the machine code takes.
         """
@@ -252,7 +254,7 @@ class LoadedKernel:
         return go
 
     def _check(self, arguments: Arguments, launch: Launch) -> None:
-        """The driver reads as much memory as the machine code says, so that has to be as much as there is."""
+        """Check that the arguments are as long as the machine code says, since the driver reads that much memory."""
         driver = self._driver
         for index, size in enumerate([*arguments.sizes, None]):
             error, _, wanted = driver.cuFuncGetParamInfo(self._function, index)
@@ -265,7 +267,7 @@ def _integer(kind: str, value: int) -> bytes:
 
 
 def float_bytes(argument: Float) -> bytes:
-    """A number as a kernel takes it."""
+    """Return a number as a kernel takes it."""
     return bytes(torch.tensor([argument.value], dtype=_FLOATS[argument.type]).view(torch.uint8).tolist())
 
 

@@ -18,12 +18,12 @@ ZONE_BYTES = 64 << 10
 # Tensors start at whole lines, and zones are compared by them.
 LINE = BUFFER_ALIGNMENT
 MOST_DISTANCE = 256
-"""Lines by which the distance between two tensors may be longer than their zones."""
+"""The number of lines by which the distance between two tensors may be longer than their zones."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """Bytes of a tensor inside a block of memory."""
+    """The bytes of a tensor inside a block of memory."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ class DeviceBytes:
 
 
 def device_memory(pointer: int, size: int) -> torch.Tensor:
-    """A look into `size` bytes of device memory; nothing is copied, and nothing kept alive."""
+    """Return a view of `size` bytes of device memory; nothing is copied, and nothing kept alive."""
     return torch.as_tensor(DeviceBytes(pointer, size), device="cuda")
 
 
@@ -49,12 +49,13 @@ def torch_dtype(dtype: DType) -> torch.dtype:
 
 
 def size_of(shape: Sequence[int], dtype: DType, strides: Sequence[int] = ()) -> int:
-    """Bytes of a tensor's memory; with `strides` those between its elements are part of it."""
+    """Return the bytes of a tensor's memory; with `strides` those between its elements are part of it."""
     return spanned(shape, strides) * ITEM_BYTES[dtype]
 
 
 def zone(shape: Sequence[int], dtype: DType, strides: Sequence[int] = ()) -> int:
-    """Bytes to keep free on either side of a tensor: 64 KiB and a row, since indices are off by one row or less."""
+    """Return the bytes to keep free beside a tensor, on either side: 64 KiB and a row, since indices are off by at most
+    a row."""
     row = max(strides) if strides else shape[-1] if len(shape) > 1 else 0
     return ZONE_BYTES + row * ITEM_BYTES[dtype]
 
@@ -62,21 +63,21 @@ def zone(shape: Sequence[int], dtype: DType, strides: Sequence[int] = ()) -> int
 def view(
     memory: torch.Tensor, offset: int, shape: Sequence[int], dtype: DType, strides: Sequence[int] = ()
 ) -> torch.Tensor:
-    """A tensor `offset` bytes into flat memory: contiguous, or with these strides, in elements."""
+    """Return a tensor `offset` bytes into flat memory: contiguous, or with these strides, in elements."""
     flat = memory[offset : offset + size_of(shape, dtype, strides)].view(torch_dtype(dtype))
     return flat.as_strided(tuple(shape), tuple(strides)) if strides else flat.view(*shape)
 
 
 def nan_word() -> int:
-    """32 secret bits that are NaN as float32, and twice NaN as float16 and bfloat16; each half differs from the other's
-    in its payload alone."""
+    """Return 32 secret bits that are NaN as float32, and twice NaN as float16 and bfloat16; each half differs from the
+    other's in its payload alone."""
     halves = [0x7F81 + secrets.randbelow(0x7F) for _ in range(2)]
     return halves[0] << 16 | halves[1]
 
 
 def layout(sizes: Sequence[int], zones: Sequence[int], distances: Sequence[int]) -> tuple[list[Extent], int]:
-    """Where tensors lie, and how many bytes that takes: each `zones[i]` bytes and `distances[i]` lines behind the one
-    before, and no nearer to it than that one's own zone."""
+    """Return where tensors lie, and how many bytes that takes: each `zones[i]` bytes and `distances[i]` lines behind
+    the one before, and no nearer to it than that one's own zone."""
     spans: list[Extent] = []
     end, before = 0, 0
     for size, around, lines in zip(sizes, zones, distances, strict=True):
@@ -87,7 +88,7 @@ def layout(sizes: Sequence[int], zones: Sequence[int], distances: Sequence[int])
 
 
 class Guards:
-    """All of flat `memory` that is no tensor, as far as whole lines of it; it is full of `word`, 32 bits.
+    """The guard zones in the whole lines of flat `memory`: all bytes that belong to no tensor, full of `word`, 32 bits.
 
     `spans` are the tensors, in ascending order. Lines wholly outside of tensors are compared as words, the line in
     which a tensor ends byte by byte behind it.
@@ -118,7 +119,7 @@ class Guards:
         self._lines.index_copy_(0, self._partial, torch.where(self._guarded, self._pattern, kept).view(torch.int32))
 
     def touched(self) -> list[int]:
-        """The spans, by their index, next to which something else stands than was written."""
+        """Return the spans, by their index, next to which something else stands than was written."""
         whole = (self._lines.index_select(0, self._free) != self._word).any(1)
         ends = self._lines.index_select(0, self._partial).view(torch.uint8)
         behind = ((ends != self._pattern) & self._guarded).any(1)

@@ -26,7 +26,7 @@ PROFILED_CALLS = 5
 
 
 def prepare() -> None:
-    """Imports in the zygote what takes long; nothing here touches CUDA, whose context does not survive a fork."""
+    """Import in the fork server what takes long; nothing here touches CUDA, whose context does not survive a fork."""
     # Late: only machines with a GPU have it.
     from cuda.bindings import driver, runtime
 
@@ -53,7 +53,7 @@ def serve(channel: frames.Channel) -> None:
 
 @dataclass(frozen=True)
 class _Capture:
-    """`go` is what the clock is around, but for the wait for its end. A graph needs what `prepared` holds."""
+    """A captured run: the clock is around `go`, but for the wait for its end. A graph needs what `prepared` holds."""
 
     prepared: PreparedCall
     go: Step
@@ -67,7 +67,7 @@ class _Executor:
         self._captures: list[_Capture] = []
 
     def open(self) -> messages.ExecutorReply:
-        """Makes the CUDA context."""
+        """Make the CUDA context."""
         try:
             # One stream for all, and not the default one, which a graph cannot be captured from.
             torch.cuda.set_stream(torch.cuda.Stream())  # type: ignore[no-untyped-call]
@@ -82,7 +82,7 @@ class _Executor:
         return messages.ProgramReady(seq=0)
 
     def answer(self, request: messages.ExecutorRequest, descriptors: list[int]) -> messages.ExecutorReply:
-        """Does what is asked. Errors are answers too."""
+        """Do what is asked. Errors are answers too."""
         name, line = "", 0
         try:
             if isinstance(request, messages.Run | messages.Capture):
@@ -179,8 +179,8 @@ class _Executor:
         return [lambda: torch.index_select(source, 0, positions, out=target)]
 
     def _replay(self, capture: _Capture) -> tuple[float, float]:
-        """Seconds by the host's clock and by the device's: the host's hears of the end some 10 µs sooner or later,
-        whatever a replay's length."""
+        """Return the seconds by the host's clock and by the device's: the host's hears of the end some 10 µs sooner or
+        later, whatever a replay's length."""
         capture.prepared.restore()
         # Before the clock starts the device turns from the judge's context to this one, which takes it a tenth of a
         # millisecond, and its last cache is left as calls leave it: half read, half written. By a copy of our own:

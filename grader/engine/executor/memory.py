@@ -28,7 +28,7 @@ class MappedBlocks:
         self.memory: list[torch.Tensor] = []
 
     def map(self, slots: Slots, descriptors: Sequence[int]) -> None:
-        """Maps these, and no others. Nothing may be at work on those before."""
+        """Map these blocks, and no others. Nothing may be at work on those before."""
         self._let_go({block.handle for block in slots.blocks if isinstance(block, DeviceBlock)})
         runtime = self._runtime
         for block in slots.blocks:
@@ -50,7 +50,7 @@ class MappedBlocks:
         return guards.view(self.memory[placed.block], placed.offset, placed.shape, placed.dtype, placed.strides)
 
     def _let_go(self, kept: Set[str]) -> None:
-        """Of all but the device memory behind these handles."""
+        """Release all but the device memory behind these handles."""
         for handle in self._opened.keys() - kept:
             checked(self._runtime.cudaIpcCloseMemHandle(self._opened.pop(handle)))
         for pointer in self._pinned:
@@ -86,16 +86,16 @@ class Temporaries:
             self.flat |= {i: memory[span.start : span.end] for i, span in zip(indices, spans, strict=True)}
 
     def poison(self) -> None:
-        """Makes all of it NaN, guard zones included."""
+        """Make all of it NaN, guard zones included."""
         for memory, _, _ in self._arenas:
             memory.view(torch.int32).fill_(self._word - (1 << 32) if self._word >= 1 << 31 else self._word)
 
     def touched(self) -> list[int]:
-        """The buffers, by their index, around which something was written."""
+        """Return the buffers, by their index, around which something was written."""
         return sorted(indices[i] for _, zones, indices in self._arenas for i in zones.touched())
 
     def keep(self) -> None:
-        """Makes their present contents those that `restore` brings back."""
+        """Make the present contents those that `restore` brings back."""
         self._state = [memory.clone() for memory, _, _ in self._arenas]
 
     def restore(self) -> None:

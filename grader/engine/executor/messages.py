@@ -72,14 +72,15 @@ class LookAt(Shaped):
 
 
 class LoadPlan(Message):
-    """Load the kernels of the `ProgramText` of `bytes` bytes in descriptor 0."""
+    """A request to load the kernels of the `ProgramText` of `bytes` bytes in descriptor 0."""
 
     op: Literal["load_plan"] = "load_plan"
     bytes: Size
 
 
 class LoadBaseline(Message):
-    """Run the file of ours whose source is descriptor 0, and find its function, which takes `given` in that order.
+    """A request to run the file of ours whose source is descriptor 0, and to find its function, which takes `given` in
+    that order.
 
     What PyTorch compiles is kept in the folder `cache`, for this process and later ones.
     """
@@ -92,15 +93,15 @@ class LoadBaseline(Message):
 
 
 class Bind(Message):
-    """Map the `Slots` of `bytes` bytes in descriptor 0. Slots and captures there are, are dropped first."""
+    """A request to map the `Slots` of `bytes` bytes in descriptor 0. Earlier slots and captures are dropped first."""
 
     op: Literal["bind"] = "bind"
     bytes: Size
 
 
 class Run(Message):
-    """Run a program once on a slot, temporaries poisoned before. Of a plan, `call` 1 is the steady one, after setup and
-    a first call on slot `first`, which holds other contents."""
+    """A request to run a program once on a slot, temporaries poisoned before. Of a plan, `call` 1 is the steady one,
+    after setup and a first call on slot `first`, which holds other contents."""
 
     op: Literal["run"] = "run"
     program: Size
@@ -110,8 +111,9 @@ class Run(Message):
 
 
 class Capture(Message):
-    """Prepare a program's calls on these slots, in this order, for `Replay`: as one CUDA graph, if it can be had. No
-    slots make an empty one. Of a plan the steady call is taken, if it has one, after a first call on the first slot."""
+    """A request to prepare a program's calls on these slots, in this order, for `Replay`: as one CUDA graph, if it can
+    be had. No slots make an empty one. Of a plan the steady call is taken, if it has one, after a first call on the
+    first slot."""
 
     op: Literal["capture"] = "capture"
     program: Size
@@ -120,14 +122,14 @@ class Capture(Message):
 
 
 class Replay(Message):
-    """Replay a capture."""
+    """A request to replay a capture."""
 
     op: Literal["replay"] = "replay"
     capture: Size
 
 
 class Profile(Message):
-    """Make a program's calls on a slot, and say which kernels they launch."""
+    """A request to make a program's calls on a slot, and to say which kernels they launch."""
 
     op: Literal["profile"] = "profile"
     program: Size
@@ -141,15 +143,15 @@ ExecutorRequest = LoadPlan | LoadBaseline | Bind | Run | Capture | Replay | Prof
 
 
 class ProgramReady(Message):
-    """What was asked is done. `number` is that of the program made. The first, without being asked, with the number 0:
-    there is a CUDA context."""
+    """An answer that what was asked is done. `number` is that of the program made. The first, without being asked, with
+    the number 0: there is a CUDA context."""
 
     op: Literal["ready"] = "ready"
     number: Size = 0
 
 
 class Captured(Message):
-    """`graph`: the calls are one CUDA graph; without, they are made one after another by the host."""
+    """An answer to `Capture`. `graph`: the calls are one CUDA graph; without, the host makes them one after another."""
 
     op: Literal["captured"] = "captured"
     number: Size
@@ -157,15 +159,15 @@ class Captured(Message):
 
 
 class CallEnded(Message):
-    """`touched` are the plan's temporaries around which a kernel wrote out of bounds, by their index."""
+    """An answer to `Run`: `touched` are the plan's temporaries, by index, around which a kernel wrote out of bounds."""
 
     op: Literal["ran"] = "ran"
     touched: Annotated[list[Size], Field(max_length=64)] = []
 
 
 class Replayed(Message):
-    """Seconds from the launch to the end of the last copy: by the host's clock, and by the device's, which is the same
-    where the host makes the calls."""
+    """An answer to `Replay`: seconds from the launch to the end of the last copy by the host's clock, and by the
+    device's, which is the same where the host makes the calls."""
 
     op: Literal["replayed"] = "replayed"
     host: Seconds
@@ -181,7 +183,7 @@ class Launched(Shaped):
 
 
 class Profiled(Message):
-    """What takes longest comes first."""
+    """An answer to `Profile`: what takes longest comes first."""
 
     op: Literal["profiled"] = "profiled"
     launched: Annotated[list[Launched], Field(max_length=32)]
@@ -189,12 +191,12 @@ class Profiled(Message):
 
 FaultKind = Literal[
     "illegal_address", "misaligned_address", "launch_failure", "out_of_resources", "out_of_memory", "other"]
-"""What CUDA reports: an access to memory that is not allocated, or at a misaligned address, a kernel that trapped (an
-assertion, an instruction that is none), a launch that asks for more than the device has, memory used up."""
+"""The errors that CUDA reports: an access to memory that is not allocated, or at a misaligned address, a kernel that
+trapped (an assertion, an instruction that is none), a launch that asks for more than the device has, memory used up."""
 
 
 class Fault(Message):
-    """CUDA has reported an error. After most of them the context is lost; the executor ends by itself, after each.
+    """An error that CUDA has reported. After most of them the context is lost; the executor ends by itself, after each.
 
     `kernel` and `line` where one launch alone can be meant.
     """

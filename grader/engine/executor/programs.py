@@ -1,4 +1,4 @@
-"""What an executor runs: plans, operation by operation, and baselines, which are PyTorch code of ours."""
+"""The programs that an executor runs: plans, operation by operation, and baselines, which are PyTorch code of ours."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ class PreparedCall:
 
 class Program(Protocol):
     def run(self, slot: Slot, first: Slot | None) -> list[int]:
-        """The first call, or the steady one, after one on the slot `first`. Returns the temporaries around which
+        """Make the first call, or the steady one, after one on the slot `first`. Returns the temporaries around which
         something was written."""
 
     def prepare(self, slots: Sequence[Slot]) -> PreparedCall:
-        """A call on each slot."""
+        """Prepare a call on each slot."""
 
     def unbind(self) -> None:
-        """Lets go of the memory that calls have needed."""
+        """Release the memory that calls have needed."""
 
     def only_launch(self) -> tuple[str, int]:
-        """Kernel and line of the launch, where there is one alone."""
+        """Return the kernel and line of the launch, where there is one alone."""
 
 
 Busy = dict[int, torch.cuda.Event]
-"""By the address of host memory: when the device is done with it."""
+"""An event for each address of host memory, at which the device is done with that memory."""
 
 
 def steps(
     operations: Operations, loaded: Sequence[LoadedKernel], flat: Sequence[torch.Tensor], scratch: Scratch, stream: int,
     busy: Busy,
 ) -> list[Step]:
-    """What makes these operations on memory: `flat` is that of each buffer of the plan, as bytes.
+    """Return the steps that make these operations on memory: `flat` is that of each buffer of the plan, as bytes.
 
     Operations come one after another, whichever side makes them: the host waits for the device before it touches
     memory that the device was given, by this call or one before, which have `busy` in common.
@@ -90,7 +90,7 @@ def steps(
 
 
 def strided(view: View, flat: Sequence[torch.Tensor]) -> torch.Tensor:
-    """A view of a plan's buffer as a tensor."""
+    """Return a view of a plan's buffer as a tensor."""
     dtype = guards.torch_dtype(view.dtype)
     memory = flat[view.buffer][view.offset :]
     whole = memory[: len(memory) // dtype.itemsize * dtype.itemsize].view(dtype)
@@ -114,7 +114,8 @@ def _memory_step(operation: Fill | Data | Copy, flat: Sequence[torch.Tensor]) ->
 
 
 def _in_turn(step: Step, host: list[int], busy: Busy, by_host: bool) -> Step:
-    """A step that touches host memory at these addresses: the host's own waits for the device to be done with it."""
+    """Make a step that touches host memory at these addresses: the host's own waits until the device is done with it.
+    """
 
     def go() -> None:
         if by_host:
@@ -254,7 +255,7 @@ class BaselineProgram:
 
 
 def _flat(tensor: torch.Tensor) -> torch.Tensor:
-    """The bytes of a tensor's memory, with those between its elements."""
+    """Return the bytes of a tensor's memory, with those between its elements."""
     return tensor.as_strided((spanned(tensor.shape, tensor.stride()),), (1,)).view(torch.uint8)
 
 

@@ -31,8 +31,8 @@ M = TypeVar("M", bound=wire.Message)
 
 @dataclass(frozen=True)
 class Lost:
-    """No answer, because the process ended or was killed for what it did. `output` is the end of its output; either
-    `signal` ended it, or it `exited` by itself."""
+    """An answer that never came, because the process ended or was killed for what it did. `output` is the end of its
+    output; either `signal` ended it, or it `exited` by itself."""
 
     kind: Literal["crash", "time_out", "out_of_memory", "over_limit", "protocol"]
     message: str
@@ -42,7 +42,7 @@ class Lost:
 
 
 class _OverLimit(Exception):
-    """The process has passed a limit."""
+    """A limit that the process has passed."""
 
     def __init__(self, kind: Literal["out_of_memory", "over_limit"], message: str) -> None:
         super().__init__(message)
@@ -69,7 +69,7 @@ class Conversation:
     def ask(
         self, request: wire.Message, answers: TypeAdapter[M], *, seconds: float, descriptors: list[int] | None = None
     ) -> M | Lost:
-        """Sends a request and waits up to `seconds` for an answer of one of the shapes `answers`.
+        """Send a request and wait up to `seconds` for an answer of one of the shapes `answers`.
 
         `descriptors` travel with the request and stay the caller's. Returns Lost if no answer came. Raises
         InfrastructureError if the process had already ended.
@@ -100,12 +100,12 @@ class Conversation:
         return answer
 
     def give(self, host_bytes: int) -> None:
-        """Notes that the process maps so many more bytes of the judge's memory, which do not count as its own."""
+        """Note that the process maps so many more bytes of the judge's memory, which do not count as its own."""
         self._watchdog.give(host_bytes)
 
     @property
     def printed(self) -> str:
-        """The end of the process's output."""
+        """Return the end of the process's output."""
         return self.worker.output
 
     @property
@@ -113,11 +113,11 @@ class Conversation:
         return self.worker.ended
 
     def end(self) -> None:
-        """Kills the process and all its descendants. Raises InfrastructureError if one of them cannot be killed."""
+        """Kill the process and all its descendants. Raises InfrastructureError if one of them cannot be killed."""
         self.worker.kill()
 
     def _wait(self, deadline: float) -> None:
-        """Returns when there is an answer to read. Meanwhile drains the output and checks the limits."""
+        """Wait until there is an answer to read. Meanwhile drains the output and checks the limits."""
         control, output, pidfd = self.worker.descriptors()
         while True:
             until = min(deadline, self._next_watch)
@@ -166,7 +166,7 @@ class Conversation:
 
 
 def _readable(descriptors: list[int], seconds: float) -> set[int]:
-    """Polls for up to `seconds`; returns the descriptors that are readable or hung up."""
+    """Poll for up to `seconds`; return the descriptors that are readable or hung up."""
     # Not select, which takes no descriptor beyond 1023.
     poll = select.poll()
     for descriptor in descriptors:

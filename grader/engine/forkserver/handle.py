@@ -1,4 +1,4 @@
-"""The judge's handle on its zygote: starts it, has it fork workers, and has it kill whole process trees."""
+"""The judge's handle on its fork server: starts it, has it fork workers, and has it kill whole process trees."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class InfrastructureError(Exception):
 
 
 class Zygote:
-    """A process that forks the workers of one lane: at most one worker lives at a time.
+    """A fork server: a process that forks the workers of one lane, of which at most one lives at a time.
 
     `roles` are the workers' roles: without any it starts in a tenth of the time, and its workers can only be probes.
     `layers` are those of their sandbox. It runs inside `cgroup`, which `close` closes too.
@@ -121,8 +121,8 @@ class Zygote:
 
     @cached_property
     def versions(self) -> wire.Ready:
-        """The versions it has imported. The first use waits until it has started. Raises InfrastructureError if it
-        did not start."""
+        """Return the versions it has imported. The first use waits until it has started. Raises InfrastructureError if
+        it did not start."""
         descriptors: list[int] = []
         try:
             ready = self._channel.receive(
@@ -139,7 +139,7 @@ class Zygote:
         return ready
 
     def spawn(self, limits: wire.Limits, role: wire.Role) -> Worker:
-        """Forks a worker in a new empty folder, and waits until it is inside its sandbox."""
+        """Fork a worker in a new empty folder, and wait until it is inside its sandbox."""
         _ = self.versions
         if self._cgroup is not None:
             self._cgroup.bound(OWN_MB + limits.memory_mb, OWN_TASKS + limits.processes)
@@ -172,8 +172,8 @@ class Zygote:
         return worker
 
     def reap(self) -> wire.Reaped:
-        """Kills the worker's whole tree; a closed zygote's is dead already. Raises InfrastructureError if a process of
-        it cannot be killed."""
+        """Kill the worker's whole tree; a closed fork server's is dead already. Raises InfrastructureError if a process
+        of it cannot be killed."""
         if self._channel.fileno() < 0:
             return wire.Reaped(seq=0)
         reply = self._ask(wire.Reap(seq=self._next()))
@@ -185,7 +185,7 @@ class Zygote:
 
     @property
     def out_of_memory(self) -> bool:
-        """Whether the kernel has killed a process since the last `spawn` because the lane's memory ran out."""
+        """Return whether the kernel has killed a process since the last `spawn` because the lane's memory ran out."""
         return self._cgroup is not None and self._cgroup.oom_kills() > self._oom_kills
 
     @property
@@ -193,12 +193,12 @@ class Zygote:
         return self._process.poll() is None
 
     def kill(self) -> None:
-        """Has the system end the zygote and with it its workers, whichever thread waits for them: that thread meets an
-        InfrastructureError. To be closed as well."""
+        """Have the system end the fork server and with it its workers, whichever thread waits for them: that thread
+        meets an InfrastructureError. To be closed as well."""
         self._process.kill()
 
     def close(self) -> None:
-        """Ends the zygote and its workers: at the end of its channel it kills all processes below it and exits."""
+        """End the fork server and its workers: at the end of its channel it kills all processes below it and exits."""
         self._channel.close() if hasattr(self, "_channel") else None
         try:
             self._process.wait(REPLY_SECONDS)
@@ -213,7 +213,7 @@ class Zygote:
         temporary.remove(self._home)
 
     def _kill_orphans(self) -> None:
-        """Kills the processes that a lost zygote left behind: a lane adopts orphans, so they are below this process."""
+        """Kill the processes that a lost fork server left: a lane adopts orphans, so they are below this process."""
         if not processes.adopts_orphans():
             return
         deadline = time.monotonic() + REPLY_SECONDS
@@ -248,7 +248,7 @@ class Zygote:
             raise
 
     def _lost(self, message: str, error: Exception) -> InfrastructureError:
-        """Closes the zygote. Returns the exception to raise, with the end of the zygote's log."""
+        """Close the fork server. Returns the exception to raise, with the end of the fork server's log."""
         log = ""
         with contextlib.suppress(OSError):
             log = _last_line((self._home / "zygote.log").read_text(errors="replace"))
@@ -257,12 +257,12 @@ class Zygote:
 
 
 def _last_line(text: str) -> str:
-    """The end of what a process printed, where a traceback says what went wrong."""
+    """Return the end of what a process printed, where a traceback says what went wrong."""
     return text.strip().rpartition("\n")[2][-LINE:].strip()
 
 
 def declared(name: str) -> str:
-    """The versions of a package that kernelmark supports: `triton>=3.6,<3.10`."""
+    """Return the versions of a package that kernelmark supports: `triton>=3.6,<3.10`."""
     for requirement in metadata.requires("kernelmark") or ():
         match = re.fullmatch(rf"{re.escape(name)}\b([^;\[]*)", requirement)
         if match:
@@ -293,15 +293,15 @@ class Worker:
 
     @property
     def pid(self) -> int:
-        """The worker's pid in this process's namespace; 0 once it is dead."""
+        """Return the worker's pid in this process's namespace; 0 once it is dead."""
         return _pid_of(self._pidfd, keep=True)
 
     def descriptors(self) -> tuple[int, int, int]:
-        """Control socket, output pipe, pidfd (readable once the worker is dead)."""
+        """Return the control socket, the output pipe, and the pidfd (readable once the worker is dead)."""
         return self.channel.fileno(), self._output, self._pidfd
 
     def drain(self) -> bool:
-        """Reads the worker's output so far and keeps the end of it. False once every writer has closed it."""
+        """Read the worker's output so far and keep the end of it. False once every writer has closed it."""
         while True:
             try:
                 chunk = os.read(self._output, 1 << 16)
@@ -314,7 +314,7 @@ class Worker:
 
     @property
     def output(self) -> str:
-        """The end of the worker's output."""
+        """Return the end of the worker's output."""
         text = self._tail.decode("utf-8", "replace")
         left_out = self.written - len(self._tail)
         return f"… {left_out} bytes left out\n{text}" if left_out else text
@@ -324,7 +324,7 @@ class Worker:
         return self._ended is not None
 
     def kill(self) -> wire.Reaped:
-        """Kills the worker and all its descendants; idempotent. Afterwards no process writes to its buffers."""
+        """Kill the worker and all its descendants; idempotent. Afterwards no process writes to its buffers."""
         if self._ended is None:
             # Set first, since a lost zygote cannot be asked a second time.
             self._ended = wire.Reaped(seq=0)
@@ -339,7 +339,7 @@ class Worker:
 
 
 def _pid_of(pidfd: int, *, keep: bool = False) -> int:
-    """The pid behind a pidfd, in this process's namespace; 0 if it is dead. See pidfd_open(2), "fdinfo"."""
+    """Return the pid behind a pidfd, in this process's namespace; 0 if it is dead. See pidfd_open(2), "fdinfo"."""
     try:
         fields = dict(line.split(":", 1) for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines())
     finally:

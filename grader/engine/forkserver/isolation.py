@@ -52,23 +52,23 @@ class Isolation:
 
     @property
     def summary(self) -> str:
-        """The layers in force, in a few words."""
+        """Return the layers in force, in a few words."""
         return name_of(self.layers) + (" + cgroup" if self.cgroup else "")
 
     def of_another_user(self) -> Isolation:
-        """The same with a user of its own, if it has one: the system counts a user's processes together."""
+        """Return the same with a user of its own, if it has one: the system counts a user's processes together."""
         return self if self.layers.uid is None else replace(
             self, layers=self.layers.model_copy(update={"uid": spare_uid()}))
 
     def zygote(self, *parts: wire.Part) -> Zygote:
-        """A fork server for workers that are these parts of front ends. Raises InfrastructureError."""
+        """Start a fork server for workers that are these parts of front ends. Raises InfrastructureError."""
         return Zygote(languages.parts(*parts), layers=self.layers,
                       cgroup=cgroup.create(OWN_MB, OWN_TASKS) if self.cgroup else None)
 
 
 @cache
 def measure() -> Isolation:
-    """The strongest isolation that workers get on this machine: tries sets of layers, the strongest first.
+    """Find the strongest isolation that workers get on this machine: tries sets of layers, the strongest first.
 
     Raises InfrastructureError if no worker can be started at all.
     """
@@ -101,7 +101,7 @@ def measure() -> Isolation:
 
 
 def _cgroup(missing: list[str]) -> bool:
-    """Whether a lane can have a cgroup; if not, adds the reason to `missing`."""
+    """Return whether a lane can have a cgroup; if not, add the reason to `missing`."""
     try:
         cgroup.create(OWN_MB, OWN_TASKS).close()
     except cgroup.NoCgroup as error:
@@ -111,7 +111,7 @@ def _cgroup(missing: list[str]) -> bool:
 
 
 def level(layers: wire.Layers, managed: frozenset[str]) -> int:
-    """The level of `layers`, without a cgroup, if the attempts in `managed` have worked in a probe."""
+    """Return the level of `layers`, without a cgroup, if the attempts in `managed` have worked in a probe."""
     reached = 0
     for number, in_force in (
         (1, layers.seccomp),
@@ -125,7 +125,7 @@ def level(layers: wire.Layers, managed: frozenset[str]) -> int:
 
 
 def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
-    """Runs a probe inside `layers`. Returns the attempts that worked, and the first failure of something that a
+    """Run a probe inside `layers`. Returns the attempts that worked, and the first failure of something that a
     submission needs, or "". Raises InfrastructureError."""
     with (
         temporary.folder("probe") as folder,
@@ -157,7 +157,7 @@ def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
 
 
 def offered() -> tuple[wire.Layers, list[str]]:
-    """The layers that this machine seems to offer, and why it seems to lack the others."""
+    """Return the layers that this machine seems to offer, and why it seems to lack the others."""
     missing = []
     readable = surroundings.readable()
     trouble = bubblewrap.trouble((*readable, *surroundings.own_code()), surroundings.hidden())
@@ -180,7 +180,7 @@ def offered() -> tuple[wire.Layers, list[str]]:
 
 
 def weaker(layers: wire.Layers) -> list[wire.Layers]:
-    """`layers`, then ever smaller sets of them, without duplicates."""
+    """Return `layers`, then ever smaller sets of them, without duplicates."""
     outside = {} if not surroundings.open_to_others(surroundings.readable()) else {"uid": None}
     sets = [layers, layers.model_copy(update={"uid": None})]
     for change in ({"namespaces": False}, {"landlock": False}, {"seccomp": False}):
@@ -193,8 +193,8 @@ _lanes = itertools.count()
 
 
 def spare_uid() -> int | None:
-    """The id of an unused user, a different one for each zygote of each process; `nobody` where few users are mapped,
-    None where there is no other."""
+    """Return the id of an unused user, a different one for each fork server of each process; `nobody` where few users
+    are mapped, None where there is no other."""
     mapped = sum(int(line.split()[2]) for line in Path("/proc/self/uid_map").read_text().splitlines())
     number = 1_500_000_000 + os.getpid() * 64 + next(_lanes) % 64
     if number < mapped:
@@ -203,7 +203,7 @@ def spare_uid() -> int | None:
 
 
 def name_of(layers: wire.Layers) -> str:
-    """The layers in a few words."""
+    """Return the layers in a few words."""
     parts = [name for name, in_force in (
         ("namespaces", layers.namespaces), ("another user", layers.uid is not None), ("Landlock", layers.landlock),
         ("seccomp", layers.seccomp)) if in_force]

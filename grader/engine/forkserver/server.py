@@ -31,7 +31,7 @@ REAP_SECONDS = 12.0
 # The kernel adds a worker's processor time to that of its namespace's init only where init lives to wait for it.
 INIT_SECONDS = 0.2
 LIBRARIES = ("numpy", "torch", "triton")
-"""Builders need the first alone."""
+"""The libraries that workers need; builders need the first alone."""
 # Allocations between two collections of garbage: at Python's own 700, collecting took a fifth of planning.
 MOST_UNCOLLECTED = 50_000
 # madvise(2).
@@ -40,13 +40,14 @@ MADV_COLLAPSE, LARGE_PAGE = 25, 2 << 20
 
 @dataclass(frozen=True)
 class _Forked:
-    """A child of the zygote. If it is not the worker itself, it writes the worker's exit status to the pipe `ended`."""
+    """A child of the fork server. If it is not the worker itself, it writes the worker's exit status to pipe `ended`.
+    """
 
     pid: int
     ended: int
 
     def status(self, own: int) -> int:
-        """The worker's exit status as in waitpid(2); `own` is the child's."""
+        """Return the worker's exit status as in waitpid(2); `own` is the child's."""
         try:
             return int(os.read(self.ended, 16) or own)
         except BlockingIOError:
@@ -56,7 +57,7 @@ class _Forked:
 
 
 def main(settings: wire.Settings) -> None:
-    """Serves the judge on the socket that `settings` name."""
+    """Serve the judge on the socket that `settings` name."""
     # The lane blocks some signals for itself; a submission has to find none of them blocked.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     processes.die_with_parent()
@@ -113,7 +114,7 @@ def main(settings: wire.Settings) -> None:
 
 
 def _import(settings: wire.Settings) -> dict[str, str]:
-    """Imports the modules that workers need. Returns the versions of the libraries among them."""
+    """Import the modules that workers need. Returns the versions of the libraries among them."""
     # Here because a zygote without roles, which only probes, starts in a tenth of the time without them.
     from grader import frontends
 
@@ -144,7 +145,7 @@ def _installed(name: str) -> str:
 
 
 def _use_large_pages() -> None:
-    """Moves the imported modules to pages of 2 MiB, where the kernel (6.1 and later) has MADV_COLLAPSE: a fork copies
+    """Move the imported modules to pages of 2 MiB, where the kernel (6.1 and later) has MADV_COLLAPSE: a fork copies
     one entry for each page, and the end of a process removes it again."""
     madvise = ctypes.CDLL(None).madvise
     for line in Path("/proc/self/maps").read_text().splitlines():
@@ -162,7 +163,7 @@ def _module(role: wire.Role) -> ModuleType:
 
 
 def _starts_programs(role: wire.Role) -> bool:
-    """Whether a role's process starts compilers or assemblers."""
+    """Return whether a role's process starts compilers or assemblers."""
     return role != "probe" and getattr(_module(role), "STARTS_PROGRAMS", False)
 
 
@@ -175,7 +176,7 @@ def _send_with_pidfd(channel: frames.Channel, message: wire.Message, pid: int) -
 
 
 def _make_folder(settings: wire.Settings, number: int) -> Path:
-    """The next worker's folder. With namespaces each worker mounts its own at the same place."""
+    """Make the next worker's folder. With namespaces each worker mounts its own at the same place."""
     if settings.layers.namespaces:
         return Path(sandbox.PRIVATE_FOLDER)
     folder = Path(settings.home) / str(number)
@@ -217,8 +218,8 @@ def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: i
 
 
 def _stay_as_init(ending: int) -> None:
-    """Forks, and returns in the child, which becomes the worker. The first process of a pid namespace stays behind,
-    since the kernel shields it from most signals that would end it. It ends when the child does, and with it all other
+    """Fork, and return in the child, which becomes the worker. The first process of a pid namespace stays behind, since
+    the kernel shields it from most signals that would end it. It ends when the child does, and with it all other
     processes of the namespace."""
     processes.die_with_parent()
     worker = os.fork()
@@ -234,7 +235,7 @@ def _stay_as_init(ending: int) -> None:
 
 
 def _reap(seq: int, worker: _Forked | None, settings: wire.Settings) -> wire.Reaped:
-    """Kills every process below this one, until none is left or `REAP_SECONDS` have passed. A namespace's init is left
+    """Kill every process below this one, until none is left or `REAP_SECONDS` have passed. A namespace's init is left
     `INIT_SECONDS` to end by itself."""
     begun = time.monotonic()
     init = {worker.pid} if worker is not None and settings.layers.namespaces else set()

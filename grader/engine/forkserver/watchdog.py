@@ -42,7 +42,8 @@ class Excess:
 
 @dataclass(frozen=True)
 class _Process:
-    """Bytes of `anonymous` memory, swapped pages included, and of shared memory; number of threads."""
+    """The memory and threads of a process: bytes of `anonymous` memory, swapped pages included, and of shared memory;
+    number of threads."""
 
     anonymous: int
     shared: int
@@ -50,7 +51,7 @@ class _Process:
 
 
 class Watchdog:
-    """Watches the processes below `root_pid`, the zygote, which is not counted itself, and the worker's `folder`."""
+    """A watch on the processes below `root_pid`, the fork server, itself not counted, and on the worker's `folder`."""
 
     def __init__(self, root_pid: int, folder: Path | None, limits: wire.Limits, *, entries: int = FILES) -> None:
         self._given = 0
@@ -62,12 +63,12 @@ class Watchdog:
         self._next_memory = 0.0
 
     def give(self, size: int) -> None:
-        """Adds `size` bytes to the shared memory that the judge has handed out, which is not counted."""
+        """Add `size` bytes to the shared memory that the judge has handed out, which is not counted."""
         self._given += size
 
     def check(self) -> Excess | None:
-        """The first limit that has been passed. Cheap enough for ten calls a second; processes and files may vanish
-        meanwhile."""
+        """Return the first limit that has been passed. Cheap enough for ten calls a second; processes and files may
+        vanish meanwhile."""
         root = _process(self._root)
         if root is None:
             return None
@@ -103,7 +104,8 @@ class Watchdog:
             "out_of_memory", f"{used / _MIB:,.0f} MiB in {processes}, {self._limits.memory_mb:,} MiB allowed")
 
     def _used(self, root: _Process, below: dict[int, _Process]) -> int:
-        """Bytes that the tree holds, less the pages shared with the root and the memory that the judge has given."""
+        """Return the bytes that the tree holds, less the pages shared with the root and the memory given by the judge.
+        """
         exact = _proportional(self._root, below)
         if exact is None:
             # Each process may share all of the root's pages.
@@ -128,7 +130,8 @@ class Watchdog:
 
 
 class _Count:
-    """Counts bytes and entries of a hostile folder: follows no symbolic links, and ends at the first limit passed."""
+    """A count of bytes and entries of a hostile folder, which follows no symbolic links and ends at the first limit
+    passed."""
 
     def __init__(self, max_bytes: int, max_entries: int) -> None:
         self.bytes = 0
@@ -137,7 +140,7 @@ class _Count:
         self._max_entries = max_entries
 
     def folder(self, name: str | Path, inside: int | None = None, depth: int = 0) -> str | None:
-        """Counts the contents of folder `name`. Returns the limit that was passed, in words, or None."""
+        """Count the contents of folder `name`. Returns the limit that was passed, in words, or None."""
         if depth > DEPTH:
             return f"folders nested more than {DEPTH:,} deep"
         try:
@@ -153,7 +156,7 @@ class _Count:
             os.close(descriptor)
 
     def nameless(self, pids: Iterable[int], beside: Path) -> str | None:
-        """Counts files of the file system of `beside` that these processes hold open and that have no name left."""
+        """Count files of the file system of `beside` that these processes hold open and that have no name left."""
         try:
             device = beside.stat().st_dev
         except OSError:
@@ -205,7 +208,7 @@ class _Count:
 
 
 def _tree(root: int, enough: int) -> dict[int, _Process]:
-    """The processes below `root`; stops once they have more than `enough` threads in all."""
+    """Return the processes below `root`; stop once they have more than `enough` threads in all."""
     below: dict[int, _Process] = {}
     tasks = 0
     for pid in tree(root):
@@ -220,7 +223,7 @@ def _tree(root: int, enough: int) -> dict[int, _Process]:
 
 
 def _process(pid: int) -> _Process | None:
-    """The memory and threads of a process; None if it is gone. A dead process that is not yet reaped holds no memory.
+    """Return a process's memory and threads; None if it is gone. A dead process that is not yet reaped holds no memory.
     """
     try:
         fields = {name: int(value) for name, value in _STATUS.findall(_read(f"/proc/{pid}/status"))}
@@ -234,9 +237,8 @@ def _process(pid: int) -> _Process | None:
 
 
 def _proportional(root: int, below: Iterable[int]) -> tuple[int, int] | None:
-    """Bytes of anonymous memory of the root and all processes below it, each page counted once, and bytes of shared
-    memory of those below it. None if they may not be read, which needs the right to trace them.
-    """
+    """Return the bytes of anonymous memory of the root and all processes below it, each page counted once, and the
+    bytes of shared memory of those below it. None if they may not be read, which needs the right to trace them."""
     anonymous = shared = 0
     for pid in (root, *below):
         try:

@@ -1,4 +1,4 @@
-"""What a builder makes of a file for a planner: a shared object, and after it what the planner has to know of it.
+"""The result of a builder for a planner: a shared object, and after it what the planner has to know of it.
 
 The object comes first, so that the result can be loaded as it is: loaders read an ELF file by its headers and do not
 look behind it. Then follow the two columns of `HostLines` (unsigned, little-endian, of 64 and of 32 bits), `Contents`
@@ -65,7 +65,7 @@ class HostParameter(Shaped):
 
 
 class Contents(Shaped):
-    """`symbol` is the name of the student's function in the object."""
+    """The facts about a built file; `symbol` is the name of the student's function in the object."""
 
     symbol: Symbol
     parameters: Annotated[list[HostParameter], Field(max_length=MOST_ARGUMENTS)]
@@ -87,7 +87,7 @@ class HostLines:
                    numpy.array([line for _, line in ordered], numpy.uint32))
 
     def line(self, addresses: Iterable[int]) -> int:
-        """The line of the first of several addresses that lies in the student's file; 0 if none does."""
+        """Return the line of the first of several addresses that lies in the student's file; 0 if none does."""
         for address in addresses:
             index = bisect_right(self.starts, address) - 1
             if index >= 0 and self.lines[index]:
@@ -103,7 +103,7 @@ def write_built(library: bytes, lines: HostLines, contents: Contents) -> bytes:
 
 
 def read_built(made: bytes) -> tuple[HostLines, Contents]:
-    """Raises Malformed for all bytes that `write_built` did not write."""
+    """Read a builder's result. Raises Malformed for all bytes that `write_built` did not write."""
     if len(made) < _END.size:
         raise Malformed("no result of a builder")
     magic, library, rows, described = _END.unpack_from(made, len(made) - _END.size)

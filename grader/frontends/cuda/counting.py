@@ -1,5 +1,5 @@
-"""Edits of what CUDA C++ counts with: another constant of the file, the elements that a round of a loop passes over, a
-count where numbers begin at 0, and elements where a call of CUDA's counts bytes."""
+"""Edits of counts in CUDA C++: another constant of the file, the elements that an iteration of a loop covers, a count
+where numbers begin at 0, and elements where a call of CUDA's counts bytes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _BYTES = {"cudaMalloc": 1, "cudaMallocManaged": 1, "cudaMallocHost": 1, "cudaMal
           "cudaMemsetAsync": 2, "cudaMemcpy": 2, "cudaMemcpyAsync": 2}
 _FEW = 3
 _LONGEST = 32
-"""Words of an argument, a product or an index that is read."""
+"""The largest number of tokens read of an argument, a product or an index."""
 
 
 def constants_of(words: Sequence[CodeWord], text: str) -> list[str]:
-    """The names in capitals that a file gives whole numbers."""
+    """Return the names in capitals to which a file assigns integers."""
     defined = [match[1] for match in _DEFINED.finditer(text) if "." not in match[2].partition("//")[0]]
     return list(dict.fromkeys(defined + [
         name.text for name, sign in pairwise(words)
@@ -32,7 +32,7 @@ def constants_of(words: Sequence[CodeWord], text: str) -> list[str]:
 
 
 def counting(body: Sequence[CodeWord], text: str, constants: Sequence[str], *, kernel: bool) -> Iterator[Draft]:
-    """`constants` are those of the file."""
+    """Yield the edits of counts in a definition. `constants` are those of the file."""
     texts = [word.text for word in body]
     yield from _constants(body, texts, constants, kernel=kernel)
     if kernel:
@@ -47,7 +47,7 @@ def counting(body: Sequence[CodeWord], text: str, constants: Sequence[str], *, k
 def _constants(
     body: Sequence[CodeWord], texts: Sequence[str], constants: Sequence[str], *, kernel: bool
 ) -> Iterator[Draft]:
-    """A constant in another's place: those beside it in the file come first."""
+    """Yield edits that replace a constant by another: those beside it in the file come first."""
     place = {name: number for number, name in enumerate(constants)}
     for at in range(len(body) - 1):
         own = place.get(texts[at])
@@ -59,7 +59,8 @@ def _constants(
 
 
 def _halves(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """A quotient and a rest of the same number, by different ones."""
+    """Yield edits for a quotient and a remainder of the same number by different divisors: each gets the other's
+    divisor."""
     known = dict[str, list[int]]()
     for at in range(3, len(body) - 2):
         if texts[at] in ("/", "%") and texts[at + 2] in _CUTS and _OPERAND.fullmatch(texts[at + 1]):
@@ -73,8 +74,8 @@ def _halves(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
 
 
 def _rounds(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """The variable of a loop whose rounds are no elements of a size, added to a place: as if a round passed over one
-    element alone."""
+    """Yield edits of a loop's variable that is added to an index as if one iteration covered one element alone, though
+    the loop does not run over a size: each edit multiplies it by a factor."""
     sizes, counters, factors = sizes_of(body), set[str](), dict[str, None]()
     for at in range(len(texts) - 6):
         if texts[at] == "blockIdx":
@@ -96,7 +97,8 @@ def _rounds(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
 
 
 def _old_counts(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """What an atomic operation returns, the count before it, compared with the count of all."""
+    """Yield edits that take 1 off a total with which the result of an atomic operation, the count before it, is
+    compared."""
     named = {texts[at - 2] for at in range(2, len(texts)) if texts[at].startswith("atomic") and texts[at - 1] == "="}
     ends, opened = set[int](), list[int]()
     for at, text in enumerate(texts):
@@ -118,7 +120,8 @@ def _old_counts(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draf
 
 
 def _mirrored(body: Sequence[CodeWord], texts: Sequence[str], constants: Sequence[str]) -> Iterator[Draft]:
-    """A place that is counted from the end: `n - i` lies behind the last one where i begins at 0."""
+    """Yield edits that take 1 off an index counted from the end: `n - i` lies behind the last element where i begins at
+    0."""
     sizes = {*sizes_of(body), *constants}
     for at in range(2, len(texts) - 2):
         # `blockDim.x - threadIdx.x` has two words more.
@@ -137,7 +140,7 @@ def _called(text: str) -> bool:
 
 
 def _bytes(body: Sequence[CodeWord], texts: Sequence[str], text: str) -> Iterator[Draft]:
-    """A number of elements where CUDA's calls take bytes."""
+    """Yield edits that turn a number of elements into bytes where CUDA's calls take bytes."""
     known = {texts[at - 1] for at in range(1, len(texts)) if texts[at] == "="
              and "sizeof" in texts[at:_until(texts, at, BREAKS)]}
     for at, name in enumerate(texts):
@@ -162,7 +165,7 @@ def _bytes(body: Sequence[CodeWord], texts: Sequence[str], text: str) -> Iterato
 
 
 def _until(texts: Sequence[str], start: int, ends: frozenset[str]) -> int:
-    """The first of some signs that stands outside of the brackets opened behind a place."""
+    """Return the index of the first of the tokens `ends` outside of the brackets that are opened from `start` on."""
     depth = 0
     for at in range(start, min(start + _LONGEST, len(texts))):
         if not depth and texts[at] in ends:

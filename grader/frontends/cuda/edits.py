@@ -1,4 +1,4 @@
-"""The error model of CUDA C++: changes of a student's file that may mend it, those first that are made most often.
+"""The error model of CUDA C++: edits of a student's file that may correct it, the most frequent ones first.
 
 Each edited file is compiled, which takes a second, so there are few kinds, and evidence decides which come first.
 Files are read as words: a change that makes no sense there does not compile, and costs a try.
@@ -54,18 +54,19 @@ _INFINITE = frozenset({"INFINITY", "CUDART_INF_F", "HUGE_VALF"})
 _BEFORE_ONE = frozenset({"return", "float", "half", "__half", "int", "char", "void", "double", "unsigned"})
 _OPERAND = re.compile(r"\w|[)\]]")
 LARGEST = 1 << 16
-"""Characters of a file that is edited: a larger one takes the compiler too long."""
+"""The most characters of a file that is edited: a larger one takes the compiler too long."""
 _NAMED, _BINDS, _ELSEWHERE = 0.8, 0.5, 0.6
-"""What an edit weighs less in a line that evidence names, and in one that sets what is used there; what it weighs more
-outside of the function that holds such a line."""
+"""The discounts on an edit's weight in a line that evidence names, and in one that sets what is used there, and the
+surcharge outside of the function that holds such a line."""
 _LEAST = 0.3
 _FEW = 8
 _LONGEST = 16
-"""Words from one size of a condition to the other."""
+"""The most tokens from one size of a condition to the other."""
 
 
 def edits_of(text: str, most: int = MOST_EDITS, lines: Sequence[int] = ()) -> Edits:
-    """At most so many edits of the file, of a larger one than LARGEST none. `lines` are those that evidence names."""
+    """Return at most so many edits of the file, and none of a file larger than LARGEST. `lines` are those that evidence
+    names."""
     if len(text) > LARGEST:
         return Edits(edits=[])
     words, breaks = code_words(text), [match.start() for match in re.finditer("\n", text)]
@@ -82,8 +83,8 @@ def edits_of(text: str, most: int = MOST_EDITS, lines: Sequence[int] = ()) -> Ed
 
 
 def _nearness(words: Sequence[CodeWord], lines: Sequence[int]) -> dict[int, float]:
-    """By their numbers, what edits of lines weigh less: those that evidence names, those that set what is used there,
-    and the others of the function around them."""
+    """Return the discounts on edits' weights by line number: for lines that evidence names, those that set what is used
+    there, and the others of the function around them."""
     found: dict[int, float] = {}
     for first, last in _bodies(words):
         here = [line for line in lines if words[first].line <= line <= words[last].line]
@@ -101,7 +102,8 @@ def _nearness(words: Sequence[CodeWord], lines: Sequence[int]) -> dict[int, floa
 
 
 def _bodies(words: Sequence[CodeWord]) -> Iterator[tuple[int, int]]:
-    """The first and the last word of each definition at the outermost level: its head and its braces."""
+    """Yield the indices of the first and the last token of each definition at the outermost level: its head and its
+    braces."""
     depth, begin = 0, 0
     for at, word in enumerate(words):
         if word.text == "{":
@@ -150,7 +152,7 @@ def _drafts(words: Sequence[CodeWord], text: str) -> Iterator[Draft]:
 
 
 def _name(body: Sequence[CodeWord]) -> str:
-    """What a definition is called."""
+    """Return the name of a definition."""
     return next((name.text for name, after in pairwise(body) if after.text == "(" and name.text != "__launch_bounds__"),
                 "")
 
@@ -160,7 +162,7 @@ def _instead(kind: EditKind, weight: float, word: CodeWord, text: str) -> Draft:
 
 
 def _signs(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """Comparisons and operators."""
+    """Yield edits of comparisons and operators."""
     templates = _templates(body)
     for at in range(1, len(body) - 1):
         word, between = body[at], _OPERAND.match(body[at - 1].text[-1:])
@@ -177,7 +179,7 @@ def _signs(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def _templates(body: Sequence[CodeWord]) -> set[int]:
-    """The places of `<` and `>` that enclose arguments of a template."""
+    """Return the indices of `<` and `>` that enclose arguments of a template."""
     found: set[int] = set()
     for at, word in enumerate(body):
         if word.text != "<" or not body[at - 1].text.isidentifier():
@@ -193,7 +195,7 @@ def _templates(body: Sequence[CodeWord]) -> set[int]:
 
 
 def _axes(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """`.x` and `.y`: one, all of a statement, and all of a name."""
+    """Yield edits that exchange `.x` and `.y`: one, all of a statement, and all of a name."""
     seen = [at for at in range(2, len(body)) if body[at].text in _AXES and body[at - 1].text == "."
             and body[at - 2].text in _PLACES]
     if len({body[at].text for at in seen}) < len(_AXES):
@@ -212,8 +214,8 @@ def _axes(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def _members(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """Another member of a vector in a statement: the one that stands alone among equal ones becomes as they are, and of
-    those that stand there most often one becomes the one that stands there least often."""
+    """Yield edits that take another member of a vector in a statement: a member that occurs once among equal ones
+    becomes as they are, and one of the most frequent members becomes the least frequent."""
     for statement in statements(body):
         yield from _odd([word for before, dot, word in zip(statement, statement[1:], statement[2:], strict=False)
                          if word.text in _MEMBERS and dot.text in (".", "->") and before.text not in (*_PLACES, ")")])
@@ -235,7 +237,8 @@ def _odd(found: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def _factors(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
-    """What a device function returns multiplied, or divided, by a number that it has given a name."""
+    """Yield edits that multiply, or divide, the value which a device function returns by a number to which it has given
+    a name."""
     names = [name.text for before, name, sign in zip(body, body[1:], body[2:], strict=False)
              if before.text in _FLOATS and sign.text == "="][-_FEW // 2:]
     ends = [at for at, word in enumerate(body) if word.text == ";"]
@@ -250,7 +253,7 @@ def _factors(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
 
 
 def _names(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """A size in another's place, and two exchanged in a statement; arguments that stand side by side exchanged."""
+    """Yield edits that replace a size by another, exchange two in a statement, or exchange adjacent arguments."""
     head = next((at for at, word in enumerate(body) if word.text == "{"), 0)
     sizes = sizes_of(body)
     if len(sizes) > 1:
@@ -268,7 +271,7 @@ def _names(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def _quotients(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """A quotient and a rest of the same two in each other's place, in a statement."""
+    """Yield edits that exchange a quotient and a remainder of the same two operands in a statement."""
     signs = dict[tuple[str, str], list[CodeWord]]()
     for at in range(1, len(body) - 1):
         if body[at].text in BREAKS:
@@ -281,8 +284,8 @@ def _quotients(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def _exchanged(body: Sequence[CodeWord], sizes: Sequence[str]) -> Iterator[Draft]:
-    """In a condition that compares with two, in a statement, and in a line: that of a condition may hold another
-    statement."""
+    """Yield exchanges of two sizes in a condition that compares with both, in a statement, and in a line: that of a
+    condition may hold another statement."""
     limits = [at for at in range(1, len(body) - 1) if body[at].text in sizes and body[at - 1].text in ("<", ">=")
               and body[at + 1].text in (")", "&&", "||", "?", ";")]
     for first, second in pairwise(limits):
@@ -304,7 +307,7 @@ def _exchanged(body: Sequence[CodeWord], sizes: Sequence[str]) -> Iterator[Draft
 
 
 def _numbers(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """Whole numbers, and quotients of them that lose their fraction."""
+    """Yield edits of integers, and of their quotients that lose their fraction."""
     for at in range(1, len(body) - 1):
         word = body[at]
         if not _INTEGER.fullmatch(word.text):
@@ -333,7 +336,7 @@ def _functions(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def _kernel(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """Barriers, values to start from, and sums of several threads."""
+    """Yield edits of barriers, initial values, and sums of several threads."""
     shared = set(shared_arrays(body))
     for *statement, word in statements(body):
         if word.text == "}" and shared:
@@ -357,7 +360,7 @@ def _kernel(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def _host(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
-    """Grids rounded up, arguments of `dim3` exchanged, and what chooses a path."""
+    """Yield edits of host code: grids rounded up, arguments of `dim3` exchanged, and the choice of a path."""
     for at in range(1, len(body) - 3):
         above, sign, below = body[at : at + 3]
         if sign.text == "/" and _OPERAND.match(below.text) and above.text.isidentifier():
@@ -374,7 +377,7 @@ def _host(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
 
 
 def _first_two(body: Sequence[CodeWord], start: int, text: str) -> Iterator[Draft]:
-    """The first two arguments of a call exchanged."""
+    """Yield edits that exchange the first two arguments of a call."""
     depth, commas = 0, []
     for at in range(start, len(body)):
         depth += (body[at].text == "(") - (body[at].text == ")")

@@ -14,8 +14,8 @@ TYPE_BITS = {**{f".{kind}{bits}": bits for kind in "bsu" for bits in (8, 16, 32,
 
 @dataclass(frozen=True)
 class TextParameter:
-    """`type` without its dot; `count` is the number of elements of an array, 0 for a scalar. `alignment` is in bytes,
-    0 where the text says none."""
+    """A parameter of a function. `type` is without its dot; `count` is the number of elements of an array, 0 for a
+    scalar. `alignment` is in bytes, 0 where the text says none."""
 
     name: str
     type: str
@@ -28,7 +28,7 @@ class TextParameter:
 
     @property
     def entry(self) -> str:
-        """The parameter as a kernel's signature has it: `u64`, or `b8[24]@8` for a structure."""
+        """Return the parameter as a kernel's signature has it: `u64`, or `b8[24]@8` for a structure."""
         return f"{self.type}[{self.count}]@{self.alignment or self.bytes // self.count}" if self.count else self.type
 
     def written(self) -> str:
@@ -70,12 +70,12 @@ class TextStatement:
 
     @property
     def place(self) -> int:
-        """Where the opcode or directive stands: behind a guard `@%p1` or `@!%p1`."""
+        """Return the index of the opcode or directive: behind a guard `@%p1` or `@!%p1`."""
         return 0 if self.words[0] != "@" else 3 if self.words[1:2] == ("!",) else 2
 
     @property
     def opcode(self) -> str:
-        """`ld.global.f32`, `.reg`; for a label its name."""
+        """Return the opcode or directive, such as `ld.global.f32` or `.reg`; for a label its name."""
         return self.words[self.place] if self.place < len(self.words) else ""
 
     @property
@@ -132,7 +132,7 @@ class TextModule:
     others: list[str] = field(default_factory=list)
 
     def written(self) -> str:
-        """The text in its one form: a statement a line, no comments."""
+        """Return the text in its one form: a statement a line, no comments."""
         defined = [function for function in self.functions.values() if function.body is not None]
         inner = [function for function in defined if not function.entry]
         # Two of them may call each other.
@@ -146,7 +146,7 @@ class TextModule:
 
 
 def _joined(words: Iterable[str]) -> str:
-    """Words with a space where one is needed, or where people expect it."""
+    """Join words with a space where one is needed, or where people expect it."""
     made: list[str] = []
     before = ""
     for word in words:

@@ -1,4 +1,4 @@
-"""Which of a module's variables may stay in the text of a kernel.
+"""The variables of a module that may stay in the text of a kernel.
 
 A variable of a module keeps its values from launch to launch, where no judge sees them. So only those stay that nothing
 writes: strings that are printed, and NVIDIA's own small tables.
@@ -24,7 +24,7 @@ _PASSED_ON = ("mov", "cvta", "add", "sub", "selp", "ld")
 
 
 def read_only(functions: Iterable[TextFunction], names: Mapping[str, TextVariable]) -> frozenset[str]:
-    """Those of the variables `names` that all functions only load from, or hand to functions of the driver."""
+    """Return those of the variables `names` that all functions only load from, or hand to functions of the driver."""
     written: set[str] = set()
     for function in functions:
         written |= _written(function.body or (), names)
@@ -32,7 +32,7 @@ def read_only(functions: Iterable[TextFunction], names: Mapping[str, TextVariabl
 
 
 def _written(body: Sequence[TextStatement], names: Mapping[str, TextVariable]) -> set[str]:
-    """The variables whose address goes where it might be written through."""
+    """Return the variables whose address goes where it might be written through."""
     if not any(word in names for statement in body for word in statement.words):
         return set()
     followed = [_Step.of(statement, words) for statement, words in _scoped(body)]
@@ -50,8 +50,8 @@ def _written(body: Sequence[TextStatement], names: Mapping[str, TextVariable]) -
 
 
 def _scoped(body: Sequence[TextStatement]) -> Iterator[tuple[TextStatement, tuple[str, ...]]]:
-    """Each instruction with its operands, in which parameters of calls have names of their own: the compiler gives the
-    same to those of each call, in braces."""
+    """Yield each instruction with its operands, in which parameters of calls have names of their own: the compiler
+    gives the same to those of each call, in braces."""
     scopes: list[dict[str, str]] = [{}]
     for number, statement in enumerate(body):
         if statement.words == ("{",):
@@ -109,7 +109,7 @@ class _Step:
 
 
 def called(statement: TextStatement) -> str:
-    """The name that a call calls, "" for a register: `call.uni (retval0), f, (param0)`."""
+    """Return the name of the function that is called, "" for a register: `call.uni (retval0), f, (param0)`."""
     words = statement.operands
     if words[:1] == ("(",) and ")" in words:
         words = words[words.index(")") + 1 :]

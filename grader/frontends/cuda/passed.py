@@ -12,15 +12,15 @@ from grader.frontends.drafts import Change, Draft
 
 _FEW = 8
 _LONG = 64
-"""Words between `<<<` and `>>>`, and of the arguments behind them, at most."""
+"""The most tokens between `<<<` and `>>>`, and of the arguments behind them."""
 _THREADS = re.compile(r"\d+|[A-Z][A-Z\d_]*|(?i:t|tpb|block|.*threads.*|block_?(size|dim).*)")
-"""The first of the two sizes of a launch, where it is more likely to be the block."""
+"""A pattern of the first of a launch's two sizes where that is more likely to be the block."""
 _UNLIKELY = 1.6
-"""What their exchange weighs more elsewhere."""
+"""The surcharge on the weight of their exchange elsewhere."""
 
 
 def turned(body: Sequence[CodeWord], text: str, weight: float) -> Iterator[Draft]:
-    """The grid and the block of a launch exchanged."""
+    """Yield edits that exchange the grid and the block of a launch."""
     texts = [word.text for word in body]
     for at, sign in enumerate(texts):
         if sign != "<<<" or ">>>" not in (inside := texts[at:at + _LONG]):
@@ -39,8 +39,8 @@ def turned(body: Sequence[CodeWord], text: str, weight: float) -> Iterator[Draft
 
 
 def passed(bodies: Mapping[str, Sequence[CodeWord]], weight: float) -> Iterator[Draft]:
-    """Two whole numbers of a launch exchanged, of which one is not passed under its own name. `bodies` are definitions,
-    by what they define."""
+    """Yield edits that exchange two integers of a launch, of which one is not passed under its own name. `bodies` are
+    definitions, by what they define."""
     kernels = {name: sizes_of(body) for name, body in bodies.items()
                if any(word.text == "__global__" for word in body[:8])}
     for body in bodies.values():

@@ -1,5 +1,5 @@
-"""Edits of what a thread or block in CUDA C++ takes of an array: where a tail of vectors begins, and where shares end.
-"""
+"""Edits of the range of an array that a thread or block in CUDA C++ takes: where a tail of vectors begins, and where
+shares end."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _HALF = frozenset({"half", "__half"})
 _WIDE = frozenset({"unsigned", "long", "size_t", "uint32_t", "auto"})
 _NO_ENDS = frozenset({"/", "?", "min", "&&", "||", "<", "[", "="})
 _LONGEST = 24
-"""Words of a value that is read."""
+"""The largest number of tokens read of a value."""
 
 
 def sizes_of(body: Sequence[CodeWord]) -> list[str]:
-    """The parameters of a function that are whole numbers."""
+    """Return the parameters of a function that are integers."""
     head = [word.text for word in body[:next((at for at, word in enumerate(body) if word.text == "{"), 0)]]
     return [name for type_, name in pairwise(head)
             if type_ in WHOLE and name.isidentifier() and name not in (*WHOLE, "char", "short")]
 
 
 def widths(words: Sequence[CodeWord]) -> list[int]:
-    """How many elements the vectors of a file have, at most two numbers."""
+    """Return how many elements the vectors of a file have, at most two numbers."""
     found = {int(match[1]) for word in words if (match := _VECTOR.fullmatch(word.text))}
     if 4 in found and any(word.text in _HALF for word in words):
         # Sixteen bytes of halves.
@@ -38,7 +38,7 @@ def widths(words: Sequence[CodeWord]) -> list[int]:
 
 
 def counts(words: Sequence[CodeWord], wide: Sequence[int]) -> dict[str, int]:
-    """The names that count vectors, and how many elements each vector has: `quads = n / 4`."""
+    """Return the names that count vectors, and how many elements each vector has: `quads = n / 4`."""
     found = dict[str, int]()
     for at in range(3, len(words) - 2):
         if words[at].text == "/" and words[at + 2].text in (";", ",") and words[at + 1].text in map(str, wide):
@@ -52,7 +52,7 @@ def counts(words: Sequence[CodeWord], wide: Sequence[int]) -> dict[str, int]:
 
 
 def sides(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """A condition that lets one too many through along each side: all its signs changed."""
+    """Yield edits that change all signs of a condition which lets one element too many through along each side."""
     for statement in statements(body):
         for sign, other in (("<=", "<"), (">", ">=")):
             places = [one for one, after in pairwise(statement) if one.text == sign and after.text != "("]
@@ -61,7 +61,7 @@ def sides(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def tails(body: Sequence[CodeWord], counted: Mapping[str, int]) -> Iterator[Draft]:
-    """A place behind the vectors that counts vectors, where elements are meant."""
+    """Yield edits that turn a count of vectors into one of elements in an index behind the vectors."""
     for at in range(1, len(body) - 1):
         word, before, after = body[at], body[at - 1].text, body[at + 1].text
         if word.text in counted and before in ("=", "+", "(", ",", "[") and after in ("+", ";", ",", ")", "]"):
@@ -71,7 +71,8 @@ def tails(body: Sequence[CodeWord], counted: Mapping[str, int]) -> Iterator[Draf
 
 
 def vectors(body: Sequence[CodeWord], wide: Sequence[int], *, kernel: bool) -> Iterator[Draft]:
-    """A number of elements where vectors are counted: in the bound of a kernel, and in an argument of a launch."""
+    """Yield edits that turn a number of elements into one of vectors: in the bound of a kernel, and in an argument of a
+    launch."""
     sizes, launched = sizes_of(body), False
     if kernel and not any(_VECTOR.fullmatch(word.text) for word in body):
         return
@@ -85,7 +86,7 @@ def vectors(body: Sequence[CodeWord], wide: Sequence[int], *, kernel: bool) -> I
 
 
 def ends(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
-    """The end of a share that a size does not limit: one with a name, and one in the head of a loop."""
+    """Yield edits that limit the end of a share by a size: an end with a name, and one in the head of a loop."""
     sizes, texts = sizes_of(body), [word.text for word in body]
     if not sizes:
         return
@@ -110,7 +111,8 @@ def ends(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
 
 
 def _values(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """By name, the first value that it is set to: its first word, and the one behind its last."""
+    """Return, by name, the range of the first value to which it is set: the index of its first token, and that behind
+    its last."""
     found = dict[str, tuple[int, int]]()
     for at in range(1, len(texts) - 1):
         if texts[at] == "=" and texts[at - 1].isidentifier():
@@ -119,7 +121,7 @@ def _values(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
 
 
 def _end(texts: Sequence[str], first: int) -> int:
-    """The word behind a value."""
+    """Return the index of the token behind a value."""
     depth = 0
     for at in range(first, min(first + _LONGEST, len(texts))):
         depth += (texts[at] in ("(", "[")) - (texts[at] in (")", "]"))
@@ -131,7 +133,7 @@ def _end(texts: Sequence[str], first: int) -> int:
 def _sizes_behind(
     texts: Sequence[str], value: Sequence[str], values: Mapping[str, tuple[int, int]], sizes: Sequence[str]
 ) -> list[str]:
-    """The sizes that a value is made from by way of others."""
+    """Return the sizes from which a value is made by way of others."""
     seen, waiting = set[str](), list(value)
     for _ in range(4 * _LONGEST):
         if not waiting:
@@ -146,6 +148,6 @@ def _sizes_behind(
 
 
 def _statement(texts: Sequence[str], at: int) -> Sequence[str]:
-    """The words of a statement before a place."""
+    """Return the tokens of a statement before `at`."""
     begin = next((back for back in range(at - 1, max(at - 2 * _LONGEST, 0), -1) if texts[back] in BREAKS), at)
     return texts[begin:at]

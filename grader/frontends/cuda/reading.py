@@ -1,4 +1,4 @@
-"""Reads a text of PTX, which may be hostile: each character is looked at once, and what this reader does not know is
+"""A reader of PTX, which may be hostile: each character is looked at once, and what this reader does not know is
 refused rather than passed on."""
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ _LINKAGE = (".visible", ".weak", ".extern", ".common")
 _SPACES = (".global", ".const", ".shared")
 _DECLARED = (".reg", ".local", ".shared", ".param", ".branchtargets", ".calltargets", ".callprototype", ".pragma")
 LAUNCH = (".maxntid", ".reqntid", ".minnctapersm", ".maxnreg")
-"""What an entry of a plan may ask of its launches."""
+"""The directives by which an entry of a plan may restrict its launches."""
 _CLUSTERS = (".reqnctapercluster", ".maxclusterrank", ".blocksareclusters")
 
 
 def read_module(text: str, *, known: bool = True) -> TextModule:
-    """Raises Malformed for a text that NVIDIA's compiler does not write. Statements are `known` ones alone, or any: see
-    `is_known`."""
+    """Read a text of PTX. Raises Malformed for one that NVIDIA's compiler does not write. Statements are `known` ones
+    alone, or any: see `is_known`."""
     return _TextReader([match.group() for match in cut_tokens(text, _TOKEN, "the compiler")], known).module()
 
 
@@ -201,7 +201,8 @@ class _TextReader:
                     raise Malformed(f"{what}: {_shown(opcode)}")
 
     def _location(self) -> list[str]:
-        """`1 16 3`, and for a call that was inlined `, function_name $L__info_string0, inlined_at 1 16 3`."""
+        """Read a location: `1 16 3`, and for a call that was inlined `, function_name $L__info_string0,
+        inlined_at 1 16 3`."""
         words = [self._number(), self._number(), self._number()]
         while self._peek() == ",":
             words.append(self._next())
@@ -233,7 +234,7 @@ class _TextReader:
             pass
 
     def _until_semicolon(self) -> list[str]:
-        """The words of a statement; its braces and brackets are closed within."""
+        """Return the words of a statement; its braces and brackets are closed within."""
         start = self._at
         depth = 0
         while (word := self._next()) != ";":
@@ -277,7 +278,7 @@ class _TextReader:
         return word[1:]
 
     def _separated(self, read: Callable[[], str]) -> list[str]:
-        """Names or numbers, with the commas between them."""
+        """Return names or numbers, with the commas between them."""
         words = [read()]
         while self._peek() == ",":
             words += [self._next(), read()]
@@ -326,5 +327,5 @@ def is_known(statement: TextStatement) -> bool:
 
 
 def declared_bytes(statement: TextStatement) -> int:
-    """The bytes of a variable that stands in a body: `.shared .align 4 .b8 part[128];`. Raises Malformed."""
+    """Return the bytes of a variable that stands in a body: `.shared .align 4 .b8 part[128];`. Raises Malformed."""
     return _TextReader([*statement.words[1:], ";"]).variable("shared", ()).bytes

@@ -1,5 +1,5 @@
-"""What a kernel in CUDA C++ sets too rarely or too often: sums that are set once before a loop, where each round of it
-needs them set, and what is set anew before its old value has been used."""
+"""Edits of what a kernel in CUDA C++ sets too rarely or too often: sums that are set once before a loop, where each
+iteration needs them reset, and values set anew before the old ones have been used."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 _ADDS = frozenset({"+=", "-=", "*=", "/=", "|=", "&=", "^=", "++", "--"})
 _MOST_LOOPS = 16
 _LONGEST = 8
-"""Words of a value that is set."""
+"""The most tokens of a value that is set."""
 
 
 class _Loop:
-    """A loop's body in braces: where each name of it stands, and where its statements end."""
+    """A loop's body in braces: the positions of each of its names, and of the ends of its statements."""
 
     def __init__(self, body: Sequence[CodeWord], partners: dict[int, int], first: int) -> None:
         last = partners[first]
@@ -35,7 +35,7 @@ class _Loop:
                 self._at.setdefault(body[at].text, []).append(at)
 
     def needs(self, name: str) -> bool:
-        """Whether it adds to a name, uses it elsewhere, and never sets it anew."""
+        """Return whether the loop adds to a name, uses it elsewhere, and never sets it anew."""
         done = {self._done(name, at) for at in self._at.get(name, ())}
         return {"adds", "uses"} <= done and "sets" not in done
 
@@ -66,8 +66,8 @@ class _Loop:
 
 
 def resets(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
-    """What is set before a loop, and added to and used in each round of it, set at the beginning of each round: one by
-    one, and all at once."""
+    """Yield edits that reset at the beginning of each iteration what is set before a loop, and added to and used in it:
+    one by one, and all at once."""
     partners = _partners(body)
     for at, first in _loops(body, partners)[:_MOST_LOOPS]:
         loop, head = _Loop(body, partners, first), {word.text for word in body[at:first]}
@@ -79,7 +79,8 @@ def resets(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
 
 
 def again(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """A statement left out that sets what another one of its block sets after it, where it is used in between."""
+    """Yield edits that drop a statement which sets what a later one of its block sets again, where it is used in
+    between."""
     blocks, used = [dict[str, tuple[list[str], int, Change]]()], Counter[str]()
     for statement in statements(body):
         *texts, last = [word.text for word in statement]
@@ -97,7 +98,7 @@ def again(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def updated_early(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
-    """`m = new;` behind the next statement, which uses both: the old value was meant there."""
+    """Yield edits that move `m = new;` behind the next statement, which uses both: the old value was meant there."""
     for before, here in pairwise(statements(body)):
         earlier, texts = ([word.text for word in words] for words in (before, here))
         if (len(earlier) == 4 and earlier[1:4:2] == ["=", ";"] and texts[1:2] == ["="] and texts[-1] == ";"
@@ -108,7 +109,7 @@ def updated_early(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
 
 
 def _partners(body: Sequence[CodeWord]) -> dict[int, int]:
-    """By the places of opening brackets, those that close them."""
+    """Return, by the indices of opening brackets, those that close them."""
     waiting, found = list[int](), dict[int, int]()
     for at, word in enumerate(body):
         if word.text in _PAIRS.values():
@@ -119,7 +120,7 @@ def _partners(body: Sequence[CodeWord]) -> dict[int, int]:
 
 
 def _loops(body: Sequence[CodeWord], partners: dict[int, int]) -> list[tuple[int, int]]:
-    """The first words of loops, and the braces that open their bodies."""
+    """Return the indices of loops' first tokens, and of the braces that open their bodies."""
     found = []
     for at, word in enumerate(body):
         if word.text in ("for", "while") and at + 1 in partners and partners[at + 1] + 1 in partners:
@@ -130,7 +131,7 @@ def _loops(body: Sequence[CodeWord], partners: dict[int, int]) -> list[tuple[int
 
 
 def _set(before: Sequence[CodeWord], partners: dict[int, int], text: str) -> dict[str, str]:
-    """By name, the statement that sets a number, an array or a fragment once more."""
+    """Return, by name, the statement that sets a number, an array or a fragment once more."""
     found, arrays, begin = dict[str, str](), set[str](), 0
     for at, word in enumerate(before[:-1]):
         after = before[at + 1]
@@ -157,7 +158,7 @@ def _set(before: Sequence[CodeWord], partners: dict[int, int], text: str) -> dic
 
 
 def _named(words: Sequence[CodeWord], at: int) -> str:
-    """The name that stands before a sign, or before the indices there; "" for none."""
+    """Return the name that stands before the token at `at`, or before the indices there; "" for none."""
     for back in range(at - 1, max(at - 16, -1), -1):
         if words[back].text in (";", "{", "}", "=", ")"):
             break
@@ -169,7 +170,7 @@ def _named(words: Sequence[CodeWord], at: int) -> str:
 
 
 def _value(words: Sequence[CodeWord], at: int, text: str) -> str:
-    """The text of a value that is made of numbers alone, "" for another."""
+    """Return the text of a value that is made of numbers alone, "" for another."""
     depth = 0
     for end in range(at, min(at + _LONGEST, len(words))):
         word = words[end]

@@ -14,12 +14,12 @@ from grader.frontends.drafts import Change, Draft
 _STAGES = re.compile(r"[2-4]|\w*(?:STAGE|BUF|DEPTH)\w*", re.IGNORECASE)
 _FRAGMENTS = ("load_matrix_sync", "store_matrix_sync")
 _MOST = 64
-"""Words of a call, and uses of arrays."""
+"""The most tokens of a call, and the most uses of arrays."""
 _FEW = 4
 
 
 def shared_arrays(words: Sequence[CodeWord]) -> dict[str, bool]:
-    """The names that stand behind `__shared__`, and whether they are arrays."""
+    """Return the names that stand behind `__shared__`, and whether they are arrays."""
     found, declared, depth = dict[str, bool](), False, 0
     for word, after in pairwise(words):
         declared = (declared or word.text == "__shared__") and word.text != ";"
@@ -30,8 +30,8 @@ def shared_arrays(words: Sequence[CodeWord]) -> dict[str, bool]:
 
 
 class StageUse(NamedTuple):
-    """A place where an array of several stages is used: the words `first` to `last` are its first index, `stage` their
-    text. `stores`: it is stored to."""
+    """A use of an array of several stages: the tokens `first` to `last` are its first index, `stage` their text.
+    `stores`: it is stored to."""
 
     array: str
     stage: str
@@ -41,7 +41,7 @@ class StageUse(NamedTuple):
 
 
 def stage_uses(words: Sequence[CodeWord]) -> list[StageUse]:
-    """The uses whose stage is a variable's to say, in the file's order."""
+    """Return the uses whose stage a variable decides, in the file's order."""
     texts = [word.text for word in words]
     arrays, found, declared = set[str](), list[StageUse](), False
     for at in range(len(texts) - 4):
@@ -61,7 +61,7 @@ def stage_uses(words: Sequence[CodeWord]) -> list[StageUse]:
 
 
 def _closed(texts: Sequence[str], at: int) -> int:
-    """The place of the bracket that closes the one at a place; that place where it is far."""
+    """Return the index of the bracket that closes the one at `at`; `at` where it is far."""
     depth = 0
     for end in range(at, min(at + _MOST, len(texts))):
         depth += (texts[end] in ("(", "[")) - (texts[end] in (")", "]"))
@@ -75,14 +75,14 @@ def _depth(texts: Sequence[str]) -> int:
 
 
 def stored(texts: Sequence[str], at: int) -> bool:
-    """Whether `=` follows the indices that begin at a place."""
+    """Return whether `=` follows the indices that begin at `at`."""
     while at < len(texts) and texts[at] == "[" and (end := _closed(texts, at)) > at:
         at = end + 1
     return texts[at:at + 1] == ["="]
 
 
 def indices(body: Sequence[CodeWord], uses: Sequence[StageUse]) -> Iterator[Draft]:
-    """`uses` are those of the file."""
+    """Yield the edits of indices in a definition. `uses` are those of the file."""
     yield from _stages([use for use in uses if body[0].start <= use.first.start < body[-1].start])
     texts = [word.text for word in body]
     yield from _threads(body, texts)
@@ -90,7 +90,8 @@ def indices(body: Sequence[CodeWord], uses: Sequence[StageUse]) -> Iterator[Draf
 
 
 def _stages(uses: Sequence[StageUse]) -> Iterator[Draft]:
-    """Another stage that the kernel has a name for: in one place, and in all that are stored to."""
+    """Yield edits that take another stage for which the kernel has a name: in one place, and in all that are stored
+    to."""
     known = list(dict.fromkeys(use.stage for use in uses))
     if len(known) == 1:
         known.append(f"1 - {known[0]}" if known[0].isidentifier() else f"1 - ({known[0]})")
@@ -103,7 +104,7 @@ def _stages(uses: Sequence[StageUse]) -> Iterator[Draft]:
 
 
 def _threads(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """One of a thread's numbers in place of another, where an array is used."""
+    """Yield edits that replace one of a thread's indices by another, where an array is used."""
     own = list(dict.fromkeys(texts[at - 1] for at in range(1, len(texts) - 1)
                              if texts[at:at + 2] == ["=", "threadIdx"]))[:_FEW]
     arrays = shared_arrays(body)
@@ -117,7 +118,8 @@ def _threads(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
 
 
 def _rows(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """The length of a row by which a fragment's place is counted, where it is loaded or stored with another one."""
+    """Yield edits that load or store a fragment with the row length by which its position is counted, where that is
+    another one."""
     for at, text in enumerate(texts):
         if text not in _FRAGMENTS or (end := _closed(texts, at + 1)) == at + 1:
             continue

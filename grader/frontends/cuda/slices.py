@@ -1,4 +1,4 @@
-"""What the compiler made of a file, cut into a text for each kernel.
+"""The compiler's output for a file, cut into a text for each kernel.
 
 A text holds its entry, the functions that the entry calls, and no variable that keeps values from launch to launch:
 those become parameters, which a plan backs with buffers of its own.
@@ -73,9 +73,9 @@ class EntryText:
 
 
 def split(ptx: str, source: str) -> list[EntryText]:
-    """A text for each kernel of the compiler's `ptx`, in its order; one that cannot be planned costs nothing unless it
-    is launched. `source` is the file, for what it calls its parameters. Raises Malformed for what the compiler does not
-    write."""
+    """Return a text for each kernel of the compiler's `ptx`, in its order; one that cannot be planned costs nothing
+    unless it is launched. `source` is the file, for what it calls its parameters. Raises Malformed for what the
+    compiler does not write."""
     module = read_module(ptx, known=False)
     declarations = kernel_declarations(source)
     known: dict[str, list[KernelDeclaration]] = {}
@@ -138,14 +138,15 @@ class _Slice:
             most_threads=most_threads(entry))
 
     def _library(self) -> str:
-        """The library whose header defines the kernel, as `cub`, whatever the file calls it; "" where the file does."""
+        """Return the library whose header defines the kernel, as `cub`, whatever the file calls it; "" where the file
+        does."""
         place = next((one.words[1] for one in self._entry.body or () if one.words[0] == ".loc"), "")
         file = self._module.files.get(int(place), "") if place and int(place) != self._own else ""
         found = _HEADER.search(file)
         return found[1] if found else ""
 
     def _reached(self) -> list[TextFunction]:
-        """The functions that the entry calls, and those that these call."""
+        """Return the functions that the entry calls, and those that these call."""
         found: dict[str, TextFunction] = {}
         left = [self._entry]
         while left:
@@ -164,7 +165,7 @@ class _Slice:
         return {name: variable for name, variable in self._module.variables.items() if name in words}
 
     def _kept(self, functions: Sequence[TextFunction], used: Mapping[str, TextVariable]) -> frozenset[str]:
-        """Strings and NVIDIA's tables, where nothing writes them."""
+        """Return the strings and NVIDIA's tables, where nothing writes them."""
         may = {name: variable for name, variable in used.items() if variable.space != "shared" and variable.initial
                and variable.bytes <= MOST_BYTES and name.startswith(_MAY_STAY)}
         return read_only((self._entry, *functions), may)
@@ -205,7 +206,7 @@ class _Slice:
     def _parameters(
         self, name: str, hidden: Sequence[TextVariable],
     ) -> tuple[list[TextParameter], dict[str, str]]:
-        """The parameters as the text has them, and the new names of the compiler's."""
+        """Return the parameters as the text has them, and the new names of the compiler's."""
         given = self._entry.parameters
         plain = name.partition("<")[0].rpartition("::")[2]
         declared = [one for one in self._known.get(plain, ()) if len(one.parameters) == len(given)]
@@ -229,8 +230,8 @@ class _Slice:
         return line, body + [_rewritten(statement, registers, renamed) for statement in placed]
 
     def _placed(self, body: Sequence[TextStatement]) -> tuple[int, list[TextStatement]]:
-        """The statements with places of the student's file alone, in which code of headers has the line that calls it;
-        and the first line."""
+        """Return the statements with places of the student's file alone, in which code of headers has the line that
+        calls it; and the first line."""
         made: list[TextStatement] = []
         first = last = 0
         for statement, line in self._lines(body):
@@ -242,7 +243,7 @@ class _Slice:
         return first, made
 
     def _lines(self, body: Sequence[TextStatement]) -> list[tuple[TextStatement, int]]:
-        """Each statement with its line of the student's file."""
+        """Return each statement with its line of the student's file."""
         found = []
         lines: dict[tuple[str, ...], int] = {}
         line = 0
@@ -265,7 +266,7 @@ class _Slice:
 def _rewritten(
     statement: TextStatement, registers: Mapping[str, str], renamed: Mapping[str, str],
 ) -> TextStatement:
-    """A statement with the new names of parameters, and registers in place of variables."""
+    """Return a statement with the new names of parameters, and registers in place of variables."""
     words = [renamed.get(word, registers.get(word, word)) for word in statement.words]
     place = statement.place
     if any(word in registers for word in statement.operands) and words[place].startswith("mov.") and "+" in words:
@@ -276,7 +277,7 @@ def _rewritten(
 
 
 def _without_constants(statement: TextStatement) -> TextStatement:
-    """A statement for memory that all variables have in common: there is no constant memory."""
+    """Return a statement for memory that all variables have in common: there is no constant memory."""
     words, place = list(statement.words), statement.place
     if place < len(words):
         opcode = words[place]
@@ -292,7 +293,7 @@ def _constant_as_global(variable: TextVariable) -> TextVariable:
 
 
 def contents(variable: TextVariable) -> bytes:
-    """The bytes that a variable begins with. Raises Unplannable for addresses among them."""
+    """Return the bytes that a variable begins with. Raises Unplannable for addresses among them."""
     size, bits = variable.bytes, int(re.sub(r"\D", "", variable.type.removesuffix("x2")))
     made, negative = bytearray(), False
     for word in variable.initial:
@@ -315,7 +316,7 @@ def contents(variable: TextVariable) -> bytes:
 
 
 def most_threads(entry: TextFunction) -> int:
-    """The most threads of a block that the kernel promises to be launched with."""
+    """Return the most threads of a block that the kernel promises to be launched with."""
     for attribute in entry.attributes:
         if attribute[0] in (".maxntid", ".reqntid"):
             most = 1
@@ -326,14 +327,14 @@ def most_threads(entry: TextFunction) -> int:
 
 
 def _variable_name(symbol: str) -> str:
-    """A variable's name in the student's file."""
+    """Return a variable's name in the student's file."""
     # One of a function stands behind the function's parameters: `silu_kernel(float*)::hits`.
     name = _demangled(symbol) if symbol.startswith("_Z") else _STATIC.sub("", symbol)
     return re.sub(r"\W", "_", name.rpartition("::")[2])[:_MOST_NAME]
 
 
 def readable(symbol: str) -> str:
-    """A function's name as its file has it, without its parameters: `silu_kernel`, `reduce<256>`."""
+    """Return a function's name as its file has it, without its parameters: `silu_kernel`, `reduce<256>`."""
     plain = _INTERNAL.sub("", _demangled(symbol))
     depth, start = 0, 0
     for at, sign in enumerate(plain):
@@ -349,7 +350,7 @@ def readable(symbol: str) -> str:
 
 
 def _demangled(symbol: str) -> str:
-    """What C++'s own library makes of a symbol; the symbol where that is none of C++'s."""
+    """Return what C++'s own library makes of a symbol; the symbol itself where that is none of C++'s."""
     try:
         library = ctypes.CDLL("libstdc++.so.6")
     except OSError:

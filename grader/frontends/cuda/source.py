@@ -1,5 +1,5 @@
-"""What can be seen of a .cu file without compiling it: its functions, its stubs, and what its kernels call their
-parameters. None of it decides anything: a file says with its macros what it likes."""
+"""The outline of a .cu file that can be seen without compiling it: its functions, its stubs, and what its kernels call
+their parameters. None of it decides anything: a file says with its macros what it likes."""
 
 from __future__ import annotations
 
@@ -42,25 +42,25 @@ class KernelDeclaration:
 
 
 def outline(text: str) -> Outline:
-    """The functions that a .cu file defines, and the assignments whose stub it still has: a stub holds a line
+    """Return the functions that a .cu file defines, and the assignments whose stub it still has: a stub holds a line
     `// silu: not written yet`."""
     return Outline(frozenset(name for name, _, following in _functions(_words(text)) if following == "{"),
                    frozenset(_stubs(text)))
 
 
 def stub_line(text: str, function: str) -> int:
-    """The line that says of a function that it is not written yet, 0 for none."""
+    """Return the line that says of a function that it is not written yet, 0 for none."""
     at = _stubs(text).get(function)
     return 0 if at is None else text.count("\n", 0, at) + 1
 
 
 def _stubs(text: str) -> dict[str, int]:
-    """The functions that are not written yet, with the place of the comment that says so."""
+    """Return the functions that are not written yet, with the place of the comment that says so."""
     return {match[1] or match[2]: match.start() for match in _STUB.finditer(text)}
 
 
 def kernel_declarations(text: str) -> list[KernelDeclaration]:
-    """The kernels that a file defines or declares, in its order."""
+    """Return the kernels that a file defines or declares, in its order."""
     words = _words(text)
     lines = [match.start() for match in re.finditer("\n", text)]
     found, marked = [], -1
@@ -78,7 +78,7 @@ def kernel_declarations(text: str) -> list[KernelDeclaration]:
 
 
 class CodeWord(NamedTuple):
-    """A word or sign of a file: its first character's place, and its line."""
+    """A token of a file, a word or sign: the offset of its first character, and its line."""
 
     text: str
     start: int
@@ -90,17 +90,17 @@ class CodeWord(NamedTuple):
 
 
 def put(word: CodeWord, text: str) -> Change:
-    """A change that puts a text in a word's place."""
+    """Return the change that replaces a token by a text."""
     return Change(word.start, word.end, text)
 
 
 def insert(place: int, text: str) -> Change:
-    """A change that adds a text in front of a character."""
+    """Return the change that inserts a text in front of a character."""
     return Change(place, place, text)
 
 
 def code_words(text: str) -> list[CodeWord]:
-    """The words and signs of a file, without comments, strings and lines of the preprocessor."""
+    """Return the tokens of a file, without comments, strings and lines of the preprocessor."""
     plain, line, at, found = hidden(text), 1, 0, []
     for match in _CODE.finditer(plain):
         line, at = line + plain.count("\n", at, match.start()), match.start()
@@ -109,7 +109,7 @@ def code_words(text: str) -> list[CodeWord]:
 
 
 def statements(words: Sequence[CodeWord]) -> Iterator[Sequence[CodeWord]]:
-    """Words up to each sign that ends a statement, or opens or closes a block; that sign comes last."""
+    """Yield the tokens up to each one that ends a statement, or opens or closes a block; that token comes last."""
     begin = 0
     for at, word in enumerate(words):
         if word.text in BREAKS:
@@ -118,19 +118,20 @@ def statements(words: Sequence[CodeWord]) -> Iterator[Sequence[CodeWord]]:
 
 
 def hidden(text: str) -> str:
-    """The file with spaces in place of comments, strings and lines of the preprocessor, so that places stay."""
+    """Return the file with spaces in place of comments, strings and lines of the preprocessor, so that offsets stay."""
     plain = _HIDDEN.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     return re.sub(r"^[ \t]*+#(?:[^\n\\]|\\.)*+", lambda match: re.sub(r"[^\n]", " ", match[0]), plain,
                   flags=re.MULTILINE | re.DOTALL)
 
 
 def _words(text: str) -> list[tuple[str, int]]:
-    """The words and signs of a file with their places, without comments, strings and lines of the preprocessor."""
+    """Return the tokens of a file with their offsets, without comments, strings and lines of the preprocessor."""
     return [(match[0], match.start()) for match in _WORD.finditer(hidden(text))]
 
 
 def _functions(words: list[tuple[str, int]]) -> list[tuple[str, tuple[int, tuple[str, ...]], str]]:
-    """Each name with brackets behind it that are followed by `{` or `;`: name, place and parameters, and that sign."""
+    """Return each name with brackets behind it that are followed by `{` or `;`: name, offset and parameters, and that
+    sign."""
     found = []
     # Where brackets that are open began.
     opened: list[int] = []
@@ -150,7 +151,7 @@ def _functions(words: list[tuple[str, int]]) -> list[tuple[str, tuple[int, tuple
 
 
 def _parameters(words: list[tuple[str, int]]) -> tuple[str, ...]:
-    """The names in a list of parameters: the last word of each before its default and its brackets."""
+    """Return the names in a list of parameters: the last word of each before its default and its brackets."""
     names, last, depth, done = [], "", 0, False
     before = ("", "")
     for word, _ in [*words, (",", 0)]:

@@ -1,4 +1,4 @@
-"""What may stand in the text of a kernel, and what of it is a library's; `split` makes such texts.
+"""The contents that the text of a kernel may have, and which of them are a library's; `split` makes such texts.
 
 A text comes from a process that may be hostile, and is read by a simulator and by NVIDIA's assembler later.
 """
@@ -43,8 +43,8 @@ _PRAGMA = re.compile(r'"(?:nounroll|used_bytes_mask \w{1,20}|frequency \d{1,9})"
 
 
 def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
-    """The library that a kernel is part of, if it is one's. Raises Malformed for a text that no builder of ours makes,
-    or whose entry is not what `symbol` and `signature` say."""
+    """Check a kernel's text, and return what it takes from libraries. Raises Malformed for a text that no builder of
+    ours makes, or whose entry is not what `symbol` and `signature` say."""
     if kernel.options:
         raise Malformed("a kernel with options, which this language has none of")
     entry = _read(kernel.text)[1]
@@ -57,19 +57,20 @@ def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
 
 
 def argument_names(kernel: Kernel) -> list[str]:
-    """What the kernel calls each argument of a launch; one without a name is called after its place. Raises Malformed
-    as `read_kernel` does."""
+    """Return the names that the kernel has for each argument of a launch; one without a name is called after its place.
+    Raises Malformed as `read_kernel` does."""
     return [shown_name(one.name) for one in _read(kernel.text)[1].parameters]
 
 
 def shown_name(parameter: str) -> str:
-    """What a student knows a parameter of a text as: `input` for `param_0_input`, else `parameter 1`."""
+    """Return the name by which a student knows a parameter of a text: `input` for `param_0_input`, else
+    `parameter 1`."""
     found = _PARAMETER.fullmatch(parameter)
     return found[2] or f"parameter {int(found[1]) + 1}" if found else parameter
 
 
 def canonical(text: str) -> str:
-    """A text in its one form, "" for one that no builder of ours makes."""
+    """Return a text in its one form, "" for one that no builder of ours makes."""
     try:
         return _read(text)[0].written()
     except Malformed:
@@ -77,7 +78,7 @@ def canonical(text: str) -> str:
 
 
 def without_lines(text: str) -> str:
-    """A text without the places of a file: the assembler would copy them into the code. Raises Malformed."""
+    """Return a text without the positions in a file: the assembler would copy them into the code. Raises Malformed."""
     module = _read(text)[0]
     functions = {name: replace(function, body=None if function.body is None else tuple(
         statement for statement in function.body if statement.words[0] != ".loc"))
@@ -86,7 +87,7 @@ def without_lines(text: str) -> str:
 
 
 def own_shared(text: str) -> int:
-    """The shared memory that a text declares, in bytes. Raises Malformed."""
+    """Return the shared memory that a text declares, in bytes. Raises Malformed."""
     module = _read(text)[0]
     found = sum(variable.bytes for variable in module.variables.values() if variable.space == "shared")
     for function in module.functions.values():
@@ -97,7 +98,7 @@ def own_shared(text: str) -> int:
 
 
 def check_launch(launch: Launch, kernel: Kernel) -> None:
-    """Whether a launch fits its kernel, which `read_kernel` has checked. Raises Malformed."""
+    """Check that a launch fits its kernel, which `read_kernel` has checked. Raises Malformed."""
     most = most_threads(_read(kernel.text)[1])
     if not 1 <= launch.threads <= most or any(
             side > limit for side, limit in zip(launch.block, MOST_BLOCK, strict=True)):
@@ -134,7 +135,7 @@ def _check_argument(argument: Argument, entry: str) -> None:
 
 @lru_cache(maxsize=MOST_KERNELS)
 def _read(text: str) -> tuple[TextModule, TextFunction]:
-    """A text and its entry. Raises Malformed."""
+    """Return a text and its entry. Raises Malformed."""
     module = read_module(text)
     if not _VERSION.fullmatch(module.version) or module.address_size != "64" or len(module.target) != 1 or (
             not _TARGET.fullmatch(module.target[0])):
@@ -169,7 +170,7 @@ def _check_entry(entry: TextFunction) -> None:
 
 
 def _check_variables(module: TextModule) -> None:
-    """What stays in a module from launch to launch must not change."""
+    """Check the variables of a module: what stays in it from launch to launch must not change."""
     held = {name: variable for name, variable in module.variables.items() if variable.space != "shared"}
     for variable in held.values():
         if variable.space != "global" or not variable.initial or variable.bytes > MOST_BYTES or (

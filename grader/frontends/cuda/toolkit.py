@@ -1,4 +1,4 @@
-"""Where NVIDIA's compilers are: the path's nvcc, a toolkit at its usual place, or the wheels of `kernelmark[cuda]`.
+"""The places of NVIDIA's compilers: the path's nvcc, a toolkit at its usual place, or the wheels of `kernelmark[cuda]`.
 
 Nothing is run to find out: a lane looks for them whenever it starts.
 """
@@ -45,7 +45,7 @@ class Toolkit:
 
 @cache
 def toolkit() -> Toolkit | None:
-    """The first toolkit of CUDA 13 that is whole; None if there is none, or no g++ (see `problem`)."""
+    """Return the first toolkit of CUDA 13 that is whole; None if there is none, or no g++ (see `problem`)."""
     host = shutil.which("g++")
     whole = next((home for home in _homes() if not _trouble(home)), None)
     if host is None or whole is None:
@@ -58,7 +58,7 @@ def toolkit() -> Toolkit | None:
 
 
 def problem() -> str:
-    """Why .cu files cannot be compiled here, and after a semicolon what to do; "" if they can."""
+    """Return why .cu files cannot be compiled here, and after a semicolon what to do; "" if they can."""
     found = [(home, _trouble(home)) for home in _homes()]
     if found and all(trouble for _, trouble in found):
         home, trouble = found[0]
@@ -71,19 +71,20 @@ def problem() -> str:
 
 
 def installed() -> str:
-    """What .cu files are compiled with, in one line; "" if nothing is there."""
+    """Return what .cu files are compiled with, in one line; "" if nothing is there."""
     found = toolkit()
     return "" if found is None else f".cu files are compiled with {found.nvcc} ({found.version}) and {found.host}"
 
 
 def homes() -> tuple[str, ...]:
-    """The folder of the toolkit, for those who keep processes away from other files; none if there is no toolkit."""
+    """Return the folder of the toolkit, for those who keep processes away from other files; none if there is no
+    toolkit."""
     found = toolkit()
     return () if found is None else (found.home,)
 
 
 def _homes() -> Iterator[Path]:
-    """The folders of toolkits that have an nvcc, each once."""
+    """Yield the folders of toolkits that have an nvcc, each once."""
     seen = set()
     for home in _candidates():
         if home not in seen and (home / "bin" / "nvcc").is_file():
@@ -104,7 +105,8 @@ def _candidates() -> Iterator[Path]:
 
 
 def _home_of(nvcc: Path) -> Path | None:
-    """The toolkit that a program of this name belongs to: links are followed, and scripts that call another nvcc."""
+    """Return the toolkit that a program of this name belongs to: links are followed, and scripts that call another
+    nvcc."""
     try:
         real = nvcc.resolve(strict=True)
         with real.open("rb") as file:
@@ -127,7 +129,7 @@ def _include(home: Path) -> Path | None:
 
 
 def _version(include: Path) -> str:
-    """The version of CUDA's headers, such as "13.0"; "" if they do not say."""
+    """Return the version of CUDA's headers, such as "13.0"; "" if they do not say."""
     try:
         with (include / "cuda_runtime_api.h").open(encoding="utf-8", errors="replace") as file:
             found = _VERSION.search(file.read(_HEADER_BYTES))
@@ -137,7 +139,7 @@ def _version(include: Path) -> str:
 
 
 def _trouble(home: Path) -> str:
-    """What is wrong with a toolkit; "" if nothing is."""
+    """Return what is wrong with a toolkit; "" if nothing is."""
     include = _include(home)
     if include is None:
         return f"no {_HEADERS[0]}"

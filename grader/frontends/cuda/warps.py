@@ -1,4 +1,4 @@
-"""Edits of a kernel in CUDA C++ whose threads work together: what a warp has in place of what a block has."""
+"""Edits of a kernel in CUDA C++ whose threads work together: a warp's operations in place of a block's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _THREAD, _GRID = ("threadIdx", ".", "x"), ("gridDim", ".", "x")
 
 
 def warps(body: Sequence[CodeWord], functions: frozenset[str]) -> Iterator[Draft]:
-    """`functions` are those of the file that reduce over a warp."""
+    """Yield the edits of a kernel. `functions` are those of the file that reduce over a warp."""
     texts = [word.text for word in body]
     yield from _for_all_lanes(body, texts)
     if any(text.startswith(_REDUCES) or text in functions for text in texts):
@@ -28,24 +28,25 @@ def warps(body: Sequence[CodeWord], functions: frozenset[str]) -> Iterator[Draft
 
 
 def reducing(words: Sequence[CodeWord]) -> bool:
-    """Whether these reduce over a warp."""
+    """Return whether these tokens hold a reduction over a warp."""
     return any(word.text.startswith(_REDUCES) for word in words)
 
 
 def halving(words: Sequence[CodeWord]) -> bool:
-    """Whether these have a tree of threads, which halves their number in each step."""
+    """Return whether these tokens hold a tree reduction, which halves the number of threads in each step."""
     return any((sign.text, by.text) in _HALVES for sign, by in pairwise(words))
 
 
 def powers_of_two(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """A number of threads that grows by warps, where trees need a power of two."""
+    """Yield edits that double a number of threads instead of adding a warp, where tree reductions need a power of
+    two."""
     for sign, by in pairwise(body):
         if sign.text == "+=" and by.text in _SIZES:
             yield Draft("operator", 0.4, (put(sign, "*="), put(by, "2")))
 
 
 def whole_warps(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """Blocks of as many threads as a size says, rounded up to whole warps."""
+    """Yield edits that round the number of threads of a block, which a size gives, up to whole warps."""
     texts = [word.text for word in body]
     shapes = {texts[at + 1] for at in range(len(texts) - 1) if texts[at] == "dim3"}
     for at, text in enumerate(texts):
@@ -59,7 +60,7 @@ def whole_warps(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def _second(texts: Sequence[str], at: int) -> tuple[int, int]:
-    """The words of a launch's second argument: the first, and the one behind the last."""
+    """Return the range of a launch's second argument: the index of its first token, and that behind its last."""
     depth, commas = 0, list[int]()
     for end in range(at, min(at + 64, len(texts))):
         depth += (texts[end] in "([{") - (texts[end] in ")]}")
@@ -71,7 +72,7 @@ def _second(texts: Sequence[str], at: int) -> tuple[int, int]:
 
 
 def _trees(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """A tree of threads that stops a step too early for those which go on."""
+    """Yield edits of a tree reduction that stops a step too early for the threads which go on."""
     halved = {texts[at] for at in range(len(texts) - 2) if (texts[at + 1], texts[at + 2]) in _HALVES}
     for at in range(1, len(texts) - 2):
         if texts[at] == ">" and texts[at - 1] in halved and texts[at + 1] != "0" and texts[at + 2] in (";", ")"):
@@ -79,7 +80,7 @@ def _trees(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
 
 
 def _for_all_lanes(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """A sum that goes down to the first lane, where all lanes may use it: each, and all at once."""
+    """Yield edits of a sum that goes down to the first lane, where all lanes may use it: each, and all at once."""
     downs = [at for at, text in enumerate(texts) if text == "__shfl_down_sync"]
     if not downs or any(pair in (("==", "0"), ("!", "lane")) for pair in pairwise(texts[downs[-1]:])):
         return
@@ -89,7 +90,7 @@ def _for_all_lanes(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[D
 
 
 def _first_threads(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """The first thread of the block in place of that of each warp, and the other way round."""
+    """Yield edits that put the first thread of the block in place of that of each warp, and the other way round."""
     called = _called(texts)
     for at in range(5, len(body) - 1):
         if texts[at:at + 2] != ["==", "0"]:
@@ -104,7 +105,7 @@ def _first_threads(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[D
 
 
 def _called(texts: Sequence[str]) -> Mapping[str, str]:
-    """The names that the kernel has for the number of a thread, and of its lane."""
+    """Return the names that the kernel has for the index of a thread, and of its lane."""
     found = dict[str, str]()
     for at in range(1, len(texts) - 6):
         if texts[at] != "=":
@@ -120,8 +121,8 @@ def _called(texts: Sequence[str]) -> Mapping[str, str]:
 
 
 def _steps(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """A loop's step that counts threads where it should count warps, and the other way round; one that lacks a factor
-    which its start has."""
+    """Yield edits of a loop's step that counts threads where it should count warps, the other way round, and of one
+    that lacks a factor which its start has."""
     by_warp = any(pair in _OF_A_WARP for pair in pairwise(texts))
     of_blocks = {texts[at + 4]: None for at in range(len(texts) - 5)
                  if texts[at:at + 4] == ["blockIdx", ".", "x", "*"] and texts[at + 4].isidentifier()}
@@ -140,7 +141,7 @@ def _steps(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
 
 
 def _product(texts: Sequence[str], at: int) -> int:
-    """The last word of a product of `gridDim.x` and a block's threads, 0 where there is none."""
+    """Return the index of the last token of a product of `gridDim.x` and a block's threads, 0 where there is none."""
     # `size_t(gridDim.x) * blockDim.x`, and `(gridDim.x * blockDim.x)`.
     cast = (texts[at - 1], texts[at + 3]) == ("(", ")")
     last = at + 2 + cast

@@ -1,4 +1,4 @@
-"""Why a submission failed, and where its author should look: hints that follow from evidence, never from a guess.
+"""Hints at why a submission failed and where its author should look: they follow from evidence, never from a guess.
 
 Facts come in as values, and leave as words: nothing reads a sentence back.
 """

@@ -48,14 +48,14 @@ class Layout:
 
     @property
     def text(self) -> str:
-        """A sentence that says where an element lies."""
+        """Return a sentence that says where an element lies."""
         if not self.down:
             return f"Element i of {self.name} lies at i."
         return f"Element (i, j) of {self.name}, {self.down} x {self.across}, lies at i * {self.across} + j."
 
     @property
     def steps(self) -> str:
-        """The distance of its rows, of a vector that of its elements."""
+        """Return the distance of its rows, or of a vector's elements."""
         if not self.is_matrix:
             return f"neighbours in {self.name} lie next to each other"
         return f"a row of {self.name} has {self.across} = {self.columns:,}"
@@ -83,8 +83,8 @@ class TensorAccess:
 
     @property
     def unsteady(self) -> bool:
-        """Whether it is not known how a loop moves on, or programs begin among what others take: of its reach nothing
-        is known then."""
+        """Return whether nothing is known of its reach: it is not known how a loop moves on, or programs begin among
+        what others take."""
         step, times = self.access.step, self.access.times
         return times > 1 and (step is None or any(
             moved and step <= moved <= step * (times - 1) for moved in self.access.programs))
@@ -95,26 +95,26 @@ class TensorAccess:
 
     @property
     def count(self) -> str:
-        """The number of the tensor's elements, as a product of the names of its sizes."""
+        """Return the number of the tensor's elements, as a product of the names of its sizes."""
         return " * ".join(filter(None, (self.layout.down, self.layout.across)))
 
     @property
     def dimensions(self) -> Iterator[tuple[int, int | None, int]]:
-        """The tile's dimensions along which several lanes take part: number, distance of neighbours, size."""
+        """Yield the tile's dimensions along which several lanes take part: number, distance of neighbours, size."""
         for number, (size, apart) in enumerate(zip(self.access.tile, self.access.lanes, strict=True)):
             if size > 1 and max(self.access.live[number], self.access.last[number]) > 1:
                 yield number, apart, size
 
     def named(self, number: int) -> str:
-        """A number with the name of the one size, or of the product of two, that it equals."""
+        """Return a number with the name of the one size, or of the product of two, that it equals."""
         names = [name for name, size in self.sizes.items() if size == number] or [
             f"{a} * {b}" for a, b in combinations_with_replacement(self.sizes, 2)
             if self.sizes[a] * self.sizes[b] == number]
         return f"{names[0]} = {number:,}" if len(names) == 1 and number > 1 else f"{number:,}"
 
     def along(self, apart: int) -> int:
-        """The number of the tile's lanes that lie this far apart, those of further dimensions that go on behind them
-        included, unless a new row begins there."""
+        """Return the number of the tile's lanes that lie this far apart, those of further dimensions that go on behind
+        them included, unless a new row begins there."""
         sizes = {step: size for _, step, size in self.dimensions if step}
         reach = apart
         while (size := sizes.pop(reach, 0)) and (reach == apart or not self.layout.is_matrix):
@@ -123,8 +123,8 @@ class TensorAccess:
 
     @classmethod
     def of_threads(cls, access: Access) -> tuple[Access, int]:
-        """A load or store in which each thread takes a few elements at once, one beside the other, as that of all of
-        them in a row; and how many each takes."""
+        """Return a load or store in which each thread takes a few elements at once, one beside the other, as that of
+        all of them in a row; and how many each takes."""
         *tile, several = access.tile
         *lanes, apart = access.lanes
         # How far threads lie apart is not known where one takes part, or some do not.
@@ -138,13 +138,14 @@ class TensorAccess:
 
     @property
     def one_row(self) -> bool:
-        """Whether each program has a row of its own: the mask of a one-dimensional tile ends where a row does."""
+        """Return whether each program has a row of its own: the mask of a one-dimensional tile ends where a row
+        does."""
         access, columns = self.access, self.layout.columns
         return self.layout.is_matrix and access.lanes == [1] and access.live == [columns] != access.tile
 
     @property
     def flat(self) -> bool:
-        """Whether the kernel counts elements without regard to rows."""
+        """Return whether the kernel counts elements without regard to rows."""
         access, columns = self.access, self.layout.columns
         if not self.layout.is_matrix:
             return True
@@ -158,7 +159,7 @@ class TensorAccess:
 
 
 def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
-    """Hint for the first access whose strides or programs are not those of its tensor."""
+    """Return a hint for the first access whose strides or programs are not those of its tensor."""
     for one in seen:
         # How far lanes lie apart may not be known, or how far a loop reaches.
         if not one.unsteady and not one.looked_up and (hint := _strides(one) or (
@@ -179,7 +180,7 @@ def _strides(one: TensorAccess) -> Hint | None:
 
 
 def _programs(one: TensorAccess) -> Hint | None:
-    """Hint for programs that do not lie as far apart as a tile is large."""
+    """Return a hint for programs that do not lie as far apart as a tile is large."""
     access, layout = one.access, one.layout
     tile = {apart: size for _, apart, size in one.dimensions if apart}
     lanes, step = math.prod(access.tile), abs(access.step or 0)
@@ -212,7 +213,8 @@ def _programs(one: TensorAccess) -> Hint | None:
 
 
 def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
-    """The grid, loop or mask that left elements of the output unwritten, judging by the one store to it.
+    """Return a hint at the grid, loop or mask that left elements of the output unwritten, judging by the one store to
+    it.
 
     `unwritten` marks the elements. None where a simulator did not see how far the programs reach.
     """
@@ -248,7 +250,7 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
 
 
 def overlapping(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
-    """Hint for a store in a loop of which each program begins among what the one before it stores."""
+    """Return a hint for a store in a loop of which each program begins among what the one before it stores."""
     if len(seen) != 1 or not (one := seen[0]).flat:
         return None
     access, step, further, end = one.access, one.access.step or 0, one.access.times - 1, one.access.end or 0
@@ -264,7 +266,7 @@ def overlapping(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
 
 
 def rest_by_groups(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
-    """Hint for the store of a rest that begins at the number of whole groups, not of the elements in them."""
+    """Return a hint for the store of a rest that begins at the number of whole groups, not of the elements in them."""
     first = int(unwritten.flatten().int().argmax())
     for rest, groups in product(seen, seen):
         start = rest.access.first
@@ -297,7 +299,7 @@ class Part(NamedTuple):
 
 
 def _reach(one: TensorAccess) -> Iterator[Part]:
-    """The reach of a store along rows and columns, or along all elements where it knows no rows."""
+    """Yield the reach of a store along rows and columns, or along all elements where it knows no rows."""
     access, layout = one.access, one.layout
     moves = [moved if moved and (layout.is_matrix or moved < layout.total) else 0 for moved in access.programs]
     step = max(0, access.step or 0)

@@ -49,18 +49,18 @@ class Called:
 
     @cached_property
     def outputs(self) -> set[int]:
-        """The buffers that hold the output."""
+        """Return the buffers that hold the output."""
         return {number for number, buffer in enumerate(self.plan.buffers) if buffer.given == self.output}
 
     @cached_property
     def accesses(self) -> list[TensorAccess]:
-        """The loads and stores of tensors whose layout is known, but for those that threads make in a loop."""
+        """Return the loads and stores of tensors whose layout is known, except those that threads make in a loop."""
         # A thread's rounds need not be those of the file: a compiler makes several of them at once.
         return [one for one in self.every_access if one.access.times == 1 or not self.words.names.threads]
 
     @cached_property
     def every_access(self) -> list[TensorAccess]:
-        """The loads and stores of tensors whose layout is known."""
+        """Return the loads and stores of tensors whose layout is known."""
         launches = {(self.plan.kernels[one.kernel].name, one.grid): one for operations in self.plan.calls()
                     for one in operations if isinstance(one, Launch)}
         numbers = any(isinstance(p, Input) and p.dtype in ("int64", "int32", "int16")
@@ -74,17 +74,17 @@ class Called:
                 and all(one.live) and not self._in_parts(one)]
 
     def _in_parts(self, access: Access) -> bool:
-        """Whether each lane takes a part of an element, as compilers have it for the low half of an int64."""
+        """Return whether each lane takes a part of an element, as compilers have it for the low half of an int64."""
         given = self.plan.buffers[access.buffer].given
         kept = next((p for p in self.assignment.parameters if p.name == given and not isinstance(p, Scalar)), None)
         return kept is not None and 0 < access.width < ITEM_BYTES[dtype_of(kept, self.case)]
 
     def place(self, line: int) -> Place | None:
-        """A line of the student's file; None where no line is known, which is 0."""
+        """Return a line of the student's file; None where no line is known, which is 0."""
         return place(self.assignment, self.source, line)
 
     def _layouts(self) -> dict[int, Layout]:
-        """Layouts of the parameters' tensors, and of whole copies of them, by buffer."""
+        """Return the layouts of the parameters' tensors, and of whole copies of them, by buffer."""
         known: dict[int, Layout] = {}
         for parameter in self.assignment.parameters:
             if isinstance(parameter, Scalar) or len(parameter.shape) not in (1, 2) or (

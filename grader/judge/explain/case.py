@@ -1,4 +1,4 @@
-"""Why a check failed, in a sentence with figures and a hint that follows from the evidence."""
+"""The explanation of a failed check: a sentence with figures, and a hint that follows from the evidence."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_EXPLAINED = 1 << 22
 
 
 def explain_case(called: Called, inputs: Inputs, answer: Compared) -> Detail | None:
-    """What is wrong with a call that was run and compared; None if nothing is.
+    """Return what is wrong with a call that was run and compared; None if nothing is.
 
     `inputs` are the judge's own, as they were before the call. The assignment is about the output to speak of.
     """
@@ -81,12 +81,12 @@ def _explain(called: Called, inputs: Inputs, answer: Compared, comparison: Compa
 
 
 def _named(name: str, message: str, several: bool) -> str:
-    """A message about one of several outputs says which."""
+    """Return a message that says, where there are several outputs, which one it is about."""
     return message if not several or message.startswith(f"{name} ") else f"{name}: {message[:1].lower()}{message[1:]}"
 
 
 def _others(answer: Compared) -> str:
-    """Which of several outputs were written, where some were not; "" for one output."""
+    """Return which of several outputs were written, where some were not; "" for one output."""
     written = [name for name, one in answer.outputs.items() if one.unwritten_count < one.count or one.passed]
     missing = [name for name in answer.outputs if name not in written]
     return f" The call wrote {listed(written)} and not {listed(missing)}." if written else ""
@@ -104,7 +104,7 @@ def _input_changed(called: Called, total: int, several: bool) -> Detail:
 
 
 def _with_figures(detail: Detail, comparison: Comparison) -> Detail:
-    """The detail with the number of wrong elements, the worst of them and the map of errors."""
+    """Return the detail with the number of wrong elements, the worst of them and the map of errors."""
     return detail.model_copy(update={
         "wrong": comparison.count, "total": comparison.total, "unwritten": comparison.unwritten_count,
         "worst": comparison.worst, "error_map": error_map(comparison), "corner": corner(comparison)})
@@ -117,7 +117,7 @@ def _kind(comparison: Comparison) -> FailureKind:
 
 
 def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
-    """The best explanation of an answer: what a kernel was seen to do, else a mistake that is known to give this
+    """Return the best explanation of an answer: what a kernel was seen to do, else a mistake that is known to give this
     answer, else what the answer looks like."""
     comparison, small = evidence.comparison, evidence.comparison.total <= MOST_EXPLAINED
     seen = beside(called) or exchanged(called)
@@ -165,7 +165,7 @@ def _uncovered(called: Called, comparison: Comparison) -> Hint | None:
 
 
 def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
-    """What the output looks like, or where to begin if it looks like nothing known."""
+    """Return what the output looks like, or where to begin if it looks like nothing known."""
     comparison = evidence.comparison
     if kind == "unwritten" and comparison.unwritten_count == comparison.total:
         out = "the output" if len(called.assignment.outputs) == 1 else called.output
@@ -189,7 +189,7 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
 
 
 def _launched(called: Called) -> str:
-    """What was launched on the output, where it is one launch."""
+    """Return what was launched on the output, where it is one launch."""
     launches = [one for one in called.launches if named(one) & called.outputs]
     if len(launches) != 1:
         return ""

@@ -35,7 +35,7 @@ WEAK = frozenset({"", UNKNOWN, "zero", "not finite", "race"})
 
 @dataclass(frozen=True)
 class Hint:
-    """What was `seen` and where to `look`, each one or two whole sentences or "".
+    """A hint: what was `seen` and where to `look`, each one or two whole sentences or "".
 
     `pattern` is a name that is the same in every case that shows the same, "" where none was looked for; `line` is that
     of the student's file, 0 where none is known. `fits` are the patterns that a case does not tell apart. What is not
@@ -87,11 +87,11 @@ class Evidence:
 
     @property
     def broken(self) -> bool:
-        """Whether most wrong elements are NaN or infinite."""
+        """Return whether most wrong elements are NaN or infinite."""
         return 2 * int((self.wrong & self.finite).sum()) < self.count
 
     def of_numbers(self) -> Evidence:
-        """The same without the elements that are NaN or infinite."""
+        """Return the same evidence without the elements that are NaN or infinite."""
         part = copy(self)
         part.written = self.finite
         part._take(self.wrong & self.finite)
@@ -103,8 +103,8 @@ class Evidence:
         self._few = wrong.nonzero()[:: 1 + self.count // 4096].unbind(1)
 
     def is_explained_by(self, answer: Tensor, agreement: float = AGREEMENT) -> bool:
-        """Whether an answer (of the output's shape), stored as a kernel would, accounts for the wrong elements, and for
-        the written ones in general."""
+        """Return whether an answer (of the output's shape), stored as a kernel would, accounts for the wrong elements,
+        and for the written ones in general."""
         answer = answer.to(self.got.device).reshape(self.got.shape)
         wrong, written, count = self.wrong, self.written, self.count
         if self.large:
@@ -141,7 +141,8 @@ class Evidence:
         )
 
     def _fits(self, answer: Tensor, at: Any = ...) -> tuple[Tensor, Tensor]:
-        """Where the output equals an answer within rounding, and where it is much nearer to that than to the right."""
+        """Return where the output equals an answer within rounding, and where it is much nearer to that than to the
+        right one."""
         got, answer = self.got[at], answer[at]
         apart, same = (got - answer).abs(), (got == answer) | (got.isnan() & answer.isnan())
         close = (apart <= 2 * self.comparison.allowed[at] + self._rounding * answer.abs()) | same

@@ -60,7 +60,7 @@ def explain_failure(
     assignment: Assignment, kind: FailureKind, message: str, *, line: int = 0, text: str = "",
     constants: Mapping[str, str] | None = None, signal: int | None = None, exited: bool = False,
 ) -> Detail:
-    """Why there is no answer, and where to look.
+    """Return why there is no answer, and where to look.
 
     `message` comes from the submission's process or the judge; `line` and `text` are the line of the student's file (0
     and "" if none is known), `constants` those that its kernel was compiled with, by name. `signal` is the number of
@@ -76,7 +76,7 @@ def explain_failure(
 
 
 def explain_unreadable(assignment: Assignment, problem: Unreadable) -> Detail:
-    """Why a file cannot be read, and what to hand in."""
+    """Return why a file cannot be read, and what to hand in."""
     hint = UNREADABLE[problem.cause].format(file=assignment.file, most=problem.most)
     return Detail(kind="unreadable_source", message=_plain(problem.message), hint=hint)
 
@@ -84,7 +84,8 @@ def explain_unreadable(assignment: Assignment, problem: Unreadable) -> Detail:
 def hinted(
     clues: Sequence[Clue], kind: FailureKind, message: str, text: str = "", known: Mapping[str, str] | None = None
 ) -> str | None:
-    """The hint of the first clue that fits a failure; None if none does. `known` fills places beside the clue's own."""
+    """Return the hint of the first clue that fits a failure; None if none does. `known` fills places beside the clue's
+    own."""
     for clue in clues:
         if kind in clue.kinds and (found := re.search(clue.message, message)):
             names = {**(known or {}), **_named(found)}
@@ -137,7 +138,7 @@ def _crash(words: Failures, signal: int | None, exited: bool) -> str:
 
 
 def _unwrapped(message: str, words: Failures) -> str:
-    """The objection of a compiler or an allocator, without the text around it and without addresses."""
+    """Return the objection of a compiler or an allocator, without the text around it and without addresses."""
     message = re.sub(r" at 0x[0-9a-f]+(?=>)", "", message)
     if found := re.search(r"tried to allocate ([\d.]+ ?\w+)", message, re.IGNORECASE):
         return f"Out of memory: the call tried to allocate {found[1]}"
@@ -145,6 +146,6 @@ def _unwrapped(message: str, words: Failures) -> str:
 
 
 def _plain(message: str) -> str:
-    """The message as one line of printable text."""
+    """Return the message as one line of printable text."""
     message = " ".join("".join(c if c.isprintable() else " " for c in message).split())
     return message if len(message) <= MESSAGE_CHARACTERS else message[: MESSAGE_CHARACTERS - 1] + "…"

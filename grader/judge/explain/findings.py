@@ -22,9 +22,9 @@ LARGEST_BLOCK = 1 << 20
 def explain_findings(
     assignment: Assignment, source: str, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess] = (),
 ) -> Detail | None:
-    """What fails a run whatever its answer is: an assertion that does not hold, an access outside a tensor, programs
-    that store different values to one element, an undefined operation that goes wrong. None if there is nothing of
-    these.
+    """Return what fails a run whatever its answer is: an assertion that does not hold, an access outside a tensor,
+    programs that store different values to one element, an undefined operation that goes wrong. None if there is
+    nothing of these.
 
     `source` is the student's file, `accesses` are its loads and stores.
     """
@@ -41,7 +41,7 @@ def explain_findings(
 def _failure(
     found: seen.Finding, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess], source: str, words: Phrases
 ) -> tuple[FailureKind, Hint] | None:
-    """The failure that a finding is by itself; None if it is none."""
+    """Return the failure that a finding is by itself; None if it is none."""
     match found:
         case seen.Assertion():
             said = " ".join(found.message.split())
@@ -80,7 +80,7 @@ def _failure(
 
 
 def told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
-    """What a finding says beside a wrong answer."""
+    """Return what a finding says beside a wrong answer."""
     sights, line = words.sights, in_line(found.line)
     match found:
         case seen.Recast():
@@ -130,7 +130,8 @@ def _race(found: seen.Race, words: Phrases) -> Hint:
 
 
 def undefined(found: seen.Undefined, words: Phrases, source: str = "") -> Hint:
-    """What a kernel leaves to chance: neither its language nor a GPU defines it, though one of them may do it right."""
+    """Return a hint at what a kernel leaves to chance: neither its language nor a GPU defines it, though one of them
+    may do it right."""
     chance = words.closer(words.chances[found.what], found, source)
     first, other = (program(one, *found.programs) for one in [*found.programs, (0, 0, 0), (0, 0, 0)][:2])
     # Shared memory is a program's own.
@@ -142,8 +143,8 @@ def undefined(found: seen.Undefined, words: Phrases, source: str = "") -> Hint:
 
 
 def left_early(findings: Sequence[seen.Finding], words: Phrases) -> Hint | None:
-    """Hint for lanes that have ended before a barrier at which others wait: what comes after it is done without
-    them."""
+    """Return a hint for lanes that have ended before a barrier at which others wait: what comes after it is done
+    without them."""
     line = next((found.line for found in findings if isinstance(found, seen.Undefined)
                  and found.what == "divergent" and not found.certain and words.sights.left_early), None)
     return None if line is None else Hint(
@@ -151,12 +152,13 @@ def left_early(findings: Sequence[seen.Finding], words: Phrases) -> Hint | None:
 
 
 def _sides(found: seen.OutOfBounds) -> tuple[int, int]:
-    """The elements by which an access reaches past the end of its tensor, and before the start."""
+    """Return the elements by which an access reaches past the end of its tensor, and before the start."""
     return max(0, found.highest - found.elements + 1), max(0, -found.lowest)
 
 
 def _reaches(found: seen.OutOfBounds, name: str) -> str:
-    """ "The load in line 10 reaches up to 19 elements past the end of x, which has 45, in 4 programs: …"."""
+    """Return a sentence such as "The load in line 10 reaches up to 19 elements past the end of x, which has 45, in 4
+    programs: …"."""
     sides = [f"up to {plural(far, 'element')} {side}" for far, side in zip(
         _sides(found), ("past the end", "before the start"), strict=True) if far]
     text = f"The {ACCESS[found.access]}{in_line(found.line)} reaches {' and '.join(sides) or 'outside'} of {name}"
@@ -173,7 +175,7 @@ def _outside(
     found: seen.OutOfBounds, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess], source: str,
     words: Phrases,
 ) -> Hint:
-    """The hint for an access outside its tensor."""
+    """Return the hint for an access outside its tensor."""
     here = [one for one in accesses if (one.access.line, one.access.tensor) == (found.line, found.tensor)]
     for one in findings:
         if isinstance(one, seen.Overflow) or (isinstance(one, seen.Recast) and one.given == found.given):
@@ -191,7 +193,7 @@ def _outside(
 
 
 def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: str, words: Phrases) -> str:
-    """The hint that an access outside its tensor gives by itself."""
+    """Return the hint that an access outside its tensor gives by itself."""
     past, before = _sides(found)
     far, sights = max(past, before), words.sights
     if far > LARGEST_BLOCK:
@@ -230,7 +232,7 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: 
 
 
 def _by_itself(one: TensorAccess, found: seen.OutOfBounds) -> Hint | None:
-    """Hint for what the places of an access show without its tensor."""
+    """Return a hint for what the places of an access show without its tensor."""
     access, each = one.access, (one.access.tile or [1])[-1]
     if one.words.names.threads and each in SHARES and access.lanes[-2:] == [each**2, 1]:
         return one.hint("", f"Each thread moves {each} elements at once, and the next one begins {each**2} further on: "
@@ -243,7 +245,8 @@ def _by_itself(one: TensorAccess, found: seen.OutOfBounds) -> Hint | None:
 
 
 def _later(one: TensorAccess, found: seen.OutOfBounds) -> bool:
-    """Whether an access reaches outside by what its loop adds: no first round does, or no lane is off where it goes."""
+    """Return whether an access reaches outside by what its loop adds: no first round does, or no lane is off where it
+    goes."""
     access, first = one.access, one.access.model_copy(update={"times": 1}).end
     return access.times > 1 and ((first is not None and first <= found.elements) or any(
         size * (apart or 0) == abs(access.step or 0) and access.last[number] == size

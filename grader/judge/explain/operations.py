@@ -1,4 +1,4 @@
-"""What the launches and copies of a call do together: what they leave unwritten, read too early, or take for another
+"""The joint effect of a call's launches and copies: what they leave unwritten, read too early, or take for another
 tensor."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STRIDES = ("Neighbouring elements of a dimension lie as far apart as its stride 
 
 
 def explain_unwritten(called: Called) -> Detail | None:
-    """The reason why a call cannot write its output; None where it can."""
+    """Return the reason why a call cannot write its output; None where it can."""
     out = called.output
     # A copy does not write its source.
     reaching = [one for one in called.operations if named(one) & called.outputs
@@ -57,7 +57,8 @@ def explain_unwritten(called: Called) -> Detail | None:
 
 
 def read_too_early(called: Called, found: Unwritten) -> Hint | None:
-    """Hint for a launch that reads a temporary which a fill sets in part, or to which only a later launch stores."""
+    """Return a hint for a launch that reads a temporary which a fill sets in part, or to which only a later launch
+    stores."""
     seen, names = called.ran.accesses, [called.plan.kernels[one.kernel].name for one in called.launches]
     read = {one.buffer for one in seen if (one.kernel, one.tensor) == (found.kernel, found.tensor)}
     stores = {one.kernel: one.access for one in seen if one.buffer in read and one.access != "load"}
@@ -79,8 +80,8 @@ def read_too_early(called: Called, found: Unwritten) -> Hint | None:
 
 
 def explain_copies(called: Called) -> Hint | None:
-    """Hint for copies that leave out a part of an output, or write a part twice. None where launches write to the
-    output as well."""
+    """Return a hint for copies that leave out a part of an output, or write a part twice. None where launches write to
+    the output as well."""
     copies = [one for one in called.operations if isinstance(one, Copy) and one.target.buffer in called.outputs]
     if not copies or any(named(one) & called.outputs for one in called.launches):
         return None
@@ -102,7 +103,7 @@ def explain_copies(called: Called) -> Hint | None:
 
 
 def beside(called: Called) -> Hint | None:
-    """What was seen beside an answer and may explain it; None if that is nothing."""
+    """Return what was seen beside an answer and may explain it; None if that is nothing."""
     findings = called.ran.findings
     unwritten = [found for found in findings if isinstance(found, Unwritten)]
     early = next(filter(None, (read_too_early(called, found) for found in unwritten)), None) or next((
@@ -118,7 +119,7 @@ def beside(called: Called) -> Hint | None:
 
 
 def left_unread(called: Called) -> Hint | None:
-    """Hint for a temporary of which the kernels read fewer elements than they store."""
+    """Return a hint for a temporary of which the kernels read fewer elements than they store."""
     copied = {one.source.buffer for one in called.operations if isinstance(one, Copy)}
     for number, buffer in enumerate(called.plan.buffers):
         seen = [one for one in called.ran.accesses if one.buffer == number]
@@ -139,8 +140,8 @@ def left_unread(called: Called) -> Hint | None:
 
 
 def read_while_added(called: Called) -> Hint | None:
-    """Hint for a load of what all programs of the same launch add to before it, which the load does not wait for. None
-    where programs may wait for each other."""
+    """Return a hint for a load of what all programs of the same launch add to before it, which the load does not wait
+    for. None where programs may wait for each other."""
     words = called.words.sights
     waits = {called.plan.kernels[one.kernel].name for one in called.launches if one.cooperative}
     seen = [one for one in called.ran.accesses if one.kernel not in waits and one.grid != (1, 1, 1)]
@@ -155,7 +156,7 @@ def read_while_added(called: Called) -> Hint | None:
 
 
 def exchanged(called: Called) -> Hint | None:
-    """Hint for two tensors that a launch passes in each other's place, by the kernel's names for them."""
+    """Return a hint for two tensors that a launch passes in each other's place, by the kernel's names for them."""
     tensors = {one.name for one in called.assignment.parameters if not isinstance(one, Scalar)}
     for launch in called.launches:
         kernel, given = called.plan.kernels[launch.kernel], {}
@@ -172,7 +173,7 @@ def exchanged(called: Called) -> Hint | None:
 
 
 def not_contiguous(called: Called) -> Hint | None:
-    """Hint for a case of which a tensor is not contiguous."""
+    """Return a hint for a case of which a tensor is not contiguous."""
     for one in called.assignment.parameters:
         if not isinstance(one, Scalar) and one.name in called.case.strides:
             return Hint(f"In this case {one.name} is not contiguous: it has {_strides(one, called.case)}.", STRIDES,
@@ -181,7 +182,7 @@ def not_contiguous(called: Called) -> Hint | None:
 
 
 def between_elements(called: Called, names: Sequence[str]) -> Detail:
-    """What is wrong with a call that wrote between the elements of these tensors."""
+    """Return what is wrong with a call that wrote between the elements of these tensors."""
     one = next(p for p in called.assignment.parameters if p.name == names[0] and not isinstance(p, Scalar))
     stored = next((store for store in called.ran.accesses if store.access != "load"
                    and called.plan.buffers[store.buffer].given == one.name), None)

@@ -22,7 +22,8 @@ MOST_LINES, MOST_SIGNS = 8, 1_000
 
 
 def explain_refusal(assignment: Assignment, source: str, refused: Refused) -> Detail:
-    """What was asked in which line, why it is refused, and what to do instead. `source` is the student's file."""
+    """Return what was asked in which line, why it is refused, and what to do instead. `source` is the student's
+    file."""
     wording = phrases_of(assignment).refusals[refused.why]
     asked = wording.asked.replace("{operator}", quoted(_called(refused.operator)))
     where = f"Line {refused.line}" if refused.line else "The function"
@@ -32,7 +33,7 @@ def explain_refusal(assignment: Assignment, source: str, refused: Refused) -> De
 
 
 def explain_missing(assignment: Assignment, elsewhere: Sequence[str]) -> Detail:
-    """Why there is no file. `elsewhere` are other files that seem to be meant for it."""
+    """Return why there is no file. `elsewhere` are other files that seem to be meant for it."""
     file = " or ".join(dict.fromkeys(one.file for one in assignment.in_languages()))
     if not elsewhere:
         return explain_failure(assignment, "missing_file", f"{file} is not in the submission.")
@@ -49,8 +50,8 @@ def explain_missing(assignment: Assignment, elsewhere: Sequence[str]) -> Detail:
 
 
 def explain_absent(assignment: Assignment, source: str, absent: Absent) -> Detail:
-    """The name that is missing, the skipped line that would have made it, and what to do. `source` is the student's
-    file."""
+    """Return the name that is missing, the skipped line that would have made it, and what to do. `source` is the
+    student's file."""
     left, words = absent.skipped, phrases_of(assignment)
     said = f" ({quoted(' '.join(left.text.split()))})" if left.text else ""
     skip = words.skips[left.why]
@@ -67,7 +68,7 @@ def explain_absent(assignment: Assignment, source: str, absent: Absent) -> Detai
 
 
 def _called(operator: str) -> str:
-    """An operator's name as a student knows it: `mul` for `aten::mul.Tensor`."""
+    """Return an operator's name as a student knows it: `mul` for `aten::mul.Tensor`."""
     if not operator.startswith("aten::"):
         return operator
     name = operator.removeprefix("aten::").partition(".")[0]
@@ -75,7 +76,7 @@ def _called(operator: str) -> str:
 
 
 def explain_foreign(kernel: str, found: Sequence[str], front_end: FrontEnd, *, library: bool) -> Detail:
-    """A kernel that a library brings, or one with inline assembly or foreign functions, for courses that refuse it."""
+    """Explain why a course refuses a kernel that a library brings, or one with inline assembly or foreign functions."""
     calls, names = front_end.phrases.calls, listed([quoted(one) for one in found])
     what = "is one of the library" if library else "uses inline assembly or a foreign function:"
     return Detail(kind="policy", message=f"The kernel {quoted(kernel)} {what} {names}.",
@@ -85,8 +86,8 @@ def explain_foreign(kernel: str, found: Sequence[str], front_end: FrontEnd, *, l
 def explain_remarks(
     assignment: Assignment, skipped: Iterable[Skipped], findings: Iterable[Finding] = (), source: str = "",
 ) -> list[str]:
-    """A sentence for each reason why statements were skipped, for each load that relies on masked lanes, and for each
-    operation that goes right by chance. `source` is the student's file."""
+    """Return a sentence for each reason why statements were skipped, for each load that relies on masked lanes, and for
+    each operation that goes right by chance. `source` is the student's file."""
     words = phrases_of(assignment)
     reasons: dict[tuple[Why, str], list[Skipped]] = {}
     for one in skipped:
@@ -101,7 +102,7 @@ def explain_remarks(
 
 
 def _masked(words: Phrases, source: str, line: int) -> str:
-    """A sentence about a load that relies on masked lanes: a block pointer takes no `other`."""
+    """Return a sentence about a load that relies on masked lanes: a block pointer takes no `other`."""
     checked = words.sights.bounds_checked
     text = "\n".join(source.splitlines()[line - 1:line + MOST_LINES])[:MOST_SIGNS] if line else ""
     depths = accumulate((sign == "(") - (sign == ")") for sign in text)

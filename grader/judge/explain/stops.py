@@ -1,5 +1,5 @@
-"""Why a call has no answer: what a planner, the rules of a plan (which ask for what no GPU of the target has), a
-simulator, a compiler or an executor said instead; and what is wrong with a timed call."""
+"""The reasons why a call has no answer: what a planner, the rules of a plan (which ask for what no GPU of the target
+has), a simulator, a compiler or an executor said instead; and what is wrong with a timed call."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ AGAIN = ("Timed calls are like all others: new values, at the sizes of their cas
 
 
 def explain_stop(assignment: Assignment, source: str, stop: Stop) -> Detail:
-    """Why there is no answer, and where to look. `source` is the student's file.
+    """Return why there is no answer, and where to look. `source` is the student's file.
 
     A stop tells about the file, and the kind is "needs_gpu" where only a GPU can tell. It is never a failure of the
     grader's: a confined process, which may say anything, has no word for those.
@@ -98,7 +98,7 @@ def _cannot(assignment: Assignment, source: str, cannot: CannotSimulate) -> Deta
 
 
 def explain_slow(assignment: Assignment, source: str, exhausted: Exhausted, case: str, seconds: float) -> Detail:
-    """Of a case that may only be too long for the simulator, since another one took it so many seconds."""
+    """Explain a case that may only be too long for the simulator, since another one took it so many seconds."""
     return Detail(
         kind="needs_gpu", place=place(assignment, source, exhausted.line),
         message=f"The simulator did not finish the kernel {quoted(exhausted.kernel)} in time. As {case} took "
@@ -108,7 +108,7 @@ def explain_slow(assignment: Assignment, source: str, exhausted: Exhausted, case
 
 
 def explain_uncompiled(assignment: Assignment) -> Detail:
-    """Of kernels that took a compiler the rest of an attempt's time, after every case had come out right."""
+    """Explain kernels that took a compiler the rest of an attempt's time, after every case had come out right."""
     return Detail(
         kind="needs_gpu",
         message="Every case that was run here is right, but compiling for a GPU took all the time that was left: "
@@ -150,7 +150,7 @@ def _problem(assignment: Assignment, source: str, problem: rules.Problem) -> Det
 
 
 def _asked(problem: rules.Problem, phrases: Phrases, assignment: Assignment) -> tuple[str, str]:
-    """What is asked for and what there is; and what to do instead."""
+    """Return what is asked for and what there is; and what to do instead."""
     line, words, own = in_line(problem.line), phrases.calls, phrases.names.own_unnamed
     given = written_name(
         assignment, problem.given) if isinstance(problem, rules.BeyondBuffer | rules.HostMemory) else ""
@@ -199,7 +199,7 @@ def _size(size: int) -> str:
 
 
 def explain_timed(wrong: Wrong) -> Detail:
-    """What is wrong with a timed call, which runs on contents that no call before has seen."""
+    """Return what is wrong with a timed call, which runs on contents that no call before has seen."""
     if wrong.what == "values":
         named = wrong.name != "out"
         figures = [OutputFigures(name=wrong.name, wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten,

@@ -43,8 +43,8 @@ class Summary:
 
 
 def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> Summary:
-    """One message and one hint for an assignment, from the public checks that decide its verdict. Students read both:
-    of hidden checks they tell what `grader.model.hidden` allows."""
+    """Return one message and one hint for an assignment, from the public checks that decide its verdict. Students read
+    both: of hidden checks they tell what `grader.model.hidden` allows."""
     said = _explain(assignment, [check for check in checks if not check.hidden])
     message, hint = in_words(checks)
     return replace(said, message=f"{said.message} {message}".strip(), hint=said.hint or hint)
@@ -85,7 +85,7 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
 
 
 def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> tuple[CheckResult, Detail, bool]:
-    """The check to cite, the detail whose hint is for all, and whether the hint names a cause.
+    """Return the check to cite, the detail whose hint is for all, and whether the hint names a cause.
 
     A cause that most cases show speaks for all of them, also for those that fail in another way.
     """
@@ -125,7 +125,7 @@ def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> 
 
 
 def _recognised(voters: Sequence[CheckResult], *, strong: bool = False) -> str:
-    """The pattern that speaks for all, "" if none does. `strong`: no weak one."""
+    """Return the pattern that speaks for all, "" if none does. `strong`: no weak one."""
     patterns = Counter(pattern for c in voters for pattern in _patterns(c))
     named = Counter({pattern: count for pattern, count in patterns.items() if pattern not in WEAK})
     for pattern, count in (named if strong else named or patterns).most_common(1):
@@ -135,7 +135,7 @@ def _recognised(voters: Sequence[CheckResult], *, strong: bool = False) -> str:
 
 
 def _counted(failed: Sequence[CheckResult], deciding: Sequence[CheckResult], cases: Sequence[CheckResult]) -> str:
-    """ "Wrong in 3 of 8 cases", "Fails in 1 of 8 cases and is wrong in 2". """
+    """Return the number of wrong cases in words: "Wrong in 3 of 8 cases", "Fails in 1 of 8 cases and is wrong in 2"."""
     all_cases = plural(len(cases), "case")
     where = f"in {len(deciding)} of {all_cases}"
     if len(deciding) == len(cases):
@@ -151,13 +151,14 @@ def _detail(check: CheckResult) -> Detail:
 
 
 def _patterns(check: CheckResult) -> list[str]:
-    """The patterns that a case shows, the most telling first: several where the case does not tell them apart."""
+    """Return the patterns that a case shows, the most telling first: several where the case does not tell them
+    apart."""
     detail = _detail(check)
     return detail.fits or ([detail.pattern] if detail.pattern not in ("", UNKNOWN) else [])
 
 
 def _speaks(check: CheckResult) -> bool:
-    """Whether a failure depends on what a kernel computes where."""
+    """Return whether a failure depends on what a kernel computes where."""
     kind = _detail(check).kind
     return _is_answer(kind) or kind == "out_of_bounds"
 
@@ -169,8 +170,8 @@ def _is_answer(kind: FailureKind) -> bool:
 def in_common(
     assignment: Assignment, failed: Sequence[CheckResult], passed: Sequence[CheckResult], *, blocks: bool
 ) -> str:
-    """The simplest condition that every failed case meets and no passed one: "exactly those where M and N differ". ""
-    where there is none. `blocks`: how sizes compare with those of blocks may be one."""
+    """Return the simplest condition that every failed case meets and no passed one: "exactly those where M and N
+    differ". "" where there is none. `blocks`: how sizes compare with those of blocks may be one."""
     cases = [*failed, *passed]
     if not any(max(c.sizes.values(), default=0) > 1 for c in passed) or len(cases) < FEWEST_CASES:
         return ""
@@ -185,7 +186,7 @@ def in_common(
 def _conditions(
     assignment: Assignment, cases: Sequence[CheckResult], failed: int, blocks: bool
 ) -> Iterator[tuple[str, int, list[bool]]]:
-    """Conditions, each with a block in them, and which cases meet them; the first `failed` have failed."""
+    """Yield conditions, each with a block in them, and which cases meet them; the first `failed` have failed."""
     # What kernels are not told decides nothing.
     names = [name for name in cases[0].sizes if all(c.told is None or name in c.told for c in cases[:failed])]
     passed = cases[failed:]

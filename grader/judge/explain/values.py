@@ -1,4 +1,5 @@
-"""What a wrong answer equals, and where it is wrong: mistakes that its assignment knows, then facts.
+"""The explanation of a wrong answer by what it equals and where it is wrong: mistakes that its assignment knows, then
+facts.
 
 A fact says what was seen, for all wrong elements that it speaks of, and then asks where it may come from. One of few
 elements, or one that many answers show, is none.
@@ -59,7 +60,7 @@ MOST_MISTAKES, MOST_PAIRED = 24, 1 << 14
 
 
 def known_mistakes(assignment: Assignment, evidence: Evidence) -> list[Mistake]:
-    """The mistakes whose answer the output equals where the right answer does not, one of each name.
+    """Return the mistakes whose answer the output equals where the right answer does not, one of each name.
 
     The list is empty for an output of one element, which equals anything.
     """
@@ -82,9 +83,9 @@ def known_mistakes(assignment: Assignment, evidence: Evidence) -> list[Mistake]:
 
 
 def known_pair(assignment: Assignment, evidence: Evidence) -> tuple[Mistake, Mistake] | None:
-    """The one pair of known mistakes that together give the answer which no mistake gives alone: each changes what the
-    other has left, by as much or as many times, also of what a tensor was then added to. None for several pairs, and
-    for an output of one element."""
+    """Return the one pair of known mistakes that together give the answer which no mistake gives alone: each changes
+    what the other has left, by as much or as many times, also of what a tensor was then added to. None for several
+    pairs, and for an output of one element."""
     if not evidence.dtype.is_floating_point or evidence.exact or not 1 < evidence.got.numel() <= MOST_PAIRED:
         return None
     right, answers = evidence.expected, list[tuple[Mistake, Tensor]]()
@@ -102,7 +103,8 @@ def known_pair(assignment: Assignment, evidence: Evidence) -> tuple[Mistake, Mis
 
 
 def explain_values(evidence: Evidence) -> Hint | None:
-    """What the wrong elements have in common, by their values and by their places; None if it is nothing known."""
+    """Return what the wrong elements have in common, by their values and by their places; None if it is nothing
+    known."""
     if evidence.count == 0 or evidence.broken:
         return _where(evidence) if evidence.count else None
     evidence = evidence.of_numbers()
@@ -142,7 +144,7 @@ def _values(evidence: Evidence) -> Hint | None:
 
 
 def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
-    """What every value may be, or a sentence; where that may come from, and the answer that it would be."""
+    """Yield what every value may be, or a sentence; where that may come from, and the answer that it would be."""
     right, x = evidence.expected, evidence.inputs.get(evidence.output)
     if x is not None:
         yield (f"the right answer to zeros in place of {evidence.output}", UPDATED.format(evidence.output),
@@ -181,8 +183,8 @@ def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
 
 
 def _where(evidence: Evidence) -> Hint | None:
-    """What the wrong elements have in common that no right one shares; None if it is nothing known. Of an answer that
-    is NaN or infinite these elements alone are looked at."""
+    """Return what the wrong elements have in common that no right one shares; None if it is nothing known. Of an answer
+    that is NaN or infinite these elements alone are looked at."""
     wrong = evidence.wrong & ~evidence.finite if evidence.broken else evidence.wrong
     right = ~wrong & evidence.written
     state = "Wrong exactly"
@@ -214,7 +216,7 @@ def _where(evidence: Evidence) -> Hint | None:
 
 
 def _of_groups(wrong: Tensor, right: Tensor) -> Hint | None:
-    """Hint for elements that are wrong at one place of each group that a thread takes at once."""
+    """Return a hint for elements that are wrong at one place of each group that a thread takes at once."""
     at = wrong.flatten().nonzero().flatten()
     for each in SHARES:
         place, alike = int(at[0]) % each, (wrong | right).flatten()[int(at[0]) % each::each]

@@ -27,15 +27,17 @@ BLOCKS = (130, 190)
 
 
 class Proof(NamedTuple):
-    """How many cases the judge finds right, and whether a simulator has looked at all that only a GPU runs."""
+    """The number of cases that the judge finds right, and whether a simulator has looked at all that only a GPU
+    runs."""
 
     cases: int
     whole: bool
 
 
 def proved(prepared: Prepared, case: Case, text: str) -> Proof | None:
-    """The proof of this text as the file; None if a case fails, or one that only a GPU runs where a simulator looks at
-    it. `case` has failed before. Hidden cases take no part: a proof would tell of them. Raises InfrastructureError."""
+    """Return the proof of this text as the file; None if a case fails, or one that only a GPU runs where a simulator
+    looks at it. `case` has failed before. Hidden cases take no part: a proof would tell of them. Raises
+    InfrastructureError."""
     task = prepared.task
     small = task.assignment.cases_for("cpu")
     public = [one for one in small if not one.hidden]
@@ -60,8 +62,8 @@ def proved(prepared: Prepared, case: Case, text: str) -> Proof | None:
 
 
 def fresh(assignment: Assignment, case: Case, drawn: random.Random) -> list[Case]:
-    """Cases of other sizes: small ones, one of some blocks, and for each size one in which it is long. A size that has
-    choices keeps to them, sizes fit each other, and no tensor is empty."""
+    """Return cases of other sizes: small ones, one of some blocks, and for each size one in which it is long. A size
+    that has choices keeps to them, sizes fit each other, and no tensor is empty."""
     names = list(case.sizes)
     sizes = [{name: drawn.randint(2, SMALL) for name in names} for _ in range(2)]
     sizes.append({name: drawn.randint(*(BLOCKS if name in names[-2:] else FEW)) for name in names})
@@ -77,7 +79,7 @@ def fresh(assignment: Assignment, case: Case, drawn: random.Random) -> list[Case
 
 
 def _laid_out(assignment: Assignment, case: Case) -> bool:
-    """Whether no tensor is empty, and no two elements share memory by the strides of a case of other sizes."""
+    """Return whether no tensor is empty, and no two elements share memory by the strides of a case of other sizes."""
     for tensor in (p for p in assignment.parameters if not isinstance(p, Scalar)):
         shape = shape_of(tensor, case)
         try:

@@ -25,8 +25,8 @@ MENDED = ("wrong_answer", "runtime_error")
 
 @dataclass(frozen=True)
 class Pace:
-    """How many edits are tried: `first` together, then ever more, up to `most`; `after` the first that was proved; and
-    `share` of those that a course allows."""
+    """The number of edits to try: `first` together, then ever more, up to `most`; `after` the first that was proved;
+    and `share` of those that a course allows."""
 
     first: int
     most: int
@@ -83,8 +83,8 @@ class _Search:
 def repaired(
     prepared: Prepared, checks: Sequence[CheckResult], progress: Callable[[int, int], object] = lambda tried, most: None
 ) -> Repair | None:
-    """A change of a wrong file that makes every case right; None if there is none among those tried, or nothing to
-    mend. `checks` are the outcomes of the task. `progress` is called with the number of edits that were tried, and
+    """Return a change of a wrong file that makes every case right; None if there is none among those tried, or nothing
+    to mend. `checks` are the outcomes of the task. `progress` is called with the number of edits that were tried, and
     how many there are at most. The caller has judged the task. Raises InfrastructureError."""
     task, hints = prepared.task, prepared.task.course.hints
     front_end = by_suffix(task.assignment.suffix)
@@ -106,8 +106,8 @@ def repaired(
 
 
 def failed_case(prepared: Prepared, checks: Sequence[CheckResult]) -> Case | None:
-    """The smallest public case that failed and that a simulator can run; those with a size of 1 hide most, and come
-    last. None if the verdict is not one that an edit can mend."""
+    """Return the smallest public case that failed and that a simulator can run; those with a size of 1 hide most, and
+    come last. None if the verdict is not one that an edit can mend."""
     if decisive(checks)[0] not in MENDED:
         return None
     failed = {check.case for check in checks if check.stage == "case" and check.outcome == "failed"}
@@ -116,7 +116,7 @@ def failed_case(prepared: Prepared, checks: Sequence[CheckResult]) -> Case | Non
 
 
 def _lines(checks: Sequence[CheckResult]) -> list[int]:
-    """The lines that public checks name, each once."""
+    """Return the lines that public checks name, each once."""
     places = [check.detail.place for check in checks if check.detail and check.detail.place and not check.hidden]
     return list(dict.fromkeys(place.line for place in places if place.line))[:MOST_LINES]
 

@@ -48,8 +48,8 @@ LIST_SECONDS = 10.0
 
 
 class Trial:
-    """Tries edited files of a task on `case`, on the same contents each time. `lost` counts the planners that files
-    have ended, or kept from answering. `end` ends its processes."""
+    """A trial of edited files of a task on `case`, on the same contents each time. `lost` counts the planners that
+    files have ended, or kept from answering. `end` ends its processes."""
 
     def __init__(self, prepared: Prepared, case: Case) -> None:
         task = prepared.task
@@ -61,8 +61,8 @@ class Trial:
         self._simulation = Simulation(prepared.preparing, operations=OPERATIONS, seconds=CALL_SECONDS)
 
     def edits(self, lines: Sequence[int] = ()) -> list[Edit]:
-        """The edits of the student's file, those to try first in front. `lines` are those that evidence names. Raises
-        InfrastructureError."""
+        """Return the edits of the student's file, those to try first in front. `lines` are those that evidence names.
+        Raises InfrastructureError."""
         source, result = memory_file(contents=self._task.text.encode()), memory_file(EDIT_BYTES)
         try:
             reply = self._asked(
@@ -78,7 +78,7 @@ class Trial:
             os.close(result)
 
     def right(self, texts: Sequence[str]) -> list[bool]:
-        """Whether each of at most MOST_EDITED files gives the right answer. Raises InfrastructureError."""
+        """Return whether each of at most MOST_EDITED files gives the right answer. Raises InfrastructureError."""
         plans = self._built(texts) if self._preparing.builds else self._planned(texts)
         return [plan is not None and self._simulated(plan) for plan in plans]
 
@@ -86,7 +86,7 @@ class Trial:
         self._simulation.end()
 
     def _built(self, texts: Sequence[str]) -> list[Plan | None]:
-        """The plans of files that have to be built first, two at a time; each has planners of its own."""
+        """Return the plans of files that have to be built first, two at a time; each has planners of its own."""
         task = self._task
         files = [Preparing(task.assignment, text.encode(), task.course.limits, self._preparing.device)
                  for text in texts]
@@ -116,7 +116,7 @@ class Trial:
     def _asked(
         self, request: ListEdits | PlanEdited, files: list[int], seconds: float
     ) -> Listed | PlannedEdited | Lost:
-        """The answer of a planner that has ended when this returns."""
+        """Return the answer of a planner that has ended when this returns."""
         with self._preparing.station.turn:
             reply = ask_once(
                 lambda: self._preparing.start("planner"), request, EDITING_REPLY, files, seconds=seconds)
@@ -124,7 +124,7 @@ class Trial:
         return reply
 
     def _read(self, file: int, number: int, size: int) -> Plan | None:
-        """A plan that holds."""
+        """Read a plan; None if it does not hold."""
         if not 0 < size <= EDITED_PLAN_BYTES:
             return None
         assignment = self._task.assignment

@@ -1,4 +1,4 @@
-"""What a student is told of changes that make every case right: never that they are the mistake."""
+"""The words for changes that make every case right: a student is never told that they are the mistake."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _ADDED = ("before", "after")
 
 
 def line_of(text: str, edits: Sequence[Edit]) -> int:
-    """The line to look at, the first of the best edit; 0 where edits of several places are as good."""
+    """Return the line to look at, the first of the best edit; 0 where edits of several places are as good."""
     return edits[0].line if len({_place(text, edit) for edit in edits}) <= MOST_PLACES else 0
 
 
 def told(text: str, edits: Sequence[Edit], level: Level, words: Mapping[EditKind, str]) -> str:
-    """A sentence about edits of a file that were proved, which are as good as each other, the best first. Where the
-    level tells the edit itself, it is shown beside the sentence."""
+    """Return a sentence about edits of a file that were proved, which are as good as each other, the best first. Where
+    the level tells the edit itself, it is shown beside the sentence."""
     best = edits[0]
     kinds: dict[tuple[tuple[int, ...], str], EditKind] = {}
     for edit in edits:
@@ -51,7 +51,7 @@ def told(text: str, edits: Sequence[Edit], level: Level, words: Mapping[EditKind
 
 
 def _place(text: str, edit: Edit) -> str:
-    """The lines that an edit changes, or the line before or after which it adds some."""
+    """Return the lines that an edit changes, or the line before or after which it adds some."""
     *others, line = lines_of(text, edit)
     if others:
         return f"in lines {', '.join(map(str, others))} and {line} together"

@@ -52,7 +52,7 @@ class Baselines:
         self._first.start()
 
     def executor(self) -> Executor:
-        """A living executor. Raises InfrastructureError."""
+        """Return a living executor. Raises InfrastructureError."""
         self._first.join()
         return self._living()
 
@@ -70,7 +70,7 @@ class Baselines:
         return self._executor
 
     def program(self, assignment: Assignment, case: Case, function: str) -> int:
-        """The number of a baseline's program in `executor()`. Raises InfrastructureError."""
+        """Return the number of a baseline's program in `executor()`. Raises InfrastructureError."""
         executor = self.executor()
         key = assignment.name, case.name, function
         if key not in self._loaded:
@@ -85,7 +85,7 @@ class Baselines:
 
 
 def load_baseline(executor: Executor, assignment: Assignment, case: Case, function: str) -> int:
-    """Loads a baseline and returns its program's number. Raises InfrastructureError."""
+    """Load a baseline and return its program's number. Raises InfrastructureError."""
     given = parameters_of(assignment, Wanted(case, scalars(assignment, case)))
     file = f"baseline_{assignment.name}_{case.name}_{function}.py"
     number = executor.load_baseline(baseline_source(assignment.name), file, function, given)
@@ -95,7 +95,7 @@ def load_baseline(executor: Executor, assignment: Assignment, case: Case, functi
 
 
 def scalars(assignment: Assignment, case: Case) -> dict[str, Value]:
-    """The numbers that a baseline is given: always the same, since they are compiled into it."""
+    """Return the numbers that a baseline is given: always the same, since they are compiled into it."""
     distributions = {} if assignment.distributions is None else assignment.distributions(case)
     return {one.name: middle(distributions[one.name], case.sizes)
             for one in assignment.parameters if isinstance(one, Scalar) and one.name in distributions}

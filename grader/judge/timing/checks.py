@@ -31,15 +31,15 @@ class Laid:
     elements: int
 
     def places(self, count: int, each: int, generator: torch.Generator) -> Tensor:
-        """Secret places in `memory`, shape (`count`, `each`): `each` in the tensor of each of the first `count` slots.
-        """
+        """Return secret places in `memory`, shape (`count`, `each`): `each` in the tensor of each of the first `count`
+        slots."""
         places = torch.randint(self.elements, (count, each), generator=generator, device=self.starts.device)
         return places.add_(self.starts[:count, None])
 
 
 class Checks:
-    """Made before the calls, from the slots' `inputs`, which `laid` describes as flat memory; `doubtful` comes after.
-    """
+    """Checks of slots' answers, made before the calls, from the slots' `inputs`, which `laid` describes as flat memory;
+    `doubtful` comes after."""
 
     def __init__(
         self, assignment: Assignment, case: Case, inputs: Sequence[Inputs], laid: Sequence[Laid],
@@ -55,7 +55,7 @@ class Checks:
             self._looks.append((tensor.memory, places, tensor.memory[places]))
 
     def doubtful(self, answered: Sequence[Answered]) -> list[int]:
-        """The slots whose answers look wrong, or whose inputs have changed."""
+        """Return the slots whose answers look wrong, or whose inputs have changed."""
         # Written so that NaN fails.
         doubts = torch.stack([(check(self._inputs, answered) <= 1).logical_not() for check in self._checks]).any(dim=0)
         for memory, places, kept in self._looks:
@@ -67,7 +67,7 @@ class Checks:
 def _checks_of(
     assignment: Assignment, case: Case, inputs: Sequence[Inputs], generator: torch.Generator
 ) -> Iterator[SlotCheck]:
-    """Checks of all outputs."""
+    """Yield checks of all outputs."""
     sharing: dict[tuple[Any, int], list[Assignment]] = {}
     for view in assignment.views():
         if view.spot_check is not None:

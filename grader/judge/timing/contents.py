@@ -33,7 +33,8 @@ class _Filled:
 
 
 class SlotContents:
-    """Draws the tensors of `pieces`, which has each one's pieces in all slots by the name of the parameter."""
+    """The contents of the tensors of `pieces`, which has each one's pieces in all slots by the name of the
+    parameter."""
 
     def __init__(
         self, assignment: Assignment, case: Case, pieces: Mapping[str, Sequence[Piece]], generator: torch.Generator
@@ -58,13 +59,13 @@ class SlotContents:
         self._partners: dict[str, Tensor] = {}
 
     def laid(self, names: Sequence[str]) -> list[Laid]:
-        """Where these tensors lie, as bits."""
+        """Return where these tensors lie, as bits."""
         return [Laid(one.memory.view(POISON[one.memory.dtype][0]), one.starts,
                      spanned(one.shape, one.pieces[0].tensor.stride()))
                 for one in (self._filled[name] for name in names)]
 
     def renew(self, count: int) -> None:
-        """Draws new contents for the first `count` slots."""
+        """Draw new contents for the first `count` slots."""
         shapes = {name: one.shape for name, one in self._filled.items()}
         distributions = {name: one.distribution for name, one in self._filled.items()}
         self._partners = partner_tables(distributions, shapes, count, self._generator)
@@ -78,7 +79,7 @@ class SlotContents:
         self._write(slice(0, count))
 
     def again(self, slot: int) -> None:
-        """Writes the same contents of a slot once more."""
+        """Write the same contents of a slot once more."""
         self._write(slice(slot, slot + 1))
 
     def _by_kernel(self, one: _Filled) -> bool:
@@ -101,7 +102,7 @@ class SlotContents:
 
 
 def _flat(pieces: Sequence[Piece]) -> Tensor:
-    """The memory of the pieces' arena as one tensor of their dtype."""
+    """Return the memory of the pieces' arena as one tensor of their dtype."""
     memory, dtype = pieces[0].arena.memory, pieces[0].tensor.dtype
     return memory[: len(memory) // dtype.itemsize * dtype.itemsize].view(dtype)
 

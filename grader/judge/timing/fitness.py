@@ -1,4 +1,4 @@
-"""Is the machine fit for timing? Clocks, heat and neighbours by NVML, and whether the baseline drifts.
+"""The machine's fitness for timing: clocks, heat and neighbours by NVML, and whether the baseline drifts.
 
 nvidia-ml-py is optional, and a driver need not answer every question: a figure that cannot be read is None, the report
 says so, and nothing fails. No figure here changes a score: on an unfit machine the measurement is repeated.
@@ -73,7 +73,7 @@ class Snapshot:
 
 
 def take(uuid: str, ours: Collection[int] = ()) -> Snapshot:
-    """The current state of the device `uuid` ("GPU-…", see `uuid_of`). Takes some milliseconds, never raises.
+    """Return the current state of the device `uuid` ("GPU-…", see `uuid_of`). Takes some milliseconds, never raises.
 
     `ours` are the pids, in this process's namespace, of our processes that hold a context on the device, this one
     included. Clocks and reasons mean most while the device works: an idle device has low clocks.
@@ -112,12 +112,12 @@ def take(uuid: str, ours: Collection[int] = ()) -> Snapshot:
 
 
 def state() -> Snapshot:
-    """The current state of the device. Processes below this one are ours."""
+    """Return the current state of the device. Processes below this one are ours."""
     return take(uuid_of(), ours={os.getpid(), *processes.descendants(os.getpid())})
 
 
 def driver_version() -> str:
-    """The version of NVIDIA's driver; "" if nvidia-ml-py is missing or does not know it."""
+    """Return the version of NVIDIA's driver; "" if nvidia-ml-py is missing or does not know it."""
     nvml = _nvml()
     if isinstance(nvml, str):
         return ""
@@ -130,7 +130,7 @@ def driver_version() -> str:
 
 
 def uuid_of(device: int = 0) -> str:
-    """NVML's name for a CUDA device, which does not depend on CUDA_VISIBLE_DEVICES."""
+    """Return NVML's name for a CUDA device, which does not depend on CUDA_VISIBLE_DEVICES."""
     # Here because commands that time nothing start faster without torch.
     import torch
 
@@ -138,7 +138,7 @@ def uuid_of(device: int = 0) -> str:
 
 
 def reasons_of(bits: int) -> tuple[str, ...]:
-    """The reasons in NVML's bit mask, in words; unknown bits by their numbers."""
+    """Return the reasons in NVML's bit mask, in words; unknown bits by their numbers."""
     known = [name for bit, name in REASONS.items() if bits & bit]
     rest = bits & ~sum(REASONS)
     return (*known, *([f"reason 0x{rest:x}"] if rest else []))
@@ -147,7 +147,8 @@ def reasons_of(bits: int) -> tuple[str, ...]:
 def others(
     listed: Sequence[int], ours: Collection[int], percents: Mapping[int, int] | None
 ) -> tuple[Neighbour, ...] | None:
-    """The compute processes of `listed` that are not `ours`, each with its use; None if ours cannot be told apart.
+    """Return the compute processes of `listed` that are not `ours`, each with its use; None if ours cannot be told
+    apart.
 
     `percents` holds the use of processes that had any; None if it is unknown. In a container NVML may list the host's
     pids: if none of ours is listed, the pids belong to another namespace.
@@ -161,7 +162,7 @@ def others(
 
 
 def unfit(snapshot: Snapshot) -> str | None:
-    """The reason why the machine is unfit for measuring now, in a sentence; None if it is fit.
+    """Return the reason why the machine is unfit for measuring now, in a sentence; None if it is fit.
 
     A neighbour whose use is unknown counts as computing; a neighbour that only holds memory does not.
     """
@@ -174,7 +175,7 @@ def unfit(snapshot: Snapshot) -> str | None:
 
 
 def describe(before: Snapshot, after: Snapshot) -> list[str]:
-    """Sentences for a report about the machine between two snapshots, the most important first."""
+    """Return sentences for a report about the machine between two snapshots, the most important first."""
     if reason := after.unavailable or before.unavailable:
         return [f"The GPU's clocks and temperature could not be watched: {reason}."]
     sentences = [s for s in (unfit(after) or unfit(before),) if s]
@@ -245,7 +246,7 @@ def _neighbours(
 
 @cache
 def _nvml() -> Any:
-    """The initialised NVML module, or the reason why there is none."""
+    """Return the initialised NVML module, or the reason why there is none."""
     try:
         nvml = importlib.import_module("pynvml")
     except ImportError:
@@ -258,7 +259,7 @@ def _nvml() -> Any:
 
 
 def sm_clock() -> float | None:
-    """The device's current SM clock in MHz; None if it cannot be read."""
+    """Return the device's current SM clock in MHz; None if it cannot be read."""
     nvml = _nvml()
     if isinstance(nvml, str):
         return None
@@ -288,8 +289,8 @@ class Figure:
 
 
 def figure(replays: Sequence[float]) -> Figure:
-    """The figure of a measurement's replays, in seconds a call. Raises ValueError unless there is at least one and all
-    are positive and finite."""
+    """Return the figure of a measurement's replays, in seconds a call. Raises ValueError unless there is at least one
+    and all are positive and finite."""
     if not replays or not all(0 < seconds < math.inf for seconds in replays):
         raise ValueError("positive, finite times of at least one replay expected")
     centre = statistics.median(replays)
@@ -297,7 +298,7 @@ def figure(replays: Sequence[float]) -> Figure:
 
 
 def unsteady(took: Figure) -> str | None:
-    """A sentence if a baseline's replays vary too much among themselves, else None."""
+    """Return a sentence if a baseline's replays vary too much among themselves, else None."""
     share = took.spread / took.seconds
     return f"The baseline's time varied by {share:.0%} from one replay to the next." if share > UNSTEADY else None
 
@@ -314,7 +315,8 @@ class Drift:
         self._figures: dict[tuple[str, str], deque[Figure]] = defaultdict(lambda: deque(maxlen=RECENT))
 
     def odd(self, assignment: str, case: str, seconds: float) -> str | None:
-        """A sentence if `seconds` a call is odd for this baseline; None if it is not, or too little is known yet.
+        """Return a sentence if `seconds` a call is odd for this baseline; None if it is not, or too little is known
+        yet.
 
         It is compared with the lower median of the latest figures, so a single bad figure among three or more decides
         nothing. A faster baseline is never odd.
@@ -332,7 +334,7 @@ class Drift:
                 f"{seconds / usual - 1:.0%} longer than the {usual * 1e6:.4g} µs that it took here before.")
 
     def record(self, assignment: str, case: str, took: Figure) -> None:
-        """Adds the figure of a measurement that was accepted, or given up because it stayed odd.
+        """Add the figure of a measurement that was accepted, or given up because it stayed odd.
 
         Odd measurements count too: so a lane whose first figure was wrong, or whose machine has changed for good, can
         grade again once most of the latest figures agree.

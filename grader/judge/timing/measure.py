@@ -56,7 +56,8 @@ T = TypeVar("T")
 
 
 def largest_fitting(assignment: Assignment, case: TimedCase, free: FreeMemory) -> tuple[Case, int]:
-    """The largest of the case and its smaller siblings whose pool fits into a GPU's machine, and its number of slots.
+    """Return the largest of the case and its smaller siblings whose pool fits into a GPU's machine, and its number of
+    slots.
 
     Raises InfrastructureError if none fits.
     """
@@ -100,7 +101,7 @@ class Bounds:
     until: float
 
     def later(self, waited: float) -> Bounds:
-        """The same after so many seconds that were none of the submission's."""
+        """Return the same bounds after so many seconds that were none of the submission's."""
         return replace(self, until=self.until + waited)
 
 
@@ -119,7 +120,7 @@ class Measured:
 
 
 def measure_case(timed: Timed, executor: Executor, baselines: Baselines, bounds: Bounds) -> Timing | GpuFailure | Wrong:
-    """Times a case against the baseline, up to TRIES times if the machine is unfit. `executor` is the submission's.
+    """Time a case against the baseline, up to TRIES times if the machine is unfit. `executor` is the submission's.
     Raises InfrastructureError, NoRoomError and torch.OutOfMemoryError."""
     notes: list[str] = []
     drift, case = baselines.drift, timed.case.name
@@ -184,7 +185,7 @@ class Measurement:
         self._limited = work is not None and work(timed.case).flop > 0
 
     def take(self) -> Measured | GpuFailure | Wrong:
-        """Makes all steps."""
+        """Take all steps."""
         stopped = self.bind() or self.size() or self.warm()
         if stopped is not None:
             return stopped
@@ -192,7 +193,7 @@ class Measurement:
         return self.measured(blocks) if isinstance(blocks, Blocks) else blocks
 
     def bind(self) -> GpuFailure | None:
-        """Maps the pool for both sides, and checks an answer of the baseline."""
+        """Map the pool for both sides, and check an answer of the baseline."""
         slots, look = self._pool.slots(), self._pool.look
         if self._baseline.executor is not self._student.executor:
             _sure(self._baseline.executor.bind(slots, look))
@@ -202,7 +203,7 @@ class Measurement:
         return lost
 
     def size(self) -> GpuFailure | None:
-        """Gives the replays of each side as many slots as make them long enough."""
+        """Give the replays of each side as many slots as make them long enough."""
         lost = self._student.prepare()
         if lost is None:
             known = self._timed.names
@@ -211,25 +212,26 @@ class Measurement:
         return lost
 
     def warm(self) -> GpuFailure | Wrong | None:
-        """Keeps a power-bound device at work until it has reached its pace."""
+        """Keep a power-bound device at work until it has reached its pace."""
         if not self._limited or time.monotonic() <= self._baselines.warm_until:
             return None
         stopped = warmed(self.block, until=self._bounds.until)
         return stopped if isinstance(stopped, GpuFailure | Wrong) else None
 
     def draw(self, side: Replays) -> None:
-        """Draws new contents for a side's next replay. A baseline that is bound by memory takes those of the student's,
+        """Draw new contents for a side's next replay. A baseline that is bound by memory takes those of the student's,
         if they are floats: which they are does not change its time, and drawing them takes longer than its calls."""
         theirs = self._limited or side is self._student
         side.draw(expect=theirs, again=not theirs)
 
     def block(self) -> Block | GpuFailure | Wrong:
-        """A replay of the baseline, two of the student, whose answers are checked, and another of the baseline."""
+        """Measure a replay of the baseline, two of the student, whose answers are checked, and another of the
+        baseline."""
         return block(self._baseline_seconds, self._student_seconds,
                      clock=fitness.sm_clock if self._limited else lambda: None)
 
     def settle(self) -> Blocks | GpuFailure | Wrong:
-        """Measures blocks until more would change nothing, by a clock that can be trusted."""
+        """Measure blocks until more would change nothing, by a clock that can be trusted."""
         try:
             blocks = self._blocks()
             if self._student.clocks_differ:
@@ -247,7 +249,7 @@ class Measurement:
         return blocks
 
     def measured(self, blocks: Blocks) -> Measured:
-        """The blocks, with notes and the compiled baseline's time."""
+        """Return the blocks, with notes and the compiled baseline's time."""
         if self._limited:
             self._baselines.warm_until = time.monotonic() + WARM_SECONDS
         notes = []
@@ -278,13 +280,13 @@ class Measurement:
         return taken if isinstance(taken, GpuFailure) else self._pool.check(self._student.count) or taken
 
     def _settled(self, ratios: Sequence[float]) -> bool:
-        """Whether further blocks would change nothing that matters."""
+        """Return whether further blocks would change nothing that matters."""
         ends, ratio = (self._bounds.threshold.floor, self._bounds.threshold.target), estimate(ratios)
         narrow = (ratio.high - ratio.low) / ratio.median < WIDTH
         return settled(ratio, *ends) or (narrow and not straddles(ratio, ends))
 
     def _compiled(self) -> float:
-        """Seconds a call of the compiled baseline, which is reported and not graded."""
+        """Return the compiled baseline's seconds a call, which are reported and not graded."""
         compiled = replace(self._baseline, program=_program(
             self._timed, COMPILED, self._baseline.executor, self._baselines))
         _right(compiled)
@@ -303,7 +305,7 @@ def _program(timed: Timed, function: str, executor: Executor, baselines: Baselin
 
 
 def _right(baseline: Replays) -> None:
-    """Checks an answer of the baseline. Raises InfrastructureError if it is wrong."""
+    """Check an answer of the baseline. Raises InfrastructureError if it is wrong."""
     baseline.pool.draw(1, baseline.scalars)
     _sure(baseline.executor.run(baseline.program, 0, seconds=BASELINE_SECONDS))
     wrong = baseline.pool.check(1, looked=False)
@@ -312,7 +314,7 @@ def _right(baseline: Replays) -> None:
 
 
 def _sure(answer: T | GpuFailure) -> T:
-    """The answer of the baseline's side. Raises InfrastructureError if it failed."""
+    """Return the answer of the baseline's side. Raises InfrastructureError if it failed."""
     if isinstance(answer, GpuFailure):
         raise InfrastructureError(f"the baseline failed: {answer.message}")
     return answer

@@ -33,7 +33,7 @@ class Blocks:
 
     @property
     def ratios(self) -> list[float]:
-        """The baseline's time over the student's, one for each block."""
+        """Return the baseline's time over the student's, one for each block."""
         return abba_ratios(self.baseline, self.student) if self.baseline else []
 
 
@@ -51,7 +51,7 @@ def block(
     baseline: Callable[[], float], student: Callable[[], float | F], *,
     clock: Callable[[], float | None] = lambda: None,
 ) -> Block | F:
-    """Measures baseline, student, student, baseline. `clock` returns the device's clock, if it can be read."""
+    """Measure baseline, student, student, baseline. `clock` returns the device's clock, if it can be read."""
     clocks: list[float | None] = []
     first = baseline()
     clocks.append(clock())
@@ -69,13 +69,13 @@ def block(
 
 
 class OutOfTime(Exception):
-    """The time was used up before there were enough blocks."""
+    """The end of the time before there were enough blocks."""
 
 
 def paired(
     measure: Callable[[], Block | F], *, settled: Callable[[Sequence[float]], bool], until: float
 ) -> Blocks | F:
-    """Measures blocks until the ratios are `settled` or there are MOST_BLOCKS. A student's failure is passed on.
+    """Measure blocks until the ratios are `settled` or there are MOST_BLOCKS. A student's failure is passed on.
 
     No block begins after `until` (time.monotonic). Blocks within which the clock changes are dropped. Raises OutOfTime.
     """
@@ -104,7 +104,7 @@ def paired(
 def warmed(
     measure: Callable[[], Block | F], *, until: float, now: Callable[[], float] = time.monotonic
 ) -> F | None:
-    """Keeps both sides at work, as `paired` does, until the device's pace is steady: for each side the medians of the
+    """Keep both sides at work, as `paired` does, until the device's pace is steady: for each side the medians of the
     last WINDOWS windows agree. A student's failure is passed on."""
     until = min(until, now() + MOST_WARMING_SECONDS)
     windows: list[tuple[float, float]] = []

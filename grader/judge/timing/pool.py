@@ -57,7 +57,7 @@ class Wrong:
 
 
 def slot_bytes(assignment: Assignment, case: Case, only: Collection[str] | None = None) -> int:
-    """Bytes of a slot, or of its tensors named in `only`."""
+    """Return the bytes of a slot, or of its tensors named in `only`."""
     return sum(given_tensor(p, case).bytes for p in assignment.parameters
                if not isinstance(p, Scalar) and (only is None or p.name in only))
 
@@ -116,13 +116,13 @@ class Pool:
         self._places = torch.zeros_like(self.look.positions.tensor)
 
     def slots(self) -> list[Slot]:
-        """The tensors of each slot's call."""
+        """Return the tensors of each slot's call."""
         return [{name: pieces[slot] for name, pieces in self._pieces.items()} for slot in range(self.count)]
 
     def draw(
         self, count: int, scalars: Mapping[str, Value], *, expect: bool = True, again: bool = False
     ) -> None:
-        """Draws new contents for the first `count` slots. `scalars` are the numbers of the side whose calls come next.
+        """Draw new contents for the first `count` slots. `scalars` are the numbers of the side whose calls come next.
 
         With `expect`, `check` can check the answers to them. With `again`, inputs that were drawn before stay as they
         are, if calls leave them whole, and all else is written anew.
@@ -149,15 +149,15 @@ class Pool:
         self._choose(count)
 
     def doubtful(self, count: int) -> list[int]:
-        """The slots whose answers or inputs look wrong after a replay on the first `count` slots; on the host all of
-        them. The work does not depend on the result."""
+        """Return the slots whose answers or inputs look wrong after a replay on the first `count` slots; on the host
+        all of them. The work does not depend on the result."""
         if self.contents is None:
             return list(range(count))
         assert self._checks is not None
         return self._checks.doubtful([self._answered(slot) for slot in range(count)])
 
     def check(self, count: int, *, looked: bool = True) -> Wrong | None:
-        """The first error after a replay on the first `count` slots. `looked`: the replay ended with a look."""
+        """Return the first error after a replay on the first `count` slots. `looked`: the replay ended with a look."""
         late = self._is_late()
         doubtful = self.doubtful(count)
         # Again after checking the answers: an element written meanwhile is late as well.
@@ -169,7 +169,7 @@ class Pool:
         return next((wrong for slot in doubtful if (wrong := self._check(slot)) is not None), None)
 
     def close(self) -> None:
-        """Frees the memory; no executor may have it bound any more."""
+        """Free the memory; no executor may have it bound any more."""
         self._checks = None
         for arena in self._arenas:
             arena.close()
@@ -183,7 +183,7 @@ class Pool:
         return arena
 
     def _choose(self, count: int) -> None:
-        """Chooses new secret places in the first `count` slots' outputs."""
+        """Choose new secret places in the first `count` slots' outputs."""
         positions, share = self.look.positions.tensor, len(self._places) // len(self._written)
         slots, parts = torch.arange(share, device=positions.device) % count, self._places.view(-1, share)
         for part, pieces, starts in zip(parts, self._written.values(), self._starts, strict=True):
@@ -201,15 +201,15 @@ class Pool:
         return (words[self._places] != look.target.tensor).any()
 
     def _given(self, slot: int) -> Inputs:
-        """A slot's inputs in shared memory."""
+        """Return a slot's inputs in shared memory."""
         return {**{name: self._pieces[name][slot].tensor for name in self._filled}, **self._scalars}
 
     def _answered(self, slot: int) -> Answered:
-        """A slot's outputs in shared memory."""
+        """Return a slot's outputs in shared memory."""
         return {name: pieces[slot].tensor for name, pieces in self._written.items()}
 
     def _renew(self, count: int) -> None:
-        """On the host: draws new inputs, or changes some elements if the assignment has `renew`."""
+        """Draw new inputs on the host, or change some elements if the assignment has `renew`."""
         self._drawn = []
         for slot in range(count):
             given = self._given(slot)
@@ -224,7 +224,7 @@ class Pool:
             self._drawn.append({**drawn, **self._scalars})
 
     def _check(self, slot: int) -> Wrong | None:
-        """Compares a slot's whole answers with the right ones for the inputs that were drawn."""
+        """Compare a slot's whole answers with the right ones for the inputs that were drawn."""
         answered = self._answered(slot)
         if self.contents is None:
             return self._compared(self._drawn[slot], {name: value.cpu() for name, value in answered.items()})
@@ -237,7 +237,7 @@ class Pool:
         return self._compared(given, {**answered, **{name: left[name] for name in answered if name in left}})
 
     def _compared(self, given: Inputs, answered: Answered) -> Wrong | None:
-        """The first error of a call that was given this and has answered so."""
+        """Return the first error of a call that was given this and has answered so."""
         for view in self._assignment.views():
             for first, output, part in in_parts(view, given, answered):
                 wrong = _wrong(compare(output, *answer_and_tolerance(view, part)), first, view.output.name)
@@ -248,7 +248,7 @@ class Pool:
 
 
 def _poison(pieces: Sequence[Piece]) -> None:
-    """Poisons an output in neighbouring slots, with the zones between them; or its elements alone, if it has gaps."""
+    """Poison an output in neighbouring slots, with the zones between them; or its elements alone, if it has gaps."""
     first, last = pieces[0], pieces[-1]
     if first.tensor.is_contiguous():
         as_integer, bits = POISON[first.tensor.dtype]
@@ -259,7 +259,7 @@ def _poison(pieces: Sequence[Piece]) -> None:
 
 
 def _wrong(comparison: Comparison, first: int, name: str) -> Wrong | None:
-    """The error in a comparison of a part of an output, which begins at row `first`."""
+    """Return the error in a comparison of a part of an output, which begins at row `first`."""
     if comparison.passed:
         return None
     worst = comparison.worst

@@ -38,7 +38,7 @@ class Replays:
     _taken: list[Taken] = field(default_factory=list)
 
     def prepare(self, count: int = 1) -> GpuFailure | None:
-        """Measures the time that launching and waiting take, and finds the number of slots that makes a replay long
+        """Measure the time that launching and waiting take, and find the number of slots that makes a replay long
         enough. `count` is a first guess: 1 for an unknown kernel, since a single call may take seconds."""
         look = self.pool.look
         nothing = self.executor.capture(self.program, [], look, seconds=self.limit)
@@ -71,12 +71,12 @@ class Replays:
         return None
 
     def draw(self, *, expect: bool, again: bool = False) -> None:
-        """Draws contents that no call has seen before, or with `again` leaves the inputs. With `expect` the pool can
+        """Draw contents that no call has seen before, or with `again` leave the inputs. With `expect` the pool can
         check the answers."""
         self.pool.draw(self.count, self.scalars, expect=expect, again=again)
 
     def replay(self) -> float | GpuFailure:
-        """Replays the calls on the current contents. Returns seconds a call."""
+        """Replay the calls on the current contents. Returns seconds a call."""
         assert self._calls is not None
         taken = self.executor.replay(self._calls, seconds=self.limit)
         if isinstance(taken, GpuFailure):
@@ -86,16 +86,16 @@ class Replays:
         return max(1e-9, own.host if self.by_host else own.device) / self.count
 
     def trust_host(self) -> None:
-        """Uses the host's clock from now on."""
+        """Use the host's clock from now on."""
         self.by_host = True
 
     def forget(self) -> None:
-        """Drops the times so far, by which the clocks are compared."""
+        """Drop the times so far, by which the clocks are compared."""
         self._taken.clear()
 
     @property
     def clocks_differ(self) -> bool:
-        """Whether the device's clock says less than the host's by more than a late notice explains. A kernel can
+        """Return whether the device's clock says less than the host's by more than a late notice explains. A kernel can
         overwrite the device's times in the driver's memory, but not the host's clock.
 
         A late notice only adds to the host's times, so the shortest of them is trusted. It is compared with the

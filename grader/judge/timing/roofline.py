@@ -45,7 +45,7 @@ MOST_CALLS = 25
 
 
 class RooflineError(Exception):
-    """The roofs cannot be measured: no device, or too little free memory. Never a submission's fault."""
+    """Roofs that cannot be measured: no device, or too little free memory. Never a submission's fault."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Roofline:
 
 
 def share(work: Work, seconds: float, roofline: Roofline) -> tuple[float, str]:
-    """The share of the roof that a kernel of `seconds` reaches (1 is the roof), and the name of that roof.
+    """Return the share of the roof that a kernel of `seconds` reaches (1 is the roof), and the name of that roof.
 
     The roof at which the work would take longest bounds it. Host memory counts at the pinned rate, because a submission
     may stage through pinned memory itself. Raises ValueError if there is no work, or no time.
@@ -88,7 +88,7 @@ latest: dict[int, tuple[float, Roofline]] = {}
 
 
 def roofline(device: int = 0, max_age: float = MAX_AGE_SECONDS) -> Roofline:
-    """The roofs of a CUDA device, measured now or at most `max_age` seconds ago by this process.
+    """Return the roofs of a CUDA device, measured now or at most `max_age` seconds ago by this process.
 
     Call it while no executor is busy. Raises RooflineError.
     """
@@ -99,7 +99,7 @@ def roofline(device: int = 0, max_age: float = MAX_AGE_SECONDS) -> Roofline:
 
 
 def fraction(work: Work, seconds: float) -> tuple[float, str]:
-    """`share` of this process's latest roofs, of any age.
+    """Return the `share` of this process's latest roofs, of any age.
 
     If the share is above IMPOSSIBLE, the roofs are measured again: another process may have lowered them, and no
     student is suspected for it. Raises RooflineError.
@@ -117,7 +117,7 @@ def fraction(work: Work, seconds: float) -> tuple[float, str]:
 
 
 def measure_roofline(device: int = 0) -> Roofline:
-    """Measures the roofs of a CUDA device, which should be otherwise idle. Raises RooflineError."""
+    """Measure the roofs of a CUDA device, which should be otherwise idle. Raises RooflineError."""
     if not torch.cuda.is_available():
         raise RooflineError("no CUDA device")
     start = time.monotonic()
@@ -136,7 +136,7 @@ def measure_roofline(device: int = 0) -> Roofline:
 
 
 def _copy(device: int) -> tuple[float, str]:
-    """Bytes/s read and written by the fastest copy, and its name."""
+    """Return the bytes/s read and written by the fastest copy, and its name."""
     least = COPY_PER_L2 * torch.cuda.get_device_properties(device).L2_cache_size
     size = min(max(COPY_BYTES, least), _room(device) // 2 // 4096 * 4096)
     if size < least:
@@ -155,7 +155,7 @@ def _copy(device: int) -> tuple[float, str]:
 
 
 def _matmul(device: int) -> tuple[float, str]:
-    """FLOP/s of the fastest product, and its shape."""
+    """Return the FLOP/s of the fastest product, and its shape."""
     room = _room(device)
     rates, generator = [], torch.Generator("cuda")
     for m, n, k in MATMULS:
@@ -173,7 +173,7 @@ def _matmul(device: int) -> tuple[float, str]:
 
 
 def _from_host() -> float:
-    """Bytes/s of a contiguous copy from pinned host memory."""
+    """Return the bytes/s of a contiguous copy from pinned host memory."""
     # Filled, because all unwritten pages are the same page of zeros.
     source = torch.full((HOST_BYTES // 4,), 1.5, pin_memory=True)
     target = torch.empty(HOST_BYTES // 4, device="cuda")
@@ -192,7 +192,7 @@ def _warm(call: Callable[[], object]) -> None:
 
 
 def _median_seconds(call: Callable[[], object]) -> float:
-    """Median seconds of a call in a graph, which holds as many calls as fit into the time for a way."""
+    """Return the median seconds of a call in a graph, which holds as many calls as fit into the time for a way."""
     stream: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     with torch.cuda.stream(stream):
         call()

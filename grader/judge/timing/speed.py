@@ -27,8 +27,8 @@ SPEED_SECONDS = 600.0
 def time_case(
     prepared: Prepared, planned: TaskPlans, case: TimedCase, machine: CallRunner
 ) -> Timing | Stopped | Wrong:
-    """Times a submission against the baseline on a timed case, and checks every answer. Raises InfrastructureError if
-    it cannot be timed."""
+    """Time a submission against the baseline on a timed case, and check every answer. Raises InfrastructureError if it
+    cannot be timed."""
     if not isinstance(machine, GpuMachine):
         raise InfrastructureError("speed is measured on a GPU, never guessed")
     until, task = time.monotonic() + SPEED_SECONDS, prepared.task

@@ -1,4 +1,5 @@
-"""Finds an autotuner's fastest configuration: each is run as it would be timed, and its answers are checked."""
+"""The search for an autotuner's fastest configuration: each one is run as it would be timed, and its answers are
+checked."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ REPLAYS = 3
 def tuned(
     prepared: Prepared, plan: Plan | Unplanned, wanted: Wanted, launching: Launching, *, slots: int, until: float
 ) -> Plan | Unplanned | GpuFailure | Wrong:
-    """The plan of a timed case with the fastest configuration of each autotuner; `plan` has any configurations. None is
-    tried after `until` (time.monotonic). Raises the same errors as `measure_case`."""
+    """Return the plan of a timed case with the fastest configuration of each autotuner; `plan` has any configurations.
+    None is tried after `until` (time.monotonic). Raises the same errors as `measure_case`."""
     chosen: list[int] = []
     while isinstance(plan, Plan) and len(chosen) < len(plan.tuners):
         count = min(plan.tuners[len(chosen)].candidates, MOST_CANDIDATES)
@@ -46,7 +47,7 @@ def _fastest(
     prepared: Prepared, planned: Sequence[Plan | Unplanned], wanted: Wanted, launching: Launching, slots: int,
     until: float,
 ) -> int | Unplanned | GpuFailure | Wrong:
-    """The number of the fastest plan. A configuration that asks for more than the GPU has is passed over, as a
+    """Return the number of the fastest plan. A configuration that asks for more than the GPU has is passed over, as a
     language's own autotuner does. Returns the first other failure, or the last one if all are passed over."""
     best, least = -1, math.inf
     failure = GpuFailure("out_of_resources", "no configuration of the autotuner can be started")

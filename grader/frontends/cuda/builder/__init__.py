@@ -1,1 +1,1 @@
-"""Builds a student's file: an object that plans instead of running, and the kernels as texts."""
+"""The builder of a student's file: it makes an object that plans instead of running, and a PTX text of each kernel."""

@@ -1,4 +1,5 @@
-"""Finding the student's function in the object that their file became, and whether it takes what it will be given."""
+"""The search for the student's function in the object that their file became, and the check that it takes what it will
+be given."""
 
 from __future__ import annotations
 
@@ -47,8 +48,8 @@ class Found:
 
 @dataclass(frozen=True)
 class NotFound:
-    """Why the function cannot be called: nothing has its name, or it takes something else. `message` says what there
-    is."""
+    """The reason why the function cannot be called: nothing has its name, or it takes something else. `message` says
+    what there is."""
 
     missing: bool
     message: str
@@ -59,7 +60,7 @@ def find(
     folder: Path, objects: Sequence[str], function: str, given: Sequence[Given], source: str, kernels: Collection[str],
     *, until: float,
 ) -> Found | NotFound:
-    """Looks for the function. `kernels` are the symbols of kernels, which the object has functions of its own for.
+    """Look for the function. `kernels` are the symbols of kernels, which the object has functions of its own for.
     Raises TooSlow."""
     plain = hidden(source)
     declared = declared_function(plain, function)
@@ -82,11 +83,11 @@ def find(
 
 
 _Candidate = tuple[str, str, list[str] | None]
-"""How a function is bound, in a letter of `nm`'s, its symbol, and its types; C leaves these out."""
+"""A candidate: its binding as a letter of `nm`'s, its symbol, and its types; C leaves these out."""
 
 
 def _candidates(folder: Path, objects: Sequence[str], function: str, until: float) -> list[_Candidate]:
-    """Functions of this name."""
+    """Return the functions of this name."""
     rows = _DEFINED.findall(output(["nm", *objects], folder, until))
     symbols = [(bound, symbol) for _, bound, symbol in rows if function in symbol]
     mangled = "".join(f"{symbol}\n" for _, symbol in symbols).encode()
@@ -102,7 +103,7 @@ def _candidates(folder: Path, objects: Sequence[str], function: str, until: floa
 
 
 def _split(text: str) -> list[str]:
-    """The parameters of a list, which may hold commas in brackets of their own."""
+    """Return the parameters of a list, which may hold commas in brackets of their own."""
     parts, depth, begin = [], 0, 0
     for index, sign in enumerate(text):
         depth += (sign in "(<[{") - (sign in ")>]}")
@@ -113,7 +114,7 @@ def _split(text: str) -> list[str]:
 
 
 def _normal(type_: str) -> str:
-    """A type in one spelling, without what makes no difference to a caller."""
+    """Return a type in one spelling, without what makes no difference to a caller."""
     type_ = re.sub(r"\b(const|volatile|__restrict__|__restrict|restrict|struct)\b", " ", type_)
     type_ = re.sub(r"\[\d*\]\s*$", "*", type_)
     stars = type_.count("*")
@@ -126,7 +127,8 @@ def _normal(type_: str) -> str:
 
 
 def _named(parameter: str) -> tuple[str, str]:
-    """The type of a parameter and its name, "" where it has none: the last word, if it is not all."""
+    """Return the type of a parameter and its name, "" where it has none: the last word, if the type is more than that
+    word."""
     left = _ATTRIBUTE.sub(" ", parameter.partition("=")[0]).rstrip()
     before, bracket, sides = left.rpartition("[")
     array = bracket and sides.endswith("]") and (sides == "]" or sides[:-1].isdigit())
@@ -145,7 +147,7 @@ class _Declared:
 
 
 def declared_function(source: str, function: str) -> _Declared:
-    """What the file's definition of a function says of its parameters, as far as that is plain C."""
+    """Return the parameters that the file's definition of a function declares, as far as the definition is plain C."""
     for match in re.finditer(rf"\b{re.escape(function)}\s*\(([^;{{}}()]*)\)\s*(?:noexcept\s*)?\{{", source):
         parts = _split(match[1])
         if parts == ["void"] or not parts:

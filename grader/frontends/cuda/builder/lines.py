@@ -13,8 +13,8 @@ _ROW = re.compile(r"^\S.*\s(0x[0-9a-f]+)(?:\s|$)", re.MULTILINE)
 
 
 def host_lines(folder: Path, library: str, file: str, until: float) -> HostLines:
-    """For each row of the line table, the innermost line of the student's file: that of a call which was inlined, where
-    the row itself belongs to a library. Raises TooSlow."""
+    """Return, for each row of the line table, the innermost line of the student's file: that of a call which was
+    inlined, where the row itself belongs to a library. Raises TooSlow."""
     table = output(["objdump", "--dwarf=decodedline", library], folder, until)
     rows = rows_of(table)
     asked = "".join(f"{row:#x}\n" for row in rows).encode()
@@ -32,5 +32,5 @@ def host_lines(folder: Path, library: str, file: str, until: float) -> HostLines
 
 
 def rows_of(table: str) -> list[int]:
-    """The addresses of objdump's line table, ascending."""
+    """Return the addresses of objdump's line table, ascending."""
     return sorted({int(row, 16) for row in _ROW.findall(table)})[:_MOST_ROWS]

@@ -26,7 +26,7 @@ from grader.plan.plan import MOST_ARGUMENTS, Malformed
 
 STARTS_PROGRAMS = True
 SECONDS = 50.0
-"""Of the clock, for all of a file: the judge waits a little longer."""
+"""The limit for all of a file, in seconds of the clock: the judge waits a little longer."""
 SOURCE_BYTES = 4 << 20
 # Static shared memory: `.shared .align 4 .b8 tile[4096];`
 _SHARED = re.compile(r"^[ \t]*+\.shared\s+(?:\.align\s+\d+\s+)?\.[a-z]+(\d+)\s+[\w$%]+(?:\[(\d+)\])?\s*;", re.MULTILINE)
@@ -66,7 +66,8 @@ def _no_toolkit(seq: int) -> Failed:
 
 
 def build(request: Build, source: bytes, runtime: objects.Runtime, folder: Path) -> bytes | Failed:
-    """What a planner needs of a file, in the form that `built.py` describes. `folder` is empty. Raises TooSlow."""
+    """Return what a planner needs of a file, in the form that `built.py` describes. `folder` is empty. Raises
+    TooSlow."""
     found = toolkits.toolkit()
     if found is None:
         return _no_toolkit(request.seq)
@@ -101,7 +102,7 @@ def build(request: Build, source: bytes, runtime: objects.Runtime, folder: Path)
 
 
 def _too_many(entries: Sequence[EntryText]) -> str | None:
-    """What a result has no room for."""
+    """Return what exceeds the room of a result; None if all fits."""
     if len(entries) > MOST_ENTRIES:
         return f"{len(entries):,} kernels; {MOST_ENTRIES:,} at most"
     for entry in entries:
@@ -112,7 +113,7 @@ def _too_many(entries: Sequence[EntryText]) -> str | None:
 
 
 def built_entry(entry: EntryText) -> BuiltEntry:
-    """A kernel as planners get it."""
+    """Return a kernel as planners get it."""
     shared = sum(int(bits) // 8 * int(count or 1) for bits, count in _SHARED.findall(entry.text))
     symbol, text = _lasting(entry.symbol), _lasting(entry.text)
     if len(symbol) > _MOST_SYMBOL:
@@ -128,8 +129,8 @@ def built_entry(entry: EntryText) -> BuiltEntry:
 
 
 def _lasting(text: str) -> str:
-    """A text without what nvcc puts into names that are a file's own: it depends on the folder, and kernels are known
-    by their texts."""
+    """Return a text without what nvcc puts into names that are a file's own: it depends on the folder, and kernels are
+    known by their texts."""
     return _FILE.sub("00000000", text)
 
 

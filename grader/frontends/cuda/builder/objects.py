@@ -1,4 +1,5 @@
-"""From a student's file to an object that plans instead of running, and the compiler's text of its kernels."""
+"""Compilation of a student's file to an object that plans instead of running, and the compiler's text of its
+kernels."""
 
 from __future__ import annotations
 
@@ -48,8 +49,8 @@ _OPENMP = re.compile(rb"#\s*pragma\s+omp|<omp\.h>")
 
 @dataclass(frozen=True)
 class CompiledObjects:
-    """`ptx` is the text of all kernels, without the names of folders. `objects` are those of the student's file, with
-    the folder that holds them."""
+    """The compiler's output: `ptx` is the text of all kernels, without the names of folders. `objects` are those of the
+    student's file, with the folder that holds them."""
 
     ptx: str
     objects: list[str]
@@ -58,7 +59,7 @@ class CompiledObjects:
 def compile_file(
     folder: Path, file: str, source: bytes, device: Device, toolkit: Toolkit, seq: int, until: float
 ) -> CompiledObjects | Failed:
-    """nvcc's object of the file, and its kernels' text. Raises TooSlow."""
+    """Return nvcc's object of the file, and its kernels' text. Raises TooSlow."""
     (folder / file).write_bytes(source)
     for header in (f"{Path(file).stem}.h", f"{Path(file).stem}.cuh", _OF_ALL):
         (folder / header).write_text(_HEADER)
@@ -89,7 +90,7 @@ class Runtime(BaseModel):
 
 
 def compile_runtime(toolkit: Toolkit, until: float) -> bytes:
-    """A `Runtime` as JSON. Raises RuntimeError and TooSlow."""
+    """Return a `Runtime` as JSON. Raises RuntimeError and TooSlow."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as made:
         folder = Path(made)
         for name, contents in _RUNTIME.items():
@@ -112,7 +113,7 @@ def link(
     folder: Path, file: str, source: bytes, compiled: CompiledObjects, runtime: Runtime, toolkit: Toolkit, seq: int,
     until: float,
 ) -> Failed | None:
-    """Makes LIBRARY. A call that the runtime does not have gets a function that refuses when it is called: code that is
+    """Make LIBRARY. A call that the runtime does not have gets a function that refuses when it is called: code that is
     never called is harmless. Raises TooSlow."""
     (folder / _OURS).mkdir()
     for name, contents in runtime.objects.items():
@@ -136,6 +137,7 @@ def link(
 
 
 def stripped(folder: Path, until: float) -> bytes:
-    """LIBRARY without the names of temporary files, which are others whenever a file is compiled. Raises TooSlow."""
+    """Return LIBRARY without the names of temporary files, which are others whenever a file is compiled. Raises
+    TooSlow."""
     output(["strip", "--strip-all", LIBRARY], folder, until)
     return (folder / LIBRARY).read_bytes()

@@ -1,4 +1,4 @@
-"""Running compilers: with an end, and with what they say."""
+"""Runs of compilers, with a deadline and with what they write."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TooSlow(Exception):
 
 @dataclass(frozen=True)
 class ProgramEnd:
-    """How a program ended, and what it wrote."""
+    """The end of a program: its exit, and what it wrote."""
 
     status: int
     said: str
@@ -34,7 +34,7 @@ def run(
     command: Sequence[str], folder: Path, until: float, given: bytes = b"", *, quiet: bool = False,
     most: int = SAID_BYTES,
 ) -> ProgramEnd:
-    """Runs a program in a folder until a time of the clock `monotonic`. What it writes goes to a file there, so that
+    """Run a program in a folder until a time of the clock `monotonic`. What it writes goes to a file there, so that
     nothing waits for a reader; with `quiet`, without its errors. Raises TooSlow."""
     path = folder / f"said.{next(_numbers)}"
     with path.open("wb") as said:
@@ -57,14 +57,14 @@ def run(
 
 
 def output(command: Sequence[str], folder: Path, until: float, given: bytes = b"") -> str:
-    """What a program of the binary utilities writes about an object, "" if it fails. Raises TooSlow."""
+    """Return what a program of the binary utilities writes about an object, "" if it fails. Raises TooSlow."""
     done = run(command, folder, until, given, quiet=True, most=_OUTPUT_BYTES)
     return "" if done.status else done.said
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends it and all that it has started. A confined process may not: there the judge does, who ends the whole builder
-    when it has answered."""
+    """End a program and all that it has started. A confined process may not: there the judge does so, who ends the
+    whole builder when it has answered."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     with suppress(subprocess.TimeoutExpired):

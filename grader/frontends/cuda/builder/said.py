@@ -1,4 +1,4 @@
-"""What compilers say of a student's file, as an answer to the judge."""
+"""The messages of compilers about a student's file, as an answer to the judge."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _UNDEFINED = re.compile(r"^(?:(?P<file>[^\s:]+):(?P<line>\d+): )?.*(?:undefined 
 _BEFORE = re.compile(r";.*|^(?:.*?ld: )?(?:\S+\.(?:o|so|cu|cpp|c))?(?::\(\S+\))?(?::?\d+)?:? ?")
 
 def without_paths(text: str, folder: Path) -> str:
-    """A compiler's words without the places of this machine."""
+    """Return a compiler's words without the places of this machine."""
     text = text.replace(f"{folder}/", "")
     text = re.sub(r"/tmp/tmpxft_\w+-\d+_", "", text)
     return re.sub(r"(?<![\w.])/(?:[\w.+-]+/)+(?=[\w.+-]+)", "", text)
 
 
 def compile_failure(said: str, status: int, folder: Path, file: str, seq: int) -> Failed:
-    """For a compiler that has ended with an error."""
+    """Return the answer for a compiler that has ended with an error."""
     text = without_paths(said, folder)
     lines = text.splitlines()
     errors = [index for index, line in enumerate(lines) if _ERROR.match(line) or _PTX.match(line)]
@@ -55,7 +55,7 @@ def compile_failure(said: str, status: int, folder: Path, file: str, seq: int) -
 
 
 def link_failure(said: str, folder: Path, file: str, seq: int) -> Failed:
-    """For a linker that does not find something, or finds it twice."""
+    """Return the answer for a linker that does not find something, or finds it twice."""
     found = [match for line in without_paths(said, folder).splitlines() if (match := _UNDEFINED.match(line))]
     lines = [match.string.strip() for match in found] or without_paths(said, folder).splitlines()
     words = [_BEFORE.sub("", line) for line in lines]
@@ -65,7 +65,7 @@ def link_failure(said: str, folder: Path, file: str, seq: int) -> Failed:
 
 
 def _line(lines: list[str], errors: list[int], file: str) -> int:
-    """Of the first error in the student's file, or of its `#include` that leads to one."""
+    """Return the line of the first error in the student's file, or of its `#include` that leads to one."""
     for index in errors:
         match = _ERROR.match(lines[index])
         if match and Path(match["file"]).name == file:

@@ -27,7 +27,7 @@ from grader.plan.plan import Kernel, Malformed
 from grader.ptx.facts import read_facts
 
 STARTS_PROGRAMS = True
-"""The assembler is a program."""
+"""The request to be allowed to start programs: the assembler is one."""
 
 MOST_AT_ONCE = 8
 MOST_STATIC = 48 << 10
@@ -43,12 +43,12 @@ _NO_TURN = Problem(why="no_turn", message="the submission's kernels take the ass
 
 
 def prepare() -> None:
-    """Looks for the toolkit, so that no process has to."""
+    """Look for the toolkit, so that no worker has to."""
     toolkit()
 
 
 def serve(channel: frames.Channel) -> None:
-    """Answers the judge until it hangs up."""
+    """Answer the judge until it hangs up."""
     serving.serve(channel, compiling.COMPILER_REQUEST, _answer)
 
 
@@ -76,8 +76,8 @@ def _made(request: compiling.Compile | compiling.Canonicalise, contents: bytes) 
 def compile_kernel(
     kernel: Kernel, target: str, seconds: int, until: float, *, text: bool = False,
 ) -> Binary | Problem:
-    """Machine code for a target such as `sm_90`, with its PTX if the `text` is wanted. The assembler may take `seconds`
-    of processor time, and has to be done by the time `until` of the monotonic clock."""
+    """Return machine code for a target such as `sm_90`, with its PTX if the `text` is wanted. The assembler may take
+    `seconds` of processor time, and has to be done by the time `until` of the monotonic clock."""
     found = toolkit()
     if found is None:
         return Problem(why="compiler", message=problem())
@@ -113,8 +113,8 @@ def compile_kernel(
 
 
 def fit_kernel(kernel: Kernel) -> Fits | Problem:
-    """Whether a target can start a kernel, as far as the shared memory tells that it declares: a launch says what it
-    asks for beside it."""
+    """Return whether a target can start a kernel, as far as the shared memory tells that it declares: a launch says
+    what it asks for beside it."""
     try:
         read_kernel(kernel)
         shared = own_shared(kernel.text)
@@ -143,7 +143,7 @@ def _too_much_shared(shared: int) -> Problem:
 
 
 def _joined(outcomes: Sequence[Binary | Fits | Problem]) -> bytes:
-    """`Binaries` as JSON; what has no room in a memory file of the size that there is becomes a problem."""
+    """Return `Binaries` as JSON; what has no room in a memory file of the size that there is becomes a problem."""
     room = RESULT_BYTES - 1024
     kept = []
     for outcome in outcomes:

@@ -1,4 +1,4 @@
-"""CUDA C++'s words: what students are told in them, in one place."""
+"""The wording for CUDA C++: all that students are told of it, in one place."""
 
 from grader.frontends.cuda.phrases.chances import CHANCES
 from grader.frontends.cuda.phrases.failures import FAILURES

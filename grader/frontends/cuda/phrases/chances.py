@@ -1,4 +1,4 @@
-"""What a kernel leaves to chance: what CUDA does not define, though a GPU may do it right on a good day."""
+"""Messages about undefined behaviour: what a kernel leaves to chance, though a GPU may do it right on a good day."""
 
 from __future__ import annotations
 

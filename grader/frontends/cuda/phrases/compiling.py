@@ -15,8 +15,8 @@ _PTX = re.compile(r"^ptxas [^\n]{0,300}?(?:line \d{1,7}; )?(?:error|fatal) *: ")
 
 
 def unwrap(message: str) -> str:
-    """What the compiler objects to, without the places in front, the code that it prints, and what follows from the
-    first error."""
+    """Return what the compiler objects to, without the places in front, the code that it prints, and what follows from
+    the first error."""
     lines = message.split("\n")
     for at, line in enumerate(lines):
         found = _PLACE.match(line) or _PTX.match(line)
@@ -29,7 +29,7 @@ def unwrap(message: str) -> str:
 
 
 def _begun(message: str) -> str:
-    """The message as a sentence begins, but for names."""
+    """Return the message as a sentence begins, except for names."""
     return message[:1].upper() + message[1:] if re.match(r"[a-z]+,? ", message) else message
 
 

@@ -1,4 +1,4 @@
-"""What the text of a file adds to what was seen of an access outside its tensor: what its condition compares."""
+"""The condition around an access outside its tensor: what a file's text adds to what was seen of the access."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from grader.frontends.phrases import Slip
 from grader.plan.findings import OutOfBounds
 
 _LONG = 256
-"""Words of a condition, an index or a loop's head, at most."""
+"""The most tokens of a condition, an index or a loop's head."""
 _SIGNS = ("<", "<=", ">", ">=")
 _FEW = 8
-"""Uses of a tensor in a line, at most."""
+"""The most uses of a tensor in a line."""
 
 
 def outside(source: str, found: OutOfBounds) -> Slip | None:
-    """`if (y < n)` around `x[y + j]`, where a loop counts `j`; None if an access is not of this kind."""
+    """Return the slip of `if (y < n)` around `x[y + j]`, where a loop counts `j`; None if an access is not of this
+    kind."""
     words = code_words(source)
     # None of a few words behind another one lies behind the end.
     texts = [*(word.text for word in words), "", "", "", ""]
@@ -40,8 +41,8 @@ def outside(source: str, found: OutOfBounds) -> Slip | None:
 
 
 def _bounded(source: str, texts: Sequence[str], at: int, whole: list[str], counter: str) -> bool:
-    """Whether something else may bound an index at a place, as far as is plain: its kernel compares it elsewhere, or no
-    loop right around it counts to a constant."""
+    """Return whether something else may bound the index at `at`, as far as is plain: its kernel compares it elsewhere,
+    or no loop right around it counts to a constant."""
     kernel = next((one for one in range(at, -1, -1) if texts[one] == "__global__"), 0)
     loop = next((one for one in range(at, kernel, -1) if texts[one] == "for" and _counter(texts, one) == counter), None)
     if loop is None or not _holds(texts, loop, at):
@@ -64,7 +65,7 @@ def _bounded(source: str, texts: Sequence[str], at: int, whole: list[str], count
 
 
 def _holds(texts: Sequence[str], loop: int, at: int) -> bool:
-    """Whether a place lies in the body of a loop in front of it."""
+    """Return whether the token at `at` lies in the body of a loop in front of it."""
     braces = brackets = 0
     for one in range(_closed(texts, loop + 1) + 1, at):
         braces += (texts[one] == "{") - (texts[one] == "}")
@@ -75,7 +76,7 @@ def _holds(texts: Sequence[str], loop: int, at: int) -> bool:
 
 
 def _constant(source: str, texts: Sequence[str], word: str) -> bool:
-    """Whether a word is a number, or the name of one."""
+    """Return whether a word is a number, or the name of one."""
     if not word.isidentifier():
         return word[0].isdigit()
     if re.search(rf"^[ \t]*+#[ \t]*+define[ \t]++{word}[ \t]++[\d \t()*+-]++(?=$|/)", source, re.MULTILINE):
@@ -87,13 +88,13 @@ def _constant(source: str, texts: Sequence[str], word: str) -> bool:
 
 
 def _counter(texts: Sequence[str], at: int) -> str:
-    """The variable that a `for` sets first."""
+    """Return the variable that a `for` sets first."""
     end = next((one for one in range(at, min(at + _LONG, len(texts))) if texts[one] == "="), at + 1)
     return texts[end - 1]
 
 
 def _closed(texts: Sequence[str], at: int) -> int:
-    """The place of the bracket that closes the one at a place; the last that is looked at where it is far."""
+    """Return the index of the bracket that closes the one at `at`; the last index that is looked at where it is far."""
     depth = 0
     for end in range(at, min(at + _LONG, len(texts))):
         depth += (texts[end] in ("(", "[")) - (texts[end] in (")", "]"))
@@ -103,7 +104,7 @@ def _closed(texts: Sequence[str], at: int) -> int:
 
 
 def _guards(texts: Sequence[str], at: int) -> Iterator[int]:
-    """The `if` right around a place, with a block of its own or one statement."""
+    """Yield the index of the innermost `if` around `at`, with a block of its own or one statement."""
     depth = 0
     for before in range(at - 1, max(-1, at - 4 * _LONG), -1):
         depth += (texts[before] == "}") - (texts[before] == "{")
@@ -119,14 +120,14 @@ def _guards(texts: Sequence[str], at: int) -> Iterator[int]:
 
 
 def _compared(texts: Sequence[str], guard: int) -> Iterator[tuple[str, str]]:
-    """The names that a condition takes for less than something, each with what that begins with."""
+    """Yield the names that a condition bounds from above, each with the first token of its bound."""
     for at in range(guard + 1, _closed(texts, guard + 1)):
         if texts[at] in ("(", "&&") and texts[at + 1].isidentifier() and texts[at + 2] in ("<", "<="):
             yield texts[at + 1], texts[at + 3]
 
 
 def _added(texts: Sequence[str], bracket: int, name: str) -> Iterator[list[str]]:
-    """What an index adds to a name: the words of each product."""
+    """Yield what an index adds to a name: the tokens of each product."""
     end = _closed(texts, bracket)
     for at in range(bracket + 1, end if texts[end] == "]" else bracket):
         if texts[at] != name or texts[at - 1] not in ("[", "(", "+") or texts[at + 1] != "+":

@@ -1,4 +1,4 @@
-"""What the hints of assignments for known mistakes say in the words of Triton, and what CUDA C++ has in their place."""
+"""Words of Triton in assignments' hints for known mistakes, and what CUDA C++ has in their place."""
 
 from __future__ import annotations
 

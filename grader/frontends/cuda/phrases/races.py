@@ -1,4 +1,4 @@
-"""What the text of a file in CUDA C++ adds to what was seen of a race in shared memory."""
+"""Explanations of a race in shared memory, from the text of a file in CUDA C++ and from what was seen of the race."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BARRIERS = frozenset({"__syncthreads", "__syncwarp", "sync", "arrive_and_wait",
 
 
 def closer(chance: Chance, found: Undefined, source: str) -> Chance:
-    """What is said of a race, where the file shows more of it than a simulator."""
+    """Return the explanation of a race, where the file shows more of it than a simulator."""
     if found.what != "shared" or not source:
         return chance
     words = code_words(source)
@@ -49,7 +49,7 @@ def closer(chance: Chance, found: Undefined, source: str) -> Chance:
 
 
 def _same_stage(uses: Sequence[StageUse], found: Undefined) -> tuple[StageUse, StageUse] | None:
-    """The store and the load of a race that use the same stage of an array; None if the race is another."""
+    """Return the store and the load of a race that use the same stage of an array; None if the race is another."""
     of_array = [use for use in uses if use.array == found.tensor]
     if len({use.stage for use in uses}) == 1:
         # It is filled and used in turn.
@@ -62,8 +62,8 @@ def _same_stage(uses: Sequence[StageUse], found: Undefined) -> tuple[StageUse, S
 
 
 def _other_use(words: Sequence[CodeWord], found: Undefined) -> int | None:
-    """The one other line that uses an array of which one of the two stores, with no barrier between it and the line
-    of the race: before it, or at the end of a loop around it. None if there are several, or none."""
+    """Return the one other line that uses an array of which one of the two stores, with no barrier between it and the
+    line of the race: before it, or at the end of a loop around it. None if there are several, or none."""
     texts = [word.text for word in words]
     here = [at for at, word in enumerate(words) if word.line == found.line and word.text == found.tensor]
     if not here:
@@ -89,8 +89,8 @@ def _other_use(words: Sequence[CodeWord], found: Undefined) -> int | None:
 
 
 def _written_again(words: Sequence[CodeWord], found: Undefined) -> bool:
-    """Whether an array may be stored to more than once: in several places, in a loop, or in a function that a kernel
-    calls."""
+    """Return whether an array may be stored to more than once: in several places, in a loop, or in a function that a
+    kernel calls."""
     texts = [word.text for word in words]
     stores = [at for at, text in enumerate(texts) if text == found.tensor and stored(texts, at + 1)]
     marks = [word.text for word in words if word.text in ("__global__", "__device__") and word.line <= found.line]
@@ -99,7 +99,7 @@ def _written_again(words: Sequence[CodeWord], found: Undefined) -> bool:
 
 
 def _loops(words: Sequence[CodeWord]) -> Iterator[tuple[int, int]]:
-    """The first and the last lines of loops."""
+    """Return the first and the last lines of loops."""
     waiting, begin, depth = list[int](), 0, 0
     for word in words:
         depth = max(0, depth + (word.text == "(") - (word.text == ")"))

@@ -1,4 +1,4 @@
-"""What host code may not ask for: it is planned without any numbers, and launches what computes with them."""
+"""Requests that host code may not make: it is planned without any numbers, and launches what computes with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kernels and host code were seen to do, what a wrong answer looks like, and where to look in the file."""
+"""Observations of kernels and host code, what a wrong answer looks like, and where to look in the file."""
 
 from __future__ import annotations
 

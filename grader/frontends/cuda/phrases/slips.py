@@ -1,4 +1,4 @@
-"""What a file says that its author cannot mean, by its text alone."""
+"""Slips of a file: what its author cannot mean, by its text alone."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _GOES_ON = frozenset({"(", "[", ".", "->", "::", "<", "<<", "<="})
 
 @lru_cache(maxsize=1)
 def slips(source: str) -> tuple[Slip, ...]:
-    """Variables that are added to before they are set, quotients of whole numbers that are 0, and maxima that begin
-    above negative numbers."""
+    """Return the slips of a file: variables that are added to before they are set, quotients of integers that are 0,
+    and maxima that begin above negative numbers."""
     words = code_words(source)
     texts = [word.text for word in words]
     return (*_unset(words, texts), *_quotients(words, texts), *_maxima(words, texts))
 
 
 def _unset(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
-    """`float sum;` or `float acc[4];`, of which the first use is `sum +=`."""
+    """Yield slips such as `float sum;` or `float acc[4];`, of which the first use is `sum +=`."""
     places: dict[str, list[int]] = {}
     for at, text in enumerate(texts):
         places.setdefault(text, []).append(at)
@@ -58,7 +58,8 @@ def _unset(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
 
 
 def _behind_brackets(texts: Sequence[str], at: int) -> int:
-    """The place behind `[4][2]`, which begins at `at`; `at` itself where there are none, or they are very long."""
+    """Return the index behind `[4][2]`, which begins at `at`; `at` itself where there are none, or they are very
+    long."""
     while at < len(texts) and texts[at] == "[":
         depth = 0
         for end in range(at, min(len(texts), at + _LONG)):
@@ -72,7 +73,7 @@ def _behind_brackets(texts: Sequence[str], at: int) -> int:
 
 
 def _quotients(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
-    """`1 / 2`, and `1 / cols` where cols is a whole number."""
+    """Yield slips such as `1 / 2`, and `1 / cols` where cols is an integer."""
     whole = _declared(texts, _WHOLE) - _declared(texts, _REAL)
     for at in range(1, len(texts) - 2):
         above, sign, below = texts[at : at + 3]
@@ -91,7 +92,8 @@ def _quotients(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip
 
 
 def _maxima(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
-    """`float m = FLT_MIN;` beside `m = fmaxf(m,`, but for maxima of numbers that are never negative."""
+    """Yield slips such as `float m = FLT_MIN;` beside `m = fmaxf(m,`, but for maxima of numbers that are never
+    negative."""
     compared = {name for name, sign, call, first, other in zip(
         texts, texts[1:], texts[2:], texts[4:], texts[6:], strict=False)
         if name == first and sign == "=" and call in _MAXIMUM and other not in _NEVER_NEGATIVE}
@@ -103,5 +105,5 @@ def _maxima(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
 
 
 def _declared(texts: Sequence[str], types: frozenset[str]) -> set[str]:
-    """The names that stand behind one of these types, as `cols` does in `const int cols`."""
+    """Return the names declared with one of these types, as `cols` is in `const int cols`."""
     return {name for word, name in pairwise(texts) if word in types and name.isidentifier()}

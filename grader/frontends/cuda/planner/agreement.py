@@ -1,4 +1,5 @@
-"""Whether recordings under several seeds ask for the same: where they do not, host code has looked at numbers."""
+"""A comparison of recordings under several seeds: where they ask for different things, host code has looked at
+numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _SOURCE = 2
 
 
 def disagreement(recordings: Sequence[Recording], entries: Sequence[BuiltEntry]) -> HostRecord | None:
-    """The first record that another recording has otherwise, or lacks. Raises Malformed."""
+    """Return the first record that differs in another recording, or is missing there. Raises Malformed."""
     first, *others = recordings
     for other in others:
         if found := _Pair(first, other, entries).disagreement():
@@ -77,14 +78,14 @@ class _Pair:
 
 
 def _places(record: HostRecord, memories: Memories) -> list[object]:
-    """The numbers of a record, with addresses as places in memory."""
+    """Return the numbers of a record, with addresses as places in memory."""
     at = _ADDRESSES.get(record.kind, ())
     return [_place(number, memories) if index in at else number for index, number in enumerate(record.numbers)
             if record.kind != Kind.STAGED or index != _SOURCE]
 
 
 def _place(address: int, memories: Memories) -> object:
-    """Where an address lies. All of the host's own memory is one place: a plan does not know it."""
+    """Return where an address lies. All of the host's own memory is one place: a plan does not know it."""
     found = memories.find(address)
     if found is not None:
         return found.number, address - found.base

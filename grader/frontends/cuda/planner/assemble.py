@@ -58,7 +58,7 @@ class PlanAssembly:
             self._buffers.append(Buffer(bytes=memory.bytes, place=memory.place, given=one.name))
 
     def plan(self) -> Plan:
-        """Raises NoPlan for what is beyond the caps of a plan."""
+        """Return the plan of the case. Raises NoPlan for what is beyond the caps of a plan."""
         recorded = self._recorded
         first, second = recorded.first, recorded.second
         used = {number for operation in (*first, *second) for number in named(operation)}
@@ -87,12 +87,13 @@ class PlanAssembly:
                                                f"{MOST_OPERATIONS:,} at most: do more in each")
 
     def _lasting(self, second: Sequence[Operation]) -> bool:
-        """Whether the second call uses memory of its own that was there before it, or the first call's tensors."""
+        """Return whether the second call uses memory of its own that was there before it, or the first call's
+        tensors."""
         memories = self._recorded.memories
         return any(memories[number].call != 1 for operation in second for number in named(operation))
 
     def _shape(self, operations: Sequence[Operation]) -> tuple[list[Operation], list[tuple[int, str, int]]]:
-        """Operations with buffers counted as they come, and what each is: equal for calls that do the same."""
+        """Return operations with buffers counted as they come, and what each is: equal for calls that do the same."""
         made, seen = counted(operations)
         memories = self._recorded.memories
         return made, [(memories[n].bytes, memories[n].place, memories[n].given) for n in seen]

@@ -53,7 +53,7 @@ class _Settings(ctypes.Structure):
 
 @dataclass(frozen=True)
 class CallSession:
-    """What a recording is made of. `library` is the descriptor of the builder's result. `resources` are those of the
+    """The inputs of a recording. `library` is the descriptor of the builder's result. `resources` are those of the
     entries that have been compiled, by their index. `earlier` are the parameters of a call that comes first; without
     any there is no such call."""
 
@@ -66,13 +66,13 @@ class CallSession:
 
     @property
     def calls(self) -> list[tuple[int, Sequence[Given]]]:
-        """Each call's number and parameters."""
+        """Return each call's number and parameters."""
         first = [(EARLIER, self.earlier)] if self.earlier else []
         return [*first, *((number, self.given) for number in range(CALLS))]
 
 
 def run(session: CallSession, seed: int, output: int, seconds: float) -> None:
-    """Makes the session's calls; the records go to `output`. Never returns."""
+    """Make the session's calls; the records go to `output`. Never returns."""
     status = 7
     try:
         null = os.open(os.devnull, os.O_RDWR)
@@ -88,7 +88,7 @@ def run(session: CallSession, seed: int, output: int, seconds: float) -> None:
 
 
 def _close_others(*kept: int) -> None:
-    """Host code has no business with what the planner has open."""
+    """Close the planner's descriptors: host code has no business with what the planner has open."""
     begin = 3
     for number in (*sorted(kept), resource.getrlimit(resource.RLIMIT_NOFILE)[0]):
         os.closerange(begin, number)

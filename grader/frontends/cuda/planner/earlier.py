@@ -1,4 +1,4 @@
-"""What a call with other sizes, which was made before, has to do with the calls of a plan."""
+"""The effects of an earlier call, with other sizes, on the calls of a plan."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class NeedsEarlier(Exception):
 def lasting(
     earlier: Sequence[Operation], calls: Sequence[Operation], memories: Sequence[TakenMemory]
 ) -> list[Operation]:
-    """The operations of the earlier call that prepare memory for later ones: those that have nothing to do with what
-    it was given, directly or through other memory. Raises NeedsEarlier."""
+    """Return the operations of the earlier call that prepare memory for later ones: those that have nothing to do with
+    what it was given, directly or through other memory. Raises NeedsEarlier."""
     used = {number for operation in calls for number in named(operation)}
     if any(memories[number].is_given and memories[number].call == EARLIER for number in used):
         raise NeedsEarlier
@@ -37,5 +37,5 @@ def lasting(
 
 
 def ended(recording: Recording) -> bool:
-    """Whether the earlier call of a recording did what it should, and another was begun."""
+    """Return whether the earlier call of a recording did what it should, and another was begun."""
     return len(recording.calls) > 1 and not any(map(is_error, recording.calls[0]))

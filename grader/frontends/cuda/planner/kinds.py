@@ -10,7 +10,7 @@ from grader.frontends.cuda.built import BuiltEntry
 from grader.plan.plan import Float, Integer, Malformed, Place
 
 PLACES: tuple[Place, ...] = ("device", "pinned", "host")
-"""In the order of `enum place` of the runtime."""
+"""The places of memory, in the order of `enum place` of the runtime."""
 _SCALAR = re.compile(r"([usbf])(8|16|32|64)")
 _STRUCTURE = re.compile(r"b8\[(\d{1,4})\](?:@\d{1,4})?")
 _FLOATS: dict[int, tuple[str, Literal["fp16", "fp32", "fp64"]]] = {
@@ -18,7 +18,7 @@ _FLOATS: dict[int, tuple[str, Literal["fp16", "fp32", "fp64"]]] = {
 
 
 def size_of(type_: str) -> int:
-    """Bytes of a parameter. Raises Malformed."""
+    """Return the bytes of a parameter. Raises Malformed."""
     if found := _SCALAR.fullmatch(type_):
         return int(found[2]) // 8
     if found := _STRUCTURE.fullmatch(type_):
@@ -31,12 +31,12 @@ def is_structure(type_: str) -> bool:
 
 
 def own_sizes(entry: BuiltEntry) -> list[int]:
-    """Bytes of the parameters that the student's kernel has itself: those of variables come after them."""
+    """Return the bytes of the parameters that the student's kernel has itself: those of variables come after them."""
     return [size_of(type_) for type_ in entry.signature[: len(entry.signature) - len(entry.variables)]]
 
 
 def number(type_: str, contents: bytes) -> Integer | Float:
-    """A scalar of this type."""
+    """Return a scalar of this type."""
     size = size_of(type_)
     if type_[0] == "f":
         form, name = _FLOATS[size]

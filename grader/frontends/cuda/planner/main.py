@@ -48,17 +48,17 @@ from grader.plan.messages import (
 from grader.plan.plan import MOST_KERNELS, PLAN_BYTES, Malformed, Plan, write_plan
 
 SEEDS, WITHOUT_NUMBERS = 4, 2
-"""Recordings of a call, under as many seeds. Where no input lies on the host there is no number to read, so that seeds
-change nothing: what differs then follows from chance."""
+"""The number of recordings of a call, each under its own seed. Where no input lies on the host there is no number to
+read, so that seeds change nothing: what differs then follows from chance."""
 # Threads of host code may ask in another order each time.
 _ATTEMPTS = 2
 AT_RANDOM = "host code asks the GPU for something else each time it is called, with the same arguments"
 _SECONDS = 60.0
-"""For calls that may take any time."""
+"""The limit in seconds for calls that may take any time."""
 
 
 def serve(channel: Channel) -> None:
-    """Answers the judge until it hangs up."""
+    """Answer the judge until it hangs up."""
     planner: _HostPlanner | None = None
 
     def answer(
@@ -126,7 +126,7 @@ class _HostPlanner:
         return Planned(seq=request.seq, bytes=len(written))
 
     def _planned(self, request: PlanCall, resources: dict[int, Resources], recordings: list[Recording]) -> Plan:
-        """The plan of calls after one with other sizes, if there is one. Raises NoPlan, Malformed."""
+        """Return the plan of calls after one with other sizes, if there is one. Raises NoPlan, Malformed."""
         begin, seconds = time.monotonic(), request.seconds or _SECONDS
         session = CallSession(self._library, self._contents, self._device, request.given, resources)
         stopped: NoPlan | None = None
@@ -147,7 +147,7 @@ class _HostPlanner:
         return plan
 
     def _record(self, session: CallSession, until: float, recordings: list[Recording]) -> None:
-        """Raises NoPlan, Malformed."""
+        """Record the calls. Raises NoPlan, Malformed."""
         found: HostRecord | None = None
         for _ in range(_ATTEMPTS):
             recordings.clear()
@@ -173,7 +173,7 @@ class _HostPlanner:
             agreement.disagreement(alike, self._contents.entries) is not None)
 
     def _assembled(self, session: CallSession, copies: bool, recordings: Sequence[Recording]) -> Plan:
-        """Raises NoPlan, NeedsEarlier, Malformed."""
+        """Return the plan assembled from the recordings. Raises NoPlan, NeedsEarlier, Malformed."""
         memories = Memories()
         phase = Phase(self._contents, session.given, self._lines, memories, self._seeds[: len(recordings)],
                       copies=copies)
@@ -188,7 +188,7 @@ class _HostPlanner:
         return PlanAssembly(recorded, self._contents.entries, session.given).plan()
 
     def _resources(self, request: PlanCall) -> dict[int, Resources]:
-        """Those that are known of the entries, by their index."""
+        """Return the known resources of the entries, by their index."""
         known = request.answers.resources
         if not known:
             return {}
@@ -198,7 +198,7 @@ class _HostPlanner:
     def _asking(
         self, stopped: NoPlan, recordings: Sequence[Recording], resources: dict[int, Resources], seq: int, file: int
     ) -> Refused | Failed:
-        """Why there is no plan; in the file are the kernels of which host code was told a guess before."""
+        """Return why there is no plan; in the file are the kernels of which host code was told a guess before."""
         reply = stopped.reply.model_copy(update={"seq": seq})
         asked = {one.numbers[0] for recording in recordings for one in recording.asked()}
         asked -= resources.keys() | self._unplanned

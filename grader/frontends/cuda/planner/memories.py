@@ -37,7 +37,7 @@ class TakenMemory:
 
     @property
     def is_kept(self) -> bool:
-        """Whether it was there before the first of the calls that a plan is of."""
+        """Return whether the memory was there before the first of the calls that a plan is of."""
         return not self.is_given and self.call in (LOADING, EARLIER)
 
     @property
@@ -66,13 +66,13 @@ class Memories:
         self._by_base.insert(begin, memory)
 
     def new(self, bytes: int, place: Place, call: int, line: int = 0, variable: str = "") -> TakenMemory:
-        """Memory that a plan has beside what host code has taken; it has no address."""
+        """Return new memory that a plan has beside what host code has taken; it has no address."""
         made = TakenMemory(len(self.all), -1, bytes, place, call=call, line=line, variable=variable)
         self.all.append(made)
         return made
 
     def note(self, record: HostRecord, call: int, line: int) -> bool:
-        """Whether a record tells of memory taken or freed. Raises Malformed."""
+        """Note a record, and return whether it tells of memory taken or freed. Raises Malformed."""
         if record.kind == Kind.BUFFER:
             base, size, place, given = record.numbers
             if place >= len(PLACES):
@@ -89,14 +89,14 @@ class Memories:
         return True
 
     def at(self, address: int) -> TakenMemory:
-        """Raises Malformed where there is none."""
+        """Return the memory at an address. Raises Malformed where there is none."""
         found = self.find(address)
         if found is None:
             raise Malformed("an address in no memory")
         return found
 
     def find(self, address: int) -> TakenMemory | None:
-        """The memory that an address lies in, or behind whose end it lies; the newest of several."""
+        """Return the memory that an address lies in, or behind whose end it lies; the newest of several."""
         index = bisect_right(self._bases, address) - 1
         if index < 0:
             return None

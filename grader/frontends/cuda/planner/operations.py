@@ -63,7 +63,7 @@ class Phase:
         self._staging = views.Staging()
 
     def read(self, rows: Sequence[Sequence[HostRecord]], call: int) -> list[Operation]:
-        """Raises NoPlan, Malformed."""
+        """Return the operations of the records. Raises NoPlan, Malformed."""
         self.call, self.operations = call, []
         self._staging = views.Staging.of([one for one in rows[0] if one.kind == Kind.STAGED])
         for index, record in enumerate(rows[0]):
@@ -140,7 +140,7 @@ class Phase:
         return memory
 
     def _variable(self, symbol: str, entry: BuiltEntry) -> TakenMemory:
-        """The buffer of a module's variable; what it begins with goes to `initial` once."""
+        """Return the buffer of a module's variable; what it begins with goes to `initial` once."""
         if symbol not in self._variables:
             built = next(one for one in entry.variables if one.symbol == symbol)
             own = next((one for one in self._memories.all if one.variable == symbol), None)
@@ -168,8 +168,8 @@ class Phase:
         self.operations.append(views.fill(memory, address - memory.base, pitch, width, height, value & 255, line))
 
     def _copy(self, record: HostRecord, line: int) -> None:
-        """Copies in a loop stay as many, so that their time can be taken, unless a plan has no room for each: no plan
-        that is timed has so many."""
+        """Add the operations of a copy. Copies in a loop stay as many, so that they can be timed, unless a plan has no
+        room for each: no plan that is timed has so many."""
         count, *steps = record.numbers[6:]
         target_step, source_step = (step - 2 * INT64 if step >= INT64 else step for step in steps)
 
@@ -207,7 +207,7 @@ class Phase:
                                                f"ends within an element of {item} bytes", line)
 
     def _staged(self, record: HostRecord, texts: Sequence[bytes], line: int) -> None:
-        """A copy from memory of the host code's own: filled as host code did, and copied from there."""
+        """Add a copy from memory of the host code's own: filled as host code did, and copied from there."""
         target_at, target_pitch, _, source_pitch, width, height = record.numbers
         target = self._memories.at(target_at)
         self._written(target, "cudaMemcpy", line)
@@ -255,7 +255,7 @@ class Phase:
             raise outcomes.failed("too_large", _TOO_MANY, line) from None
 
     def _put(self, memory: TakenMemory, offset: int, found: Sequence[Piece], line: int) -> None:
-        """Fills host memory with pieces."""
+        """Fill host memory with pieces."""
         for one in found:
             if isinstance(one, GatheredPiece):
                 source = self._memories.all[one.source.number]
@@ -264,7 +264,8 @@ class Phase:
                 self.operations += self._constant(memory, offset + one.at, one.contents, line)
 
     def _constant(self, memory: TakenMemory, offset: int, contents: bytes, line: int) -> list[Operation]:
-        """Operations that write these bytes: at once where they are all of a temporary, or else piece by piece."""
+        """Return operations that write these bytes: at once where they are all of a temporary, or else piece by
+        piece."""
         filled = views.fills(memory, offset, contents, line)
         whole = offset == 0 and len(contents) == memory.bytes and not memory.is_given
         if len(filled) == 1 or not whole or len(contents) > DATA_BYTES:

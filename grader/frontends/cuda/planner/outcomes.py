@@ -1,4 +1,4 @@
-"""Why host code could not be planned, as an answer to the judge."""
+"""Reasons why host code could not be planned, as an answer to the judge."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def failed(failure: str, message: str, line: int = 0) -> NoPlan:
 
 
 def ending(recording: Recording, lines: HostLines) -> NoPlan | None:
-    """Why a recording ended before its end; None if it did not."""
+    """Return why a recording ended before its end; None if it did not."""
     last = recording.last
     error = _error([record for phase in recording.phases() for record in phase])
     if last is None:
@@ -56,7 +56,7 @@ def ending(recording: Recording, lines: HostLines) -> NoPlan | None:
 
 
 def _error(records: Sequence[HostRecord]) -> HostRecord | None:
-    """The first error that host code did not make good by launching the kernel in another way."""
+    """Return the first error that host code did not make good by launching the kernel in another way."""
     launched_later: set[int] = set()
     found: HostRecord | None = None
     for record in reversed(records):
@@ -68,7 +68,7 @@ def _error(records: Sequence[HostRecord]) -> HostRecord | None:
 
 
 def is_error(record: HostRecord) -> bool:
-    """Whether it tells of an error of CUDA's that matters."""
+    """Return whether a record tells of an error of CUDA's that matters."""
     return record.kind == Kind.ERROR and record.numbers[0] < HARMLESS
 
 

@@ -21,7 +21,8 @@ _LOAD = re.compile(
 
 @lru_cache(maxsize=64)
 def _reads(text: str) -> dict[str, tuple[tuple[int, int], ...] | None]:
-    """By the number of a parameter, the bytes that loads take of it; None where it is used in another way, too."""
+    """Return, by the number of a parameter, the bytes that loads take of it; None where it is used in another way,
+    too."""
     uses: dict[str, int] = {}
     for match in _NAME.finditer(text):
         uses[match[1]] = uses.get(match[1], 0) + 1
@@ -36,7 +37,7 @@ def _reads(text: str) -> dict[str, tuple[tuple[int, int], ...] | None]:
 
 
 def launched(record: HostRecord, entries: Sequence[BuiltEntry]) -> tuple[BuiltEntry, list[tuple[str, bytes]]]:
-    """The kernel of a launch, and the types and contents of its arguments. Raises Malformed."""
+    """Return the kernel of a launch, and the types and contents of its arguments. Raises Malformed."""
     index = record.numbers[0]
     if index >= len(entries):
         raise Malformed("a kernel that is not there")
@@ -52,14 +53,14 @@ def launched(record: HostRecord, entries: Sequence[BuiltEntry]) -> tuple[BuiltEn
 
 
 def words(type_: str, contents: bytes) -> Iterator[tuple[int, int]]:
-    """The places in an argument that may hold a pointer, and what they hold."""
+    """Yield the offsets in an argument that may hold a pointer, and what they hold."""
     if type_[0] != "f":
         for at in range(0, len(contents) - POINTER_BYTES + 1, POINTER_BYTES):
             yield at, int.from_bytes(contents[at : at + POINTER_BYTES], "little")
 
 
 def _read_bytes(text: str, index: int, contents: bytes) -> bytes:
-    """The contents of a structure, parameter `index` of a kernel, with zeros where the kernel reads nothing."""
+    """Return the contents of a structure, parameter `index` of a kernel, with zeros where the kernel reads nothing."""
     ranges = _reads(text).get(str(index))
     if ranges is None:
         return contents

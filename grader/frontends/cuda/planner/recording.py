@@ -21,7 +21,7 @@ _MOST_BYTES = child.MOST_RECORD_BYTES + (1 << 20)
 _GRACE = 1.0
 _STEP = 0.05
 SIDE_BY_SIDE = 2
-"""Children at a time: each may take as much memory as a call."""
+"""The number of children at a time: each may take as much memory as a call."""
 # Children that had not ended when they were last looked at.
 _left: list[int] = []
 _LAST = (Kind.REFUSED, Kind.FAILED, Kind.END)
@@ -29,7 +29,7 @@ _LAST = (Kind.REFUSED, Kind.FAILED, Kind.END)
 
 @dataclass
 class Recording:
-    """What the file asked for while it was loaded, and in each call. `last` says how it ended; None: the process did,
+    """The requests of the file while it was loaded, and in each call. `last` says how it ended; None: the process did,
     with nothing said, or its time was `up`."""
 
     seed: int
@@ -46,7 +46,7 @@ class Recording:
 
 
 def record(session: child.CallSession, seeds: Sequence[int], until: float) -> Iterator[Recording]:
-    """Records the calls under each seed, until a time of the clock `monotonic`, two at a time. Raises Malformed for
+    """Record the calls under each seed, until a time of the clock `monotonic`, two at a time. Raises Malformed for
     forged records."""
     begun: deque[_Recorder] = deque()
     left = deque(seeds)
@@ -103,7 +103,7 @@ def _recording(session: child.CallSession, begun: _Recorder, until: float) -> Re
 
 
 def _read(reading: int, pid: int, until: float) -> tuple[bytes, bool]:
-    """What comes until the child has ended, and whether its time was up before."""
+    """Return what the child writes until it has ended, and whether its time was up before."""
     made, ended = bytearray(), False
     poll = select.poll()
     poll.register(reading, select.POLLIN)
@@ -129,7 +129,7 @@ def _has_ended(pid: int) -> bool:
 
 
 def _end(pid: int) -> None:
-    """Takes the child away if it has ended, or can be. A confined process may end no other: what is left behind ends
+    """Kill the child and reap it, where that is allowed. A confined process may end no other: what is left behind ends
     with this one, and the judge sees to that."""
     with suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""What the recording runtime writes: see `enum kind` in builder/runtime/recorder.h.
+"""The records that the recording runtime writes: see `enum kind` in builder/runtime/recorder.h.
 
 Host code shares its process with the runtime, so records may be forged: their form is checked here, and what they ask
 for is checked by whoever reads a plan.
@@ -18,7 +18,8 @@ _MOST_FRAMES = 16
 
 
 class Kind(IntEnum):
-    """With the numbers of each. An address is that of the recording's process; a line of the text may be a word.
+    """The kinds of record, with the numbers of each. An address is that of the recording's process; a line of the text
+    may be a word.
 
     CALL: its number. BUFFER: address, bytes, place (of PLACES), index of its parameter + 1. VARIABLE: address of the
     buffer before it; the text is its symbol. FREE: address. LAUNCH: kernel, grid (3), block (3), shared bytes,
@@ -52,12 +53,12 @@ _NUMBERS = {
     Kind.FILL: 5, Kind.CONTENTS: 2, Kind.ASKED: 1, Kind.REFUSED: 0, Kind.FAILED: 0, Kind.ERROR: 2, Kind.END: 0,
 }  # fmt: skip
 HARMLESS = 1 << 32
-"""From here on the first number of an ERROR says that it makes no difference."""
+"""A bound: from here on the first number of an ERROR says that it makes no difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostRecord:
-    """`frames` are addresses in the object, innermost first."""
+    """A record of a recording; `frames` are addresses in the object, innermost first."""
 
     kind: Kind
     frames: tuple[int, ...]
@@ -65,13 +66,14 @@ class HostRecord:
     text: bytes
 
     def lines(self, count: int) -> list[str]:
-        """The text as so many lines, of which the last may be longer."""
+        """Return the text as so many lines, of which the last may be longer."""
         found = self.text.decode(errors="replace").split("\n", count - 1)
         return [*found, *[""] * (count - len(found))]
 
 
 def read_records(made: bytes) -> list[HostRecord]:
-    """Raises Malformed for what no runtime writes. A record that is cut off at the end is left out."""
+    """Return the records of a recording. Raises Malformed for what no runtime writes. A record that is cut off at the
+    end is left out."""
     found: list[HostRecord] = []
     at = 0
     while at + _HEAD.size <= len(made):

@@ -1,4 +1,4 @@
-"""What bytes are that host code has made: elements of a host input, constants, or something computed.
+"""The origin of bytes that host code has made: elements of a host input, constants, or something computed.
 
 A call is recorded under several seeds. The same place in all of them is an element, the same bits a constant.
 """
@@ -67,13 +67,13 @@ class TooManyPieces(Exception):
 
 
 def size_of(packed: bytes) -> int:
-    """How many bytes host code has made. Raises Malformed."""
+    """Return how many bytes host code has made. Raises Malformed."""
     return sum(one.size for one in _unpacked(packed))
 
 
 def pieces(packed: Sequence[bytes], sources: Sequence[TokenSource], seeds: Sequence[int]) -> list[Piece]:
-    """What the same bytes under each seed are, in order; they are packed as builder/runtime/tokens.c does it. Raises
-    Computed, PastTheEnd, CutOff, TooManyPieces, Malformed."""
+    """Return what the same bytes under each seed are, in order; they are packed as builder/runtime/tokens.c does it.
+    Raises Computed, PastTheEnd, CutOff, TooManyPieces, Malformed."""
     found: list[Piece] = []
     runs: list[_TokenRun] = []
     at = 0
@@ -144,7 +144,7 @@ def _run(numbers: tuple[int, int, int, int], sources: Sequence[TokenSource], at:
 def _told(
     made: Sequence[bytes], sources: Sequence[TokenSource], seeds: Sequence[int], at: int
 ) -> Iterator[_TokenRun | ConstantPiece]:
-    """What bytes are that were not packed, from byte `at` on."""
+    """Yield what bytes are that were not packed, from byte `at` on."""
     size = len(made[0])
     if all(one == made[0] for one in made[1:]):
         yield ConstantPiece(at, made[0])
@@ -166,7 +166,7 @@ def _told(
 
 
 def _owners(words: Sequence[Words], sources: Sequence[TokenSource], seeds: Sequence[int]) -> tuple[Places, Places]:
-    """For each word the index of the source that it is of, -1 for a constant, and its place there."""
+    """Return, for each word, the index of the source that it is of, -1 for a constant, and its place there."""
     owner = numpy.full(len(words[0]), -2, numpy.int64)
     place = numpy.zeros(len(words[0]), numpy.int64)
     for index, source in enumerate(sources):
@@ -193,7 +193,7 @@ def _stretches(owner: Places) -> list[tuple[int, int]]:
 
 
 def _rows(runs: Sequence[_TokenRun]) -> list[Piece]:
-    """Where runs of one length follow each other at one distance, they are rows of a matrix."""
+    """Merge runs of one length that follow each other at one distance: they are rows of a matrix."""
     found: list[Piece] = []
     index = 0
     while index < len(runs):
@@ -212,7 +212,7 @@ def _rows(runs: Sequence[_TokenRun]) -> list[Piece]:
 
 
 def _runs(place: Places, most: int) -> list[tuple[int, int, int]]:
-    """(first, stride, count) of runs; a stride is 0 for a single word."""
+    """Return (first, stride, count) of runs; a stride is 0 for a single word."""
     steps = numpy.diff(place)
     # Where the step after a word is another than the one before it.
     turns = numpy.append(numpy.flatnonzero(steps[1:] != steps[:-1]) + 1, len(place) - 1)

@@ -1,4 +1,4 @@
-"""What host inputs hold while a call is recorded: tokens, each of which tells its place to those who know the seed.
+"""Contents of host inputs while a call is recorded: tokens, each of which tells its place to those who know the seed.
 
 See builder/runtime/tokens.c, which makes them.
 """
@@ -15,7 +15,8 @@ _FIRST, _SECOND = 0x9E3779B1, 0x85EBCA6B
 _PAGE = 4096
 _LARGEST, _SMALLEST = 1, 2
 LOOKS = 3
-"""The last two bits of a seed tell what host inputs look like, in one of so many ways: see builder/runtime/tokens.c."""
+"""The number of ways in which host inputs can look: the last two bits of a seed choose one, see
+builder/runtime/tokens.c."""
 _MASK = (1 << 64) - 1
 Words = numpy.typing.NDArray[numpy.uint32]
 Places = numpy.typing.NDArray[numpy.int64]
@@ -42,8 +43,8 @@ class TokenSource:
         return self.bytes // WORD
 
     def places(self, words: Words, seed: int) -> Places:
-        """The index of the word that each token stands for; -1 for what is no token. The last page holds tokens behind
-        the input's end, too, of which the indices are `words` or more."""
+        """Return the index of the word that each token stands for; -1 for what is no token. The last page holds tokens
+        behind the input's end, too, of which the indices are `words` or more."""
         bits = 3
         while bits < 7 and self.bytes > WORD << (24 + bits):
             bits += 1

@@ -21,7 +21,7 @@ _FILLED: tuple[DType, ...] = ("int32", "uint8")
 
 @dataclass(frozen=True)
 class Rows:
-    """Where a copy's rows lie: bytes into the memory, and from row to row."""
+    """The places of a copy's rows: bytes into the memory, and from row to row."""
 
     memory: TakenMemory
     offset: int
@@ -53,7 +53,7 @@ def copy(target: Rows, source: Rows, width: int, height: int, line: int) -> Copy
 
 
 def repeated(first: Copy, last: Copy, count: int) -> Copy | None:
-    """A row of `count` equal copies, each as far from the next, as one; None if it has no such view."""
+    """Return a row of `count` equal copies, each as far from the next, as one; None if it has no such view."""
     merged = []
     for one, other in ((first.source, last.source), (first.target, last.target)):
         item = ITEM_BYTES[one.dtype]
@@ -77,12 +77,12 @@ def is_whole(view: View, memory: TakenMemory) -> bool:
 
 
 def is_in_order(view: View) -> bool:
-    """Whether elements follow one another in memory."""
+    """Return whether elements follow one another in memory."""
     return len(view.shape) == 1 or view.shape[0] == 1 or view.strides[0] == view.shape[1]
 
 
 def gather(source: TakenMemory, piece: GatheredPiece, target: TakenMemory, at: int, line: int) -> Copy:
-    """A piece of a host input, copied to where host code has put it."""
+    """Return the copy of a piece of a host input to where host code has put it."""
     strides = [1]
     for size in reversed(piece.shape[1:]):
         strides.insert(0, strides[0] * size)
@@ -96,14 +96,14 @@ def gather(source: TakenMemory, piece: GatheredPiece, target: TakenMemory, at: i
 
 
 def fill(memory: TakenMemory, offset: int, pitch: int, width: int, height: int, value: int, line: int) -> Fill:
-    """A byte in every place of some rows."""
+    """Return the fill of some rows with a byte."""
     dtype = _widest(_FILLED, [offset, width, *([pitch] if height > 1 else [])])
     pattern = int.from_bytes(bytes([value]) * ITEM_BYTES[dtype], "little", signed=dtype == "int32")
     return Fill(target=_rows(Rows(memory, offset, pitch), width, height, dtype), value=pattern, line=line)
 
 
 def fills(memory: TakenMemory, offset: int, contents: bytes, line: int) -> list[Fill]:
-    """Bytes as fills, one for each run of equal elements; more than MOST_FILLS are not all made."""
+    """Return bytes as fills, one for each run of equal elements; more than MOST_FILLS are not all made."""
     dtype = _widest(_FILLED, [offset, len(contents)])
     values = numpy.frombuffer(contents, "<i4" if dtype == "int32" else "u1")
     cuts = [0, *(numpy.flatnonzero(values[1:] != values[:-1]) + 1).tolist()] if len(values) else []
@@ -124,7 +124,7 @@ class Staging:
 
     @classmethod
     def of(cls, records: Sequence[HostRecord]) -> Staging:
-        """For the copies of a call."""
+        """Return the staging for the copies of a call."""
         found: list[tuple[int, int]] = []
         for begin, end in sorted(_extent(one) for one in records if cls.is_shared(one)):
             if found and begin <= found[-1][1]:
@@ -135,11 +135,11 @@ class Staging:
 
     @staticmethod
     def is_shared(record: HostRecord) -> bool:
-        """Whether a copy's rows lie side by side; otherwise it has memory of its own."""
+        """Return whether a copy's rows lie side by side; otherwise it has memory of its own."""
         return record.numbers[5] == 1 or record.numbers[3] == record.numbers[4]
 
     def place(self, memories: Memories, record: HostRecord, call: int, line: int) -> tuple[TakenMemory, int]:
-        """The buffer that a copy is made from, and from which byte on."""
+        """Return the buffer that a copy is made from, and from which byte on."""
         begin, end = _extent(record)
         if not self.is_shared(record):
             return memories.new(end - begin, "host", call, line), 0

@@ -43,7 +43,7 @@ _LENGTH = re.compile(r"\d{1,3}")
 
 
 def prepare() -> None:
-    """Prepares the process from which simulators are forked."""
+    """Prepare the process from which simulators are forked."""
     keep_freed_memory()
 
 
@@ -52,7 +52,7 @@ def run(
     on: SimulatedDevice = PLAIN, twice: Collection[int] = (), watch: Watch | None = None,
     order: Sequence[int] | None = None,
 ) -> Result:
-    """Runs the first call of a plan and, with two `memories`, the steady call after it.
+    """Run the first call of a plan and, with two `memories`, the steady call after it.
 
     Each call has its own memory of the given buffers: writable arrays of bytes, in the order of their indices.
     Launches of the kernels `twice` are made twice. `outputs` names parameters that hold nothing yet. An `order`
@@ -103,7 +103,7 @@ def run(
 
 
 def variable_name(symbol: str) -> str:
-    """The name of a variable in the student's file: the last one in a mangled name."""
+    """Return the name of a variable in the student's file: the last one in a mangled name."""
     if not symbol.startswith("_Z"):
         return symbol
     found = symbol
@@ -121,7 +121,7 @@ def _simulated(findings: Sightings, budget: Budget, observer: ThreadObserver) ->
 
 
 def serve(channel: Channel) -> None:
-    """Answers requests until the judge hangs up."""
+    """Answer requests until the judge hangs up."""
     serving.serve(channel, SIMULATOR_REQUEST, _answer)
 
 

@@ -1,4 +1,4 @@
-"""A kernel's text to machine code: Triton's own stages, then the assembler that Triton brings."""
+"""The way from a kernel's text to machine code: Triton's own stages, then the assembler that Triton brings."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _MOST_SAID = 8 << 20
 
 
 class AssemblerError(Exception):
-    """ptxas gave up; the text is what it says."""
+    """An error with which ptxas gave up; the text is what it says."""
 
 
 def canonical(texts: Sequence[str], capability: int) -> list[str]:
-    """Kernels' texts as Triton prints what it has parsed, attributes each in its own place: what a reader of text and a
-    compiler read differently is gone. "" for a text that Triton does not take."""
+    """Return kernels' texts as Triton prints what it has parsed, attributes each in its own place: what a reader of
+    text and a compiler read differently is gone. "" for a text that Triton does not take."""
     context = api.context_of(api.make_backend(api.target_of(capability)))
     printed = []
     for text in texts:
@@ -41,8 +41,8 @@ def canonical(texts: Sequence[str], capability: int) -> list[str]:
 
 
 def without_checks(text: str) -> str:
-    """A canonical text without Triton's checks of assertions and overflow. What was computed for them alone is dead:
-    Triton's first stage takes it out."""
+    """Return a canonical text without Triton's checks of assertions and overflow. What was computed for them alone is
+    dead: Triton's first stage takes it out."""
     return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("tt.assert "))
 
 
@@ -64,26 +64,26 @@ class Stages:
         self.metadata: dict[str, Any] = {"num_warps": self.options.num_warps}
 
     def run(self, *stages: str) -> str:
-        """The text after these stages, which follow those that were run before."""
+        """Run these stages, which follow those that were run before, and return the text after them."""
         with api.with_lines():
             for stage in stages:
                 self._module = self._stages[stage](self._module, self.metadata)
         return str(self._module)
 
     def shared_memory(self) -> int:
-        """Bytes of shared memory that a program takes, after the stages up to "ttgir". No other stage may follow."""
+        """Return the bytes of shared memory of a program, after the stages up to "ttgir". No other stage may follow."""
         return api.shared_memory(self._module, self.options, self._capability)
 
 
 def to_ptx(kernel: Kernel, capability: int) -> tuple[str, Metadata]:
-    """A kernel in PTX, with lines of its source, and what a launcher has to know. Raises as `Stages` does."""
+    """Return a kernel in PTX, with lines of its source, and what a launcher has to know. Raises as `Stages` does."""
     stages = Stages(kernel, capability)
     ptx = stages.run("ttir", "ttgir", "llir", "ptx")
     return ptx, metadata_of({**stages.metadata, "num_ctas": stages.options.num_ctas}, kernel.signature)
 
 
 def metadata_of(triton: Mapping[str, Any], signature: Sequence[str]) -> Metadata:
-    """What a launcher needs of the metadata that Triton's stages leave, as Triton's own launcher has it: see
+    """Return what a launcher needs of the metadata that Triton's stages leave, as Triton's own launcher has it: see
     triton/backends/nvidia/driver.py, `make_launcher`."""
     maps = list(triton["tensordesc_meta"] or [])
     operands: list[Operand] = []
@@ -98,8 +98,8 @@ def metadata_of(triton: Mapping[str, Any], signature: Sequence[str]) -> Metadata
 
 
 def _descriptor(number: int, rank: int, compiled: Mapping[str, Any] | None) -> list[Operand]:
-    """A descriptor as a tensor map where the kernel was compiled for one, and in parts where not. Its shape and strides
-    follow either."""
+    """Return a descriptor as a tensor map where the kernel was compiled for one, and in parts where not. Its shape and
+    strides follow either."""
     def parts(of: Literal["size", "stride"], type: Literal["i32", "i64"]) -> list[Operand]:
         return [DescriptorPart(argument=number, of=of, axis=axis, type=type) for axis in range(rank)]
 
@@ -127,7 +127,8 @@ def _parsed(text: str, context: Any) -> Any:
 
 @contextmanager
 def _file(text: str) -> Iterator[str]:
-    """The path of a file with this text: in a folder of its own, or in memory, which a zygote has and no folder."""
+    """Open a file with this text for the block: in a folder of its own, or in memory, which a fork server has and no
+    folder. Yields its path."""
     with ExitStack() as stack:
         try:
             path = Path(stack.enter_context(TemporaryDirectory())) / "kernel.ttir"
@@ -140,7 +141,7 @@ def _file(text: str) -> Iterator[str]:
 
 
 def without_lines(ptx: str) -> str:
-    """The text without line tables: the assembler would copy them, with the paths that they hold, into the code."""
+    """Return the text without line tables: the assembler would copy them, with the paths in them, into the code."""
     kept, debugging = [], False
     for line in ptx.split("\n"):
         words = line.split(maxsplit=2)
@@ -153,7 +154,7 @@ def without_lines(ptx: str) -> str:
 
 
 def assemble(ptx: str, capability: int, *, fusion: bool) -> tuple[bytes, str]:
-    """Machine code, and what ptxas says about it. Raises AssemblerError, TimeoutError if it used up its time."""
+    """Return machine code, and what ptxas says about it. Raises AssemblerError, TimeoutError if it used up its time."""
     with TemporaryDirectory() as folder:
         source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
         source.write_text(ptx)

@@ -37,7 +37,7 @@ from grader.plan.plan import Kernel, Malformed
 from grader.ptx.facts import read_facts
 
 STARTS_PROGRAMS = True
-"""Triton's compiler calls an assembler, which is a program."""
+"""A permission for its process to start programs: Triton's compiler calls an assembler, which is a program."""
 
 _FAILED = "Failures have been detected while processing an MLIR pass pipeline"
 _MOST_PRINTED = 8 << 20
@@ -67,15 +67,15 @@ _WARM_UP = """module {
 
 @dataclass
 class _TooMuchShared(Exception):
-    """A program needs so many bytes of shared memory, more than the target has."""
+    """An error: a program needs so many bytes of shared memory, more than the target has."""
 
     shared: int
     message: str
 
 
 def prepare() -> None:
-    """Compiles a small kernel up to the assembler, whose version Triton asks for once, and asks for all else that
-    kernels of submissions are asked for: what a version of Triton has in another way is found here."""
+    """Compile a small kernel up to the assembler, whose version Triton asks for once, and ask for all else that kernels
+    of submissions are asked for: what a version of Triton has in another way is found here."""
     (text,) = canonical([_WARM_UP], 90)
     kernel = Kernel(language="triton", name="warm_up", symbol="warm_up", text=text, signature=["*fp32"])
     to_ptx(kernel, 90)
@@ -85,7 +85,7 @@ def prepare() -> None:
 
 
 def serve(channel: frames.Channel) -> None:
-    """Answers the judge until it hangs up."""
+    """Answer the judge until it hangs up."""
     serving.serve(channel, compiling.COMPILER_REQUEST, _answer)
 
 
@@ -115,8 +115,8 @@ def _at_once() -> int:
 
 
 def compile_kernel(kernel: Kernel, target: str, *, text: bool = False) -> Binary | Problem:
-    """Machine code for a target such as `sm_90`, with its PTX if the `text` is wanted. What Triton's compiler has to
-    say goes to stderr."""
+    """Return machine code for a target such as `sm_90`, with its PTX if the `text` is wanted. What Triton's compiler
+    has to say goes to stderr."""
     capability = _capability(target)
     try:
         read_kernel(kernel)
@@ -133,8 +133,8 @@ def compile_kernel(kernel: Kernel, target: str, *, text: bool = False) -> Binary
 
 
 def fit_kernel(kernel: Kernel, target: str) -> Fits | Problem:
-    """Whether the target can start a kernel. Machine code is made only where there is so much for each thread that the
-    compiler may give up on it, and nothing where there is too little to fill any target's shared memory."""
+    """Return whether the target can start a kernel. Machine code is made only where there is so much for each thread
+    that the compiler may give up on it, and nothing where there is too little to fill any target's shared memory."""
     largest = max((prod(map(int, sizes.split("x"))) for sizes in set(_TENSOR.findall(kernel.text))), default=1)
     if largest <= FITS_ANYWHERE and not _PRODUCT.search(kernel.text):
         return Fits(shared=0)
@@ -176,8 +176,9 @@ def compile_kernels(
     kernels: Sequence[Kernel], target: str, seconds: int, at_once: int = 1, *, in_all: float, text: bool = False,
     fitting: Sequence[Kernel] = (),
 ) -> list[str]:
-    """For each kernel a `Binary` or a `Problem`, as JSON, then for each of `fitting` whether it `Fits`. `seconds` of
-    processor time are for each, `in_all` seconds of the clock for all; `at_once` children share them out."""
+    """Return for each kernel a `Binary` or a `Problem`, as JSON, then for each of `fitting` whether it `Fits`.
+    `seconds` of processor time are for each, `in_all` seconds of the clock for all; `at_once` children share them out.
+    """
     until = time.monotonic() + in_all
     outcomes: dict[int, str] = {}
     wanted: list[Callable[[], Binary | Fits | Problem]] = [
@@ -202,7 +203,7 @@ def compile_kernels(
 
 
 def _told(outcome: str, kernel: Kernel) -> str:
-    """The outcome, with the clusters of a kernel on which the compiler fails for no reason of its own."""
+    """Return the outcome, with the clusters of a kernel on which the compiler fails for no reason of its own."""
     clusters = kernel.options.get("num_ctas", 1)
     if clusters == 1 or not outcome.startswith(('{"why":"crash"', '{"why":"compiler"')):
         return outcome
@@ -242,7 +243,7 @@ class _Child:
             os._exit(0)
 
     def outcomes(self) -> list[str]:
-        """Waits for its end: the outcomes of its kernels, up to the one that ended it."""
+        """Wait for its end, and return the outcomes of its kernels, up to the one that ended it."""
         _, status = os.waitpid(self._pid, 0)
         with self._written as written, self._printed as printed:
             written.seek(0)
@@ -258,7 +259,7 @@ class _Child:
 
 
 def _limit(seconds: int) -> None:
-    """Lets this process, and each program that it starts, take so much more processor time."""
+    """Let this process, and each program that it starts, take so much more processor time."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     soft = int(used.ru_utime + used.ru_stime) + 1 + seconds
@@ -270,7 +271,7 @@ def _text(descriptor: int) -> str:
 
 
 def explained(problem: Problem, printed: str) -> Problem:
-    """A problem with the errors that Triton's compiler printed, and the line of the first that has one."""
+    """Return a problem with the errors that Triton's compiler printed, and the line of the first that has one."""
     lines, said = [], dict[str, None]()
     for text in printed.split("\n"):
         # `/path/to/silu.py:12:8: error: …`, `loc("kernel.ttir":1:85): error: …`, `<unknown>:0: error: …`
@@ -288,7 +289,7 @@ def explained(problem: Problem, printed: str) -> Problem:
 
 
 def _joined(outcomes: Sequence[str]) -> bytes:
-    """`Binaries` as JSON; what has no room in a memory file of the size that there is becomes a problem."""
+    """Return `Binaries` as JSON; what has no room in a memory file of the size that there is becomes a problem."""
     room = RESULT_BYTES - 1024
     kept = []
     for outcome in outcomes:

@@ -1,4 +1,4 @@
-"""What a kernel leaves to chance: what Triton or a GPU does not define, though one of them may do it right.
+"""The things that a kernel leaves to chance: what Triton or a GPU does not define, though one of them may do it right.
 
 Those that are failures were seen to go wrong on an H200, the others came out right there.
 """

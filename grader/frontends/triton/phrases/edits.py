@@ -1,4 +1,4 @@
-"""What an edit changes, in words that give no solution away."""
+"""The change that an edit makes, in words that give no solution away."""
 
 from grader.plan.edits import EditKind
 

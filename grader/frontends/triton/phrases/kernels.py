@@ -1,4 +1,4 @@
-"""What Triton's compiler objects to in a kernel, and what to write instead."""
+"""The objections of Triton's compiler to a kernel, and what to write instead."""
 
 from __future__ import annotations
 

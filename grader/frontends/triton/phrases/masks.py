@@ -1,4 +1,4 @@
-"""What the text of a file adds to what was seen of an access that reaches outside in a later round of its loop."""
+"""The evidence in a file's text about an access that was seen to reach outside in a later round of its loop."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _LINES, _CHARACTERS = 8, 2_000
 
 
 def outside(source: str, found: OutOfBounds) -> Slip | None:
-    """A mask that is computed before the loop, or compares nothing that the loop changes, where the pointer moves on;
-    None if the access shows neither."""
+    """Return a mask that is computed before the loop, or compares nothing that the loop changes, where the pointer
+    moves on; None if the access shows neither."""
     lines = source.splitlines()
     at = found.line - 1
     begin = _loop(lines, at) if 0 <= at < len(lines) else None
@@ -49,7 +49,7 @@ def outside(source: str, found: OutOfBounds) -> Slip | None:
 
 
 def _before(lines: Sequence[str], set_at: Sequence[str | None], begin: int, mask: str) -> int | None:
-    """The line in front of a loop that sets its mask, whatever happens in between; None if it is not plain."""
+    """Return the line in front of a loop that sets its mask, whatever happens in between; None if it is not plain."""
     for number in range(begin - 1, -1, -1):
         text = lines[number].strip()
         if text.startswith("def ") or (set_at[number] is None and mask in _NAME.findall(text)):
@@ -61,13 +61,13 @@ def _before(lines: Sequence[str], set_at: Sequence[str | None], begin: int, mask
 
 
 def _right(line: str) -> str | None:
-    """The right side of a line that sets a name; None if it goes on in the next one."""
+    """Return the right side of a line that sets a name; None if it goes on in the next one."""
     side = line.partition("=")[2].partition("#")[0].rstrip()
     return None if side.endswith("\\") or _opened(side) else side
 
 
 def _arguments(lines: Sequence[str], at: int, access: str) -> tuple[str, str] | None:
-    """The pointer and the mask of the load or store that begins in a line, "" for no mask; None for several."""
+    """Return the pointer and the mask of the load or store that begins in a line, "" for no mask; None for several."""
     calls = list(_CALLS[access].finditer(lines[at])) if access in _CALLS else []
     if len(calls) != 1:
         return None
@@ -88,7 +88,7 @@ def _arguments(lines: Sequence[str], at: int, access: str) -> tuple[str, str] | 
 
 
 def _loop(lines: Sequence[str], at: int) -> int | None:
-    """The line in which the innermost loop around a line begins; None if there is none in its function."""
+    """Return the line in which the innermost loop around a line begins; None if there is none in its function."""
     depth = _indent(lines[at])
     for number in range(at - 1, -1, -1):
         text = lines[number].strip()
@@ -102,8 +102,8 @@ def _loop(lines: Sequence[str], at: int) -> int | None:
 
 
 def _set_at(lines: Sequence[str]) -> list[str | None]:
-    """The name that each line sets or counts, "" for none, None where that is not plain: what stands in brackets is an
-    argument."""
+    """Return the name that each line sets or counts, "" for none, None where that is not plain: what stands in brackets
+    is an argument."""
     depth, found = 0, list[str | None]()
     for line in lines:
         text = line.partition("#")[0].rstrip()
@@ -115,7 +115,7 @@ def _set_at(lines: Sequence[str]) -> list[str | None]:
 
 
 def _set(text: str, *, ended: bool) -> str | None:
-    """The name that a statement sets or counts, as in `_set_at`; `ended`: no bracket is open behind it."""
+    """Return the name that a statement sets or counts, as in `_set_at`; `ended`: no bracket is open behind it."""
     if _SEVERAL.match(text) or (ended and _HEAD.match(text) and not text.endswith(":")):
         return None
     match = _COUNTED.match(text) or _SET.match(text)
@@ -125,12 +125,12 @@ def _set(text: str, *, ended: bool) -> str | None:
 
 
 def _opened(text: str) -> int:
-    """The brackets that a text opens, less those that it closes."""
+    """Return the number of brackets that a text opens, less those that it closes."""
     return sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
 
 
 def _end(lines: Sequence[str], begin: int) -> int:
-    """The line behind a loop."""
+    """Return the line behind a loop."""
     return next((number for number in range(begin + 1, len(lines)) if lines[number].strip() and _indent(
         lines[number]) <= _indent(lines[begin])), len(lines))
 

@@ -1,4 +1,4 @@
-"""What host code may not ask for, and what was skipped in it."""
+"""The things that host code may not ask for, and what was skipped in it."""
 
 from __future__ import annotations
 

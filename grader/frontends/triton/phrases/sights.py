@@ -1,4 +1,4 @@
-"""What kernels and host code were seen to do, what a wrong answer looks like, and where to look in the file."""
+"""The things that kernels and host code were seen to do, the look of a wrong answer, and where to look in the file."""
 
 from __future__ import annotations
 

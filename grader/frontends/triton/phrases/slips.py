@@ -13,7 +13,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def slips(source: str) -> Iterator[Slip]:
-    """Loops that make no round, whatever the sizes are: `range(n, 0)` and `range(0, n, -1)`."""
+    """Yield loops that make no round, whatever the sizes are: `range(n, 0)` and `range(0, n, -1)`."""
     for number, line in enumerate(source.splitlines(), 1):
         if (found := _RANGE.match(line)) and _never(*(one.strip() for one in found[2].split(","))):
             yield Slip(number, f"The loop in line {number} makes no round: {found[1]} is empty.",

@@ -12,8 +12,8 @@ from grader.plan.plan import MOST_BUFFERS, MOST_KERNELS, Buffer, Operation, Plan
 
 
 def is_earlier(session: Session, calls: Iterable[list[Operation]]) -> bool:
-    """Whether operations of the two last calls name memory that earlier cases have made or written, in a way that
-    cannot be made up for by filling it once more."""
+    """Return whether operations of the two last calls name memory that earlier cases have made or written, in a way
+    that cannot be made up for by filling it once more."""
     now = {session.call - 1, session.call} | session.repeatable
     return any(
         (session.named[number].given and session.named[number].born < session.call - 1)
@@ -75,7 +75,7 @@ class Assembly:
             first=made_first, steady=made_second, tuners=tuners, asked=asked, returned=returned)
 
     def _refilled(self, used: set[int]) -> list[Operation]:
-        """What calls of earlier cases have filled memory with that this one uses."""
+        """Return the operations by which calls of earlier cases have filled memory that this one uses."""
         now = {0, self._session.call - 1, self._session.call}
         return [
             operation for number in sorted(used) if not self._is_given(number)
@@ -99,14 +99,14 @@ class Assembly:
         return self._kernels.setdefault(index, len(self._kernels))
 
     def _shape(self, operations: list[Operation]) -> tuple[list[Operation], list[tuple[int, str, str]]]:
-        """Operations with buffers counted as they come, and what each is: equal for calls that do the same."""
+        """Return operations with buffers counted as they come, and what each is: equal for calls that do the same."""
         made, seen = counted(operations)
         named = self._session.named
         return made, [(named[n].bytes, named[n].place, named[n].given) for n in seen]
 
 
 def _without_initial(session: Session, operations: list[Operation]) -> list[Operation]:
-    """Those of the first call that the second need not repeat where memory is kept."""
+    """Return the operations of the first call but for those that the second need not repeat where memory is kept."""
     kept = {
         id(operation) for memory in session.named if session.call in memory.calls and memory.born != session.call
         for _, operation in memory.initial}

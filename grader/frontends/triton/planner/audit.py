@@ -41,7 +41,7 @@ def install(session: Session) -> None:
 
 
 def _imported(frame: FrameType | None, file: str) -> bool:
-    """Whether an import lies between what is asked for and the student's file."""
+    """Return whether an import lies between what is asked for and the student's file."""
     while frame is not None and frame.f_code.co_filename != file:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True

@@ -11,7 +11,7 @@ from grader.frontends.triton.planner.handles import Handle, adopt, memory_of
 
 
 def known(tensor: Any) -> torch.Tensor | None:
-    """The numbers of a tensor that host code itself has written down, such as a shape; None for any other."""
+    """Return the numbers of a tensor that host code itself has written down, such as a shape; None for any other."""
     constant = memory_of(tensor).constant if isinstance(tensor, Handle) else None
     if constant is None or constant.kind != "data" or not constant.data:
         return None
@@ -21,7 +21,7 @@ def known(tensor: Any) -> torch.Tensor | None:
 
 
 def of_constants(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What an operator makes of known numbers alone, as known numbers; None if it has others, or changes them."""
+    """Return an operator's result on known numbers alone, as known numbers; None if it has others, or changes them."""
     given = [one for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor)]
     if not given or func._schema.is_mutable or any(known(one) is None for one in given):
         return None

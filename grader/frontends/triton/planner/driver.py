@@ -82,7 +82,7 @@ class Driver(api.DriverBase):  # type: ignore[misc]
         return torch.empty(256 << 18, dtype=torch.int, device="cuda")
 
     def clear_cache(self, cache: Any) -> None:
-        """There is none."""
+        """Do nothing: there is no cache."""
 
     def assemble_tensormap_to_arg(self, tensormaps_info: Any, args: Any) -> Any:
         return args
@@ -145,7 +145,7 @@ class Event:
 
 
 class _State:
-    """What torch.cuda keeps for the process."""
+    """The state that torch.cuda keeps for the process."""
 
     default = Stream()
     stream = default
@@ -189,7 +189,7 @@ class _Graphs:
                 return 0, 1
 
         class Capture:
-            """torch.cuda.graph."""
+            """A stand-in for torch.cuda.graph."""
 
             def __init__(self, cuda_graph: Any, pool: Any = None, stream: Any = None, **_: Any) -> None:
                 self.graph, self.stream = cuda_graph, stream or Stream()
@@ -206,7 +206,7 @@ class _Graphs:
 
 
 class _Runtime:
-    """torch.cuda.cudart(): what starts a profiler may be called, what would take memory may not."""
+    """A stand-in for torch.cuda.cudart(): what starts a profiler may be called, what would take memory may not."""
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_, **__: 0 if name.startswith("cudaProfiler") else _no_driver(name)
@@ -238,7 +238,7 @@ def _range(*_: Any, **__: Any) -> Iterator[None]:
 
 
 def install(session: Session) -> tuple[Lowering, tuning.Tuning]:
-    """Puts the stand-ins in the place of torch.cuda's and Triton's functions. A planner's process is the submission's
+    """Put the stand-ins in the place of torch.cuda's and Triton's functions. A planner's process is the submission's
     alone, so nothing is put back."""
     lowering = Lowering(session)
     api.install_compiler(Driver(session, lowering.target), lowering.compile)
@@ -294,10 +294,10 @@ def install(session: Session) -> tuple[Lowering, tuning.Tuning]:
 
 
 def _wrappers() -> None:
-    """What may stand around a function that launches kernels is the function itself, and does not stop to debug."""
+    """Replace what may stand around a function that launches kernels by the function itself, and disable debuggers."""
 
     class Op:
-        """What torch.library's decorators make: beside the function, rules that only PyTorch's other layers read."""
+        """A result of torch.library's decorators: beside the function, rules that only PyTorch's other layers read."""
 
         def __init__(self, name: str, fn: Callable[..., Any]) -> None:
             space, _, short = name.partition("::")

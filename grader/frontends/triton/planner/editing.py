@@ -15,8 +15,8 @@ PATIENCE = 5
 
 
 def planned(texts: Sequence[str], seconds: float, plan: Callable[[int, bytes], int]) -> list[int]:
-    """The outcomes of `plan(number, text)` for each text: a length in bytes, or 0 where it did not come back within
-    `seconds` of processor time."""
+    """Return the outcomes of `plan(number, text)` for each text: a length in bytes, or 0 where it did not come back
+    within `seconds` of processor time."""
     found = [0] * len(texts)
     shares = [list(range(first, len(texts), AT_ONCE)) for first in range(AT_ONCE)]
     while shares := [share for share in shares if share]:
@@ -56,7 +56,7 @@ class _PlanningChild:
             os._exit(0)
 
     def lengths(self) -> list[int]:
-        """Waits for its end: an outcome for each text, up to the one that ended it."""
+        """Wait for its end, and return an outcome for each text, up to the one that ended it."""
         os.waitpid(self._pid, 0)
         # A process of the file's own may hold the pipe open.
         os.set_blocking(self._heard, False)

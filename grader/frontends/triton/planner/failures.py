@@ -27,13 +27,13 @@ _MOST_CAUSES = 50
 
 
 def text(value: str, most: int) -> str:
-    """A student's text, cut to `most` characters; what is not valid text is replaced."""
+    """Return a student's text, cut to `most` characters; what is not valid text is replaced."""
     value = value if len(value) <= most else f"{value[:most - 1]}…"
     return value.encode(errors="replace").decode()
 
 
 def message(error: BaseException) -> str:
-    """`ValueError: …`, whatever the exception does when it is asked."""
+    """Return `ValueError: …`, whatever the exception does when it is asked."""
     try:
         said = str(error)
     except BaseException:
@@ -50,7 +50,7 @@ def lines_of(error: SyntaxError | BaseException) -> str:
 
 
 def line(session: Session, error: BaseException) -> int:
-    """The line of the innermost frame in the student's file that the exception passed; 0 for none."""
+    """Return the line of the innermost frame in the student's file that the exception passed; 0 for none."""
     found = 0
     trace = error.__traceback__
     while trace is not None:
@@ -61,7 +61,7 @@ def line(session: Session, error: BaseException) -> int:
 
 
 def traceback_of(session: Session, error: BaseException) -> str:
-    """The frames from the student's file on, and the exception."""
+    """Return the frames from the student's file on, and the exception."""
     frames = []
     trace: TracebackType | None = error.__traceback__
     while trace is not None:
@@ -73,7 +73,7 @@ def traceback_of(session: Session, error: BaseException) -> str:
 
 
 def origin(session: Session, error: BaseException) -> TracebackType | None:
-    """Where an exception began, if that is in the student's file itself."""
+    """Return where an exception began, if that is in the student's file itself."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -81,13 +81,14 @@ def origin(session: Session, error: BaseException) -> TracebackType | None:
 
 
 def raised(session: Session, error: BaseException) -> bool:
-    """Whether a `raise` of the student's file began it, rather than something that the file calls."""
+    """Return whether a `raise` of the student's file began it, rather than something that the file calls."""
     trace = origin(session, error)
     return trace is not None and trace.tb_frame.f_code.co_code[trace.tb_lasti] == _RAISE
 
 
 def failed(session: Session, error: BaseException, lowered: NotLowered | None, seq: int) -> Failed:
-    """The message to the judge for an exception of the graded function. `lowered` is the last kernel that was not."""
+    """Return the message to the judge for an exception of the graded function. `lowered`: the last kernel that failed.
+    """
     kind: Any = "exception"
     where, said = line(session, error), message(error)
     if isinstance(error, NotImplementedError) and raised(session, error):
@@ -115,7 +116,7 @@ def failed(session: Session, error: BaseException, lowered: NotLowered | None, s
 
 
 def _loop_around(session: Session, line: int) -> int:
-    """The line where the innermost loop around a line begins; the line itself if there is none."""
+    """Return the line where the innermost loop around a line begins; the line itself if there is none."""
     lines = linecache.getlines(session.file)
     indent = math.inf
     for number in range(min(line, len(lines)), 0, -1):
@@ -138,8 +139,8 @@ def _causes(error: BaseException) -> list[BaseException]:
 
 
 def _innermost(session: Session, error: BaseException) -> tuple[BaseException, int]:
-    """The error that Triton raised first, and its line in the student's file: Triton wraps an error once for each
-    function of a kernel."""
+    """Return the error that Triton raised first, and its line in the student's file: Triton wraps an error once for
+    each function of a kernel."""
     said, found = error, 0
     for one in _causes(error):
         if isinstance(one, CompilationError):
@@ -150,7 +151,7 @@ def _innermost(session: Session, error: BaseException) -> tuple[BaseException, i
 
 
 def _line_of_node(session: Session, error: CompilationError) -> int:
-    """Triton counts lines from a kernel's `def`, in its source without indentation."""
+    """Return an error's line in the student's file: Triton counts from a kernel's `def`, in its dedented source."""
     first, *_ = (error.src or "").split("\n")
     at = getattr(error.node, "lineno", 0)
     if not first or not at:
@@ -166,7 +167,7 @@ def _line_of_node(session: Session, error: CompilationError) -> int:
 
 
 def undefined(error: BaseException) -> list[str]:
-    """Names that the exception says are not defined: Python's own, or a kernel's."""
+    """Return names that the exception says are not defined: Python's own, or a kernel's."""
     found = []
     for one in _causes(error):
         if isinstance(one, NameError):

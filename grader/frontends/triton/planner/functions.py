@@ -41,7 +41,7 @@ _KNOWN = frozenset({"read_number", "read_values", "truth", "numpy", "comparison"
 
 
 class FunctionMode(TorchFunctionMode):
-    """Sees every call of PyTorch's interface from Python."""
+    """A mode that sees every call of PyTorch's interface from Python."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return call(func, args, kwargs or {})
@@ -75,7 +75,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _from_values(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """torch.tensor, as_tensor, asarray: constants, in the place that was asked for."""
+    """Make the constants of torch.tensor, as_tensor and asarray, in the place that was asked for."""
     device = kwargs.pop("device", None)
     pinned = kwargs.pop("pin_memory", False)
     if args and isinstance(args[0], Handle):
@@ -102,7 +102,7 @@ def _to(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _indexed(value: Any) -> Any:
-    """A device with its number, which PyTorch would ask a driver for; anything else as it is."""
+    """Return a device with its number, which PyTorch would ask a driver for; anything else as it is."""
     if isinstance(value, bool) or not isinstance(value, (int, str, torch.device)):
         return value
     device = torch.device("cuda", value) if isinstance(value, int) else torch.device(value)
@@ -122,7 +122,7 @@ def _pin_memory(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
 
 
 def _set_item(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """`target[index] = value`, where PyTorch would make a tensor of the value first."""
+    """Do `target[index] = value`, where PyTorch would make a tensor of the value first."""
     target, index, value = args
     part = torch.Tensor.__getitem__(target, index)
     if isinstance(value, torch.Tensor):
@@ -151,7 +151,7 @@ def _set_data(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 
 def _printed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """A tensor as it is shown: with its shape, and no numbers."""
+    """Return a tensor as it is shown: with its shape, and no numbers."""
     tensor = args[0]
     if session().call and not session().over:
         session().leave_out("print", session().line(), "")

@@ -1,7 +1,5 @@
 """Tensors without numbers: shape, strides, dtype and a device, on PyTorch's meta device, with no storage behind them.
-
-PyTorch runs nothing on them but views. What allocates or fills is written down, what needs numbers is refused.
-"""
+PyTorch runs nothing on them but views. What allocates or fills is written down, what needs numbers is refused."""
 
 from __future__ import annotations
 
@@ -53,7 +51,7 @@ class Handle(torch.Tensor):
         return memory_of(self).place == "pinned"
 
     def record_stream(self, s: Any) -> None:
-        """Memory is not reused in a plan."""
+        """Do nothing: memory is not reused in a plan."""
 
     @classmethod
     def __torch_dispatch__(  # type: ignore[override]
@@ -70,7 +68,7 @@ class Handle(torch.Tensor):
 
 
 class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Sees operators that take no tensor: what allocates."""
+    """A mode that sees operators that take no tensor: what allocates."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -82,7 +80,7 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def handle(tensor: torch.Tensor) -> Handle:
-    """A meta tensor as the student sees it."""
+    """Return a meta tensor as the student sees it."""
     return torch.Tensor._make_subclass(Handle, tensor)
 
 
@@ -92,7 +90,7 @@ def memory_of(tensor: torch.Tensor) -> Memory:
 
 
 def given(one: GivenTensor) -> Handle:
-    """A parameter of the graded function."""
+    """Make a parameter of the graded function."""
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
         tensor = torch.empty(one.elements, dtype=getattr(torch, one.dtype), device=_META)
         tensor = tensor.as_strided(one.shape, one.strides) if one.strides else tensor.view(one.shape)
@@ -109,7 +107,7 @@ def dtype_name(dtype: torch.dtype) -> DType:
 
 
 def view_of(tensor: torch.Tensor) -> View:
-    """A tensor as operations name it."""
+    """Return a tensor as operations name it."""
     with torch._C.DisableTorchFunction():
         memory = memory_of(tensor)
         memory.calls.add(session().call)
@@ -119,7 +117,7 @@ def view_of(tensor: torch.Tensor) -> View:
 
 
 def dispatch(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The effect of an operator: a view, an allocation, a recorded operation, or a refusal."""
+    """Do what an operator does: make a view or an allocation, record an operation, or refuse."""
     space, name = func._schema.name.split("::")
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
         if space == "profiler":
@@ -155,13 +153,13 @@ called: list[str] = []
 
 
 def _outermost(name: str) -> str:
-    """The operator that was called and came to this one, by the dispatcher's name; this one where it has none."""
+    """Return the operator that was called and came to this one, by the dispatcher's name; this one if it has none."""
     outer = called[0].removeprefix("__").removesuffix("__") if called else name
     return outer if outer != "getitem" and hasattr(torch.ops.aten, outer) else name
 
 
 def _plain(value: Any) -> Any:
-    """A handle as a meta tensor that no Python code of ours stands behind."""
+    """Return a handle as a meta tensor that no Python code of ours stands behind."""
     return torch.Tensor._make_subclass(torch.Tensor, value) if isinstance(value, Handle) else value
 
 
@@ -179,7 +177,7 @@ def _view(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def _check_extent(tensor: torch.Tensor) -> None:
-    """Raises as PyTorch does where a view reaches past its memory, which it does not notice without a storage."""
+    """Raise as PyTorch does where a view reaches past its memory, which it does not notice without a storage."""
     last = tensor.storage_offset() + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
     if tensor.numel() and (last + 1) * tensor.element_size() > memory_of(tensor).bytes:
         raise RuntimeError(
@@ -188,7 +186,7 @@ def _check_extent(tensor: torch.Tensor) -> None:
 
 
 def place_for(device: Any, pinned: Any, like: torch.Tensor | None = None) -> Place:
-    """Where an allocation goes, by the arguments that PyTorch takes."""
+    """Return where an allocation goes, by the arguments that PyTorch takes."""
     if device is None:
         place: Place = "device" if like is not None and memory_of(like).place == "device" else "host"
     else:
@@ -210,8 +208,8 @@ def _allocate(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], constant
 
 
 def _like(source: torch.Tensor, dtype: torch.dtype | None, memory_format: torch.memory_format | None) -> torch.Tensor:
-    """What `torch.empty_like` makes on the meta device. That is Python there, and its first call imports sympy: a third
-    of a second for each planner."""
+    """Make what `torch.empty_like` makes on the meta device. That is Python there, and its first call imports sympy: a
+    third of a second for each planner."""
     dense = _plain(source).clone(memory_format=memory_format or torch.preserve_format)
     return torch.empty_strided(dense.shape, dense.stride(), dtype=dtype or source.dtype, device=_META)
 
@@ -232,7 +230,7 @@ def _filled(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def _number(value: Any, dtype: torch.dtype) -> bool | int | float:
-    """A number as an element of that type takes it, by PyTorch, which raises where there is no such number."""
+    """Return a number as an element of that type takes it, by PyTorch, which raises where there is no such number."""
     dtype_name(dtype)
     number: bool | int | float = torch.empty((), dtype=dtype, device=_HOST).fill_(value).item()
     return number
@@ -269,7 +267,7 @@ def _constant(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handl
 
 
 def adopt(tensor: torch.Tensor, place: Place) -> Handle:
-    """A real tensor of constants, small, as part of the plan."""
+    """Adopt a small, real tensor of constants as part of the plan."""
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
         tensor = tensor.detach().contiguous()
         size = tensor.numel() * tensor.element_size()
@@ -294,8 +292,7 @@ def _lift_fresh(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _replica(source: Handle, place: Place, dtype: torch.dtype) -> Handle | None:
-    """The known contents of the source, made once more elsewhere, as another type: nothing is copied. None where they
-    are not known."""
+    """Return the source's known contents made anew elsewhere, as another type, without a copy; None if not known."""
     memory = memory_of(source)
     constant = memory.constant
     if constant is None:
@@ -343,12 +340,12 @@ def _allow_copy(source: torch.Tensor, target: torch.Tensor, name: str, *, whole:
 
 
 def _order(tensor: torch.Tensor) -> list[int]:
-    """The dimensions in the order in which memory has them."""
+    """Return the dimensions in the order in which memory has them."""
     return sorted(range(tensor.dim()), key=lambda at: tensor.stride()[at], reverse=True)
 
 
 def _copied(source: Handle, made: torch.Tensor, place: Place) -> Handle:
-    """The source in memory of its own, of the shape and strides of `made`."""
+    """Copy the source to memory of its own, of the shape and strides of `made`."""
     target = _new(made, place, None)
     if target.numel():
         session().record(Copy(source=view_of(source), target=view_of(target), line=session().line()))

@@ -73,12 +73,12 @@ class Lowering:
         self.defaults = vars(api.make_backend(self.target).parse_options({}))
 
     def forget(self) -> None:
-        """Before a file is loaded: no kernel is known."""
+        """Forget all kernels, before a file is loaded."""
         self.kernels: list[CompiledKernel] = []
         self.failure: NotLowered | None = None
 
     def compile(self, src: Any, target: Any = None, options: Any = None, _env_vars: Any = None) -> CompiledKernel:
-        """In place of triton.compile."""
+        """Compile a kernel in place of triton.compile."""
         if not isinstance(src, api.ASTSource):
             self.session.refuse("other", "triton.compile")
         if api.is_gluon(src.fn):
@@ -141,7 +141,7 @@ class Lowering:
                 self.session.refuse("library", called[1] if called else module)
 
     def _plans(self, options: dict[str, Any]) -> Options:
-        """The options as a plan has them. Raises ValueError for a number that no launch takes."""
+        """Return the options as a plan has them. Raises ValueError for a number that no launch takes."""
         if options["num_warps"] > MOST_WARPS:
             raise api.OutOfResources(WARP * options["num_warps"], WARP * MOST_WARPS, "threads")
         try:
@@ -159,7 +159,7 @@ class Lowering:
 
 
 def lower(src: api.ASTSource, options: Any, target: api.GPUTarget) -> Any:
-    """The module of Triton's front end, before any pass."""
+    """Return the module of Triton's front end, before any pass."""
     return api.lower(src, options, target, _context(target))
 
 
@@ -169,7 +169,7 @@ def _context(target: api.GPUTarget) -> Any:
 
 
 class CompiledKernel(api.CompiledKernel):  # type: ignore[misc]
-    """What Triton's launch path and host code find where a compiled kernel would be."""
+    """A stand-in for a compiled kernel: what Triton's launch path and host code find where it would be."""
 
     def __init__(self, lowering: Lowering, src: Any, options: Any, kernel: Kernel, planned: Options) -> None:
         self.src = src
@@ -193,7 +193,7 @@ class CompiledKernel(api.CompiledKernel):  # type: ignore[misc]
         self._options = options
 
     def _init_handles(self) -> None:
-        """Raises what Triton raises where a kernel is loaded that does not fit, once that is known."""
+        """Raise what Triton raises where a kernel is loaded that does not fit, once that is known."""
         session = self._lowering.session
         # Called by the student's own line it is a question.
         known = self.resources if sys._getframe(1).f_code.co_filename == session.file else self._known()
@@ -299,7 +299,7 @@ class KernelTexts(dict[str, Any]):
 
 
 def _leaves(values: Any, kinds: Any) -> Iterator[tuple[Any, str]]:
-    """Arguments of a launch with their types, without those that are compiled in; tuples taken apart."""
+    """Yield arguments of a launch with their types, without those that are compiled in; tuples taken apart."""
     for value, kind in zip(values, kinds, strict=False):
         if isinstance(kind, (tuple, list)):
             yield from _leaves(value, kind)
@@ -343,13 +343,13 @@ def _argument(session: Session, index: int, kind: str, value: Any) -> Argument:
 
 
 def _cut(value: float) -> float:
-    """A number of type bfloat16, which Triton's launcher cuts off float32 where others would round."""
+    """Return a number of type bfloat16, which Triton's launcher cuts off float32 where others would round."""
     (bits,) = struct.unpack("<I", struct.pack("<f", ctypes.c_float(value).value))
     return float(struct.unpack("<f", struct.pack("<I", bits & 0xFFFF_0000))[0])
 
 
 def _pointed(session: Session, index: int, value: Any) -> tuple[Memory, int]:
-    """The memory behind a pointer argument. Raises what Triton's launcher raises where a GPU could not reach it."""
+    """Return the memory behind a pointer argument. Raises as Triton's launcher does where a GPU could not reach it."""
     address = value.data_ptr() if hasattr(value, "data_ptr") else value
     found = session.at(address) if isinstance(address, int) else None
     if found is None:

@@ -72,8 +72,8 @@ def _trivial(x_ptr, out_ptr, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped
 
 
 def prepare() -> None:
-    """Does once, in the process that planners are forked from, what the first lowering of a process costs, and sees
-    that a kernel can be planned. Raises RehearsalError."""
+    """Do once, in the process that planners are forked from, what the first lowering of a process costs, and see that a
+    kernel can be planned. Raises RehearsalError."""
     os.environ.setdefault("MPLBACKEND", "Agg")
     target = api.target_of(int(DEFAULT_TARGET.removeprefix("sm_")))
     signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}
@@ -88,7 +88,7 @@ def _rehearsing() -> tuple[rehearsal.Loading, rehearsal.Planning]:
 
 
 def serve(channel: Channel) -> None:
-    """Answers the judge until it hangs up."""
+    """Answer the judge until it hangs up."""
     planner: _Planner | None = None
 
     def answer(
@@ -139,7 +139,7 @@ def _plan_edited(request: PlanEdited, files: Sequence[int]) -> PlannedEdited:
 
 
 def _flush() -> None:
-    """Writes out what the student's code has printed, before the judge looks."""
+    """Write out what the student's code has printed, before the judge looks."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -160,7 +160,7 @@ class _Planner:
         FunctionMode().__enter__()  # type: ignore[no-untyped-call]
 
     def forget(self) -> None:
-        """Before another file is loaded: all that is known of the one before."""
+        """Forget all that is known of a file, before another one is loaded."""
         self.session.begin_anew()
         self.lowering.forget()
         self.tuning.forget()
@@ -228,7 +228,7 @@ class _Planner:
         return Planned(seq=request.seq, bytes=len(written), skipped=list(session.left_out.values()))
 
     def _asking(self, stopped: Refused | Absent | Failed, file: int) -> Refused | Absent | Failed:
-        """Why a call stopped; in the file are the kernels of which it was told a guess before."""
+        """Return why a call stopped; in the file are the kernels of which it was told a guess before."""
         now = {self.session.call - 1, self.session.call}
         asked = [one.plan for one in self.lowering.kernels if one.guessed & now][:MOST_KERNELS]
         written = Kernels(kernels=asked).model_dump_json().encode()
@@ -238,7 +238,7 @@ class _Planner:
         return stopped.model_copy(update={"asked": len(written)})
 
     def _call(self, request: PlanCall) -> _Called | Refused | Absent | Failed:
-        """One call of the function on fresh tensors."""
+        """Make one call of the function on fresh tensors."""
         session = self.session
         session.call += 1
         session.operations, session.stopped, session.over = [], None, False
@@ -266,7 +266,7 @@ class _Planner:
         return failed or _Called(operations, memories, returned)
 
     def _failed(self, seq: int, error: BaseException) -> Failed | Absent:
-        """Why the call failed: what was left out of the import, if that is why a name is not there."""
+        """Return why the call failed: what was left out of the import, if that is why a name is not there."""
         failed = failures.failed(self.session, error, self.lowering.failure, seq)
         for name in failures.undefined(error):
             absent = self.loaded.missing.absent(seq, name, failed.line)
@@ -277,7 +277,7 @@ class _Planner:
 
 @contextmanager
 def _until(ends: float) -> Iterator[None]:
-    """Raises TimeUpError in the student's code at this time of the clock `monotonic`; never at infinity."""
+    """Raise TimeUpError in the student's code at this time of the clock `monotonic`; never at infinity."""
     if ends == inf:
         yield
         return
@@ -304,8 +304,8 @@ class _Called:
 
 
 def _permuted(given: Sequence[Given], names: Sequence[str]) -> str:
-    """The names of a function that takes the parameters in another order, and which it takes too early; "" for one that
-    does not, names them otherwise, or only exchanges numbers of one type, whose names change nothing."""
+    """Return the names of a function that takes the parameters in another order, and which it takes too early; "" for
+    one that does not, names them otherwise, or only exchanges numbers of one type, whose names change nothing."""
     kinds = {one.name: one.kind if isinstance(one, GivenTensor) else one.type for one in given}
     early = next((pair for pair in zip(names, kinds, strict=False) if pair[0] != pair[1]), None)
     if early is None or sorted(names) != sorted(kinds) or all(
@@ -321,7 +321,7 @@ def _parameter(given: Given) -> Any:
 
 
 def _kind(value: Any) -> Literal["nothing", "out", "tensor", "other"]:
-    """What a call gave back."""
+    """Return what a call gave back."""
     if value is None:
         return "nothing"
     if isinstance(value, torch.Tensor):

@@ -1,4 +1,4 @@
-"""Which of PyTorch's operators need no numbers, which are written down, and what the others are called when refused.
+"""The operators of PyTorch that need no numbers, those that are written down, and names for the others when refused.
 
 Names are those of the dispatcher, without `aten::` and overload: see aten/src/ATen/native/native_functions.yaml.
 """
@@ -67,7 +67,7 @@ _READABLE = {"_local_scalar_dense": "item", "_to_copy": "aten::to"}
 
 
 def refusal(called: str, name: str) -> tuple[Refusal, str]:
-    """Why an operator is refused that needs numbers or makes them, and which. `called` came to `name`."""
+    """Return why an operator is refused that needs numbers or makes them, and which. `called` came to `name`."""
     return _reason(called) or _reason(name) or _by_ending(name), readable(called)
 
 
@@ -80,5 +80,5 @@ def _by_ending(name: str) -> Refusal:
 
 
 def readable(name: str) -> str:
-    """An operator as the student knows it: `aten::mul`, `item`."""
+    """Return an operator as the student knows it: `aten::mul`, `item`."""
     return _READABLE.get(name, f"aten::{name}")

@@ -1,4 +1,4 @@
-"""What is known of the submission while it is planned: its memory, and the operations that its host code asked for."""
+"""The record of a submission while it is planned: its memory, and the operations that its host code asked for."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_SKIPPED = 64
 
 
 class RefusedError(RuntimeError):
-    """Host code asked for something that needs or makes numbers."""
+    """An error: host code asked for something that needs or makes numbers."""
 
 
 class SkippedError(Exception):
@@ -42,7 +42,7 @@ class TooLargeError(Exception):
 
 
 class TimeUpError(BaseException):
-    """A call has taken all of its time."""
+    """An error: a call has taken all of its time."""
 
 
 class UnsupportedError(Exception):
@@ -51,7 +51,7 @@ class UnsupportedError(Exception):
 
 @dataclass(frozen=True)
 class Constant:
-    """What a whole buffer holds, if known: nothing yet, one value, or `data`, its bytes."""
+    """The contents of a whole buffer, if known: nothing yet, one value, or `data`, its bytes."""
 
     kind: Literal["nothing", "value", "data"]
     value: bool | int | float = 0
@@ -114,7 +114,7 @@ class Session:
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Before a file is loaded: nothing is known of any call."""
+        """Begin anew, before a file is loaded: nothing is known of any call."""
         self.call = 0
         self.over = False
         self.lowering = False
@@ -137,7 +137,7 @@ class Session:
         self, storage: Any, size: int, place: Place, *, given: str = "", output: bool = False,
         constant: Constant | None = None,
     ) -> Memory:
-        """Memory behind a storage that PyTorch made without numbers. Raises where there is too little."""
+        """Make memory behind a storage that PyTorch made without numbers. Raises where there is too little."""
         if size > self.device.total_memory:
             raise torch.OutOfMemoryError(
                 f"CUDA out of memory. Tried to allocate {size / 2**30:.2f} GiB. GPU 0 has a total capacity of "
@@ -161,7 +161,7 @@ class Session:
         return found
 
     def at(self, address: int) -> tuple[Memory, int] | None:
-        """The memory that an address lies in, and how many bytes from its start."""
+        """Return the memory that an address lies in, and how many bytes from its start."""
         index = bisect.bisect_right(self._addresses, address) - 1
         if index < 0:
             return None
@@ -170,7 +170,7 @@ class Session:
         return (memory, offset) if offset <= memory.bytes else None
 
     def number(self, memory: Memory) -> int:
-        """The number by which operations name it, one for each memory of the process; plans count anew."""
+        """Return the number by which operations name it, one for each memory of the process; plans count anew."""
         if memory.number < 0:
             if len(self.named) >= 16 * MOST_BUFFERS:
                 raise TooLargeError(f"more than {16 * MOST_BUFFERS:,} tensors")
@@ -190,24 +190,24 @@ class Session:
                 memory.initial.append((self.call, operation))
 
     def use(self, operation: Operation) -> None:
-        """Notes that this call uses what an operation names, which another call may have recorded."""
+        """Note that this call uses what an operation names, which another call may have recorded."""
         for number in named(operation):
             self.named[number].calls.add(self.call)
 
     def line(self) -> int:
-        """The line of the innermost frame in the student's file, 0 if there is none."""
+        """Return the line of the innermost frame in the student's file, 0 if there is none."""
         frame = next(self.frames(sys._getframe(1)), None)
         return 0 if frame is None else frame.f_lineno
 
     def frames(self, frame: FrameType | None) -> Iterator[FrameType]:
-        """Those of the student's file, from `frame` outwards."""
+        """Yield the frames of the student's file, from `frame` outwards."""
         while frame is not None:
             if frame.f_code.co_filename == self.file:
                 yield frame
             frame = frame.f_back
 
     def leave_out(self, why: Literal["print"], line: int, text: str) -> None:
-        """Notes that a line of the graded function is left out."""
+        """Note that a line of the graded function is left out."""
         if len(self.left_out) < MOST_SKIPPED:
             self.left_out.setdefault(line, Skipped(line=line, why=why, text=text.removeprefix("aten::")))
 
@@ -225,7 +225,7 @@ _session: Session | None = None
 
 
 def begin(file: str, device: Device) -> Session:
-    """The session of this process, which plans one submission."""
+    """Begin the session of this process, which plans one submission."""
     global _session
     _session = Session(file, device)
     return _session

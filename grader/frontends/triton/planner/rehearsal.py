@@ -55,11 +55,11 @@ Planning = Callable[[PlanCall, int], Planned | Refused | Absent | Failed]
 
 
 class RehearsalError(Exception):
-    """What this version of Triton, or of PyTorch, has in another way; one line."""
+    """An error: what this version of Triton, or of PyTorch, has in another way; one line."""
 
 
 def rehearse(planner: Callable[[], tuple[Loading, Planning]]) -> None:
-    """Plans it in a child, since a planner changes the process that it is in. Raises RehearsalError."""
+    """Plan it in a child, since a planner changes the process that it is in. Raises RehearsalError."""
     said, saying = os.pipe2(os.O_CLOEXEC)
     pid = os.fork()
     if not pid:
@@ -97,7 +97,7 @@ def _trouble(planner: Callable[[], tuple[Loading, Planning]]) -> str:
 
 
 def _said_of(error: BaseException) -> str:
-    """An exception and the line of ours that met it."""
+    """Return in words an exception and the line of ours that met it."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if frame.filename.startswith(f"{_ROOT}/grader")]
     where = f" ({Path(ours[-1].filename).relative_to(_ROOT)}, line {ours[-1].lineno})" if ours else ""

@@ -45,7 +45,7 @@ class Missing:
         return self.names.get(name, self.anything)
 
     def absent(self, seq: int, name: str, line: int) -> Absent | None:
-        """That a name is not there since a statement was left out, if that is so."""
+        """Return the message that a name is not there since a statement was left out; None if that is not so."""
         left = self.why(name)
         if left is None:
             return None
@@ -62,7 +62,7 @@ class LoadedFile:
 
 
 def run(session: Session, source: bytes, function: str, seq: int) -> LoadedFile | Failed:
-    """Runs the file's statements, those that fail left out. `function` is what the file is graded for."""
+    """Run the file's statements, those that fail left out. `function` is what the file is graded for."""
     try:
         text = importlib.util.decode_source(source)
     except (SyntaxError, UnicodeDecodeError):
@@ -105,8 +105,8 @@ def run(session: Session, source: bytes, function: str, seq: int) -> LoadedFile 
 
 
 class Spared:
-    """While open, a refusal costs nothing: the statement shows numbers or checks them, and is left out. `names` are
-    those that only such statements use, which may not be there for that."""
+    """A context manager in which a refusal costs nothing: the statement shows numbers or checks them, and is left out.
+    `names` are those that only such statements use, which may not be there for that."""
 
     def __init__(self, session: Session, names: set[str]) -> None:
         self._session = session
@@ -129,8 +129,8 @@ class Spared:
 
 
 class _Sparing(ast.NodeTransformer):
-    """Puts what shows or checks something in a function under `Spared`, and what makes a name for that alone, such as
-    an answer of PyTorch's to compare with. Lines stay as they are."""
+    """A transformer that puts what shows or checks something in a function under `Spared`, and what makes a name for
+    that alone, such as an answer of PyTorch's to compare with. Lines stay as they are."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -161,7 +161,7 @@ class _Sparing(ast.NodeTransformer):
 def _look(
     node: ast.AST, statement: ast.stmt, uses: dict[str, list[ast.stmt]], made: dict[str, list[ast.stmt]]
 ) -> None:
-    """Which statements use a name, and which make it or give it to others."""
+    """Find which statements use a name, and which make it or give it to others."""
     for child in ast.iter_child_nodes(node):
         within = child if isinstance(child, ast.stmt) else statement
         if isinstance(child, ast.Name):
@@ -173,13 +173,13 @@ def _look(
 
 
 def _makes(statement: ast.stmt) -> bool:
-    """Whether it gives something one name and does nothing else."""
+    """Return whether it gives something one name and does nothing else."""
     return isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(
         statement.targets[0], ast.Name)
 
 
 def _shows(statement: ast.stmt) -> bool:
-    """Whether it shows or checks something and does nothing else."""
+    """Return whether it shows or checks something and does nothing else."""
     if isinstance(statement, ast.If):
         return all(_shows(one) for one in (*statement.body, *statement.orelse))
     called = statement.value.func if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
@@ -190,7 +190,7 @@ def _shows(statement: ast.stmt) -> bool:
 def _leave_out(
     session: Session, loaded: LoadedFile, statement: ast.stmt, error: BaseException, function: str, seq: int
 ) -> Failed | bool:
-    """Tells of a statement that failed; whether the file ends here, or why it is not usable at all."""
+    """Note a statement that failed; return whether the file ends here, or why it is not usable at all."""
     trace, line = failures.traceback_of(session, error), failures.line(session, error) or statement.lineno
     cascade = loaded.missing.why(getattr(error, "name", None) or "") if isinstance(error, NameError) else None
     why: Any = "exception"
@@ -218,7 +218,7 @@ def _leave_out(
 
 
 def _on_purpose(session: Session, error: BaseException) -> bool:
-    """Whether the file itself ends here: by `raise`, or by an exit. An assertion is a test."""
+    """Return whether the file itself ends here: by `raise`, or by an exit. An assertion is a test."""
     if isinstance(error, AssertionError):
         return False
     return failures.raised(session, error) or (
@@ -226,7 +226,7 @@ def _on_purpose(session: Session, error: BaseException) -> bool:
 
 
 def _bound(statement: ast.stmt) -> set[str]:
-    """Names that a statement binds at the file's top level."""
+    """Return names that a statement binds at the file's top level."""
     found: set[str] = set()
     todo: list[ast.AST] = [statement]
     while todo:

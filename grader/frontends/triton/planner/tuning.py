@@ -13,7 +13,7 @@ MILLISECONDS = 1.0
 
 
 class Tuning:
-    """Which configuration each autotuner takes in a case: by the judge's answers, in the order they are met."""
+    """The configuration that each autotuner takes in a case: by the judge's answers, in the order they are met."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -22,7 +22,7 @@ class Tuning:
         self._failed: dict[int, set[Any]] = {}
 
     def forget(self) -> None:
-        """Before a case: every autotuner tunes anew."""
+        """Forget all autotuners before a case: each tunes anew."""
         self.met = []
         for tuner in self._tuners:
             api.forget(tuner)
@@ -30,7 +30,7 @@ class Tuning:
         self._failed = {}
 
     def choose(self, tuner: Any, configs: list[Any]) -> dict[Any, float]:
-        """A time for each configuration: the judge's choice is the fastest, and what did not compile the slowest."""
+        """Return a time for each configuration: the judge's choice is fastest, and what did not compile is slowest."""
         answers = self.session.answers
         at = next((index for index, one in enumerate(self._tuners) if one is tuner), None)
         if at is None:
@@ -48,7 +48,7 @@ class Tuning:
         return {config: float((index - chosen) % len(configs)) for index, config in enumerate(configs)}
 
     def exclude(self, tuner: Any) -> bool:
-        """Whether another configuration is left after the one that was just tried."""
+        """Exclude the configuration that was just tried; return whether another one is left."""
         config = api.best(tuner)
         failed = self._failed.setdefault(id(tuner), set())
         if len(tuner.configs) < 2 or config is None or config in failed:
@@ -59,7 +59,7 @@ class Tuning:
 
 
 def install(session: Session) -> Tuning:
-    """Puts the stand-ins in Triton's place."""
+    """Put the stand-ins in Triton's place."""
     tuning = Tuning(session)
     prune, run = api.autotuner()
     times: dict[int, dict[Any, float]] = {}
