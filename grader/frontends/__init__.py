@@ -24,7 +24,7 @@ from grader.plan.plan import DType, Kernel, Launch, Malformed
 __path__ = languages.homes()
 
 Trait = Literal["product", "rounded by generation", "waits", "unbounded"]
-"""What a kernel has that a fact rests on: a product of matrices, a cast that older GPUs round in another way,
+"""A trait of a kernel that a fact rests on: a product of matrices, a cast that older GPUs round in another way,
 accesses by which threads may wait for others, threads whose registers no number of threads bounds."""
 
 
@@ -39,7 +39,7 @@ class Foreign:
 
 @dataclass(frozen=True)
 class Outline:
-    """What can be seen of a file without running it: the functions that it defines, and the assignments whose stub it
+    """The outline of a file, read without running it: the functions that it defines, and the assignments whose stub it
     still has."""
 
     defined: frozenset[str] = frozenset()
@@ -104,7 +104,7 @@ class FrontEnd:
 
 @cache
 def front_ends() -> dict[str, FrontEnd]:
-    """Every front end, by its name. Raises ValueError if two read files of one suffix."""
+    """Return every front end by its name. Raises ValueError if two read files of one suffix."""
     found: dict[str, FrontEnd] = {name: import_module(f"{__name__}.{name}").FRONT_END for name in languages.names()}
     readers: dict[str, str] = {}
     for name, front_end in found.items():
@@ -114,7 +114,7 @@ def front_ends() -> dict[str, FrontEnd]:
 
 
 def problem() -> str:
-    """Why languages that stand elsewhere cannot be used, in one line; "" if they can, or if there are none."""
+    """Return why languages that stand elsewhere cannot be used, in one line; "" if they can, or if there are none."""
     if len(languages.homes()) == 1:
         return ""
     if found := languages.problem():
@@ -127,7 +127,7 @@ def problem() -> str:
 
 
 def of(kernel: Kernel) -> FrontEnd:
-    """The front end of a kernel. Raises Malformed for a language that there is not."""
+    """Return the front end of a kernel. Raises Malformed for a language that there is not."""
     found = front_ends().get(kernel.language)
     if found is None:
         raise Malformed(f"a kernel in {kernel.language[:20]!a}, which no front end reads")
@@ -135,12 +135,12 @@ def of(kernel: Kernel) -> FrontEnd:
 
 
 def suffixes() -> list[str]:
-    """What the names of files end in that a front end reads."""
+    """Return the suffixes of the files that a front end reads."""
     return sorted(front_end.suffix for front_end in front_ends().values())
 
 
 def by_suffix(suffix: str) -> FrontEnd:
-    """The front end of files with this suffix. Raises ValueError for a suffix that none has."""
+    """Return the front end of files with this suffix. Raises ValueError for a suffix that none has."""
     for front_end in front_ends().values():
         if front_end.suffix == suffix:
             return front_end

@@ -12,7 +12,7 @@ from grader.plan.edits import MOST_EDITS, MOST_SPANS, Edit, EditKind, Edits, Spa
 
 MOST_DRAFTS = 4 * MOST_EDITS
 _TURN = 0.02
-"""What an edit weighs more than the one of its kind and weight before it."""
+"""The weight added to an edit for each earlier one of its kind and weight."""
 
 
 class Change(NamedTuple):
@@ -40,9 +40,9 @@ def edits_in_order(
     text: str, drafts: Iterable[Draft], most: int, line_of: Callable[[int], int],
     plain: Callable[[str], str] = lambda changed: changed,
 ) -> Edits:
-    """At most so many edits of a file. Kinds take turns: the further down an edit stands among those of its kind and
-    weight, the more it weighs. Each result comes once: `plain` gives the same text for files that are the same program.
-    `line_of` gives the number of a character's line."""
+    """Return at most `most` edits of a file in order. Kinds take turns: the further down an edit stands among those of
+    its kind and weight, the more it weighs. Each result comes once: `plain` gives the same text for files that are the
+    same program. `line_of` gives the number of a character's line."""
     before = Counter[tuple[str, float]]()
     weighed = []
     for draft in sorted(islice(drafts, MOST_DRAFTS), key=lambda draft: (draft.weight, draft.start)):
@@ -56,7 +56,7 @@ def edits_in_order(
 def _once(
     text: str, weighed: Sequence[tuple[float, Draft]], line_of: Callable[[int], int], plain: Callable[[str], str]
 ) -> Iterator[Edit]:
-    """The edits that change something, each result once."""
+    """Yield the edits that change something, each result once."""
     seen = {_mark(plain(text))}
     for weight, draft in weighed:
         spans = _spans(text, draft.changes)
@@ -71,12 +71,12 @@ def _once(
 
 
 def _mark(text: str) -> bytes:
-    """What stands for a text: thousands of whole ones would not fit into memory."""
+    """Return a hash of a text: thousands of whole ones would not fit into memory."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _spans(text: str, changes: Sequence[Change]) -> list[Span] | None:
-    """The spans in order, without what stays as it is; None where they overlap or change nothing."""
+    """Return the spans in order, without what stays as it is; None where they overlap or change nothing."""
     found: list[Span] = []
     for start, end, new in sorted(changes):
         if found and start < found[-1].end:

@@ -22,9 +22,9 @@ Array = NDArray[Any]
 Result = Simulated | CannotSimulate | Exhausted
 
 MOST_BYTES = 2 << 30
-"""Bytes of all temporaries of a plan."""
+"""The most bytes of all temporaries of a plan."""
 MOST_TOLD = FRAME_BYTES // 4
-"""Characters of an answer that fit into a frame, whatever they are."""
+"""The most characters of an answer that fit into a frame, whatever they are."""
 UNWRITTEN = 0xFF
 """Bytes of a temporary that nothing has written: NaN in every floating-point type."""
 
@@ -50,13 +50,13 @@ class BufferMemory:
     """The last unwritten byte that `settle` found."""
 
     def marks(self, size: int) -> Array:
-        """`written` for elements of `size` bytes: all ones if the whole element is written."""
+        """Return `written` for elements of `size` bytes: all ones if the whole element is written."""
         assert self.written is not None
         return self.written[: self.written.size // size * size].view(f"u{size}")
 
     def settle(self) -> int:
-        """Drops `written` once all bytes are written. Returns the number of bytes that it read: few, as long as the
-        last unwritten byte is still unwritten."""
+        """Drop `written` once all bytes are written. Returns the number of bytes that it read: few, as long as the last
+        unwritten byte is still unwritten."""
         marks, begin = self.written, self.unwritten
         if marks is None or (begin < marks.size and not marks[begin]):
             return 1
@@ -69,7 +69,7 @@ class BufferMemory:
 
 
 def stopped_at(error: LaunchStopped) -> CannotSimulate | Exhausted:
-    """The answer about a launch that did not end."""
+    """Return the answer about a launch that did not end."""
     if isinstance(error.cause, Limit):
         return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line,
                          resident=error.cause.resident, rounds=error.cause.rounds)
@@ -79,12 +79,13 @@ def stopped_at(error: LaunchStopped) -> CannotSimulate | Exhausted:
 
 
 def given_of(plan: Plan) -> list[int]:
-    """The numbers of the buffers that the judge fills or reads."""
+    """Return the numbers of the buffers that the judge fills or reads."""
     return [number for number, each in enumerate(plan.buffers) if each.given]
 
 
 def stop_at_once(plan: Plan, memories: Sequence[Sequence[Array]]) -> Result | None:
-    """The answer for a plan that cannot be run on these memories of its given buffers."""
+    """Return the answer for a plan that cannot be run on these memories of its given buffers; None for any other
+    plan."""
     if sum(each.bytes for each in plan.buffers if not each.given) > MOST_BYTES:
         return Exhausted(seq=0, what="memory")
     if any([plan.buffers[number].bytes for number in given_of(plan)] != [raw.size for raw in each]
@@ -94,14 +95,15 @@ def stop_at_once(plan: Plan, memories: Sequence[Sequence[Array]]) -> Result | No
 
 
 def temporary(number: int, buffer: Buffer, byte: int = UNWRITTEN) -> tuple[int, Array, Array, str, int]:
-    """What `BufferMemory` needs for a temporary in which nothing is written; empty for a given buffer."""
+    """Return the arguments of `BufferMemory` for a temporary in which nothing is written; empty memory for a given
+    buffer."""
     size = 0 if buffer.given else buffer.bytes
     return number, np.full(size, byte, np.uint8), zeros(size, np.uint8), "", buffer.line if buffer.kept else 0
 
 
 def mapped(plan: Plan, call: int, descriptors: Sequence[int]) -> list[list[Array]]:
-    """The memories of the given buffers for each call up to `call`, from the descriptors behind the plan's. Raises
-    OSError and ValueError."""
+    """Return the memories of the given buffers for each call up to `call`, from the descriptors behind the plan's.
+    Raises OSError and ValueError."""
     sizes = [each.bytes for each in plan.buffers if each.given]
     memories: list[list[Array]] = []
     for number in range(call + 1):
@@ -112,7 +114,8 @@ def mapped(plan: Plan, call: int, descriptors: Sequence[int]) -> list[list[Array
 
 
 def fitting(result: Result) -> Result:
-    """An answer that fits into a frame: a text may be full of characters that take six bytes each."""
+    """Return an answer, shortened if need be to fit into a frame: a text may be full of characters that take six bytes
+    each."""
     if isinstance(result, Simulated) and len(result.model_dump_json()) > MOST_TOLD:
         return result.model_copy(update={
             "findings": result.findings[:4], "accesses": [], "printed": result.printed[:1000]})
@@ -122,8 +125,8 @@ def fitting(result: Result) -> Result:
 def run_on_host(
     operation: Fill | Data | Copy, buffers: Sequence[BufferMemory], copied: Callable[[int, int], None]
 ) -> int:
-    """Runs an operation of the host. Returns the number of elements and marks that it went through. `copied` is told
-    the line of a copy, and how many elements of its source nothing has written. Raises ValueError."""
+    """Run an operation of the host. Returns the number of elements and marks that it went through. `copied` is told the
+    line of a copy, and how many elements of its source nothing has written. Raises ValueError."""
     size = 0
     if isinstance(operation, Fill):
         target, marks = _view(operation.target, buffers)
@@ -161,7 +164,7 @@ def run_on_host(
 
 
 def _view(view: View, buffers: Sequence[BufferMemory]) -> tuple[Array, Array | None]:
-    """The elements of a view, and their marks. Raises ValueError for a view that reaches out of its buffer."""
+    """Return the elements of a view, and their marks. Raises ValueError for a view that reaches out of its buffer."""
     buffer, size = buffers[view.buffer], ITEM_BYTES[view.dtype]
     if len(view.strides) != len(view.shape):
         raise ValueError("a view with as many strides as sizes expected")
@@ -177,13 +180,13 @@ def _view(view: View, buffers: Sequence[BufferMemory]) -> tuple[Array, Array | N
 
 
 def _converted(source: Array, of: DType, to: DType) -> Array:
-    """Elements of memory converted to another type, rounded as PyTorch does."""
+    """Return elements of memory converted to another type, rounded as PyTorch does."""
     given = torch.from_numpy(np.array(source).reshape(-1)).view(getattr(torch, of))
     return np.asarray(given.to(getattr(torch, to)).view(torch.uint8).numpy()).view(_NUMPY[to]).reshape(source.shape)
 
 
 def _filling(dtype: DType, value: float) -> Array:
-    """An element of memory that holds the value, converted as PyTorch does."""
+    """Return an element of memory that holds the value, converted as PyTorch does."""
     if dtype == "bool":
         return np.array([bool(value)], np.uint8)
     if dtype in _FLOATS:

@@ -1,5 +1,5 @@
-"""What a front end says of the judge's findings in the words of its language: the judge decides what is told, and puts
-names and numbers into these templates.
+"""A front end's phrases for the judge's findings, in the words of its language: the judge decides what is told, and
+puts names and numbers into these templates.
 
 Places in braces are filled by name. Of a `TypedDict` a front end gives every key, and of a dataclass every field: mypy
 tells what is missing. What holds in every language (how many elements are wrong, and where) is the judge's to say.
@@ -71,7 +71,7 @@ class Wording:
 
 
 class Refusals(TypedDict):
-    """One for each `grader.plan.messages.Refusal`."""
+    """One `Wording` for each `grader.plan.messages.Refusal`."""
 
     arithmetic: Wording
     reduction: Wording
@@ -101,14 +101,14 @@ class Refusals(TypedDict):
 
 @dataclass(frozen=True)
 class Skip:
-    """Why a statement was skipped, and what to do `instead` where a name is missing for it."""
+    """The reason why a statement was skipped, and what to do `instead` where a name is missing for it."""
 
     why: str
     instead: str = ""
 
 
 class Skips(TypedDict):
-    """One for each reason of `grader.plan.messages.Skipped`."""
+    """One `Skip` for each reason of `grader.plan.messages.Skipped`."""
 
     numbers: Skip
     benchmark: Skip
@@ -121,9 +121,9 @@ class Skips(TypedDict):
 
 @dataclass(frozen=True)
 class Chance:
-    """What is left to chance: what was seen and what to do; `kind` is that of the failure, None for what GPUs are known
-    to do right and nobody promises: a remark. {line} is " in line 12" or nothing, {tensor} and {kernel} are names,
-    {program} and {other} programs, {element} is a number."""
+    """Behaviour that is left to chance: what was seen and what to do; `kind` is that of the failure, None for what GPUs
+    are known to do right and nobody promises: a remark. {line} is " in line 12" or nothing, {tensor} and {kernel} are
+    names, {program} and {other} programs, {element} is a number."""
 
     kind: Literal["undefined", "exception"] | None
     seen: str
@@ -131,7 +131,7 @@ class Chance:
 
 
 class Chances(TypedDict):
-    """One for each `grader.plan.findings.Undefinable` that the language's simulator can find."""
+    """One `Chance` for each `grader.plan.findings.Undefinable` that the language's simulator can find."""
 
     lanes: Chance
     reorder: Chance
@@ -161,7 +161,7 @@ class Chances(TypedDict):
 
 @dataclass(frozen=True)
 class Names:
-    """What stands in the judge's sentences. `program_ids` are along x, y and z, `program_id` any of them;
+    """The language's words in the judge's sentences. `program_ids` are along x, y and z, `program_id` any of them;
     `blocks` is how many blocks of {block} elements hold {count}; `launch_opens` is what stands between the grid and the
     arguments of a launch. `terms` are the language's own for those of the judge, one for one: "program", "lane",
     "mask", "block" (a part of a tensor that a program works on), "//", and phrases of which the language has another.
@@ -185,7 +185,7 @@ class Names:
 
 @dataclass(frozen=True)
 class Sights:
-    """What was seen while kernels ran. {line}, {tensor} and {program} are those of `Chance`.
+    """Phrases for what was seen while kernels ran. {line}, {tensor} and {program} are those of `Chance`.
 
     `masked_remark` says that lanes which a mask switched off take part in the answer, `padded_remark` that those do
     which a call with `bounds_checked` in it leaves out. `granule`, `far_outside` and
@@ -243,7 +243,7 @@ class Sights:
 
 @dataclass(frozen=True)
 class AnswerPhrases:
-    """What to look at where nothing was stored, or an input was changed. {out} is the output's name."""
+    """Hints on what to look at where nothing was stored, or an input was changed. {out} is the output's name."""
 
     nothing_stored: str
     keep_inputs: str
@@ -251,7 +251,7 @@ class AnswerPhrases:
 
 @dataclass(frozen=True)
 class Calls:
-    """What host code does, and what a plan asks for. {out} is the output's name, {given} a parameter's.
+    """Phrases for what host code does, and for what a plan asks. {out} is the output's name, {given} a parameter's.
 
     `copy_into` stands at {copy_into} in `returned` if the assignment allows copies. `skipped_print` has {lines} and
     {texts}, which are quoted. `library` is for languages in which kernels of libraries can be launched,
@@ -278,7 +278,7 @@ class Calls:
 
 @dataclass(frozen=True)
 class Slip:
-    """What a file says that its author cannot mean: what is `seen` in a line, and where to `look`. `empties` says that
+    """A part of a file that its author cannot mean: what is `seen` in a line, and where to `look`. `empties` says that
     elements may be left unwritten by it."""
 
     line: int

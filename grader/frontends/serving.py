@@ -1,4 +1,4 @@
-"""How a part of a front end serves the judge in its confined process."""
+"""The loop in which a part of a front end serves the judge in its confined process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Request = TypeVar("Request", bound=Message)
 def serve(
     channel: Channel, requests: TypeAdapter[Request], answer: Callable[[Request, list[int]], Message]
 ) -> None:
-    """Answers requests until the judge hangs up; the descriptors of memory files that come with one end with it."""
+    """Answer requests until the judge hangs up; the descriptors of memory files that come with one end with it."""
     while True:
         try:
             request, descriptors = channel.receive_with_descriptors(requests)
@@ -32,7 +32,7 @@ def serve(
 
 
 def contents(file: int, size: int | None = None) -> bytes:
-    """The first `size` bytes of a memory file, or all that it holds."""
+    """Return the first `size` bytes of a memory file, or all that it holds."""
     size, read = os.fstat(file).st_size if size is None else size, b""
     while part := os.pread(file, size - len(read), len(read)):
         read += part

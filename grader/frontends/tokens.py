@@ -1,4 +1,4 @@
-"""Cuts the text of a kernel into tokens, of which nothing may be left over: it may be hostile."""
+"""Tokens of a kernel's text, of which nothing may be left over: it may be hostile."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ TO_THE_END = r"/\*[^*]*+(?:\*++(?:[^/*][^*]*+\*++)*+/?)?"
 
 
 def cut_tokens(text: str, pattern: re.Pattern[str], writer: str) -> Iterator[re.Match[str]]:
-    """The matches of `pattern`, one after another, without those of its group `space`. Raises Malformed for a text that
-    `writer`, which writes such kernels, does not write."""
+    """Yield the matches of `pattern`, one after another, without those of its group `space`. Raises Malformed for a
+    text that `writer`, which writes such kernels, does not write."""
     end = 0
     for match in pattern.finditer(text):
         if match.start() != end:

@@ -1,4 +1,4 @@
-"""What planners do with operations that they recorded: which of them a call needs, and buffers numbered anew."""
+"""Assembly of plans from recorded operations: which of them a call needs, and buffers numbered anew."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from grader.plan.plan import Argument, Operation, View, named
 
 
 def needed(setup: Sequence[Operation], used: Collection[int]) -> list[Operation]:
-    """The operations of loading a file that the `used` buffers come from, whatever calls do in between."""
+    """Return the operations of loading a file that the `used` buffers come from, whatever calls do in between."""
     wanted, kept = set(used), []
     for operation in reversed(setup):
         names = named(operation)
@@ -19,7 +19,7 @@ def needed(setup: Sequence[Operation], used: Collection[int]) -> list[Operation]
 
 
 def counted(operations: Sequence[Operation]) -> tuple[list[Operation], list[int]]:
-    """Operations with buffers numbered as they come, and the numbers that those had."""
+    """Return operations with buffers numbered as they come, and the numbers that those had."""
     seen: dict[int, int] = {}
     return [
         renumbered(operation, lambda number: seen.setdefault(number, len(seen)), lambda kernel: kernel)
@@ -27,7 +27,7 @@ def counted(operations: Sequence[Operation]) -> tuple[list[Operation], list[int]
 
 
 def renumbered(operation: Operation, buffer: Callable[[int], int], kernel: Callable[[int], int]) -> Operation:
-    """The operation with its buffers and its kernel numbered otherwise."""
+    """Return the operation with its buffers and its kernel numbered otherwise."""
 
     def view(view: View) -> View:
         return view.model_copy(update={"buffer": buffer(view.buffer)})

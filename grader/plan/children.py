@@ -31,7 +31,7 @@ def run(
     command: Sequence[str], *, most: int, seconds: float | None = None, env: Mapping[str, str] | None = None,
     cwd: str | None = None, into: IO[bytes] | None = None,
 ) -> Ended:
-    """Runs a program without input. Writes its output to the file `into`, if one is given.
+    """Run a program without input. Writes its output to the file `into`, if one is given.
 
     Raises TooMuchError if it writes more than `most` bytes to either stream, TimeoutError if it does not end within
     `seconds`, and OSError if it cannot be started. Afterwards it has ended, or has been killed.

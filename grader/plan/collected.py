@@ -27,14 +27,14 @@ class Site:
     grid: tuple[int, int, int]
 
     def program(self, number: int) -> Program:
-        """A program by its number in the grid."""
+        """Return a program by its number in the grid."""
         x, y, _ = self.grid
         number = int(number)
         return number % x, number // x % y, number // (x * y)
 
 
 class Collected:
-    """Collects findings, and what kernels print."""
+    """A collector of findings, and of what kernels print."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Any, ...], Finding] = {}
@@ -52,7 +52,7 @@ class Collected:
             self._known[key] = make()
 
     def _add_outside(self, site: Site, finding: OutOfBounds, hit: Array) -> None:
-        """`hit` are the numbers of the programs that reach outside."""
+        """Add an access outside its tensor. `hit` are the numbers of the programs that reach outside."""
         key = ("bounds", finding.access, site.kernel, site.line, finding.tensor)
         known = self._known.get(key)
         if isinstance(known, OutOfBounds):
@@ -67,7 +67,7 @@ class Collected:
             self._add(key, lambda: finding)
 
     def copied(self, line: int, elements: int) -> None:
-        """Notes a copy by host code of elements of a temporary that nothing has written."""
+        """Record a copy by host code of elements of a temporary that nothing has written."""
         self._add(("copied", line), lambda: Unwritten(
             kernel="", line=line, tensor="", lanes=elements, program=(0, 0, 0)))
 

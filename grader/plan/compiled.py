@@ -117,7 +117,7 @@ class Fits(Shaped):
 Reason = Literal[
     "shared_memory", "malformed", "compiler", "assembler", "too_slow", "no_turn", "crash", "too_large",
 ]  # fmt: skip
-"""Why a compiler gave up: see `Problem`."""
+"""The reasons for a compiler to give up: see `Problem`."""
 
 
 class Problem(Shaped):

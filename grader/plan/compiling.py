@@ -11,7 +11,8 @@ from grader.plan.wire import Message
 
 
 class Compile(Message):
-    """Compile kernels for a target: descriptor 0 holds `Kernels`, `bytes` long, descriptor 1 takes `Binaries`.
+    """A request to compile kernels for a target: descriptor 0 holds `Kernels`, `bytes` long, descriptor 1 takes
+    `Binaries`.
 
     Each kernel has `seconds` of processor time, and its assembler as many. The whole request has `in_all` seconds of
     the clock: kernels whose turn has not come by then count as too slow. `ptx`: return the text as well.
@@ -26,8 +27,8 @@ class Compile(Message):
 
 
 class Canonicalise(Message):
-    """Parse texts with the language's compiler and print them again. Descriptor 0 holds `Texts`, `bytes` long,
-    descriptor 1 takes as many, "" for a text that the compiler does not accept."""
+    """A request to parse texts with the language's compiler and print them again. Descriptor 0 holds `Texts`, `bytes`
+    long, descriptor 1 takes as many, "" for a text that the compiler does not accept."""
 
     op: Literal["canonicalise"] = "canonicalise"
     bytes: Size

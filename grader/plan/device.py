@@ -34,18 +34,19 @@ class Device(Shaped):
 
     @property
     def target(self) -> str:
-        """The compilers' name for it: `sm_90`."""
+        """Return the compilers' name for it: `sm_90`."""
         return f"sm_{self.major}{self.minor}"
 
     @property
     def generation(self) -> Generation:
-        """The newest generation that is not newer than the device; the oldest, if all are newer."""
+        """Return the newest generation that is not newer than the device; the oldest, if all are newer."""
         before = [row for row in GENERATIONS if row.capability <= (self.major, self.minor)]
         return before[-1] if before else GENERATIONS[0]
 
 
 def with_features(target: str) -> str:
-    """A target with the instructions that no later GPU has, such as wgmma: of sm_90 sm_90a. None has them before it.
+    """Return a target with the instructions that no later GPU has, such as wgmma: of sm_90 sm_90a. None has them before
+    it.
 
     Source: "Architecture-specific Compiler Targets" in the CUDA C++ Programming Guide.
     """
@@ -97,7 +98,7 @@ class Generation:
 
     @property
     def descriptors(self) -> bool:
-        """Whether descriptors are the GPU's own, and not plain loads and stores."""
+        """Return whether descriptors are the GPU's own, and not plain loads and stores."""
         return self.granule > 0
 
 
@@ -123,12 +124,13 @@ DEFAULT_TARGET = "sm_90"
 
 
 def tensor_cores(ptx: str) -> str:
-    """The name of the fastest tensor cores that a kernel's PTX uses, or "none"."""
+    """Return the name of the fastest tensor cores that a kernel's PTX uses, or "none"."""
     return next((cores.name for cores in TENSOR_CORES if cores.instruction in ptx), "none")
 
 
 def better_cores(target: str, used: str) -> TensorCores | None:
-    """The tensor cores of a target, if they are faster than those that are `used`; None for a kernel that uses none."""
+    """Return the tensor cores of a target, if they are faster than those that are `used`; None for a kernel that uses
+    none."""
     if target not in BY_TARGET:
         return None
     own = BY_TARGET[target].tensor_cores
@@ -137,7 +139,7 @@ def better_cores(target: str, used: str) -> TensorCores | None:
 
 
 def occupancy(device: Device, threads: int, registers: int, shared: int) -> tuple[int, str]:
-    """The number of programs that a multiprocessor holds at a time, 0 if not even one fits, and what bounds it.
+    """Return the number of programs that a multiprocessor holds at a time, 0 if not even one fits, and what bounds it.
 
     A program has `threads`, `registers` for each thread, spilled ones not counted, and `shared` bytes of shared memory.
     Source: NVIDIA's cuda_occupancy.h. Registers are those of a multiprocessor's parts, each with warps of its own; a

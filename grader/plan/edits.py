@@ -17,7 +17,7 @@ EditKind = Literal[
     "other", "index", "axis", "missing", "extra", "rounding", "start", "bound", "type", "function", "grid", "block",
     "barrier", "place", "member", "factor", "end",
 ]  # fmt: skip
-"""What an edit changes:
+"""The part that an edit changes:
 
 `comparison`, `operator`: another one; `operands`: the two of an operator exchanged; `brackets`: what they enclose;
 `constant`: a number; `name`: another variable; `exchanged`: two names exchanged throughout an expression, a statement
@@ -59,7 +59,7 @@ class Edits(Shaped):
 
 
 def edited(text: str, edit: Edit) -> str:
-    """The file with the edit made. Raises Malformed for spans that do not lie one after another in the text."""
+    """Return the file with the edit made. Raises Malformed for spans that do not lie one after another in the text."""
     parts, at = [], 0
     for span in edit.spans:
         if not at <= span.start <= span.end <= len(text):
@@ -70,11 +70,11 @@ def edited(text: str, edit: Edit) -> str:
 
 
 def lines_of(text: str, edit: Edit) -> tuple[int, ...]:
-    """The lines of the file in which the edit's spans begin, each once."""
+    """Return the lines of the file in which the edit's spans begin, each once."""
     return tuple(sorted({text.count("\n", 0, span.start) + 1 for span in edit.spans}))
 
 
 def difference(before: str, after: str) -> str:
-    """The lines that differ, as a unified diff without its head."""
+    """Return the lines that differ, as a unified diff without its head."""
     lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0))
     return "\n".join(line for line in lines[2:] if not line.startswith("@@"))

@@ -18,7 +18,7 @@ Count = Annotated[int, Field(ge=0, lt=2**63)]
 Far = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 Sides = Annotated[list[Count], Field(max_length=8)]
 Program = tuple[Count, Count, Count]
-"""Which program of a grid: its ids along x, y and z."""
+"""A program of a grid: its ids along x, y and z."""
 
 
 class OutOfBounds(Shaped):
@@ -239,8 +239,8 @@ class Access(Shaped):
 
     @property
     def end(self) -> int | None:
-        """The offset behind the last one that the programs of the launch reach, whatever the mask says; None where that
-        does not follow from what was seen."""
+        """Return the offset behind the last one that the programs of the launch reach, whatever the mask says; None
+        where that does not follow from what was seen."""
         counts, apart = (*self.tile, *self.grid, self.times), (*self.lanes, *self.programs, self.step)
         ways = [(count - 1, each) for count, each in zip(counts, apart, strict=True) if count > 1]
         if not self.even or any(each is None for _, each in ways):

@@ -25,19 +25,19 @@ M = TypeVar("M", bound=Message)
 
 
 class ChannelError(Exception):
-    """The other side broke the protocol; the message says how."""
+    """A breach of the protocol by the other side; the message says how."""
 
 
 class ChannelClosed(ChannelError):
-    """The other side is gone."""
+    """A channel whose other side is gone."""
 
 
 class ChannelTimeout(ChannelError):
-    """No frame before the deadline."""
+    """A wait in which no frame came before the deadline."""
 
 
 def socket_pair() -> tuple[socket.socket, socket.socket]:
-    """The two ends of a channel. A packet socket keeps frames apart, so no half frame can stay in the stream."""
+    """Return the two ends of a channel. A packet socket keeps frames apart, so no half frame can stay in the stream."""
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
@@ -55,11 +55,11 @@ class Channel:
         self.sock.close()
 
     def renew(self) -> None:
-        """Starts counting received bytes from zero again."""
+        """Start counting received bytes from zero again."""
         self._left = self._limit
 
     def send(self, message: Message, descriptors: list[int] | None = None, *, seconds: float = 5) -> None:
-        """Sends a frame. Raises ChannelClosed if the other side is gone, ChannelTimeout if it does not read."""
+        """Send a frame. Raises ChannelClosed if the other side is gone, ChannelTimeout if it does not read."""
         frame = message.model_dump_json().encode() + b"\n"
         if len(frame) > FRAME_BYTES:
             raise ChannelError(f"a frame of {len(frame)} bytes exceeds the cap of {FRAME_BYTES}")
@@ -74,7 +74,7 @@ class Channel:
     def receive(
         self, shape: TypeAdapter[M], *, seq: int | None, deadline: float, descriptors: list[int] | None = None
     ) -> M:
-        """The next frame, of one of `shape`'s types and with number `seq`, before `deadline` (time.monotonic).
+        """Return the next frame, of one of `shape`'s types and with number `seq`, before `deadline` (time.monotonic).
 
         Adds descriptors that come with it to `descriptors`; without such a list the kernel closes them. Raises
         ChannelError.
@@ -97,7 +97,7 @@ class Channel:
         return message
 
     def receive_with_descriptors(self, shape: TypeAdapter[M]) -> tuple[M, list[int]]:
-        """The next frame and its descriptors; waits as long as it takes. For the side that serves."""
+        """Return the next frame and its descriptors, waiting as long as it takes. For the side that serves."""
         self.sock.settimeout(None)
         frame, descriptors = self._read(MAX_DESCRIPTORS)
         try:
@@ -134,7 +134,7 @@ class Channel:
 
     @staticmethod
     def parse(shape: TypeAdapter[M], frame: bytes, seq: int | None) -> M:
-        """Parses a frame as one of the fixed shapes. Raises ChannelError for all other bytes."""
+        """Parse a frame as one of the fixed shapes. Raises ChannelError for all other bytes."""
         if not frame.endswith(b"\n") or b"\n" in frame[:-1]:
             raise ChannelError("one line of JSON expected")
         try:
@@ -150,7 +150,7 @@ class Channel:
 
 
 def _quoted(text: str) -> str:
-    """The text, which may hold the other side's bytes, cut short and made printable."""
+    """Return the text, which may hold the other side's bytes, cut short and made printable."""
     text = text if len(text) <= QUOTED else f"{text[:QUOTED]}…"
     return "".join(character if character.isprintable() else "�" for character in text)
 

@@ -12,13 +12,13 @@ ELSEWHERE = "KERNELMARK_FRONT_ENDS"
 
 
 def homes() -> list[str]:
-    """The folders that hold front ends; the grader's own comes first."""
+    """Return the folders that hold front ends; the grader's own comes first."""
     others = filter(None, os.environ.get(ELSEWHERE, "").split(os.pathsep))
     return [str(Path(__file__).resolve().parents[1] / "frontends"), *(str(Path(home).resolve()) for home in others)]
 
 
 def problem() -> str:
-    """What is wrong with the folders that the environment names, in one line; "" if nothing is."""
+    """Return what is wrong with the folders that the environment names, in one line; "" if nothing is."""
     home_of: dict[str, str] = {}
     for home in homes():
         if not Path(home).is_dir():
@@ -31,12 +31,12 @@ def problem() -> str:
 
 
 def parts(*which: Part) -> list[str]:
-    """These parts of all front ends, as `<front end>/<part>`, in order. Imports none."""
+    """Return these parts of all front ends, as `<front end>/<part>`, in order. Imports none."""
     return [f"{name}/{part}" for name, part in sorted(
         {(path.parent.parent.name, path.parent.name) for home in homes() for path in Path(home).glob("*/*/main.py")})
         if part in which]
 
 
 def names() -> list[str]:
-    """The names of all front ends, in order. Imports none."""
+    """Return the names of all front ends, in order. Imports none."""
     return sorted({path.parent.name for home in homes() for path in Path(home).glob("*/__init__.py")})

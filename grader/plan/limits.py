@@ -13,7 +13,7 @@ class Unsupported(Exception):
 
 
 class Limit(Exception):
-    """A limit was reached. `what`, `resident` and `rounds` are those of `messages.Exhausted`."""
+    """A limit that was reached. `what`, `resident` and `rounds` are those of `messages.Exhausted`."""
 
     def __init__(self, what: Reached) -> None:
         super().__init__(what)
@@ -41,7 +41,7 @@ class Budget:
         return min(self.operations, self.operations - self.left)
 
     def charge(self, operations: int) -> None:
-        """Takes operations. Raises Limit where none are left, or the time is over."""
+        """Take operations from the budget. Raises Limit where none are left, or the time is over."""
         self.left -= operations
         if self.left < 0:
             raise Limit("operations")

@@ -59,7 +59,7 @@ class GivenTensor(Shaped):
 
     @property
     def elements(self) -> int:
-        """The elements of its memory, with those between its own."""
+        """Return the number of elements of its memory, with those between its own."""
         return spanned(self.shape, self.strides)
 
     @property
@@ -102,14 +102,14 @@ class Answers(Shaped):
 
 
 class MakeShared(Message):
-    """Make what is part of every file that is built. Descriptor 0 takes it."""
+    """A request to make what is part of every file that is built. Descriptor 0 takes it."""
 
     op: Literal["shared"] = "shared"
 
 
 class Build(Message):
-    """Build the submission's file, where its language needs that. Descriptor 0 holds its source, descriptor 1 what
-    `MakeShared` has made, descriptor 2 takes what a planner needs of the file. `device` is what it is built for."""
+    """A request to build the submission's file, where its language needs that. Descriptor 0 holds its source,
+    descriptor 1 what `MakeShared` has made, descriptor 2 takes what a planner needs of it. It is built for `device`."""
 
     op: Literal["build"] = "build"
     file: Name
@@ -119,15 +119,15 @@ class Build(Message):
 
 
 class Built(Message):
-    """The memory file holds the result, `bytes` long."""
+    """The result of a build: the memory file holds it, `bytes` long."""
 
     op: Literal["built"] = "built"
     bytes: Size
 
 
 class Load(Message):
-    """Run the submission's file and find its function. Descriptor 0 holds its source; where its language has a builder,
-    descriptor 1 holds what that made of it."""
+    """A request to run the submission's file and find its function. Descriptor 0 holds its source; where its language
+    has a builder, descriptor 1 holds what that made of it."""
 
     op: Literal["load"] = "load"
     file: Name
@@ -137,7 +137,7 @@ class Load(Message):
 
 
 class PlanCall(Message):
-    """Call the function twice on these parameters, and write the plan to the memory file of descriptor 0.
+    """A request to call the function twice on these parameters, and write the plan to descriptor 0's memory file.
 
     `copies`: put copies of tensors into the plan instead of refusing them. Both calls together may take `seconds` (0:
     any number).
@@ -151,7 +151,7 @@ class PlanCall(Message):
 
 
 Why = Literal["numbers", "benchmark", "process", "network", "module", "exception", "print"]
-"""Why a statement was left out: see `Skipped`."""
+"""The reasons to leave a statement out: see `Skipped`."""
 
 
 class Skipped(Shaped):
@@ -172,7 +172,7 @@ class Loaded(Message):
 
 
 class Planned(Message):
-    """The memory file holds the plan, `bytes` long. `earlier`: it uses memory that calls of an earlier case made, so a
+    """A plan, `bytes` long, in the memory file. `earlier`: it uses memory that calls of an earlier case made, so a
     planner that has seen no other case has to plan it anew. `skipped` are the statements left out during these calls.
     """
 
@@ -187,11 +187,11 @@ Refusal = Literal[
     "in_place", "read_number", "read_values", "truth", "numpy", "dlpack", "resize", "set_data", "input_written",
     "address", "library", "option", "process", "network", "other",
 ]  # fmt: skip
-"""Why host code was stopped: it asked for something that needs numbers, makes numbers, or leaves the plan."""
+"""The reasons to stop host code: it asked for something that needs numbers, makes numbers, or leaves the plan."""
 
 
 class Refused(Message):
-    """Host code of the graded function needs or makes numbers. `operator` is PyTorch's name: `aten::mul`, `item`.
+    """Host code of the graded function that needs or makes numbers. `operator` is PyTorch's name: `aten::mul`, `item`.
 
     The memory file holds `Kernels`, `asked` bytes long: the code had asked for their resources and got a guess.
     """
@@ -205,8 +205,8 @@ class Refused(Message):
 
 
 class Absent(Message):
-    """The submission needs a name that a skipped statement would have bound. `line` is the line that needs it, 0 if it
-    is the graded function itself."""
+    """A name that the submission needs and a skipped statement would have bound. `line` is the line that needs it, 0 if
+    the name is that of the graded function."""
 
     op: Literal["absent"] = "absent"
     name: Name
@@ -219,7 +219,7 @@ TooMuch = Literal["kernel_too_long", "too_many_kernels", "too_large"]
 
 
 class Failed(Message):
-    """The submission's own code failed, with the place in the student's file.
+    """A failure of the submission's own code, with the place in the student's file.
 
     `compile_error` is what the language's own compiler refuses; `unsupported` is something that a GPU would run and the
     grader cannot follow, with what to write instead; `kernel_too_long`, `too_many_kernels` and `too_large` are beyond
@@ -240,8 +240,8 @@ class Failed(Message):
 
 
 class ListEdits(Message):
-    """List the edits of a file whose `function` is graded: descriptor 0 holds the file, descriptor 1 takes `Edits`.
-    `lines` are those that evidence names."""
+    """A request to list the edits of a file whose `function` is graded: descriptor 0 holds the file, descriptor 1 takes
+    `Edits`. `lines` are those that evidence names."""
 
     op: Literal["list_edits"] = "list_edits"
     function: Name
@@ -255,8 +255,9 @@ class Listed(Message):
 
 
 class PlanEdited(Message):
-    """Load each of several files, and plan `call` of its function. Descriptor 0 holds `Texts`, `bytes` long, descriptor
-    1 takes a plan for each, at multiples of EDITED_PLAN_BYTES. Each file has so many `seconds` of processor time."""
+    """A request to load several files, and plan `call` of each one's function. Descriptor 0 holds `Texts`, `bytes`
+    long, descriptor 1 takes a plan for each, at multiples of EDITED_PLAN_BYTES. Each file has so many `seconds` of
+    processor time."""
 
     op: Literal["plan_edited"] = "plan_edited"
     load: Load
@@ -266,7 +267,7 @@ class PlanEdited(Message):
 
 
 class PlannedEdited(Message):
-    """How long each plan is in bytes; 0 where there is none."""
+    """The length of each plan in bytes; 0 where there is none."""
 
     op: Literal["planned_edited"] = "planned_edited"
     plans: Annotated[list[Size], Field(max_length=MOST_EDITED)]
@@ -281,7 +282,7 @@ and which multiprocessor runs a program; the errors of approximate instructions,
 
 
 class Simulate(Message):
-    """Run a plan on memory. Descriptor 0 holds the plan, `bytes` long, the others its given buffers, by their index.
+    """A request to run a plan on memory. Descriptor 0 holds the plan, `bytes` long, the others given buffers, by index.
 
     `call` is 0 for the first call, 1 for the steady one, which runs after setup and a first call. That first call has
     its own given buffers with other contents; their descriptors come before those of the steady call. `outputs` names
@@ -318,8 +319,8 @@ class Simulate(Message):
 
 
 class Simulated(Message):
-    """`findings` holds the first finding of each place, `accesses` the loads and stores in the order they are made,
-    `printed` the output of kernels. The rest is what a `Watch` asks for."""
+    """The result of a run. `findings` holds the first finding of each place, `accesses` the loads and stores in the
+    order they are made, `printed` the output of kernels. The rest is what a `Watch` asks for."""
 
     op: Literal["simulated"] = "simulated"
     findings: Annotated[list[Finding], Field(max_length=16)]
@@ -335,7 +336,7 @@ INLINE_ASSEMBLY = "inline assembly"
 
 
 class CannotSimulate(Message):
-    """The simulator cannot run this, but a GPU may: never a mistake of the student's."""
+    """A run that the simulator cannot make, but a GPU may: never a mistake of the student's."""
 
     op: Literal["cannot"] = "cannot"
     operation: Name
@@ -347,10 +348,10 @@ Reached = Literal["operations", "time", "memory", "stalled", "endless"]
 
 
 class Exhausted(Message):
-    """A limit was reached: "operations" or "time" (an endless loop, or far too many programs), "memory", "stalled",
-    where programs wait for each other without end, or "endless", a loop whose condition nothing changes. `resident` is
-    the number of programs that the device holds, if the launch has more; `rounds` are those that the loop in `line` had
-    made, 0 where there is none."""
+    """A limit that was reached: "operations" or "time" (an endless loop, or far too many programs), "memory",
+    "stalled", where programs wait for each other without end, or "endless", a loop whose condition nothing changes.
+    `resident` is the number of programs that the device holds, if the launch has more; `rounds` are those that the loop
+    in `line` had made, 0 where there is none."""
 
     op: Literal["exhausted"] = "exhausted"
     what: Reached
@@ -381,7 +382,7 @@ BUILDER_REPLY: TypeAdapter[Built | Failed] = TypeAdapter(Annotated[Built | Faile
 PLANNER_REQUEST: TypeAdapter[Load | PlanCall] = TypeAdapter(Annotated[Load | PlanCall, Field(discriminator="op")])
 EDITING_REQUEST: TypeAdapter[Load | PlanCall | ListEdits | PlanEdited] = TypeAdapter(
     Annotated[Load | PlanCall | ListEdits | PlanEdited, Field(discriminator="op")])
-"""What is asked of a planner whose language has edits."""
+"""The requests to a planner whose language has edits."""
 EDITING_REPLY: TypeAdapter[Listed | PlannedEdited] = TypeAdapter(
     Annotated[Listed | PlannedEdited, Field(discriminator="op")])
 PLANNER_REPLY: TypeAdapter[Loaded | Planned | Refused | Absent | Failed] = TypeAdapter(
@@ -392,6 +393,6 @@ SIMULATOR_REPLY: TypeAdapter[Simulated | CannotSimulate | Exhausted] = TypeAdapt
 
 
 def kernel_key(kernel: Kernel) -> str:
-    """A hash of a kernel as compiled, over its language, text, symbol, signature and options."""
+    """Return a hash of a kernel as compiled, over its language, text, symbol, signature and options."""
     text = kernel.model_dump_json(include={"language", "text", "symbol", "signature", "options"})
     return hashlib.sha256(text.encode()).hexdigest()

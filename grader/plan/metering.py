@@ -1,4 +1,5 @@
-"""Counts the loads and stores of a run's programs, and remembers which program stored last, as a `Watch` asks."""
+"""The meter of a run's loads and stores: it counts those of programs, and remembers which program stored last, as a
+`Watch` asks."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ class _Counted:
 
 
 class Meter:
-    """Collects what a `Watch` asks for. `output` is the output's name. Programs are CUDA's blocks, too."""
+    """A collector of what a `Watch` asks for. `output` is the output's name. Programs are CUDA's blocks, too."""
 
     def __init__(self, watch: Watch, output: str) -> None:
         self._watch, self._output = watch, output
@@ -55,16 +56,16 @@ class Meter:
 
     @property
     def counts(self) -> bool:
-        """Whether the run counts what is moved, so that values do not matter."""
+        """Return whether the run counts what is moved, so that values do not matter."""
         return self._watch.programs > 0 or bool(self._watch.touched)
 
     def forget(self) -> None:
-        """Begins anew for another call, which has other memory."""
+        """Begin anew for another call, which has other memory."""
         self.__init__(self._watch, self._output)  # type: ignore[misc]
 
     def begin(self, launch: Launch, total: int, lanes: int, waits: bool) -> Array | None:
-        """Begins a launch of `total` programs of at most `lanes` lanes. Returns the programs to run, ascending; None
-        for all, also if they may wait for each other. A launch that is begun twice counts once."""
+        """Begin a launch of `total` programs of at most `lanes` lanes. Returns the programs to run, ascending; None for
+        all, also if they may wait for each other. A launch that is begun twice counts once."""
         if self._launches and self._launches[-1].launch is launch:
             self._launches.pop()
         chosen: Array | None = None
@@ -82,7 +83,7 @@ class Meter:
         return chosen
 
     def remember(self, site: Callable[[], Site], begins: Array, owners: Array) -> None:
-        """Notes a store at `site` to elements of the output: their first bytes, and the programs that own them."""
+        """Record a store at `site` to elements of the output: their first bytes, and the programs that own them."""
         if not self._stores.size:
             return
         at: Array = np.searchsorted(self._stores, begins)
@@ -97,8 +98,8 @@ class Meter:
     def count(
         self, way: Kind, line: int, tensor: str, given: str, begins: Array, owners: Array, size: int, lanes: int
     ) -> None:
-        """Counts an access to `size` bytes from each of `begins`, by the programs `owners`: those of `lanes` lanes
-        that take part."""
+        """Count an access to `size` bytes from each of `begins`, by the programs `owners`: those of `lanes` lanes that
+        take part."""
         now = self._launches[-1]
         key = (way, line, tensor[:NAME])
         if self._watch.touched:
@@ -130,7 +131,7 @@ class Meter:
         return stored[:MOST_LINES]
 
     def cut(self) -> bool:
-        """Ends the count in the middle of a launch; False if nothing is counted."""
+        """End the count in the middle of a launch. Returns False if nothing is counted."""
         if self._watch.programs and self._launches:
             self._launches[-1].cut = True
             return True
@@ -158,14 +159,14 @@ class Meter:
 
 
 def _distinct(keys: Array) -> Array:
-    """The distinct keys, ascending. They mostly ascend already, which `np.unique` does not exploit."""
+    """Return the distinct keys, ascending. They mostly ascend already, which `np.unique` does not exploit."""
     if (keys[1:] < keys[:-1]).any():
         keys = np.sort(keys)
     return keys[np.append(True, keys[1:] != keys[:-1])] if keys.size else keys
 
 
 def _runs(begins: Array, size: int) -> list[tuple[int, int, int, int]]:
-    """The ascending first bytes of elements of this size, as series of runs: see `Touched.runs`."""
+    """Return the ascending first bytes of elements of this size, as series of runs: see `Touched.runs`."""
     first = np.flatnonzero(np.diff(begins, prepend=-2 * size) != size)
     lengths = (np.append(first[1:], begins.size) - first) * size
     series: list[tuple[int, int, int, int]] = []

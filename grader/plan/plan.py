@@ -88,7 +88,7 @@ class View(Shaped):
 
 
 class Fill(Shaped):
-    """Writes the same value to each element of a view: `zeros`, `full`, `fill_`, `x[…] = 0`."""
+    """A write of the same value to each element of a view: `zeros`, `full`, `fill_`, `x[…] = 0`."""
 
     op: Literal["fill"] = "fill"
     target: View
@@ -97,7 +97,7 @@ class Fill(Shaped):
 
 
 class Data(Shaped):
-    """Writes constant contents to the start of a buffer, in base64: `torch.tensor([…])`, `arange`."""
+    """A write of constant contents to the start of a buffer, in base64: `torch.tensor([…])`, `arange`."""
 
     op: Literal["data"] = "data"
     buffer: Index
@@ -106,7 +106,7 @@ class Data(Shaped):
 
 
 class Copy(Shaped):
-    """Copies a view onto another view of the same shape.
+    """A copy of a view onto another view of the same shape.
 
     If the assignment allows no copies, or if the dtypes differ (see `CAST`), the source has to be a whole temporary
     that a launch has written, and the target a whole tensor. `backwards` are dimensions of the source that are gone
@@ -167,7 +167,7 @@ class Structure(Shaped):
     pointers: Annotated[list[InnerPointer], Field(max_length=64)] = []
 
     def filled(self, address: Callable[[InnerPointer], int]) -> bytes:
-        """The contents with the addresses of its pointers. Raises Malformed for a pointer beyond them."""
+        """Return the contents with the addresses of its pointers. Raises Malformed for a pointer beyond them."""
         raw = bytearray(base64.b64decode(self.contents))
         for inner in self.pointers:
             if inner.at + POINTER_BYTES > len(raw):
@@ -196,8 +196,8 @@ class Kernel(Shaped):
 
 
 class Launch(Shaped):
-    """Starts a kernel: `grid` programs of `block` threads, with `shared` bytes of shared memory beside those that the
-    kernel itself takes. A program is a cluster of `cluster` thread blocks.
+    """The launch of a kernel: `grid` programs of `block` threads, with `shared` bytes of shared memory beside those
+    that the kernel itself takes. A program is a cluster of `cluster` thread blocks.
 
     `cooperative`: all programs run at the same time. `programmatic`: it may begin before the launch in front of it
     ends. `line` is the line of the launch in the host code.
@@ -216,7 +216,7 @@ class Launch(Shaped):
 
     @property
     def threads(self) -> int:
-        """Threads of a thread block."""
+        """Return the number of threads of a thread block."""
         return prod(self.block)
 
 
@@ -258,23 +258,24 @@ class Plan(Shaped):
     returned: Literal["nothing", "out", "tensor", "other"] = "nothing"
 
     def calls(self) -> list[Operations]:
-        """The operations of each call whose answer is checked: the first, and the steady call if it differs."""
+        """Return the operations of each call whose answer is checked: the first, and the steady call if it differs."""
         return [self.first] if self.steady is None else [self.first, self.steady]
 
     def call(self, number: int) -> Operations:
-        """The operations of the first call (0) or of the steady one (1)."""
+        """Return the operations of the first call (0) or of the steady one (1)."""
         return self.calls()[min(number, len(self.calls()) - 1)]
 
 
 def spanned(shape: Sequence[int], strides: Sequence[int] = ()) -> int:
-    """The elements of memory from a tensor's first to its last, which are its own unless it has `strides`."""
+    """Return the number of elements of memory from a tensor's first to its last, which are its own unless it has
+    `strides`."""
     if not strides or not all(shape):
         return prod(shape)
     return 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
 
 
 def named(operation: Operation) -> set[int]:
-    """The buffers that an operation reads or writes."""
+    """Return the buffers that an operation reads or writes."""
     match operation:
         case Fill():
             return {operation.target.buffer}
@@ -286,13 +287,13 @@ def named(operation: Operation) -> set[int]:
 
 
 def filled(operations: Sequence[Operation], buffer: int) -> tuple[int, int]:
-    """The bytes of a buffer that fills set, and the line of the last of these; 0 and 0 where there are none."""
+    """Return the bytes of a buffer that fills set, and the line of the last of these; 0 and 0 where there are none."""
     fills = [one for one in operations if isinstance(one, Fill) and one.target.buffer == buffer]
     return sum(prod(one.target.shape) * ITEM_BYTES[one.target.dtype] for one in fills), fills[-1].line if fills else 0
 
 
 def pointed(argument: Argument) -> list[tuple[int, int]]:
-    """The buffers that an argument points to, each with the distance of the address from its start in bytes."""
+    """Return the buffers that an argument points to, each with the distance of the address from its start in bytes."""
     match argument:
         case Pointer():
             return [(argument.buffer, argument.offset)]
@@ -304,14 +305,14 @@ def pointed(argument: Argument) -> list[tuple[int, int]]:
 
 
 class Malformed(Exception):
-    """Not a plan that our planners write; the message says why."""
+    """An error in bytes that are no plan of our planners; the message says why."""
 
 
 _PLAN = TypeAdapter(Plan)
 
 
 def read_plan(text: bytes) -> Plan:
-    """Parses a planner's answer. Raises Malformed for all bytes that are no plan."""
+    """Parse a planner's answer. Raises Malformed for all bytes that are no plan."""
     if len(text) > PLAN_BYTES:
         raise Malformed(f"a plan of {len(text):,} bytes; {PLAN_BYTES:,} at most")
     try:

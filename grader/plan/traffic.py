@@ -19,7 +19,7 @@ Kind = Literal["load", "store", "atomic"]
 
 
 class Watch(Shaped):
-    """What a simulator has to report of a run beside its findings.
+    """The facts that a simulator has to report of a run beside its findings.
 
     `output` names the output that the rest speaks of; "" is the first that holds nothing yet. `stores`: the first bytes
     of elements of the output, ascending; the last store to each is reported. `programs`: the number of programs of each

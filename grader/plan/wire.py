@@ -19,7 +19,7 @@ class Message(BaseModel):
 
 
 class Probe(Message):
-    """Try what no submission may do, and say what worked. Only a worker without a submission gets it.
+    """A request to try what no submission may do, and to say what worked. Only a worker without a submission gets it.
 
     `secret` is a file that only the grader's user may read, `target` a file that does not exist yet, `course` a file of
     the course that all users may read, `withheld` are files of submissions and results, in hexadecimal digits, as a
@@ -41,7 +41,7 @@ class Probe(Message):
 
 
 class Entered(Message):
-    """The worker is inside its sandbox, and has read nothing of a submission yet."""
+    """The report of a worker that is inside its sandbox, and has read nothing of a submission yet."""
 
     op: Literal["entered"] = "entered"
 
@@ -88,7 +88,7 @@ Role = Annotated[str, Field(max_length=40)]
 
 
 class Settings(BaseModel):
-    """What a zygote is started with, as JSON on its command line: nothing in it is secret.
+    """The settings that a zygote is started with, as JSON on its command line: nothing in it is secret.
 
     `home` is an empty folder of its own, `readable` are the paths that workers may read, `listed` folders of which they
     may read the names alone, `front_ends` the folders that hold front ends. `roles` are what it prepares for: with none
@@ -107,7 +107,7 @@ class Settings(BaseModel):
 
 
 class Spawn(Message):
-    """Fork a worker. Descriptors: its control socket, its output pipe."""
+    """A request to fork a worker. Descriptors: its control socket, its output pipe."""
 
     op: Literal["spawn"] = "spawn"
     limits: Limits
@@ -115,14 +115,14 @@ class Spawn(Message):
 
 
 class Reap(Message):
-    """Kill the worker and everything it started; answer when none of it is left."""
+    """A request to kill the worker and everything it started; the answer comes when none of it is left."""
 
     op: Literal["reap"] = "reap"
 
 
 class Ready(Message):
-    """The zygote has imported what workers need; or it failed with `trouble`, and ends. Descriptor: its pidfd, since
-    its pid differs between namespaces."""
+    """The report of a zygote that has imported what workers need, or that failed with `trouble` and ends. Descriptor:
+    its pidfd, since its pid differs between namespaces."""
 
     op: Literal["ready"] = "ready"
     python: str
@@ -133,13 +133,13 @@ class Ready(Message):
 
 
 class Spawned(Message):
-    """Descriptor: the worker's pidfd."""
+    """The answer to `Spawn`. Descriptor: the worker's pidfd."""
 
     op: Literal["spawned"] = "spawned"
 
 
 class Reaped(Message):
-    """How the worker ended, and how many other processes of its tree were killed or could not be killed."""
+    """The end of a worker, and how many other processes of its tree were killed or could not be killed."""
 
     op: Literal["reaped"] = "reaped"
     exit_code: int | None = None

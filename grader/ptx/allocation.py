@@ -1,4 +1,4 @@
-"""Asking for memory, and keeping what is freed.
+"""Memory allocation that keeps freed memory for reuse.
 
 glibc gives each large array back to the system and asks for fresh, zeroed pages for the next, which costs several times
 what arithmetic on it does.
@@ -28,8 +28,8 @@ def keep_freed_memory() -> None:
 
 
 def zeros(elements: int, dtype: Any) -> Array:
-    """A vector of zeros that takes memory only where it is touched. NumPy puts large vectors into pages of 2 MiB, so
-    storing some tiles of an output would clear nearly all of it. Raises MemoryError."""
+    """Return a vector of zeros that takes memory only where it is touched. NumPy puts large vectors into pages of 2
+    MiB, so storing some tiles of an output would clear nearly all of it. Raises MemoryError."""
     size = elements * np.dtype(dtype).itemsize
     if size < LARGE_BYTES:
         return np.zeros(elements, dtype)

@@ -17,8 +17,8 @@ _WHOLE = frozenset({"mma", "wmma", "wgmma", "ldmatrix", "stmatrix", "movmatrix",
 
 
 class Barriers:
-    """Decides which waiting threads of a machine can go on. `arrived` counts, by barrier, the threads of each block
-    that have arrived there and not waited."""
+    """The barriers of a machine, which decide which waiting threads can go on. `arrived` counts, by barrier, the
+    threads of each block that have arrived there and not waited."""
 
     def __init__(self, machine: Scheduling) -> None:
         self.machine = machine
@@ -35,7 +35,7 @@ class Barriers:
     # Barriers of a block.
 
     def pass_block(self, path: Path) -> bool:
-        """Lets the threads of blocks go on whose barrier is complete; whether there are any."""
+        """Let the threads of blocks go on whose barrier is complete, and return whether there are any."""
         m = self.machine
         entry = m.waiting[path]
         for number in self._numbers(entry):
@@ -57,7 +57,7 @@ class Barriers:
         return False
 
     def _open(self, masks: dict[Path, Array], done: Array) -> None:
-        """Lets the threads of the blocks `done` go on that wait at a group of places: those of `masks`."""
+        """Let the threads of the blocks `done` go on that wait at a group of places: those of `masks`."""
         m = self.machine
         rows = np.ones((1, 1), bool) if done.all() else done[:, None]
         group = {path: m.waiting[path] for path in masks}
@@ -81,8 +81,8 @@ class Barriers:
             m.go_on(group[path].activation, group[path].number + 1, mask)
 
     def _compare(self, group: dict[Path, Waiting], passing: dict[Path, Array]) -> None:
-        """Notes lanes of one warp that wait at different barriers: the one that comes first, which the others have
-        gone by."""
+        """Record lanes of one warp that wait at different barriers: the barrier that comes first, which the others have
+        passed."""
         seen: list[tuple[Path, Array]] = []
         for path in sorted(group):
             here = warps(passing[path], self.machine.whole).any(2)
@@ -93,7 +93,7 @@ class Barriers:
             seen.append((path, here))
 
     def _look_for_left(self, group: dict[Path, Waiting], passing: Array, rows: Array) -> None:
-        """Notes lanes of a warp that have ended while others of it wait: a GPU does not mind, the language does."""
+        """Record lanes of a warp that have ended while others of it wait: a GPU allows that, the language does not."""
         m = self.machine
         if m.alive.size == 1:
             return
@@ -109,7 +109,7 @@ class Barriers:
         m.findings.undefined(spot, "divergent", numbers=[int(m.numbers[block])], certain=certain)
 
     def _reduce(self, entry: Waiting, mask: Array, places: int) -> None:
-        """The result of a barrier that counts or combines a predicate of its threads."""
+        """Write the result of a barrier that counts or combines a predicate of its threads."""
         instruction = self._instruction(entry)
         if "red" not in instruction.modifiers:
             return
@@ -136,7 +136,7 @@ class Barriers:
     # Lanes of a warp.
 
     def warps_ready(self, entry: Waiting) -> Array | None:
-        """The threads of an entry whose warps are complete; None if there are none."""
+        """Return the threads of an entry whose warps are complete; None if there are none."""
         m = self.machine
         if len(m.waiting) == 1:
             return entry.mask
@@ -149,7 +149,7 @@ class Barriers:
         return entry.mask if np.array_equal(mask, np.broadcast_to(entry.mask, m.whole)) else mask
 
     def _members(self, entry: Waiting, here: Array) -> Array:
-        """The lanes that an instruction names, for each warp."""
+        """Return the lanes that an instruction names, for each warp."""
         m, instruction = self.machine, self._instruction(entry)
         if instruction.name in _WHOLE or not instruction.operands:
             return np.ones((1, 1, 1), bool)
@@ -172,7 +172,7 @@ class Barriers:
     # Where nobody can go on.
 
     def force(self) -> Path | None:
-        """Notes that threads wait for others that never come, and lets the first of them go on."""
+        """Record that threads wait for others that never come, and let the first of them go on."""
         m = self.machine
         path = min(m.waiting, key=lambda one: (self._stretch(m.waiting[one]).waits != "warp", one))
         entry = m.waiting[path]
@@ -190,7 +190,7 @@ class Barriers:
         return self._stretch(entry).steps[0].instruction
 
     def _operands(self, entry: Waiting) -> tuple[str, ...]:
-        """A barrier's number, and for how many threads it waits, unless it is for all of the block."""
+        """Return a barrier's number and, unless it is for all of the block, the number of threads that it waits for."""
         instruction = self._instruction(entry)
         operands = instruction.operands[1:-1] if "red" in instruction.modifiers else instruction.operands
         if not 1 <= len(operands) <= 2:
@@ -206,7 +206,7 @@ class Barriers:
         return np.zeros((1, 1), np.int64) if given is None else given
 
     def _numbers(self, entry: Waiting) -> list[int]:
-        """The barriers that an entry's threads wait at."""
+        """Return the barriers that an entry's threads wait at."""
         numbers = self._value(entry, self._operands(entry)[0])
         if numbers.size == 1:
             return [int(numbers.item())]
@@ -214,11 +214,11 @@ class Barriers:
         return list(map(int, np.unique(np.broadcast_to(numbers, whole)[np.broadcast_to(entry.mask, whole)])))
 
     def _at(self, entry: Waiting, number: int) -> Array:
-        """Those of an entry's threads that wait at a barrier."""
+        """Return the threads of an entry that wait at a barrier."""
         return entry.mask & (self._value(entry, self._operands(entry)[0]) == number)
 
     def _wanted(self, entry: Waiting, mask: Array) -> int | None:
-        """How many threads a barrier waits for where threads of a mask stand; None for all of the block."""
+        """Return how many threads a barrier waits for where threads of a mask stand; None for all of the block."""
         operands, whole = self._operands(entry), self.machine.whole
         if len(operands) == 1:
             return None

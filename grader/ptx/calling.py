@@ -1,4 +1,4 @@
-"""Calls of functions that the compiler did not put in place, and of those that the system has."""
+"""Calls of functions that the compiler did not inline, and of system functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from grader.ptx.types import Array, Unsupported
 
 
 class Calling:
-    """Takes threads into functions and back. Arguments and results are registers whose names have an offset."""
+    """The calls of functions, which take threads into them and back. Arguments and results are registers whose names
+    have an offset."""
 
     def __init__(self, machine: Scheduling) -> None:
         self.machine = machine
@@ -35,7 +36,7 @@ class Calling:
         m.go_on(activation, 0, mask)
 
     def back(self, activation: Activation, mask: Array) -> None:
-        """Takes threads back to behind the call that they came from."""
+        """Take threads back to behind the call that they came from."""
         m = self.machine
         parent = activation.parent
         assert parent is not None
@@ -50,7 +51,7 @@ class Calling:
 def _move(
     m: Scheduling, source: Activation, parameter: str, target: Activation, name: str, mask: Array
 ) -> None:
-    """Copies all parts of a parameter to another one in another function, for some threads."""
+    """Copy all parts of a parameter to another one in another function, for some threads."""
     prefix = f"[{parameter}+"
     there = {key: slot for key, slot in target.code.slots.items() if key.startswith(f"[{name}+")}
     for key, slot in source.code.slots.items():

@@ -25,15 +25,16 @@ MOST_TABLES = 1 << 20
 
 @lru_cache(maxsize=128)
 def kernel_code(text: str, symbol: str, suffix: str = "") -> KernelCode:
-    """The kernel of this symbol. Raises Malformed, Unsupported."""
+    """Return the kernel of this symbol. Raises Malformed, Unsupported."""
     return KernelCode(read_module(text, suffix), symbol)
 
 
 class KernelCode:
-    """`shared` are the arrays in shared memory as (begin, end, name), `dynamic` those whose size the launch gives,
-    which begin at `static`. `tables` are variables in global memory. `parameters` have their offsets in `places`.
-    `spins`: a loop may wait for other threads, `flags`: for a flag that one of them stores; `locks`: threads may take
-    turns by atomics. `unit` is the shift of the smallest access, `largest` the most registers of an operand."""
+    """The code of a kernel. `shared` are the arrays in shared memory as (begin, end, name), `dynamic` those whose size
+    the launch gives, which begin at `static`. `tables` are variables in global memory. `parameters` have their offsets
+    in `places`. `spins`: a loop may wait for other threads, `flags`: for a flag that one of them stores; `locks`:
+    threads may take turns by atomics. `unit` is the shift of the smallest access, `largest` the most registers of an
+    operand."""
 
     def __init__(self, module: PtxModule, entry: str) -> None:
         self.module, self.entry, self.functions = module, entry, module.functions
@@ -61,7 +62,7 @@ class KernelCode:
         self.unit = {1: 0, 2: 1}.get(min(sizes, default=4), 2)
 
     def function(self, name: str) -> FunctionCode:
-        """A function, decoded when it is first called."""
+        """Return a function, decoded when it is first called."""
         if name not in self._functions:
             self._functions[name] = self._decode(self.module.functions[name])
         return self._functions[name]
@@ -115,7 +116,7 @@ class KernelCode:
             raise Malformed(f"{at:,} bytes of parameters")
 
     def arrays(self, shared: int) -> tuple[list[tuple[int, int, str]], int]:
-        """The arrays in shared memory of a launch that adds so many bytes, and the size of it all."""
+        """Return the arrays in shared memory of a launch that adds so many bytes, and the size of it all."""
         names = self.dynamic[0] if self.dynamic else ""
         arrays = list(self.shared)
         if shared:
@@ -142,7 +143,7 @@ class KernelCode:
 
 
 def decoded(decoder: Decoder, one: ThreadInstruction) -> Decoded:
-    """An instruction that is ready to run. One that is not known says so when it is run: it may never be."""
+    """Return an instruction that is ready to run. An unknown one raises when it is run, if ever."""
     decoder.taken()
     decoder.library = one.library
     try:
@@ -191,7 +192,7 @@ def _orders(one: ThreadInstruction) -> bool:
 
 
 def _spins(function: ThreadFunction, ways: frozenset[str]) -> bool:
-    """Whether a loop has an instruction by which threads may wait for others, in one of these ways."""
+    """Return whether a loop has an instruction by which threads may wait for others, in one of these ways."""
     waits = np.zeros(len(function.code) + 1, np.int64)
     for at, one in enumerate(function.code):
         waits[at + 1] = waits[at] + (one.name == "nanosleep" or ("shared" not in one.modifiers and (

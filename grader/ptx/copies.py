@@ -1,7 +1,7 @@
 """Copies by `cp.async` that are under way: see "Asynchronous copy" of the PTX ISA (9.0, 9.7.9.25).
 
-What they bring is there at once, so values do not depend on when they arrive. A GPU may have it as late as the copying
-thread's wait for its group: who loads before is told, and for the look for races they are stored by that wait.
+Their contents are there at once, so values do not depend on when they arrive. A GPU may have it as late as the copying
+thread's wait for its group: a load before that is reported, and race detection takes that wait for their store.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from grader.ptx.types import Array
 
 
 class _Flight(NamedTuple):
-    """What one instruction copies: words of shared memory, and for each the thread that copies it and its group."""
+    """The words of shared memory that one instruction copies, and for each the thread that copies it and its group."""
 
     number: int
     words: Array
@@ -23,7 +23,8 @@ class _Flight(NamedTuple):
 
 
 class Copies:
-    """Words are those of a chunk's shared memory, threads those of the chunk. Nothing is noted of 0 words."""
+    """The copies of a chunk that are under way. Words are those of its shared memory, threads its threads. With 0 words
+    nothing is recorded."""
 
     def __init__(self) -> None:
         self.begin(0, 0)
@@ -35,20 +36,20 @@ class Copies:
         self._flown = 0
 
     def start(self, words: Array, threads: Array) -> None:
-        """Notes words that threads begin to copy."""
+        """Record words that threads begin to copy."""
         if self._by.size and words.size:
             self._flown += 1
             self._by[words] = self._flown
             self.flights.append(_Flight(self._flown, words, threads, self._group[threads]))
 
     def commit(self, threads: Array) -> None:
-        """Ends the group of each of these threads."""
+        """End the group of each of these threads."""
         if self._by.size:
             self._group[threads] += 1
 
     def wait(self, threads: Array, left: int | None) -> tuple[Array, Array]:
-        """These threads wait for all their groups but the last few, or for all their copies (None). Returns the words
-        that are there now, and who has copied each."""
+        """Let these threads wait for all their groups but the last few, or for all their copies (None). Returns the
+        words that are there now, and who has copied each."""
         waits = np.zeros(self._group.size, bool)
         waits[threads] = True
         landed, kept = [(np.zeros(0, np.int64), np.zeros(0, np.int64))], []
@@ -68,6 +69,6 @@ class Copies:
         return np.concatenate(words), np.concatenate(who)
 
     def flying(self, words: Array) -> Array:
-        """Which words nobody has waited for."""
+        """Return which of the words nobody has waited for."""
         found: Array = self._by.take(words, mode="clip") != 0
         return found

@@ -53,7 +53,7 @@ class Decoded:
 
 
 class Decoder:
-    """Gives the registers of a function their slots, and makes readers and writers of operands.
+    """A decoder that gives the registers of a function their slots, and makes readers and writers of operands.
 
     `symbols` are the addresses of variables and parameters in their spaces; those of `local` variables count from
     where the local memory of a call begins. `library`: what is decoded is a library's.
@@ -74,7 +74,7 @@ class Decoder:
         return self.slots[name]
 
     def register(self, name: str) -> int | None:
-        """The slot of a register of the function; None if it has no register of this name."""
+        """Return the slot of a register of the function; None if it has no register of this name."""
         if (found := self.slots.get(name)) is not None:
             return found
         kind = self.function.registers.get(name)
@@ -98,7 +98,7 @@ class Decoder:
         return self.slots[name]
 
     def source(self, operand: str, kind: str) -> Get:
-        """A reader of an operand as values of a type. Raises Malformed, Unsupported."""
+        """Return a reader of an operand as values of a type. Raises Malformed, Unsupported."""
         dtype = DTYPES.get(kind)
         if dtype is None:
             raise Unsupported(f"values of type {kind}")
@@ -121,7 +121,7 @@ class Decoder:
         return _reader(slot, dtype, TYPE_BYTES[self.kinds[slot]])
 
     def constant(self, operand: str, dtype: np.dtype[np.generic]) -> Array:
-        """A number, or the address of a variable, as an array of shape (1, 1)."""
+        """Return a number, or the address of a variable, as an array of shape (1, 1)."""
         bits = 8 * dtype.itemsize
         if match := _FLOAT.fullmatch(operand):
             if dtype.kind == "f" and dtype.itemsize != (4 if match[1] else 8):
@@ -147,7 +147,7 @@ class Decoder:
         return self.symbols[name] + plus
 
     def target(self, operand: str) -> Put:
-        """A writer of a register; "_" takes a value and drops it."""
+        """Return a writer of a register; "_" takes a value and drops it."""
         if operand == "_":
             return lambda m, value: None
         slot = self.register(operand)
@@ -160,7 +160,7 @@ class Decoder:
         return _writer(slot, TYPE_BYTES[self.kinds[slot]])
 
     def address(self, operand: str) -> Get:
-        """A reader of `[register+number]` or `[variable+number]` as uint64."""
+        """Return a reader of `[register+number]` or `[variable+number]` as uint64."""
         name, plus = self.parts(operand)
         if name in self.symbols:
             constant = np.full((1, 1), (self.symbols[name] + plus) % (1 << 64), np.uint64)
@@ -186,21 +186,21 @@ class Decoder:
 
     @staticmethod
     def parts(operand: str) -> tuple[str, int]:
-        """The name in `[name+number]`, and the number."""
+        """Return the name in `[name+number]`, and the number."""
         match = _ADDRESS.fullmatch(operand)
         if match is None:
             raise Malformed(f"an address of another form: {operand[:60]}")
         return match[1], int((match[2] or "0").replace(" ", ""), 0)
 
     def taken(self) -> tuple[int, int]:
-        """The slots read and written since the last call."""
+        """Return the slots read and written since the last call."""
         found = self.reads, self.writes
         self.reads = self.writes = 0
         return found
 
 
 def vector(operand: str) -> tuple[str, ...]:
-    """The registers of `{a, b}`, or the one."""
+    """Return the registers of `{a, b}`, or the single register."""
     return split_operands(operand[1:-1]) if operand.startswith("{") else (operand,)
 
 
@@ -244,7 +244,7 @@ def _writer(slot: int, size: int) -> Put:
 
 
 def _widened(value: Array, size: int) -> Array:
-    """A value in a register of another size: extended by its sign, or by zeros."""
+    """Return a value in a register of another size: extended by its sign, or by zeros."""
     if value.dtype.kind == "f":
         value = value.view(f"u{value.dtype.itemsize}")
     return value.astype(f"i{size}" if value.dtype.kind == "i" else f"u{size}")

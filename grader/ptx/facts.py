@@ -18,8 +18,9 @@ MOST_LINES = 256
 
 
 def read_facts(ptx: str, said: str, shared: int | None = None) -> Facts:
-    """`said` is the output of ptxas -v: of the kernel's entry, and of each function that was not inlined into it.
-    `shared` is the kernel's shared memory in bytes, where the assembler does not know of it."""
+    """Return the facts about a kernel. `said` is the output of ptxas -v: of the kernel's entry, and of each function
+    that was not inlined into it. `shared` is the kernel's shared memory in bytes, where the assembler does not know of
+    it."""
     lines: Counter[tuple[int, Literal["load", "store"], int]] = Counter()
     line, own = 0, ""
     copies: Literal["none", "cp.async", "tma"] = "none"
@@ -45,7 +46,7 @@ def read_facts(ptx: str, said: str, shared: int | None = None) -> Facts:
 
 
 def _accessed(text: str) -> tuple[Literal["load", "store"], int] | None:
-    """Whether an instruction loads or stores global memory, and how many bits at once.
+    """Return whether an instruction loads or stores global memory, and how many bits at once.
 
     `@%p1 ld.global.L1::evict_last.v4.b32 …`, `st.relaxed.gpu.global.b16 …` ("PTX ISA", "Data Movement").
     """
@@ -64,7 +65,7 @@ def _accessed(text: str) -> tuple[Literal["load", "store"], int] | None:
 
 
 def _copied(text: str) -> int:
-    """The bytes that an instruction copies to shared memory while others run; 0 if it does not.
+    """Return the bytes that an instruction copies to shared memory while others run; 0 if it does not.
 
     `cp.async.cg.shared.global [ %r1 + 0 ], [ %rd2 + 0 ], 0x10, %r3;`: the third operand is in bytes.
     """
@@ -77,7 +78,7 @@ def _copied(text: str) -> int:
 
 
 def _number(text: str) -> int:
-    """A small number, as decimal or hexadecimal; 0 for what is none."""
+    """Return a small number, written as decimal or hexadecimal; 0 for any other text."""
     try:
         return int(text, 0) if len(text) < 8 and text[:1].isdigit() else 0
     except ValueError:

@@ -24,8 +24,8 @@ from grader.ptx.types import Array
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a kernel calls memory: `name`, and the plan's parameter behind it. `kept` is the line that allocated a
-    temporary before this call, else 0."""
+    """The name that a kernel gives memory (`name`), and the plan's parameter behind it. `kept` is the line that
+    allocated a temporary before this call, else 0."""
 
     name: str
     given: str = ""
@@ -34,13 +34,13 @@ class Named:
 
 
 class Sightings(Collected):
-    """Collects the findings about threads."""
+    """A collector of the findings about threads."""
 
     def out_of_bounds(
         self, spot: Site, way: Kind, what: Named, elements: int, offsets: Array, bad: Array, active: Array
     ) -> None:
-        """`bad` are those of the `active` threads that reach outside, `offsets` are theirs in elements: arrays of the
-        shape (blocks, threads)."""
+        """Record an access outside its memory. `bad` are those of the `active` threads that reach outside, `offsets`
+        are theirs in elements: arrays of the shape (blocks, threads)."""
         hit = bad.any(1)
         first, outside = int(np.argmax(hit)), offsets[bad]
         self._add_outside(spot, OutOfBounds(
@@ -65,7 +65,7 @@ class Sightings(Collected):
             space="shared" if what.shared else "global"))
 
     def race(self, spot: Site, what: Named, element: int, numbers: tuple[int, int], certain: bool) -> None:
-        """Notes two blocks, by their numbers in the grid, that touch one element."""
+        """Record two blocks, by their numbers in the grid, that touch one element."""
         self._add(("race", spot.kernel, spot.line, what.name, certain), lambda: Race(
             kernel=spot.kernel, line=spot.line, tensor=what.name[:200], given=what.given, element=element,
             programs=(spot.program(numbers[0]), spot.program(numbers[1])), certain=certain))
@@ -84,8 +84,8 @@ class Sightings(Collected):
             programs=[spot.program(number) for number in numbers][:2], certain=certain))
 
     def failed(self, spot: Site, message: str, block: int, line: int = 0, header: str = "") -> None:
-        """Notes an assertion that does not hold in a block, at its place among `spot.numbers`; `header`: a file that is
-        not the student's."""
+        """Record an assertion that does not hold in a block, at its place among `spot.numbers`; `header`: a file that
+        is not the student's."""
         program = spot.program(spot.numbers[block])
         self._add(("assert", spot.kernel, line or spot.line, message), lambda: Assertion(
             kernel=spot.kernel, line=line or spot.line, message=message[:500], program=program, header=header[:200]))

@@ -17,7 +17,7 @@ Waiting = Literal["", "block", "warp"]
 WARP_WIDE = frozenset({"shfl", "vote", "match", "redux", "mma", "wmma", "ldmatrix", "stmatrix", "movmatrix", "elect",
                        "wgmma"})
 ROUNDS = 50
-"""How often each block is looked at, on average, to find what is live."""
+"""The most visits to each block, on average, to find what is live."""
 ENDS = frozenset({"bra", "brx", "ret", "exit", "trap", "call"})
 
 
@@ -75,7 +75,7 @@ def waits(instruction: ThreadInstruction) -> Waiting:
 
 
 def basic_blocks(function: ThreadFunction, decoder: Decoder, steps: list[Decoded]) -> list[Stretch]:
-    """The basic blocks of a function, whose instructions are `steps`, with what is live before each."""
+    """Return the basic blocks of a function, whose instructions are `steps`, with what is live before each."""
     code = function.code
     if not code:
         raise Malformed("a function without instructions")
@@ -176,7 +176,7 @@ def _names(text: str) -> list[str]:
 
 
 def _liveness(blocks: list[Stretch]) -> None:
-    """Finds what is live before each block, going backwards until nothing changes."""
+    """Find what is live before each block, going backwards until nothing changes."""
     before: list[set[int]] = [set() for _ in blocks]
     after: list[list[int]] = []
     for number, block in enumerate(blocks):

@@ -29,7 +29,7 @@ class Frame:
         return self.rows is None and self.columns is None
 
     def inside(self, value: Array) -> Array:
-        """A value of the whole chunk, taken here."""
+        """Return this part of a value of the whole chunk."""
         if self.rows is not None and value.shape[0] > 1:
             value = value[self.rows]
         if self.columns is not None and value.shape[1] > 1:
@@ -37,7 +37,7 @@ class Frame:
         return value
 
     def outside(self, value: Array, into: Array) -> None:
-        """Puts a value of this part into an array of the whole chunk."""
+        """Put a value of this part into an array of the whole chunk."""
         rows = slice(None) if self.rows is None else self.rows
         columns = slice(None) if self.columns is None else self.columns
         if self.rows is not None and self.columns is not None:
@@ -47,23 +47,24 @@ class Frame:
 
 
 def count(mask: Array, shape: tuple[int, int]) -> int:
-    """How many threads a mask has in a chunk of this shape."""
+    """Return the number of threads that a mask has in a chunk of this shape."""
     found: int = np.count_nonzero(mask) * (shape[0] * shape[1] // mask.size)
     return found
 
 
 def spread(value: Array, shape: tuple[int, int]) -> Array:
-    """`np.broadcast_to`, which takes longer than what is done with most values. These have the shape already."""
+    """Broadcast as `np.broadcast_to` does, which takes longer than what is done with most values. These have the shape
+    already."""
     return value if value.shape == shape else np.broadcast_to(value, shape)
 
 
 def per_block(mask: Array, shape: tuple[int, int]) -> Array:
-    """How many threads a mask has in each block."""
+    """Return the number of threads that a mask has in each block."""
     return np.broadcast_to(np.count_nonzero(mask, axis=1) * (shape[1] // mask.shape[1]), shape[0])
 
 
 def warps(value: Array, shape: tuple[int, int]) -> Array:
-    """A value as (blocks, warps, lanes); the lanes that the last warp lacks hold zeros."""
+    """Return a value as (blocks, warps, lanes); the lanes that the last warp lacks hold zeros."""
     wide = spread(value, shape)
     over = -shape[1] % WARP
     if over:
@@ -72,7 +73,7 @@ def warps(value: Array, shape: tuple[int, int]) -> Array:
 
 
 def unwarped(value: Array, shape: tuple[int, int]) -> Array:
-    """What `warps` made, as (blocks, threads) again."""
+    """Return what `warps` made, as (blocks, threads) again."""
     if value.shape[2] != WARP:
         value = np.broadcast_to(value, (*value.shape[:2], WARP))
     return value.reshape(shape[0], -1)[:, : shape[1]]

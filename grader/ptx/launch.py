@@ -48,7 +48,7 @@ MOST_CHECKED = 4
 MOST_HELD = 1 << 28
 """Bytes of registers, local and shared memory of a chunk's blocks, about."""
 WAITING_LANES = 1 << 20
-"""The same for blocks that may wait for each other, which have to be in the same chunk."""
+"""The most threads of a chunk whose blocks may wait for each other, which have to be in the same chunk."""
 MOST_BLOCKS = 1 << 26
 MOST_KEPT = 1 << 26
 """Bytes of a buffer that are kept from before a launch."""
@@ -95,7 +95,7 @@ def run_launch(
     launch: Launch, kernel: Kernel, buffers: Sequence[Mapped], budget: Budget, findings: Sightings,
     setting: Setting,
 ) -> None:
-    """Runs a launch on the plan's buffers. Raises LaunchStopped if it could not begin or stopped before its end."""
+    """Run a launch on the plan's buffers. Raises LaunchStopped if it could not begin or stopped before its end."""
     if prod(launch.grid) == 0:
         findings.empty(EmptyGrid(kernel=kernel.name, line=launch.line, grid=launch.grid))
         return
@@ -173,12 +173,12 @@ class _Run:
 
     @property
     def waits(self) -> bool:
-        """Whether blocks may wait for each other."""
+        """Return whether blocks may wait for each other."""
         return self.code.spins or self.launch.cooperative
 
     def _chunks(self, total: int, resident: int) -> Iterator[tuple[slice, bool]]:
-        """The blocks that run at once, of so many, and whether races within them are looked for: in the first alone
-        where blocks wait for each other."""
+        """Yield the blocks that run at once, of so many, and whether races within them are looked for: in the first
+        alone where blocks wait for each other."""
         size = self._chunk(True, resident)
         if self.waits:
             for start in range(0, total, size):
@@ -198,7 +198,7 @@ class _Run:
             yield slice(number * size, start), True
 
     def _chunk(self, first: bool, resident: int) -> int:
-        """How many blocks run at once."""
+        """Return how many blocks run at once."""
         threads = self.grid.block
         if self.waits:
             return max(1, min(self.total if self.launch.cooperative else resident, WAITING_LANES // threads))
@@ -217,7 +217,7 @@ class _Run:
         return max(1, each * device.multi_processor_count)
 
     def _names(self) -> dict[int, str]:
-        """What the kernel calls the plan's buffers."""
+        """Return the kernel's names for the plan's buffers."""
         names: dict[int, str] = {}
         for variable, argument in zip(self.code.parameters, self.launch.arguments, strict=False):
             name = title(variable.name)
@@ -242,7 +242,7 @@ class _Run:
 
 
 def title(parameter: str) -> str:
-    """A parameter's name in the student's file."""
+    """Return a parameter's name in the student's file."""
     match = _PARAMETER.match(parameter)
     return match[1] if match else parameter
 
@@ -250,7 +250,7 @@ def title(parameter: str) -> str:
 def _contents(
     argument: Pointer | Integer | Float | Descriptor | Structure, size: int, buffers: int, aside: int
 ) -> bytes:
-    """An argument as the bytes that a kernel sees."""
+    """Return an argument as the bytes that a kernel sees."""
     if isinstance(argument, Pointer):
         return _address(argument.buffer, argument.offset, buffers, aside).to_bytes(POINTER_BYTES, "little")
     if isinstance(argument, Integer):

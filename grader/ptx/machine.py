@@ -1,4 +1,4 @@
-"""Runs a chunk of thread blocks: all their threads at once, in lockstep under masks.
+"""A machine for a chunk of thread blocks: it runs all their threads at once, in lockstep under masks.
 
 Threads wait before basic blocks. Of those that can go on the ones furthest behind do, which brings threads that parted
 together again. Every thread has a path: the block that it waits at, behind the blocks that called its function.
@@ -26,17 +26,17 @@ from grader.ptx.types import Array
 FLOOR = 4000
 """Operations that an instruction counts beside one for each thread, for the time that it takes."""
 FAIR = 32
-"""Every so many steps the threads that waited longest go on, so that none waits for ever behind a loop."""
+"""The number of steps after which the threads that waited longest go on, so that none waits for ever behind a loop."""
 SPARSE = 4
-"""A part of a chunk runs alone if the chunk has at least so many times its threads..."""
+"""The least ratio of a chunk's threads to a part's at which the part runs alone..."""
 LARGE = 1 << 12
-"""...and at least so many of them."""
+"""...if the chunk has at least so many threads."""
 
 
 @dataclass
 class Loop:
-    """What was seen of a loop, to tell whether it can end: how often its head ran, and what it needed there. `vain`:
-    the machine's, when it last came round."""
+    """The history of a loop, to tell whether it can end: how often its head ran, and what it needed there. `vain`: the
+    machine's, when it last came round."""
 
     rounds: int = 0
     vain: int = -1
@@ -45,7 +45,7 @@ class Loop:
 
 
 class ThreadMachine(Scheduling):
-    """Runs chunks of a launch's blocks, one after another."""
+    """A machine that runs chunks of a launch's blocks, one after another."""
 
     def __init__(
         self, code: Runnable, grid: Grid, spaces: Spaces, budget: Budget, findings: Sightings, kernel: str = ""
@@ -64,7 +64,7 @@ class ThreadMachine(Scheduling):
         self.calls.back(activation, mask)
 
     def run(self, numbers: Array, checked: bool) -> None:
-        """Runs blocks, by their numbers in the grid, to their ends. `checked`: looks for races within them."""
+        """Run blocks, by their numbers in the grid, to their ends. `checked`: looks for races within them."""
         self.numbers = numbers
         self.whole = self.shape = (numbers.size, self.grid.block)
         self.frame = Frame(self.whole)
@@ -101,7 +101,8 @@ class ThreadMachine(Scheduling):
         self._leave(entry, block)
 
     def _choose(self) -> Path | None:
-        """The path whose threads go on; those that cannot are left waiting. None if a barrier let threads go on."""
+        """Return the path whose threads go on, leaving those waiting that cannot. None if a barrier let threads go
+        on."""
         waiting = self.waiting
         if len(waiting) == 1 and self.steps % FAIR:
             path, entry = next(iter(waiting.items()))
@@ -129,7 +130,7 @@ class ThreadMachine(Scheduling):
         return path in self.loops and self.loops[path].vain == self.version
 
     def _split(self, path: Path, entry: Waiting, ready: Array) -> None:
-        """Leaves only the threads of `ready` at a path, and moves the others behind it."""
+        """Leave only the threads of `ready` at a path, and move the others behind it."""
         if ready is entry.mask:
             return
         rest = entry.mask & ~ready
@@ -137,7 +138,7 @@ class ThreadMachine(Scheduling):
         self.held = rest if rest.any() else None
 
     def _enter(self, path: Path, entry: Waiting) -> None:
-        """Makes the part of the chunk in which threads of an entry run, its registers and its mask."""
+        """Make the part of the chunk in which threads of an entry run, its registers and its mask."""
         mask, total = entry.mask, self.whole[0] * self.whole[1]
         here = total if mask.size == 1 else count(mask, self.whole)
         frame = self._frame(mask, here, total)
@@ -160,7 +161,7 @@ class ThreadMachine(Scheduling):
         self.needed = self._needed(entry.activation)
 
     def _frame(self, mask: Array, here: int, total: int) -> Frame:
-        """The part of the chunk that threads run in: where they are few, their blocks and warps alone."""
+        """Return the part of the chunk that threads run in: where they are few, their blocks and warps alone."""
         if here * SPARSE > total or total < LARGE:
             return self.frame if self.frame.full else Frame(self.whole)
         frame = self.frame
@@ -217,7 +218,7 @@ class ThreadMachine(Scheduling):
             self.leave(taken)
 
     def _parted(self, mask: Array, block: Stretch) -> tuple[Array | None, Array | None]:
-        """The threads that go where a block's end says, and those that go on, as masks of the whole chunk."""
+        """Return the threads that go where a block's end says, and those that go on, as masks of the whole chunk."""
         if block.condition is None:
             return mask, None
         goes = block.condition(self)
@@ -244,7 +245,7 @@ class ThreadMachine(Scheduling):
                 self.go_on(entry.activation, target, self.out(taken))
 
     def _again(self, path: Path, activation: Activation) -> None:
-        """Notes another round of a loop. Raises Limit for one that nothing can end."""
+        """Record another round of a loop. Raises Limit for one that nothing can end."""
         loop = self.loops.setdefault(path, Loop())
         loop.rounds += 1
         loop.vain = self.vain

@@ -57,21 +57,21 @@ class Spaces:
         self._rows, self._threads = self.shared.rows, self.local.threads
 
     def turn_to(self, frame: Frame, local: int) -> None:
-        """Makes a part of the chunk the one that accesses memory."""
+        """Make a part of the chunk the one that accesses memory."""
         self._rows = frame.inside(self.shared.rows)
         self._threads = frame.inside(self.local.threads)
         self.races.turn_to(frame)
         self.local_base = local
 
     def shared_begins(self) -> Array:
-        """Where the shared memory of each block that runs begins, in bytes: (blocks, 1)."""
+        """Return where the shared memory of each block that runs begins, in bytes: (blocks, 1)."""
         return self._rows
 
     # Finding the memory behind addresses.
 
     def reach(self, m: Threads, space: str, address: Array, size: int, way: Kind, item: int) -> list[Reached]:
-        """The memory behind the addresses of an access of `size` bytes, in elements of `item`, as far as there is any.
-        Notes what lies outside."""
+        """Return the memory behind the addresses of an access of `size` bytes, in elements of `item`, as far as there
+        is any. Records what lies outside."""
         if not space:
             return self._generic(m, address, size, way, item)
         if space == "shared":
@@ -115,7 +115,8 @@ class Spaces:
         return self._global_slowly(m, address, size, way, item)
 
     def _global_slowly(self, m: Threads, address: Array, size: int, way: Kind, item: int) -> list[Reached]:
-        """The same for addresses in several buffers, or outside of them, or of threads that do not take part."""
+        """Return what `reach` does, for addresses in several buffers or outside of them, or of threads that do not take
+        part."""
         wide = np.broadcast_to(address, m.shape)
         mask = np.ones(m.shape, bool) if m.mask is None else np.broadcast_to(m.mask, m.shape)
         active = wide[mask]
@@ -149,7 +150,7 @@ class Spaces:
         return offsets
 
     def _inside(self, m: Threads, region: Region, address: Array, size: int, way: Kind) -> list[Reached]:
-        """An access to memory of which a kernel of a compiler's knows the bounds."""
+        """Return an access to memory of which a kernel of a compiler's knows the bounds."""
         offsets = address.view(np.int64)
         if m.mask is not None:
             offsets = np.where(m.mask, offsets, 0)
@@ -217,7 +218,8 @@ class Spaces:
     def load(
         self, m: Threads, space: str, address: Array, dtype: np.dtype[Any], count: int = 1, synced: Synced = False
     ) -> list[Array]:
-        """`count` elements that follow each other; zeros where there is no memory. `synced`: the load orders itself."""
+        """Load `count` elements that follow each other; zeros where there is no memory. `synced`: the load orders
+        itself."""
         if space == "local" and count > 1:
             return [self.load(m, space, address + np.uint64(k * dtype.itemsize), dtype)[0] for k in range(count)]
         size = dtype.itemsize
@@ -252,13 +254,13 @@ class Spaces:
         return results
 
     def _apart(self, number: int, size: int) -> int:
-        """How far an element of a vector lies from the first one, in elements, in local memory."""
+        """Return how far an element of a vector lies from the first one, in elements, in local memory."""
         at = number * size
         return (at // 8 * self.local.lanes * 8 + at % 8) // size
 
     def shared_rows(self, address: Array) -> Array | None:
-        """The four words of rows of shared memory, along a new last axis; `address` is (blocks, …). None where a closer
-        look is needed: at rows beside an array, or at what other threads do."""
+        """Return the four words of rows of shared memory, along a new last axis; `address` is (blocks, …). None where a
+        closer look is needed: at rows beside an array, or at what other threads do."""
         space, offsets = self.shared, address.view(np.int64)
         low, high = int(offsets.min()), int(offsets.max())
         if space.region.written is not None or space.bytes % ROW or low < 0 or high + ROW > space.bytes or (
@@ -300,17 +302,17 @@ class Spaces:
                 return
 
     def running(self, m: Threads) -> Array:
-        """The numbers of the threads of the chunk that take part."""
+        """Return the numbers of the threads of the chunk that take part."""
         return _taking_part(m, m.mask, self._threads)
 
     def wait_for_copies(self, m: Threads, left: int | None) -> None:
-        """Lets the threads that take part wait for their copies: see `Copies.wait`."""
+        """Let the threads that take part wait for their copies: see `Copies.wait`."""
         if self.copies.flights:
             m.version += 1
             self.races.landed(m, self.shared.region, *self.copies.wait(self.running(m), left))
 
     def place(self, region: Region, offset: int, size: int) -> tuple[Named, int]:
-        """What a byte belongs to, and the number of the element of `size` bytes there."""
+        """Return what a byte belongs to, and the number of the element of `size` bytes there."""
         if region.named.shared:
             offset %= self.shared.bytes
             begin, _, name = self.shared.array(offset)
@@ -318,8 +320,9 @@ class Spaces:
         return region.named, offset // size
 
     def stored_rows(self, region: Region, loaded: Array, block: int) -> tuple[int, int] | None:
-        """The bytes of the rows of a block's shared array that were written, and how far apart they begin; None where
-        gaps differ, or where what is `loaded`, by first bytes, may be rows as far apart: the same columns of each."""
+        """Return the bytes of the rows of a block's shared array that were written, and how far apart they begin; None
+        where gaps differ, or where what is `loaded`, by first bytes, may be rows as far apart: the same columns of
+        each."""
         if not region.named.shared or region.written is None:
             return None
         begin, end, _ = self.shared.array(int(loaded[0]) % self.shared.bytes)
@@ -335,8 +338,8 @@ class Spaces:
         self, m: Threads, space: str, address: Array, values: Sequence[Array], dtype: np.dtype[Any],
         synced: Synced = False, copied: bool = False,
     ) -> None:
-        """`synced`: the store orders itself. `copied`: words arrive in shared memory at the latest when their threads
-        wait."""
+        """Store values. `synced`: the store orders itself. `copied`: words arrive in shared memory at the latest when
+        their threads wait."""
         count, size = len(values), dtype.itemsize
         if space == "local" and count > 1:
             for k, value in enumerate(values):
@@ -368,12 +371,12 @@ class Spaces:
 
 
 def _lanes(m: Threads, mask: Array | None, index: Array, value: Array) -> tuple[Array, Array]:
-    """The indices of the threads that take part, and their values, one after another."""
+    """Return the indices of the threads that take part, and their values, one after another."""
     return _taking_part(m, mask, index), _taking_part(m, mask, value)
 
 
 def _taking_part(m: Threads, mask: Array | None, value: Array) -> Array:
-    """A value of the threads that take part, one after another."""
+    """Return a value of the threads that take part, one after another."""
     value = spread(value, m.shape)
     return value.reshape(-1) if mask is None else value[spread(mask, m.shape)]
 
@@ -383,7 +386,7 @@ def _misaligned(offsets: Array, size: int) -> bool:
 
 
 def _as_before(region: Region, index: Array, found: Array, places: Array, shape: tuple[int, ...]) -> Array:
-    """What a load of elements has `found`, with what stood there before the launch in some places of the shape."""
+    """Return what a load has `found`, with what stood there before the launch in some places of the shape."""
     assert region.before is not None
     values = np.broadcast_to(found, shape).copy()
     before = region.before[: region.before.size // found.dtype.itemsize * found.dtype.itemsize].view(found.dtype)

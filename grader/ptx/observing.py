@@ -1,4 +1,4 @@
-"""What a run shows beside its findings: where each load and store goes, and how many bytes they move."""
+"""The observations of a run beside its findings: where each load and store goes, and how many bytes they move."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from grader.ptx.types import Array
 
 MOST_STEPS = 64
 _OWN = "firsts", "apart", "mask", "columns"
-"""What is kept of an access to follow it through a loop."""
+"""The facts kept of an access to follow it through a loop."""
 
 
 class ThreadObserver(Meter):
-    """Collects the accesses of a run's first blocks, and what a `Watch` asks for. `output` is the output's name."""
+    """A collector of the accesses of a run's first blocks, and of what a `Watch` asks for. `output` is the output's
+    name."""
 
     def __init__(self, watch: Watch, output: str) -> None:
         super().__init__(watch, output)
@@ -31,7 +32,7 @@ class ThreadObserver(Meter):
 
     @property
     def chooses(self) -> bool:
-        """Whether only some blocks run."""
+        """Return whether only some blocks run."""
         return bool(self._watch.chosen) or self._watch.programs > 0
 
     def begin(self, launch: Launch, total: int, lanes: int, waits: bool) -> Array | None:
@@ -75,7 +76,7 @@ class ThreadObserver(Meter):
     def _note(
         self, m: Threads, way: Kind, region: Region, offsets: Array, mask: Array | None, size: int, count: int
     ) -> None:
-        """Notes an access by the threads of a chunk's first block. Copies of a line, which a compiler makes of a loop,
+        """Record an access by the threads of a chunk's first block. Copies of a line, which a compiler makes of a loop,
         are one access."""
         rows, columns = m.frame.rows, m.frame.columns
         if (rows is not None and rows[0]) or (columns is not None and columns[0]):
@@ -130,12 +131,12 @@ class ThreadObserver(Meter):
 
 
 def _between(starts: Array, there: Any) -> Array:
-    """The distances of neighbours that are both there."""
+    """Return the distances of neighbours that are both there."""
     return np.diff(starts)[there[1:] & there[:-1]]
 
 
 def _flat(m: Threads, offsets: Array, mask: Array | None) -> tuple[Array, Array]:
-    """The first bytes of the threads that take part, and the blocks that they belong to."""
+    """Return the first bytes of the threads that take part, and the blocks that they belong to."""
     wide = [spread(one, m.shape) for one in (offsets, m.numbers_here()[:, None])]
     if mask is None:
         return wide[0].reshape(-1), wide[1].reshape(-1)
@@ -144,13 +145,14 @@ def _flat(m: Threads, offsets: Array, mask: Array | None) -> tuple[Array, Array]
 
 
 def _tile(block: tuple[int, int, int], count: int) -> list[int]:
-    """The threads of a block along its axes, the fastest last, without axes of one; last, elements of a thread."""
+    """Return the threads of a block along its axes, the fastest last, without axes of one; last, elements of a
+    thread."""
     tile = [size for size in reversed(block) if size > 1]
     return [*tile, count] if count > 1 else tile or [1]
 
 
 def _live(mask: Array | bool, here: Array, threads: int, tile: list[int], count: int) -> list[int]:
-    """How far threads of a block take part along each dimension: those of `mask`, which are `here`."""
+    """Return how far threads of a block take part along each dimension: those of `mask`, which are `here`."""
     on = np.zeros(threads, bool)
     on[here] = mask
     if on.all():
@@ -164,8 +166,8 @@ def _live(mask: Array | bool, here: Array, threads: int, tile: list[int], count:
 
 
 def _apart(starts: Array, here: Array, threads: int, tile: list[int], count: int) -> list[int | None]:
-    """The distance of neighbouring elements along each dimension, None if it varies. `starts` are those of the threads
-    that are `here`."""
+    """Return the distance of neighbouring elements along each dimension, None if it varies. `starts` are those of the
+    threads that are `here`."""
     known, wide = np.zeros(threads, bool), np.zeros(threads, np.int64)
     known[here], wide[here] = True, starts
     known = np.broadcast_to(known[:, None], (threads, count)).reshape(tile)
@@ -179,8 +181,8 @@ def _apart(starts: Array, here: Array, threads: int, tile: list[int], count: int
 
 
 def _step(firsts: list[int]) -> int | None:
-    """How far a loop moves on, by where its rounds begin; None if they do not lie evenly. The copies of a line that an
-    unrolled loop has may be out of order."""
+    """Return how far a loop moves on, by where its rounds begin; None if they do not lie evenly. The copies of a line
+    that an unrolled loop has may be out of order."""
     if len(firsts) < 2:
         return None
     steps = np.diff(firsts)

@@ -40,14 +40,15 @@ class SharedSpace:
         self.rows = np.zeros((1, 1), np.int64)
 
     def begin(self, blocks: int, checked: bool, unset: int) -> None:
-        """`unset` is what the bytes hold that no thread has stored: a GPU has anything there."""
+        """Begin a chunk of so many blocks. `unset` is what the bytes hold that no thread has stored: a GPU has anything
+        there."""
         raw = np.full(blocks * self.bytes, unset, np.uint8)
         written = np.zeros(raw.size, np.uint8) if checked else None
         self.region = Region(raw, SHARED, Named("", shared=True), written)
         self.rows = np.arange(blocks, dtype=np.int64)[:, None] * self.bytes
 
     def array(self, offset: int) -> tuple[int, int, str]:
-        """The array that an offset is in, or else the nearest."""
+        """Return the array that an offset is in, or else the nearest."""
         if not self.arrays:
             return 0, 0, ""
         return min(self.arrays, key=lambda one: one[0] - offset if offset < one[0] else max(0, offset - one[1] + 1))

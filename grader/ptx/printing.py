@@ -1,4 +1,4 @@
-"""What kernels print and assert: calls of the system's functions."""
+"""Printing and assertions of kernels: calls of the system's functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CONVERSION = re.compile(r"%[-+ #0]*(?:\d{1,3})?(?:\.\d{1,3})?(hh|h|ll|l|z|j|t|)
 
 
 def _print(m: Scheduling, entry: Waiting, call: Call, mask: Array) -> None:
-    """`vprintf(format, arguments)`: the arguments lie in memory, each at a multiple of its size."""
+    """Run `vprintf(format, arguments)`: the arguments lie in memory, each at a multiple of its size."""
     activation = entry.activation
     text, values = (_argument(m, activation, name, "u8") for name in call.arguments[:2])
     wide = np.broadcast_to(mask, m.whole)
@@ -36,7 +36,7 @@ def _print(m: Scheduling, entry: Waiting, call: Call, mask: Array) -> None:
 
 
 def _assertion(m: Scheduling, entry: Waiting, call: Call, mask: Array) -> None:
-    """`__assertfail(text, file, line, function, size)`: the kernel ends."""
+    """Run `__assertfail(text, file, line, function, size)`: the kernel ends."""
     wide = np.broadcast_to(mask, m.whole)
     block = int(np.argmax(wide.any(1)))
     text, file = (string_at(m, int(np.broadcast_to(_argument(m, entry.activation, name, "u8"), m.whole)[
@@ -63,7 +63,7 @@ def _argument(m: Scheduling, activation: Activation, name: str, dtype: str) -> A
 
 
 def string_at(m: Scheduling, address: int) -> str:
-    """A string in a table of the module; "" if there is none."""
+    """Return a string in a table of the module; "" if there is none."""
     number = (address >> APART) - 1
     region = m.spaces.regions.get(number)
     if region is None or number < TABLES:
@@ -73,7 +73,7 @@ def string_at(m: Scheduling, address: int) -> str:
 
 
 def _formatted(m: Scheduling, text: str, place: int, lane: int) -> str:
-    """A format with its arguments, which lie in a thread's local memory."""
+    """Return a format with its arguments, which lie in a thread's local memory."""
     at = place - LOCAL
     parts, last = [], 0
     for match in _CONVERSION.finditer(text):

@@ -1,4 +1,4 @@
-"""Who wrote and read each word of a launch's memory last, and whether somebody else may do so now.
+"""Race detection: who wrote and read each word of a launch's memory last, and whether somebody else may do so now.
 
 Between threads of a block barriers make an order, between blocks atomics do: a block knows what another one wrote
 before its last atomic, if its own last atomic came later. Within blocks only some chunks of a launch are watched.
@@ -22,7 +22,7 @@ from grader.ptx.types import Array
 WHEN = 40
 """A stamp is a time, shifted so far, and the number of a thread in the grid, counted from 1."""
 ATOMIC = 1 << (WHEN - 1)
-"""Set in a stamp if it was an atomic."""
+"""The bit of a stamp that is set for an atomic."""
 WHO = ATOMIC - 1
 Synced = bool | Literal["volatile"]
 """The way in which an access orders itself. A volatile one does between warps, as far as is known, not within one."""
@@ -68,18 +68,18 @@ class Races:
         self._set_floor()
 
     def _set_floor(self) -> None:
-        """Makes the stamp from which on touches of shared memory are not known to all of a block."""
+        """Set the stamp from which on touches of shared memory are not known to all of a block."""
         floor = np.maximum(self.barrier.min(1, keepdims=True), 0).astype(np.int64)
         self._floor = self._frame.inside((np.minimum(floor, LAST) << WHEN) + 1)
 
     def met(self, threads: Array, clock: int, block: bool) -> None:
-        """Notes that threads, a mask of the whole chunk, have met at a barrier of their block, or of their warp."""
+        """Record that threads, a mask of the whole chunk, have met at a barrier of their block, or of their warp."""
         (self.barrier if block else self.warp)[self._warps(threads)] = clock
         if block:
             self._set_floor()
 
     def told(self, threads: Array, clock: int, waits: bool) -> None:
-        """Notes that threads have arrived at a barrier in memory, or that one has let them go on."""
+        """Record that threads have arrived at a barrier in memory, or that one has let them go on."""
         (self.waited if waits else self.arrived)[self._warps(threads)] = clock
 
     def _warps(self, threads: Array) -> Array:
@@ -88,13 +88,14 @@ class Races:
         return warps
 
     def synchronised(self, numbers: Array, clock: int, release: bool, acquire: bool, fence: bool) -> None:
-        """Notes atomics and fences of blocks. An atomic without a fence orders nothing for certain, but mostly does."""
+        """Record atomics and fences of blocks. An atomic without a fence orders nothing for certain, but mostly
+        does."""
         for noted, times in ((release, self.released), (acquire, self.acquired), (fence, self.fenced)):
             if noted:
                 times[numbers] = clock
 
     def _ordered(self, other: Array, when: Array, mine: Array) -> Array:
-        """Whether threads know what others did at some time. Threads are numbered from 1."""
+        """Return whether threads know what others did at some time. Threads are numbered from 1."""
         theirs, ours = (other - 1) // self.threads, (mine - 1) // self.threads
         same = theirs == ours
         known = np.zeros(other.shape, bool)
@@ -111,8 +112,8 @@ class Races:
         return known
 
     def _clash(self, m: Threads, region: Region, stamps: Array, mask: Array | None) -> Array | None:
-        """The places, in the flattened shape of what runs, where somebody else has been whom no order makes known; None
-        if there are none. `stamps` are the last touches of the words there."""
+        """Return the places, in the flattened shape of what runs, where somebody else has been whom no order makes
+        known; None if there are none. `stamps` are the last touches of the words there."""
         if region.named.shared:
             # All that came before the last barrier of a block is known to it.
             near = stamps >= self._floor
@@ -134,7 +135,7 @@ class Races:
     def loaded(
         self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int, item: int, synced: Synced
     ) -> dict[int, Array]:
-        """Notes a load of `size` bytes by each thread, of elements of `item` bytes. Returns the places, in the
+        """Record a load of `size` bytes by each thread, of elements of `item` bytes. Returns the places, in the
         flattened shape of what runs, that may find the bytes before the launch, by the number of the word: one other
         block has stored it, and nothing orders the two. It is empty where those bytes are not kept."""
         shared = region.named.shared
@@ -180,7 +181,7 @@ class Races:
             touched.another[words[several]] = others[several]
 
     def _warp(self, stamps: Array) -> Array:
-        """The warps of stamps, counted over the whole grid."""
+        """Return the warps of stamps, counted over the whole grid."""
         who = (stamps & WHO) - 1
         if self.threads % WARP:
             block, thread = np.divmod(who, self.threads)
@@ -190,7 +191,7 @@ class Races:
     def _look_for_fence(
         self, m: Threads, region: Region, words: Array, stamps: Array, mask: Array | None, item: int
     ) -> None:
-        """Looks for a word that another block stored and told of, without a fence between."""
+        """Look for a word that another block stored and told of, without a fence between."""
         near = stamps != 0 if mask is None else (stamps != 0) & mask
         at = np.flatnonzero(np.broadcast_to(near, m.shape)) if near.any() else np.zeros(0, np.int64)
         words, stamps, owners = (np.broadcast_to(one, m.shape).reshape(-1)[at] for one in (words, stamps, self._owners))
@@ -203,7 +204,7 @@ class Races:
                 m.spot(), "relaxed", named, element=element, numbers=[int(theirs[first]), int(ours[first])])
 
     def read_by_warp(self, m: Threads, who: tuple[Array, Array], place: Elements, size: int) -> None:
-        """Looks for elements of shared memory, of `size` bytes, that another warp has stored and that a warp reads, for
+        """Look for elements of shared memory, of `size` bytes, that another warp has stored and that a warp reads, for
         each of the threads that ask, without an order."""
         if (touched := place.region.touched) is None:
             return
@@ -219,7 +220,7 @@ class Races:
                 certain=not self.locks)
 
     def changed(self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int) -> None:
-        """Notes atomics on shared memory, which need barriers beside plain loads and stores as those do."""
+        """Record atomics on shared memory, which need barriers beside plain loads and stores as those do."""
         if not self.checked or not region.named.shared:
             return
         touched = self._touched(region)
@@ -247,7 +248,7 @@ class Races:
         self, m: Threads, piece: Reached, size: int, parts: list[tuple[Array, Array]], dtype: np.dtype[Any],
         synced: Synced,
     ) -> None:
-        """Notes a store that is about to be made: of each of `parts`, the indices of elements and their values."""
+        """Record a store that is about to be made: of each of `parts`, the indices of elements and their values."""
         region, mask = piece.region, piece.mask
         shared = region.named.shared
         volatile = shared and synced == "volatile"
@@ -283,7 +284,7 @@ class Races:
                 self._claim(m, touched.alone, here, mask)
 
     def _claim(self, m: Threads, alone: Array, words: Array, mask: Array | None) -> None:
-        """Notes which block, counted from 1, has stored to words alone: −1 for several."""
+        """Record which block, counted from 1, has stored to words alone: −1 for several."""
         words, blocks = (spread(one, m.shape) for one in (words, (self._owners - 1) // self.threads + 1))
         if mask is not None:
             mask = spread(mask, m.shape)
@@ -294,14 +295,14 @@ class Races:
         alone[words[alone[words] != blocks]] = -1
 
     def landed(self, m: Threads, region: Region, words: Array, threads: Array) -> None:
-        """Notes words that arrive now, and the threads of the chunk that have copied them."""
+        """Record words that arrive now, and the threads of the chunk that have copied them."""
         if self.checked and region.touched is not None:
             new = self._whole.reshape(-1)[threads] + (min(m.clock, LAST) << WHEN)
             for step in range(max(1, 4 >> self.unit)):
                 region.touched.writer[(words << 2 >> self.unit) + step] = new
 
     def settled(self, m: Threads, piece: Reached, view: Array, parts: list[tuple[Array, Array]]) -> None:
-        """Looks, after a store, for threads that stored something else to the same place at the same time."""
+        """Look, after a store, for threads that stored something else to the same place at the same time."""
         if piece.region.named.shared and not self.checked:
             return
         for index, value in parts:
@@ -331,7 +332,7 @@ class Races:
         self, m: Threads, region: Region, words: Array, stamps: Array, clash: Array, item: int, *,
         different: bool = False, volatile: bool = False,
     ) -> None:
-        """Notes the first clash between blocks, between warps of a block, and within a warp, by the number of an
+        """Record the first clash between blocks, between warps of a block, and within a warp, by the number of an
         element of `item` bytes. `different`: both store, other values; `volatile`: within a warp alone, as a volatile
         access may be meant for other warps."""
         words, stamps, owners = (

@@ -1,4 +1,4 @@
-"""Reads PTX in one pass. See "Syntax" and "Directives" of the PTX ISA."""
+"""A reader of PTX in one pass. See "Syntax" and "Directives" of the PTX ISA."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ _NUMBER = re.compile(r"0[fF]([0-9a-fA-F]{8})|0[dD]([0-9a-fA-F]{16})|(-?)(0[xX][0
 
 @lru_cache(maxsize=256)
 def read_module(text: str, suffix: str = "") -> PtxModule:
-    """Reads a text. Lines are those of its file whose name ends in `suffix`, or else of the file where its entry
-    stands. Raises Malformed."""
+    """Read a text. Lines are those of its file whose name ends in `suffix`, or else of the file where its entry stands.
+    Raises Malformed."""
     return _ModuleReader(_without_comments(text), suffix).read()
 
 
 def split_operands(text: str) -> tuple[str, ...]:
-    """The parts of a list that commas separate outside of brackets."""
+    """Return the parts of a list that commas separate outside of brackets."""
     if "{" not in text and "[" not in text and "(" not in text:
         return tuple(part.strip() for part in text.split(",")) if text.strip() else ()
     parts, depth, start = [], 0, 0
@@ -83,7 +83,7 @@ def _without_comments(text: str) -> str:
 
 
 class _ModuleReader:
-    """Reads one text, from `at` on."""
+    """A reader of one text, from `at` on."""
 
     def __init__(self, text: str, suffix: str) -> None:
         self.text, self.suffix, self.at = text, suffix, 0
@@ -118,7 +118,7 @@ class _ModuleReader:
         return at < len(text)
 
     def _next(self) -> None:
-        """Reads what stands at `at`: a directive, a bracket, a label, a declaration or an instruction."""
+        """Read what stands at `at`: a directive, a bracket, a label, a declaration or an instruction."""
         if match := _LINE_DIRECTIVE.match(self.text, self.at):
             self.at = match.end()
             if match[1] == "loc":
@@ -175,7 +175,7 @@ class _ModuleReader:
             place = self.inlined.get(place)
 
     def _head(self, entry: bool) -> None:
-        """Reads the head of a function, up to its body or to the end of its declaration."""
+        """Read the head of a function, up to its body or to the end of its declaration."""
         brace, end = self.text.find("{", self.at), self.text.find(";", self.at)
         declared = 0 <= end < brace or brace < 0 <= end
         if brace < 0 and not declared:
@@ -325,7 +325,7 @@ class _ModuleReader:
 
 
 def _initial(text: str, item: int) -> bytes:
-    """The bytes of an initial value, a list of numbers."""
+    """Return the bytes of an initial value, a list of numbers."""
     parts = []
     for word in re.findall(r"[^\s{},]+", text):
         match = _NUMBER.fullmatch(word)

@@ -15,7 +15,7 @@ APART = 40
 TABLES = 1 << 12
 """The number of the first region that is none of the plan's buffers."""
 SHARED, LOCAL, PARAM = 1 << 56, 1 << 57, 1 << 58
-"""Where other spaces begin in generic addresses."""
+"""The first generic addresses of other spaces."""
 WINDOWS = {"shared": SHARED, "local": LOCAL, "param": PARAM, "global": 0, "const": 0}
 
 
@@ -29,8 +29,9 @@ class Mapped(Protocol):
 
 
 class LastTouch:
-    """Who wrote and who read each word last, as stamps: see `grader.ptx.races`. Nobody is 0. `another`: who of another
-    warp than the last reader's read it before. `alone`: which block has written it, counted from 1, or −1 for several.
+    """The last writer and reader of each word, as stamps: see `grader.ptx.races`. Nobody is 0. `another`: who of
+    another warp than the last reader's read it before. `alone`: which block has written it, counted from 1, or −1 for
+    several.
     """
 
     def __init__(self, words: int) -> None:
@@ -52,7 +53,7 @@ class Region:
         self._views: dict[Any, Array] = {}
 
     def view(self, dtype: np.dtype[Any]) -> Array:
-        """All whole elements."""
+        """Return a view of all whole elements."""
         found = self._views.get(dtype)
         if found is None:
             size = dtype.itemsize
@@ -60,13 +61,13 @@ class Region:
         return found
 
     def marks(self, size: int) -> Array:
-        """`written` for elements of `size` bytes: `whole(size)` if the whole element is written."""
+        """Return `written` for elements of `size` bytes: `whole(size)` if the whole element is written."""
         assert self.written is not None
         return self.written[: self.written.size // size * size].view(f"u{size}")
 
 
 def whole(size: int) -> int:
-    """What `Region.marks` hold of an element of so many bytes that is written."""
+    """Return what `Region.marks` hold for a written element of so many bytes."""
     return (1 << 8 * size) - 1
 
 

@@ -73,7 +73,7 @@ class Scheduling(ChunkState):
     # Registers.
 
     def fetch(self, slot: int) -> Array:
-        """A register that this part of the chunk has not read yet."""
+        """Return a register that this part of the chunk has not read yet."""
         assert self.running is not None
         value = self.running.regs[slot]
         if value is None:
@@ -88,8 +88,8 @@ class Scheduling(ChunkState):
         return self.running is not None and self.running.regs[slot] is not None
 
     def _unset(self, dtype: np.dtype[np.generic]) -> Array:
-        """A register that nothing has written: a GPU has anything there. NaN as a number, so that a sum that begins
-        with it shows, and no predicate holds; on another device they do."""
+        """Return a register that nothing has written: a GPU has anything there. NaN as a number, so that a sum that
+        begins with it shows, and no predicate holds; on another device they do."""
         if dtype.kind == "b":
             return np.full((1, 1), self.spaces.unset != 0xFF)
         return np.full(dtype.itemsize, self.spaces.unset, np.uint8).view(dtype)[None]
@@ -109,7 +109,7 @@ class Scheduling(ChunkState):
         return Activation(code, path, parent, regs, local)
 
     def _needed(self, activation: Activation) -> int:
-        """Slots of an activation that threads which do not run now still need."""
+        """Return the slots of an activation that threads which do not run now still need."""
         needed, depth = 0, len(activation.path)
         for path, other in self.waiting.items():
             if path[:depth] == activation.path:
@@ -122,7 +122,7 @@ class Scheduling(ChunkState):
         return needed
 
     def flush(self) -> None:
-        """Writes the registers of a part of the chunk back to those of the whole."""
+        """Write the registers of a part of the chunk back to those of the whole."""
         if not self.dirty or self.running is None:
             return
         live = self._needed(self.running)
@@ -139,13 +139,13 @@ class Scheduling(ChunkState):
         self.dirty = set()
 
     def settle(self) -> None:
-        """Makes the registers of the whole chunk those that count, until the next step."""
+        """Make the registers of the whole chunk those that count, until the next step."""
         self.flush()
         if not self.frame.full:
             self.running = None
 
     def whole_value(self, activation: Activation, slot: int) -> Array | None:
-        """A register of the whole chunk, right in the threads that run."""
+        """Return a register of the whole chunk, right in the threads that run."""
         if activation is not self.running or self.frame.full:
             return activation.regs[slot]
         assert self.dirty is not None
@@ -157,7 +157,7 @@ class Scheduling(ChunkState):
         return whole
 
     def put_whole(self, activation: Activation, slot: int, value: Array, mask: Array) -> None:
-        """Sets a register of the whole chunk in some threads."""
+        """Set a register of the whole chunk in some threads."""
         size = DTYPES[activation.code.kinds[slot]].itemsize
         if value.dtype.itemsize != size:
             raise Unsupported("an argument of another size")
@@ -173,7 +173,7 @@ class Scheduling(ChunkState):
             self.dirty.discard(slot)
 
     def waiting_in(self, path: Path) -> Activation | None:
-        """The activation of threads that are in a call."""
+        """Return the activation of threads that are in a call."""
         for other, entry in self.waiting.items():
             if other[: len(path)] == path and len(other) == len(path) + 1:
                 return entry.activation
@@ -187,11 +187,11 @@ class Scheduling(ChunkState):
     # Where threads go.
 
     def back(self, activation: Activation, mask: Array) -> None:
-        """Takes threads back from a function to behind its call."""
+        """Take threads back from a function to behind its call."""
         raise NotImplementedError
 
     def go_on(self, activation: Activation, number: int, mask: Array) -> None:
-        """Lets threads wait before a block; past the last one a function returns."""
+        """Let threads wait before a block; past the last one a function returns."""
         if number >= len(activation.code.blocks):
             if activation.parent is not None:
                 self.back(activation, mask)
@@ -206,14 +206,14 @@ class Scheduling(ChunkState):
             there.mask = there.mask | mask
 
     def leave(self, mask: Array) -> None:
-        """Ends threads."""
+        """End threads."""
         if self.waiting:
             self.alive = self.alive & ~mask
 
     # Where it is.
 
     def line(self) -> int:
-        """The line of the innermost instruction that stands in the student's file."""
+        """Return the line of the innermost instruction that stands in the student's file."""
         if self.step is not None and self.step.instruction.line:
             return self.step.instruction.line
         activation = self.running
@@ -228,10 +228,10 @@ class Scheduling(ChunkState):
         return id(self.step)
 
     def spot_of(self, instruction: ThreadInstruction) -> Site:
-        """The place of an instruction, for all blocks of the chunk."""
+        """Return the place of an instruction, for all blocks of the chunk."""
         return Site(self.kernel, instruction.line or self.line(), self.numbers, self.grid.blocks)
 
     def first(self, mask: Array) -> int:
-        """The first block that has threads in a mask of the whole chunk: its place in this part."""
+        """Return the first block that has threads in a mask of the whole chunk: its place in this part."""
         inside = mask if self.frame.full else self.frame.inside(mask)
         return int(np.argmax(inside.any(1))) if inside.shape[0] > 1 else 0

@@ -21,7 +21,7 @@ _KEPT = 1024
 
 
 class Strides(NamedTuple):
-    """How a matrix lies: bytes of the "leading dimension" and of the "stride dimension", and the swizzle's row."""
+    """The layout of a matrix: bytes of the "leading dimension" and of the "stride dimension", and the swizzle's row."""
 
     leading: int
     stride: int
@@ -33,8 +33,8 @@ def _field(descriptor: int, at: int) -> int:
 
 
 def addresses(descriptors: Array, lines: int, item: int, across: bool) -> Array:
-    """The addresses (descriptors, lines, elements along K) of the elements of `lines` rows of A or columns of B, of
-    `item` bytes. `across`: neighbours lie along M or N, not along K."""
+    """Return the addresses (descriptors, lines, elements along K) of the elements of `lines` rows of A or columns of B,
+    of `item` bytes. `across`: neighbours lie along M or N, not along K."""
     found = []
     for descriptor in descriptors.tolist():
         if descriptor >> 49 & 7:

@@ -19,7 +19,7 @@ ANYWHERE = frozenset({"%smid", "%gridid"})
 
 
 def special(name: str, grid: Grid, numbers: Array, spaces: Spaces) -> Array:
-    """The value of a special register in the blocks of these numbers: (blocks, 1), (1, threads) or (1, 1)."""
+    """Return the value of a special register in the blocks of these numbers: (blocks, 1), (1, threads) or (1, 1)."""
     head, _, axis = name.partition(".")
     if axis:
         along = "xyz".index(axis)

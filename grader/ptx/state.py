@@ -1,4 +1,4 @@
-"""What instructions work on: threads, and the memory that they see."""
+"""The state that instructions work on: threads, and the memory that they see."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ class ChunkState(Threads):
         self.sums = Sums()
 
     def arrive(self, number: int, mask: Array) -> None:
-        """Notes threads, a mask of the whole chunk, that arrive at a barrier without waiting."""
+        """Record threads, a mask of the whole chunk, that arrive at a barrier without waiting."""
         raise NotImplementedError

@@ -11,9 +11,9 @@ from grader.ptx.types import Array
 
 
 class Sums:
-    """`groups` are those of the last product in a register, by its slot, for each thread of the chunk. `now` is the
-    group that a thread's next product belongs to, and its groups up to `over` are known to have ended. `owner` is the
-    call of a function whose registers these are."""
+    """The sums under way. `groups` are those of the last product in a register, by its slot, for each thread of the
+    chunk. `now` is the group that a thread's next product belongs to, and its groups up to `over` are known to have
+    ended. `owner` is the call of a function whose registers these are."""
 
     def __init__(self) -> None:
         self.groups: dict[int, Array] = {}
@@ -22,7 +22,7 @@ class Sums:
         self.owner: object = None
 
     def start(self, m: Threads, slots: list[int]) -> None:
-        """Notes a product in registers."""
+        """Record a product in registers."""
         mask, none, known = _mask(m), self.now * 0, dict[int, Array]()
         for slot in slots:
             before = self.groups.get(slot, none)
@@ -36,13 +36,13 @@ class Sums:
         self.now = np.where(_mask(m), self.now + 1, self.now)
 
     def wait(self, m: Threads, left: int) -> None:
-        """Ends all groups of threads but the last few."""
+        """End all groups of threads but the last few."""
         self.over = np.where(_mask(m), np.maximum(self.over, self.now - left), self.over)
         known = {id(group): bool((group >= self.over).any()) for group in self.groups.values()}
         self._keep({slot: group for slot, group in self.groups.items() if known[id(group)]})
 
     def look(self, m: Threads, name: str, reads: int, writes: int, owner: object) -> None:
-        """Looks at an instruction of this name before it runs: at the slots that it reads and writes, as bits."""
+        """Check an instruction of this name before it runs: the slots that it reads and writes, as bits."""
         if name == "wgmma":
             self.owner = owner
             return

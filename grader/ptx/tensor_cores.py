@@ -26,7 +26,7 @@ _SHORT = {"f16", "bf16"}
 
 
 class Fragment(NamedTuple):
-    """What the lanes of a warp hold of a matrix.
+    """The part of a matrix that the lanes of a warp hold.
 
     `kind` is the type of an element, `register` that of a register, and `words` how many a lane has of these.
     `places` (32, elements) are positions row · columns + column, in the order in which registers pack them, and
@@ -43,33 +43,34 @@ class Fragment(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """Of an element."""
+        """Return the size of an element in bytes."""
         return _SIZES[self.kind]
 
     def offsets(self, column_major: bool) -> tuple[Array, Array]:
-        """For memory (32, elements): by how many strides and by how many elements an element lies from the start."""
+        """Return, for memory (32, elements), by how many strides and by how many elements an element lies from the
+        start."""
         row, column = np.divmod(self.places, self.columns)
         return (column, row) if column_major else (row, column)
 
     def pack(self, elements: Array) -> Array:
-        """Unsigned elements (warps, 32, elements), of `bytes` each, as registers (warps, 32, words)."""
+        """Pack unsigned elements (warps, 32, elements), of `bytes` each, into registers (warps, 32, words)."""
         packed: Array = np.ascontiguousarray(elements).view(DTYPES[self.register])
         return packed
 
     def unpack(self, registers: Array) -> Array:
-        """The reverse of `pack`."""
+        """Return the elements that `pack` packed."""
         elements: Array = np.ascontiguousarray(registers).view(np.dtype(f"u{self.bytes}"))
         return elements
 
     def matrix(self, registers: Array) -> Array:
-        """The matrices (warps, rows, columns) as float32, float64 or, of s32, int64."""
+        """Return the matrices (warps, rows, columns) as float32, float64 or, of s32, int64."""
         values = numbers(self.kind, self.unpack(registers))
         flat = values.reshape(len(values), -1).take(self.holders, axis=1)
         matrices: Array = flat.reshape(-1, self.rows, self.columns)
         return matrices
 
     def registers(self, matrices: Array) -> Array:
-        """The reverse of `matrix`."""
+        """Return the registers that hold what `matrix` returns."""
         flat = matrices.reshape(len(matrices), -1).take(self.places, axis=1)
         if self.kind in _SHORT:
             flat = CODES[self.kind].encode(flat)
@@ -86,11 +87,11 @@ class Product(NamedTuple):
     clamps: bool
 
     def evaluate(self, a: Array, b: Array, c: Array) -> Array:
-        """Of registers (warps, 32, words of each) those of d."""
+        """Return the registers of d for those of a, b and c (warps, 32, words of each)."""
         return self.added(self.a.matrix(a), self.b.matrix(b), c)
 
     def added(self, a: Array, b: Array, c: Array) -> Array:
-        """The same of the matrices a and b, and of registers of c. Never warns."""
+        """Return the registers of d for the matrices a and b, and for registers of c. Never warns."""
         with np.errstate(all="ignore"):
             total = np.matmul(a, b)
             if self.c.kind == self.d.kind == "f32":
@@ -118,7 +119,7 @@ class RowAccess(NamedTuple):
 
 
 def numbers(kind: str, elements: Array) -> Array:
-    """Unsigned elements as the numbers that they are: float32, float64 or, of s32, int64."""
+    """Return unsigned elements as the numbers that they are: float32, float64 or, of s32, int64."""
     if kind in _SHORT:
         return CODES[kind].decode(elements)
     if kind == "tf32":
@@ -134,7 +135,7 @@ def numbers(kind: str, elements: Array) -> Array:
 
 
 def _fragment(kind: str, rows: int, columns: int, row: Array, column: Array, copies: int = 1) -> Fragment:
-    """From the row and column of each element (32, elements); a lane holds the whole `copies` times."""
+    """Return a fragment from the row and column of each element (32, elements); a lane holds all `copies` times."""
     places = np.tile(row * columns + column, copies)
     holders = np.zeros(rows * columns, np.intp)
     # Backwards, as the first of several holders is to win.
@@ -145,18 +146,19 @@ def _fragment(kind: str, rows: int, columns: int, row: Array, column: Array, cop
 
 
 def _turned(fragment: Fragment) -> Fragment:
-    """The same registers as a fragment of the transposed matrix."""
+    """Return the same registers as a fragment of the transposed matrix."""
     row, column = np.divmod(fragment.places, fragment.columns)
     return _fragment(fragment.kind, fragment.columns, fragment.rows, column, row)
 
 
 def _grid(*counts: int) -> tuple[Array, ...]:
-    """Counters of the nested parts that a lane's elements are ordered by, each (1, elements)."""
+    """Return counters of the nested parts that a lane's elements are ordered by, each (1, elements)."""
     return tuple(part.reshape(1, -1) for part in np.indices(counts))
 
 
 def _left(kind: str, m: int, k: int, copies: int = 1) -> Fragment:
-    """A: a register holds neighbours of a row; then come 8 rows further down, 4 registers to the right, 16 rows."""
+    """Return the fragment of A: a register holds neighbours of a row; then come 8 rows further down, 4 registers to the
+    right, 16 rows."""
     each = max(4 // _SIZES[kind], 1)
     block, chunk, half, part = _grid(max(m // 16, 1), k // (4 * each), min(m // 8, 2), each)
     row = _GROUP[:, None] + 8 * half + 16 * block
@@ -164,7 +166,7 @@ def _left(kind: str, m: int, k: int, copies: int = 1) -> Fragment:
 
 
 def _right(kind: str, k: int, n: int, copies: int = 1) -> Fragment:
-    """B: a register holds neighbours of a column; then come 4 registers further down, 8 columns."""
+    """Return the fragment of B: a register holds neighbours of a column; then come 4 registers down, 8 columns."""
     each = max(4 // _SIZES[kind], 1)
     block, chunk, part = _grid(n // 8, k // (4 * each), each)
     row = _MEMBER[:, None] * each + part + 4 * each * chunk
@@ -172,7 +174,7 @@ def _right(kind: str, k: int, n: int, copies: int = 1) -> Fragment:
 
 
 def _sum(kind: str, m: int, n: int) -> Fragment:
-    """C and D: two neighbours of a row; then come 8 rows further down, 8 columns, 16 rows."""
+    """Return the fragment of C or D: two neighbours of a row; then come 8 rows further down, 8 columns, 16 rows."""
     block, wide, half, part = _grid(max(m // 16, 1), n // 8, min(m // 8, 2), 2)
     row = _GROUP[:, None] + 8 * half + 16 * block
     return _fragment(kind, m, n, row, _MEMBER[:, None] * 2 + part + 8 * wide)
@@ -205,13 +207,14 @@ def _sides(shape: str) -> tuple[int, int, int]:
 
 
 def _options(flags: Words, result: str) -> bool:
-    """Whether these are modifiers that a product may have."""
+    """Return whether these are modifiers that a product may have."""
     return set(flags) <= ({"satfinite"} if result == "s32" else _OPTIONS if result == "f64" else set())
 
 
 @lru_cache(_KEPT)
 def mma(modifiers: Words) -> Product:
-    """`mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32` and its like; `modifiers` begin with "sync".
+    """Return the product of `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32` and its like; `modifiers` begin with
+    "sync".
 
     Raises:
         Unsupported: Of sparse ones, of sub-byte integers, and of m8n8k4 with f16.
@@ -241,8 +244,8 @@ def _wmma_fragment(part: str, shape: str, kind: str) -> Fragment:
 
 @lru_cache(_KEPT)
 def wmma(modifiers: Words) -> Product:
-    """`wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32` (a and b of f16) and, with all four types, of other types;
-    `modifiers` begin with "mma"."""
+    """Return the product of `wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32` (a and b of f16) and, with all four
+    types, of other types; `modifiers` begin with "mma"."""
     if len(modifiers) < 8 or modifiers[:3] != ("mma", "sync", "aligned") or not set(modifiers[3:5]) <= {"row", "col"}:
         raise _unknown("wmma", modifiers)
     shape, rest = modifiers[5], modifiers[6:]
@@ -261,7 +264,7 @@ def wmma(modifiers: Words) -> Product:
 
 @lru_cache(_KEPT)
 def wmma_access(modifiers: Words) -> tuple[Fragment, bool]:
-    """The fragment that `wmma.load.a.sync.aligned.row.m16n16k16.shared.f16` loads or `wmma.store.d…` stores, and
+    """Return the fragment that `wmma.load.a.sync.aligned.row.m16n16k16.shared.f16` loads or `wmma.store.d…` stores, and
     whether memory is column-major; `modifiers` begin with "load" or "store". Their stride, where none is written, is
     the length of a row (of a column) of the matrix."""
     if len(modifiers) < 7 or modifiers[0] not in ("load", "store") or modifiers[2:4] != ("sync", "aligned"):
@@ -277,8 +280,8 @@ def wmma_access(modifiers: Words) -> tuple[Fragment, bool]:
 
 @lru_cache(_KEPT)
 def matrix_rows(name: str, modifiers: Words) -> RowAccess:
-    """`ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16` and `stmatrix`; of its addresses, those of the lanes that
-    appear in `lanes` count."""
+    """Return the access of `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16` and `stmatrix`; of its addresses, those of
+    the lanes that appear in `lanes` count."""
     flags = [word for word in modifiers[3:-1] if word not in ("shared", "shared::cta")]
     counts = [word for word in flags if word in ("x1", "x2", "x4")]
     known = modifiers[:3] == ("sync", "aligned", "m8n8") and modifiers[-1] == "b16" and len(counts) == 1
@@ -296,7 +299,7 @@ def matrix_rows(name: str, modifiers: Words) -> RowAccess:
 
 @lru_cache(_KEPT)
 def warpgroup_fragments(kinds: Words, columns: int) -> tuple[Fragment, Fragment, int]:
-    """Of `wgmma.mma_async` with types of d, a and b: what a warp holds of A and of D, and the bytes of an element."""
+    """Return, for `wgmma.mma_async` with types of d, a and b, what a warp holds of A and D, and an element's bytes."""
     result, left, right = kinds
     known = left != "f64" and (left, right) in _MMA and result in _SUMS[left]
     if not known or columns % 8 or not 8 <= columns <= 256:
@@ -306,7 +309,8 @@ def warpgroup_fragments(kinds: Words, columns: int) -> tuple[Fragment, Fragment,
 
 
 def transposed(words: Array) -> Array:
-    """`movmatrix.sync.aligned.m8n8.trans.b16`: a matrix of 8 × 8 halves, a word (warps, 32) of it in each lane."""
+    """Transpose as `movmatrix.sync.aligned.m8n8.trans.b16` does: a matrix of 8 × 8 halves, a word (warps, 32) of it in
+    each lane."""
     halves = np.ascontiguousarray(words).view(np.uint16).reshape(-1, 8, 8)
     turned: Array = np.ascontiguousarray(halves.swapaxes(1, 2)).view(np.uint32).reshape(np.shape(words))
     return turned

@@ -26,9 +26,9 @@ FIELDS = {
     "swizzle_mode": (20, 4), "swizzle_atomicity": (24, 4), "fill_mode": (28, 4), "box_dim": (32, 4),
     "element_stride": (52, 4), "global_dim": (72, 4), "global_stride": (96, 8),
 }  # fmt: skip
-"""Where a field begins, and the bytes of each of its numbers."""
+"""The offset of each field, and the bytes of each of its numbers."""
 LISTS = {"box_dim": 5, "element_stride": 5, "global_dim": 5, "global_stride": 4}
-"""How many numbers fields have of which there are several."""
+"""The count of numbers in each field that is a list."""
 _ITEMS = (1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4)
 """Bytes of an element by `elemtype`."""
 
@@ -46,12 +46,12 @@ class TensorLayout(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """Of a box."""
+        """Return the size of a box in bytes."""
         return prod(self.box) * self.item
 
     @property
     def valid(self) -> bool:
-        """Whether a GPU takes it: 16 bytes are the least that it moves."""
+        """Return whether a GPU takes it: 16 bytes are the least that it moves."""
         row = self.box[0] * self.item
         return (
             self.bytes <= _MOST_BYTES and all(1 <= side <= _MOST_BOX for side in self.box) and 0 not in self.sizes
@@ -60,7 +60,8 @@ class TensorLayout(NamedTuple):
             and (self.width == 16 or row <= self.width))
 
     def offsets(self, corner: tuple[int, ...]) -> tuple[Array, Array]:
-        """Of the elements of the box at a corner: their bytes behind `address`, and whether the tensor has them."""
+        """Return, of the elements of the box at a corner, their bytes behind `address`, and whether the tensor has
+        them."""
         at, inside = np.zeros(1, np.int64), np.ones(1, bool)
         for first, side, size, stride in zip(corner, self.box, self.sizes, self.strides, strict=True):
             along = first + np.arange(side, dtype=np.int64)
@@ -69,7 +70,7 @@ class TensorLayout(NamedTuple):
         return at, inside
 
     def spread(self, begin: int) -> Array:
-        """The addresses in shared memory of the elements of a box that begins there."""
+        """Return the addresses in shared memory of the elements of a box that begins there."""
         if self.width > 16 and self.box[0] * self.item != self.width:
             raise Unsupported("a tensor map whose box is narrower than its swizzle")
         phase = begin % _REPEATS
@@ -77,8 +78,8 @@ class TensorLayout(NamedTuple):
 
 
 def swizzled(addresses: Array, width: int) -> Array:
-    """Addresses in shared memory under the swizzle of 32, 64 or 128 bytes: the 16 bytes that a row's number turns lie
-    in different banks for rows that follow each other. 16 is none."""
+    """Return addresses in shared memory under the swizzle of 32, 64 or 128 bytes: the 16 bytes that a row's number
+    turns lie in different banks for rows that follow each other. 16 is none."""
     return addresses ^ (addresses >> 7 & (width // 16 - 1)) << 4
 
 
@@ -89,7 +90,7 @@ def _spread(elements: int, item: int, width: int, phase: int) -> Array:
 
 @lru_cache(_KEPT)
 def tensor_map(contents: bytes) -> TensorLayout:
-    """Raises Unsupported for what only a GPU knows, such as copies by im2col."""
+    """Return the layout in a tensor map. Raises Unsupported for what only a GPU knows, such as copies by im2col."""
 
     def numbers(field: str) -> list[int]:
         at, size = FIELDS[field]

@@ -16,18 +16,19 @@ from grader.ptx.types import Array
 
 
 class Observer(Protocol):
-    """Is told of each access: `offsets` in bytes, of `count` elements of `size` bytes; `mask` as in `Reached`."""
+    """An observer, which is told of each access: `offsets` in bytes, of `count` elements of `size` bytes; `mask` as in
+    `Reached`."""
 
     @property
     def counts(self) -> bool:
-        """Whether the run counts what is moved, of inputs that are zeros."""
+        """Return whether the run counts what is moved, of inputs that are zeros."""
 
     def access(
         self, m: Threads, way: Kind, region: Region, offsets: Array, mask: Array | None, size: int, count: int
     ) -> None: ...
 
     def copied(self, m: Threads, way: Kind, region: Region, begins: Array, block: int, size: int) -> None:
-        """Of a copy that a thread of a block has made: elements of `size` bytes, by where they begin."""
+        """Record a copy that a thread of a block has made: elements of `size` bytes, by where they begin."""
 
 
 class Threads:
@@ -53,26 +54,26 @@ class Threads:
         self.dirty: set[int] | None = None
         self.observer: Observer | None = None
         self.matrices: dict[tuple[object, ...], tuple[object, Array]] = {}
-        """What registers hold of matrices, for as long as they hold it."""
+        """The matrices that registers hold, for as long as they hold them."""
 
     def fetch(self, slot: int) -> Array:
-        """A register that this part of the chunk has not read yet."""
+        """Return a register that this part of the chunk has not read yet."""
         raise NotImplementedError
 
     def known(self, slot: int) -> bool:
-        """Whether a register was ever written."""
+        """Return whether a register was ever written."""
         raise NotImplementedError
 
     def line(self) -> int:
-        """The line of the student's file that runs, 0 if it is not known."""
+        """Return the line of the student's file that runs, 0 if it is not known."""
         raise NotImplementedError
 
     def place(self) -> int:
-        """A number that tells the instruction that runs from all others of its kernel."""
+        """Return a number that tells the instruction that runs from all others of its kernel."""
         raise NotImplementedError
 
     def merged(self, slot: int, value: Array) -> Array:
-        """A new value where the mask holds, and what was there elsewhere."""
+        """Return a new value where the mask holds, and what was there elsewhere."""
         old = self.regs[slot]
         if old is None:
             if not self.known(slot):
@@ -82,11 +83,11 @@ class Threads:
         return np.where(self.mask, value, old if old.dtype is value.dtype else old.view(value.dtype))
 
     def under(self, mask: Array) -> _Under:
-        """Runs what is inside for the threads of `mask` alone; the others keep everything as it was."""
+        """Run the body of a `with` for the threads of `mask` alone; the others keep everything as it was."""
         return _Under(self, mask)
 
     def out(self, mask: Array) -> Array:
-        """A mask of this part as one of the whole chunk."""
+        """Return a mask of this part as one of the whole chunk."""
         if self.frame.full:
             return mask
         whole = np.zeros(self.whole, bool)
@@ -94,16 +95,16 @@ class Threads:
         return whole
 
     def numbers_here(self) -> Array:
-        """The numbers of the blocks that run."""
+        """Return the numbers of the blocks that run."""
         return self.numbers if self.frame.rows is None else self.numbers[self.frame.rows]
 
     def spot(self) -> Site:
-        """This place, for the blocks that run."""
+        """Return this place, for the blocks that run."""
         return Site(self.kernel, self.line(), self.numbers_here(), self.blocks)
 
 
 class _Under:
-    """See `Threads.under`."""
+    """The context manager of `Threads.under`."""
 
     def __init__(self, threads: Threads, mask: Array) -> None:
         self.threads, self.mask = threads, mask

@@ -31,12 +31,13 @@ def active(m: ChunkState) -> Who:
 
 
 def of_one(value: Array, m: ChunkState, who: Who) -> int:
-    """What a register holds in one thread."""
+    """Return what a register holds in one thread."""
     return int(np.broadcast_to(value, m.shape)[who.blocks[0], who.threads[0]])
 
 
 def shared_place(m: ChunkState, who: Who, addresses: Array, item: int, way: Kind) -> Elements:
-    """Elements of `item` bytes in the shared memory of blocks, at `addresses` of the shape (threads that ask, …)."""
+    """Return elements of `item` bytes in the shared memory of blocks, at `addresses` of the shape (threads that ask,
+    …)."""
     space = m.spaces.shared
     within = np.clip(addresses, 0, space.bytes - item)
     inside = (within == addresses) & space.valid[within] & space.valid[within + item - 1]
@@ -50,7 +51,7 @@ def shared_place(m: ChunkState, who: Who, addresses: Array, item: int, way: Kind
 def global_place(
     m: ChunkState, who: Who, address: int, offsets: Array, wanted: Array, item: int, way: Kind
 ) -> Elements:
-    """Elements that one thread asks for, of which those that are not `wanted` are nowhere: bytes behind an address."""
+    """Return elements that one thread asks for, bytes behind an address; those that are not `wanted` are nowhere."""
     address = min(address, 1 << 62)
     region = m.spaces.regions.get((address + _HALF >> APART) - 1) or Region(np.zeros(0, np.uint8), 0, Named(""))
     at = (address - region.base + offsets)[None]
@@ -62,14 +63,14 @@ def global_place(
 
 
 def aligned(m: ChunkState, who: Who, address: int, to: int, way: Kind, named: Named) -> int:
-    """An address, rounded down where it is no multiple of `to`, which is noted."""
+    """Return an address, rounded down where it is no multiple of `to`, which is recorded."""
     if address % to:
         m.findings.misaligned(m.spot(), way, named, to, address % (1 << APART), int(who.blocks[0]))
     return address - address % to
 
 
 def taken(m: ChunkState, who: Who, place: Elements, item: int) -> Array:
-    """The elements of a place, zeros for those that are not inside. Notes those that nothing has written, and
+    """Return the elements of a place, zeros for those that are not inside. Records those that nothing has written, and
     those of copies that nobody has waited for."""
     region, kind = place.region, np.dtype(f"u{item}")
     if region.written is not None:
@@ -93,7 +94,7 @@ def taken(m: ChunkState, who: Who, place: Elements, item: int) -> Array:
 def outside(
     m: ChunkState, who: Who, way: Kind, named: Named, elements: int, offsets: Array, inside: Array
 ) -> None:
-    """Notes threads that ask for elements which are not inside."""
+    """Record threads that ask for elements which are not inside."""
     every, bad, at = np.zeros((3, *m.shape), np.int64)
     flat, far = inside.reshape(len(inside), -1), offsets.reshape(len(offsets), -1)
     every[who], bad[who] = 1, ~flat.all(1)

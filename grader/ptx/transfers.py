@@ -22,7 +22,8 @@ _BYTES, _AT = (1 << 22) - 1, np.uint64(40)
 
 
 def after(words: Array, arrived: Array, due: Array) -> Array:
-    """Barriers, as `grader.ptx.instructions.phases` has them, after so many arrivals, with so many more bytes due."""
+    """Return barriers, as `grader.ptx.instructions.phases` has them, after so many arrivals, with so many more bytes
+    due."""
     pending, expected = words & PENDING, words >> FIELD & PENDING
     left = np.maximum(pending.astype(np.int64) - arrived, 0)
     bytes_ = ((words >> _AT).astype(np.int64) + due) & _BYTES
@@ -40,7 +41,7 @@ class Elements(NamedTuple):
     inside: Array
 
     def put(self, values: Array) -> None:
-        """Stores without a thread: whoever touched these elements before has nothing to do with it."""
+        """Store without a thread: whoever touched these elements before has nothing to do with it."""
         at, size = self.index[self.inside], values.dtype.itemsize
         region = self.region
         region.view(values.dtype)[at] = values[self.inside]
@@ -48,7 +49,7 @@ class Elements(NamedTuple):
             region.marks(size)[at] = whole(size)
 
     def forget(self, unit: int, size: int) -> None:
-        """Forgets who touched elements of `size` bytes, of which words of 2^unit bytes know it."""
+        """Forget who touched elements of `size` bytes, of which words of 2^unit bytes know it."""
         if (touched := self.region.touched) is not None:
             words = self.index[self.inside] * size >> unit
             for step in range(max(1, size >> unit)):
@@ -67,7 +68,7 @@ class Transfers:
         self.due.setdefault(barrier, []).append((place, values, bytes_))
 
     def arrive(self, m: Threads, barriers: Reached, unit: int) -> None:
-        """Lets everything arrive that is due at barriers."""
+        """Let everything arrive that is due at barriers."""
         if not barriers.region.named.shared:
             return
         index = np.broadcast_to(barriers.offsets >> 3, m.shape)

@@ -35,7 +35,7 @@ __all__ = [
     "OutOfResources", "constexpr", "filter_traceback", "make_backend", "ty_to_cpp",
 ]
 def target_of(capability: int) -> GPUTarget:
-    """90 is sm_90."""
+    """Return Triton's target for a compute capability: 90 is sm_90."""
     return GPUTarget("cuda", capability, 32)
 
 
@@ -43,13 +43,13 @@ def target_of(capability: int) -> GPUTarget:
 
 
 def definition(fn: Any) -> int:
-    """The line of a kernel's `def`."""
+    """Return the line of a kernel's `def`."""
     return int(fn.starting_line_number) + next(
         (index for index, line in enumerate(fn.raw_src) if line.lstrip().startswith("def ")), 0)
 
 
 def file_of(fn: Any) -> str:
-    """The file that a kernel stands in."""
+    """Return the file that a kernel stands in."""
     return str(fn.fn.__code__.co_filename)
 
 
@@ -58,12 +58,12 @@ def is_gluon(fn: Any) -> bool:
 
 
 def check_names(fn: Any) -> None:
-    """Looks at what a kernel names outside of itself. Raises where it may change unseen."""
+    """Check what a kernel names outside of itself. Raises where it may change unseen."""
     fn.cache_key  # noqa: B018
 
 
 def parse_once() -> None:
-    """Has Triton parse each source once, instead of at every call of a helper in a kernel."""
+    """Have Triton parse each source once, instead of at every call of a helper in a kernel."""
     parse = JITCallable.parse
     trees: dict[str, ast.Module] = {}
 
@@ -76,7 +76,7 @@ def parse_once() -> None:
 
 
 def allocate(size: int, alignment: int, stream: Any) -> None:
-    """Asks the student's allocator for a kernel's scratch memory."""
+    """Ask the student's allocator for a kernel's scratch memory."""
     _allocation._allocator.get()(size, alignment, stream)
 
 
@@ -84,7 +84,7 @@ def allocate(size: int, alignment: int, stream: Any) -> None:
 
 
 def context_of(backend: Any) -> Any:
-    """MLIR's context with Triton's dialects, which takes as long to make as a small kernel takes to lower."""
+    """Make MLIR's context with Triton's dialects, which takes as long to make as a small kernel takes to lower."""
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
@@ -92,13 +92,13 @@ def context_of(backend: Any) -> Any:
 
 
 def lower(src: ASTSource, options: Any, target: GPUTarget, context: Any) -> Any:
-    """The module of Triton's front end, before any pass."""
+    """Return the module of Triton's front end, before any pass."""
     backend = make_backend(target)
     return src.make_ir(target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
 
 
 def objections(src: ASTSource, options: Any, target: GPUTarget, context: Any) -> str:
-    """What MLIR has against a module that `lower` makes and does not take: it writes that to standard error."""
+    """Return what MLIR has against a module that `lower` makes and does not take: it writes that to standard error."""
     context.printOpOnDiagnostic(False)
     said, saying = os.pipe2(os.O_CLOEXEC)
     kept = os.dup(2)
@@ -115,14 +115,14 @@ def objections(src: ASTSource, options: Any, target: GPUTarget, context: Any) ->
 
 
 def parse(path: str, context: Any) -> Any:
-    """The module in a file. Raises RuntimeError for a text that Triton does not take."""
+    """Read the module in a file. Raises RuntimeError for a text that Triton does not take."""
     module = ir.parse_mlir_module(path, context)
     module.context = context
     return module
 
 
 def stages(backend: Any, options: Any) -> dict[str, Callable[[Any, dict[str, Any]], Any]]:
-    """By their names, in order, the stages that a module goes through; each may add to the metadata."""
+    """Return by their names, in order, the stages that a module goes through; each may add to the metadata."""
     found: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
     backend.add_stages(found, options, Language.TRITON)
     return found
@@ -130,14 +130,14 @@ def stages(backend: Any, options: Any) -> dict[str, Callable[[Any, dict[str, Any
 
 @contextmanager
 def with_lines() -> Iterator[None]:
-    """While open, stages keep the lines of the source."""
+    """Keep the lines of the source in stages that run inside the block."""
     with knobs.compilation.scope():
         knobs.compilation.disable_line_info = False
         yield
 
 
 def shared_memory(module: Any, options: Any, capability: int) -> int:
-    """Bytes of shared memory that a program takes, after the stage "ttgir". No other stage may follow.
+    """Return the bytes of shared memory that a program takes, after the stage "ttgir". No other stage may follow.
 
     The passes are those with which Triton's next stage begins, up to the one that gives each tensor its place: see
     `make_llir`.
@@ -158,12 +158,12 @@ def shared_memory(module: Any, options: Any, capability: int) -> int:
 
 
 def assembler(capability: int) -> tuple[str, str]:
-    """The path of ptxas, and what it calls the target."""
+    """Return the path of ptxas, and what it calls the target."""
     return get_ptxas(capability).path, sm_arch_from_capability(capability)
 
 
 def descriptors_round() -> bool:
-    """Whether descriptors of this version say if they round to tf32."""
+    """Return whether descriptors of this version say if they round to tf32."""
     return hasattr(TensorDescriptor, "round_f32_to_tf32")
 
 
@@ -171,12 +171,12 @@ def descriptors_round() -> bool:
 
 
 def autotuner() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """How an autotuner prunes its configurations, and how it runs."""
+    """Return the functions by which an autotuner prunes its configurations, and runs."""
     return Autotuner.prune_configs, Autotuner.run
 
 
 def tuned_kernel(tuner: Any) -> Any:
-    """The kernel inside of an autotuner, and of what else is around it."""
+    """Return the kernel inside of an autotuner, and of what else is around it."""
     fn = tuner.fn
     while not hasattr(fn, "raw_src"):
         fn = fn.fn
@@ -184,17 +184,17 @@ def tuned_kernel(tuner: Any) -> Any:
 
 
 def forget(tuner: Any) -> None:
-    """Has an autotuner tune anew."""
+    """Have an autotuner tune anew."""
     tuner.cache.clear()
 
 
 def best(tuner: Any) -> Any:
-    """The configuration that an autotuner has taken; None before."""
+    """Return the configuration that an autotuner has taken; None before."""
     return getattr(tuner, "best_config", None)
 
 
 def resets(tuner: Any, configs: list[Any]) -> bool:
-    """Whether an autotuner sets or puts back any tensor between the configurations that it tries."""
+    """Return whether an autotuner sets or puts back any tensor between the configurations that it tries."""
     return bool(tuner.reset_to_zero or tuner.restore_value or tuner.user_defined_pre_hook
                 or tuner.user_defined_post_hook or any(config.pre_hook is not None for config in configs))
 
@@ -203,14 +203,14 @@ def resets(tuner: Any, configs: list[Any]) -> bool:
 
 
 def install_compiler(driver: DriverBase, compile: Callable[..., Any]) -> None:
-    """Has kernels compiled by `compile` for the device of `driver`."""
+    """Have kernels compiled by `compile` for the device of `driver`."""
     triton.runtime.driver.set_active(driver)
     triton.compile = triton.compiler.compile = triton.compiler.compiler.compile = compile
     triton.knobs.runtime.interpret = False
 
 
 def install_autotuner(prune: Callable[..., Any], bench: Callable[..., Any], run: Callable[..., Any]) -> None:
-    """`bench` gives the times of a configuration; the others are those of `autotuner`."""
+    """Replace functions of autotuners: `bench` gives the times of a configuration; the others are as in `autotuner`."""
     Autotuner.prune_configs, Autotuner._bench, Autotuner.run = prune, bench, run
 
 
@@ -220,5 +220,5 @@ def install_benchmarks(do_bench: Callable[..., Any], report: Callable[..., Any])
 
 
 def benchmark() -> Callable[..., Any]:
-    """What times a function."""
+    """Return the function that times a function."""
     return triton.testing.do_bench  # type: ignore[no-any-return]

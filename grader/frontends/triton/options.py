@@ -1,4 +1,4 @@
-"""How a kernel of Triton's is compiled: what stands in `Kernel.options`."""
+"""The options with which a kernel of Triton's is compiled: what stands in `Kernel.options`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pydantic import Field, ValidationError
 from grader.plan.plan import Kernel, Malformed, Shaped
 
 WARP = 32
-"""Threads."""
+"""The number of threads in a warp."""
 
 
 class Options(Shaped):
-    """A closed set, since others of Triton's open files or reach the assembler.
+    """The options of a kernel: a closed set, since others of Triton's open files or reach the assembler.
 
     Defaults are Triton's. See triton/backends/nvidia/compiler.py, `CUDAOptions`. Without `debug` a GPU runs the kernel
     without the checks that are in its text.
@@ -31,17 +31,17 @@ class Options(Shaped):
     debug: bool = False
 
     def for_plan(self) -> dict[str, Any]:
-        """`Kernel.options`."""
+        """Return `Kernel.options`."""
         return self.model_dump()
 
     def for_launch(self) -> dict[str, Any]:
-        """Fields of every `Launch` of the kernel: Triton has them with the kernel."""
+        """Return the fields of every `Launch` of the kernel: Triton has them with the kernel."""
         return {"block": (WARP * self.num_warps, 1, 1), "cluster": self.num_ctas,
                 "cooperative": self.launch_cooperative_grid, "programmatic": self.launch_pdl}
 
 
 def options_of(kernel: Kernel) -> Options:
-    """Raises Malformed for options that no planner of ours writes."""
+    """Return a kernel's options. Raises Malformed for options that no planner of ours writes."""
     try:
         return Options.model_validate(kernel.options)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""What may stand in the text of a kernel, and what of it is not Triton: inline assembly and foreign functions.
+"""A reader of kernels' texts: what may stand in one, and what is not Triton: inline assembly and foreign functions.
 
 The text comes from a process that may be hostile, and is read by Triton's parser later. So it is cut here into the same
 tokens as there (MLIR's "Language Reference"), and whatever this reader does not know is refused rather than passed on.
@@ -65,7 +65,8 @@ _OWN = frozenset({
 
 @dataclass(frozen=True)
 class Reading:
-    """`parameters` are the types of the entry's arguments as MLIR writes them, `names` what the kernel calls them."""
+    """The reading of a kernel's text: `parameters` are the types of the entry's arguments as MLIR writes them, `names`
+    what the kernel calls them."""
 
     symbol: str
     names: tuple[str, ...]
@@ -74,8 +75,8 @@ class Reading:
 
 
 def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
-    """What is foreign in a kernel, each once. Raises Malformed for a text that Triton's front end does not write, or
-    whose entry is not what `symbol` and `signature` say."""
+    """Return what is foreign in a kernel, each once. Raises Malformed for a text that Triton's front end does not
+    write, or whose entry is not what `symbol` and `signature` say."""
     options_of(kernel)
     reading = read_text(kernel.text)
     if reading.symbol != kernel.symbol:
@@ -87,7 +88,7 @@ def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
 
 
 def argument_names(kernel: Kernel) -> list[str]:
-    """What the kernel calls each argument of a launch. Raises Malformed as `read_kernel` does."""
+    """Return what the kernel calls each argument of a launch. Raises Malformed as `read_kernel` does."""
     names = read_text(kernel.text).names
     # What a descriptor brings with it follows it.
     starts = accumulate((len(_parameters(entry)) for entry in kernel.signature[:-1]), initial=0)
@@ -136,7 +137,7 @@ def read_text(text: str) -> Reading:
 
 
 def _check_word(word: str, following: str) -> None:
-    """Refuses a name of a dialect that no kernel has: of an operation, an attribute or a type."""
+    """Refuse a name of a dialect that no kernel has: of an operation, an attribute or a type."""
     bare = word.lstrip("!#")
     dialect, dot, _ = bare.partition(".")
     # `!name<` and `#name<` are another spelling of a dialect's own types and attributes.
@@ -154,7 +155,7 @@ def _foreign(word: str) -> Malformed:
 
 @cache
 def installed() -> str:
-    """The version of Triton that is installed."""
+    """Return the version of Triton that is installed."""
     try:
         return metadata.version("triton")
     except metadata.PackageNotFoundError:
@@ -163,7 +164,7 @@ def installed() -> str:
 
 
 def _check_attribute(name: str, tokens: list[tuple[str, str]], at: int, foreign: dict[Foreign, None]) -> None:
-    """Keeps the symbol of a foreign function; refuses a path to its library, which Triton's own does not need."""
+    """Keep the symbol of a foreign function; refuse a path to its library, which Triton's own does not need."""
     if name == "symbol":
         symbol = _string(tokens, at)
         if not symbol.isidentifier() or not symbol.isascii():
@@ -175,7 +176,7 @@ def _check_attribute(name: str, tokens: list[tuple[str, str]], at: int, foreign:
 
 
 def _entry(tokens: list[tuple[str, str]], at: int) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Symbol, and the arguments' names and types, of the function whose symbol is token `at`.
+    """Return the symbol, and the arguments' names and types, of the function whose symbol is token `at`.
 
     `@k(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32} loc("x"(#loc)), …)`: a type ends where a brace or the next
     argument begins.
@@ -219,24 +220,24 @@ POINTEE_BYTES: dict[str, int] = {
 
 
 def pointee(entry: str) -> str | None:
-    """What an entry of a signature points to: `fp32` of `*fp32`; None for what is no pointer."""
+    """Return what an entry of a signature points to: `fp32` of `*fp32`; None for what is no pointer."""
     return entry[1:].removeprefix("k") if entry.startswith("*") else None
 
 
 def descriptor(entry: str) -> tuple[str, list[int]] | None:
-    """Element type and block of `tensordesc<fp16[128, 64]>`; None for what is no descriptor."""
+    """Return the element type and block of `tensordesc<fp16[128, 64]>`; None for what is no descriptor."""
     match = _DESCRIPTOR.fullmatch(entry)
     return (match[1], [int(size) for size in match[2].split(",")]) if match else None
 
 
 def _as_before(word: str) -> str:
-    """A type as Triton 3.6 writes it: 3.9 has `!tt.tensordesc<64x32xf16>` for `!tt.tensordesc<tensor<64x32xf16>>`, and
-    `!tt.ptr<f16,"constant">` for a pointer that nothing is stored through."""
+    """Return a type as Triton 3.6 writes it: 3.9 has `!tt.tensordesc<64x32xf16>` for
+    `!tt.tensordesc<tensor<64x32xf16>>`, and `!tt.ptr<f16,"constant">` for a pointer that nothing is stored through."""
     return _BLOCK.sub(r"!tt.tensordesc<tensor<\1>>", word).replace(',"constant">', ">")
 
 
 def _parameters(entry: Name) -> list[str]:
-    """The types that MLIR writes for one entry of a signature. Raises Malformed for one that no launch has."""
+    """Return the types that MLIR writes for one entry of a signature. Raises Malformed for one that no launch has."""
     described = descriptor(entry)
     element = described[0] if described else pointee(entry) or entry
     if element not in _SCALARS or (not described and not entry.startswith("*") and element.startswith("fp8")):
@@ -252,14 +253,14 @@ def _parameters(entry: Name) -> list[str]:
 
 
 def _string(tokens: list[tuple[str, str]], at: int) -> str:
-    """The string that token `at` is. Raises Malformed if it is none."""
+    """Return the string that token `at` is. Raises Malformed if it is none."""
     if at >= len(tokens) or tokens[at][0] != "string":
         raise Malformed("a string expected in a kernel's text")
     return _unquoted(tokens[at][1])
 
 
 def _unquoted(token: str) -> str:
-    """The text of a quoted string, each escaped byte as a character of its own."""
+    """Return the text of a quoted string, each escaped byte as a character of its own."""
     def byte(match: re.Match[str]) -> str:
         if match[1]:
             return chr(int(match[1], 16))
@@ -281,7 +282,7 @@ _TRITON: dict[DType, str] = {
 
 
 def check_launch(launch: Launch, kernel: Kernel) -> None:
-    """Whether a launch fits its kernel, which `read_kernel` has checked. Raises Malformed."""
+    """Check that a launch fits its kernel, which `read_kernel` has checked. Raises Malformed."""
     expected = options_of(kernel).for_launch()
     if launch.shared or any(getattr(launch, name) != value for name, value in expected.items()):
         raise Malformed("a launch that does not fit its kernel's options")
@@ -311,7 +312,7 @@ def _check_argument(argument: Argument, entry: str) -> None:
 
 
 def _check_descriptor(argument: Descriptor, entry: str) -> None:
-    """The rules of Triton's TensorDescriptor, which the planner's own copy of it has kept."""
+    """Check the rules of Triton's TensorDescriptor, which the planner's own copy of it has kept."""
     view, item = argument.view, ITEM_BYTES[argument.view.dtype]
     described = descriptor(entry)
     if described is None or described != (_TRITON[view.dtype], argument.block):

@@ -1,4 +1,4 @@
-"""What each instruction does that is more than a function of its operands: builders, by the instruction's name."""
+"""Instructions that do more than compute a function of their operands: builders, by the instruction's name."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BUILDERS: dict[str, Builder] = {
 
 
 def builder(name: str) -> Builder:
-    """What makes an instruction of this name ready to run. Raises Unsupported."""
+    """Return the builder of an instruction of this name, which makes it ready to run. Raises Unsupported."""
     if (found := _BUILDERS.get(name)) is not None:
         return found
     if (pure := PURE.get(name)) is not None:

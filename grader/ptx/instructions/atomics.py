@@ -29,7 +29,7 @@ New = Callable[..., Array]
 
 
 def _atom(decoder: Decoder, one: ThreadInstruction) -> Run:
-    """`atom` and `red`."""
+    """Build `atom` and `red`."""
     kind = one.modifiers[-1]
     if kind not in DTYPES or kind in ("pred", "cc"):
         raise Unsupported(str(one))
@@ -69,7 +69,7 @@ def _atom(decoder: Decoder, one: ThreadInstruction) -> Run:
 def _apply(
     m: ChunkState, space: str, address: Array, kind: str, what: str, given: list[Array], wanted: bool
 ) -> Array:
-    """Makes an operation of each thread. Returns what was there before, if it is `wanted`."""
+    """Make an operation of each thread. Returns what was there before, if it is `wanted`."""
     dtype = DTYPES[kind]
     size = dtype.itemsize
     result = np.zeros(m.shape, dtype)
@@ -115,7 +115,7 @@ def _note(m: ChunkState, piece: Reached, index: Array, size: int, what: str) -> 
 def _made(
     m: ChunkState, view: Array, index: Array, values: list[Array], kind: str, what: str, wanted: bool
 ) -> Array:
-    """Makes operations one after another on elements of a view. Returns what each found."""
+    """Make operations one after another on elements of a view. Returns what each found."""
     simple = kind not in ("bf16", "f16x2", "bf16x2") and what in _UFUNCS
     if simple and what in ("min", "max") and view.dtype.kind == "f":
         simple = False
@@ -132,7 +132,7 @@ def _made(
 
 
 def _function(kind: str, what: str) -> New:
-    """What an operation makes of what is there and of what is given."""
+    """Return the function from what is there, and what is given, to what an operation makes of them."""
     if what == "inc":
         return lambda there, most: np.where(there >= most, there.dtype.type(0), there + there.dtype.type(1))
     if what == "dec":
@@ -144,7 +144,7 @@ def _function(kind: str, what: str) -> New:
 
 
 def _sorted(index: Array) -> tuple[Array, Array, Array]:
-    """An order in which equal indices follow each other, the indices in it, and where each first one is."""
+    """Return an order in which equal indices follow each other, the indices in it, and where each first one is."""
     order = np.argsort(index, kind="stable")
     ordered = index[order]
     return order, ordered, np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]
@@ -177,7 +177,7 @@ def _added(view: Array, index: Array, values: Array) -> Array:
 
 
 def _swapped(m: ChunkState, view: Array, index: Array, expected: Array, new: Array) -> Array:
-    """Compare-and-swap: at each place one thread after the other, but only those that win change what others see."""
+    """Compare and swap at each place, one thread after the other, but only those that win change what others see."""
     order, ordered, _ = _sorted(index)
     expected, new = expected[order], new[order]
     found = np.empty(ordered.shape, view.dtype)
@@ -202,7 +202,7 @@ def _swapped(m: ChunkState, view: Array, index: Array, expected: Array, new: Arr
 
 
 def _in_rounds(m: ChunkState, view: Array, index: Array, values: list[Array], function: New) -> Array:
-    """One thread at each place at a time."""
+    """Make the operations of one thread at each place at a time."""
     old = np.empty(index.shape, view.dtype)
     left = np.arange(index.size)
     while left.size:

@@ -21,12 +21,12 @@ _BITS = np.uint32(1) << np.arange(WARP, dtype=np.uint32)
 
 
 def _active(m: ChunkState) -> Array:
-    """The lanes that take part, as (blocks, warps, lanes)."""
+    """Return the lanes that take part, as (blocks, warps, lanes)."""
     return warps(np.ones((1, 1), bool) if m.mask is None else m.mask, m.shape)
 
 
 def _sources(mode: str, lane: Array, clamp: Array) -> tuple[Array, Array]:
-    """The lane that each lane reads from, and whether it lies in its part of the warp. `lane` is the operand b."""
+    """Return the lane that each lane reads from, and whether it is in its part of the warp. `lane` is operand b."""
     limit, segment = clamp & 31, clamp >> 8 & 31
     top = (_LANES & segment) | (limit & ~segment)
     if mode == "up":
@@ -65,7 +65,7 @@ def _shfl(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def _check(m: ChunkState, source: Array) -> None:
-    """Notes lanes that read from one which the block does not have, or which does not take part."""
+    """Record lanes that read from one which the block does not have, or which does not take part."""
     active, every = _active(m), warps(np.ones((1, 1), bool), m.shape)
     source = np.broadcast_to(source, active.shape)
     for there, what in ((every, _ABSENT), (active, _LEFT)):
@@ -77,8 +77,8 @@ def _check(m: ChunkState, source: Array) -> None:
 
 
 def _parties(m: ChunkState, get: Get) -> Array | None:
-    """Of the instruction's mask, where it differs between lanes or leaves active ones out, for each lane those that
-    take part with it (blocks, warps, lanes, lanes). Parts of a warp may be here at the same time."""
+    """Return, for each lane, the lanes that take part with it by the instruction's mask (blocks, warps, lanes, lanes);
+    None where every mask names all active lanes. Parts of a warp may be here at the same time."""
     mask = get(m)
     if mask.size == 1 and int(mask.flat[0]) == 0xFFFFFFFF:
         return None
@@ -88,7 +88,7 @@ def _parties(m: ChunkState, get: Get) -> Array | None:
 
 
 def meet(m: ChunkState) -> None:
-    """Notes that the lanes of a warp were at one place."""
+    """Record that the lanes of a warp were at one place."""
     mask = np.ones((1, 1), bool) if m.mask is None else m.mask
     if m.spaces.races.checked:
         m.spaces.races.met(m.out(mask), m.clock, False)

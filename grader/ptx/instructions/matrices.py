@@ -18,7 +18,7 @@ MOST_KEPT = 16
 
 
 def _held(m: ChunkState, registers: list[Array]) -> Array:
-    """Registers as (warps, lanes, registers); in memory the lanes lie side by side."""
+    """Return registers as (warps, lanes, registers); in memory the lanes lie side by side."""
     parts = [warps(one, m.shape) for one in registers]
     held = np.empty((len(parts), parts[0].size // WARP, WARP), parts[0].dtype)
     for number, part in enumerate(parts):
@@ -27,7 +27,8 @@ def _held(m: ChunkState, registers: list[Array]) -> Array:
 
 
 def _matrix(m: ChunkState, fragment: Fragment, gets: list[Get]) -> Array:
-    """The matrices that registers hold. No array of a register's is ever changed: another value is another array."""
+    """Return the matrices that registers hold. No array of a register's is ever changed: another value is another
+    array."""
     registers = [get(m) for get in gets]
     key = (id(fragment), m.shape, *map(id, registers))
     known = m.matrices.get(key)
@@ -45,7 +46,7 @@ def _put(m: ChunkState, puts: list[Put], registers: Array) -> None:
 
 
 def _lanes(m: ChunkState, of_lanes: Array) -> Array:
-    """What is known of each of 32 lanes, for all threads: (1, threads)."""
+    """Spread values of each of 32 lanes over all threads: (1, threads)."""
     return of_lanes[np.arange(m.shape[1]) % WARP][None, :]
 
 
@@ -111,7 +112,7 @@ def _wmma(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def _rows(decoder: Decoder, one: ThreadInstruction) -> Run:
-    """`ldmatrix` and `stmatrix`."""
+    """Build `ldmatrix` and `stmatrix`."""
     access = matrix_rows(one.name, one.modifiers)
     loads = one.name == "ldmatrix"
     names, place = one.operands if loads else reversed(one.operands)
@@ -151,7 +152,7 @@ def _rows(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def _at_once(m: ChunkState, address: Get, registers: int, trans: bool) -> list[Array]:
-    """What `ldmatrix` loads, as whole rows; nothing where the single words need a closer look."""
+    """Return the words that `ldmatrix` loads, as whole rows; none where the single words need a closer look."""
     if m.mask is not None or m.shape[1] % WARP:
         return []
     rows = m.spaces.shared_rows(warps(address(m), m.shape)[..., : 8 * registers])

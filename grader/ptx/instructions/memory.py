@@ -15,7 +15,7 @@ _TYPES = frozenset({*DTYPES, "b128"}) - {"pred", "cc"}
 
 
 def space_of(one: ThreadInstruction) -> str:
-    """The space that an instruction names, "" for generic addresses."""
+    """Return the space that an instruction names, "" for generic addresses."""
     for word in one.modifiers:
         if (found := SPACES.get(word.partition("::")[0])) is not None:
             return found
@@ -88,7 +88,7 @@ def _st(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def synchronise(m: ChunkState, *, release: bool = False, acquire: bool = False, fence: bool = False) -> None:
-    """Notes an atomic of the blocks that run, or a fence."""
+    """Record an atomic of the blocks that run, or a fence."""
     if not m.spaces.races.atomics:
         return
     numbers = m.numbers_here()
@@ -100,7 +100,7 @@ def synchronise(m: ChunkState, *, release: bool = False, acquire: bool = False, 
 
 
 def _from_registers(decoder: Decoder, one: ThreadInstruction, name: str, plus: int) -> Run:
-    """A load of an argument or a result of a call: registers hold them."""
+    """Build a load of an argument or a result of a call: registers hold them."""
     kind = one.modifiers[-1]
     moves = []
     for number, register in enumerate(vector(one.operands[0])):

@@ -49,8 +49,8 @@ def _init(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def arrival(decoder: Decoder, one: ThreadInstruction, state: str, operands: tuple[str, ...]) -> Run:
-    """Threads that arrive at the barrier of the first operand, each as often as the second says, or once, and it says
-    how many bytes are to come or have come."""
+    """Build the arrival of threads at the barrier of the first operand: each arrives as often as the second operand
+    says, or once, and the second says how many bytes are to come or have come."""
     if not operands:
         raise Malformed(f"{one} without a barrier")
     address, space = decoder.address(operands[0]), space_of(one)
@@ -104,7 +104,7 @@ def _wait(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def _told(m: ChunkState, mask: Array, waits: bool) -> None:
-    """Notes threads that have arrived, or those that do not wait any more."""
+    """Record threads that have arrived, or those that do not wait any more."""
     if m.spaces.races.checked:
         # What stands in front of it in the same step is earlier.
         m.clock += 1

@@ -19,7 +19,7 @@ CARRY = "the carry"
 
 
 def pure_builder(pure: Pure) -> Callable[[Decoder, ThreadInstruction], Run]:
-    """A builder for a pure instruction."""
+    """Return a builder for a pure instruction."""
 
     def build(decoder: Decoder, one: ThreadInstruction) -> Run:
         rule = pure.find(one.modifiers)
@@ -52,7 +52,7 @@ def pure_builder(pure: Pure) -> Callable[[Decoder, ThreadInstruction], Run]:
 
 
 def _approximated(put: Put, erring: Erring, named: Named) -> Put:
-    """A writer of results that are exact here, and as far off as is documented on another device."""
+    """Return a writer of results that are exact here, and as far off as is documented on another device."""
 
     def write(m: ChunkState, value: Array) -> None:
         if "errors" in m.spaces.elsewhere and (not m.spaces.erring or m.line() in m.spaces.erring):

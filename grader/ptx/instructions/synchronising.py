@@ -50,7 +50,7 @@ def _fence(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def _nothing(decoder: Decoder, one: ThreadInstruction) -> Run:
-    """Launches run one after another here, `griddepcontrol` among them."""
+    """Build an instruction that does nothing, such as `griddepcontrol`: launches run one after another here."""
     return lambda m: None
 
 

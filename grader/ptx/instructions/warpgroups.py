@@ -37,7 +37,7 @@ class _Warps(NamedTuple):
         return tiles.Who(self.blocks, self.places * WARP)
 
     def of(self, value: Array, m: ChunkState) -> Array:
-        """What a register holds in each warp's first thread."""
+        """Return what a register holds in each warp's first thread."""
         return np.broadcast_to(value, m.shape)[self.blocks, self.places * WARP]
 
 
@@ -76,7 +76,7 @@ class _Operand(NamedTuple):
     sign: int
 
     def matrix(self, m: ChunkState, of: _Warps, lines: int) -> Array:
-        """For each warp: (warps, rows of A or columns of B, elements along K)."""
+        """Return the matrix of each warp: (warps, rows of A or columns of B, elements along K)."""
         if self.descriptor is None:
             held = np.stack([warps(get(m), m.shape)[of.blocks, of.places] for get in self.held], axis=-1)
             return self.fragment.matrix(held) * self.sign
@@ -94,8 +94,8 @@ class _Operand(NamedTuple):
 
 
 def _product(decoder: Decoder, one: ThreadInstruction) -> Run:
-    """`wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {…}, a, b, scale-d, scale-a, scale-b, across-a, across-b;`,
-    where types of other sizes have no `across`, registers of A neither, and integers no scales."""
+    """Build `wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {…}, a, b, scale-d, scale-a, scale-b, across-a,
+    across-b;`, where types of other sizes have no `across`, registers of A neither, and integers no scales."""
     kinds, clamps = one.modifiers[-3:], "satfinite" in one.modifiers
     shape = _SHAPE.fullmatch(one.modifiers[3]) if len(one.modifiers) == 7 + clamps else None
     if shape is None:

@@ -21,7 +21,7 @@ __all__ = ["PURE", "Pure"]
 
 
 def _by_type(name: str) -> Maker:
-    """The maker of an instruction that integers, floats and halves share, by its last modifier."""
+    """Return the maker of an instruction that integers, floats and halves share, by its last modifier."""
 
     def make(modifiers: Words) -> Rule:
         kind = modifiers[-1] if modifiers else ""

@@ -20,7 +20,7 @@ BYTES = {"e4m3x2": _Format(3, 7, 448.0, 0x7F), "e5m2x2": _Format(2, 15, 57344.0,
 
 
 def _table(kind: str) -> Array:
-    """The number of each byte."""
+    """Return the number that each byte stands for."""
     mantissa, bias, largest, _ = BYTES[kind]
     codes = np.arange(128)
     exponent, fraction = codes >> mantissa, (codes & ((1 << mantissa) - 1)) / 2.0**mantissa
@@ -35,13 +35,13 @@ _VALUES = {kind: _table(kind) for kind in BYTES}
 
 
 def from_bytes(words: Array, kind: str) -> Array:
-    """float32 along a new last axis, the lower byte first."""
+    """Return the bytes of words as float32 along a new last axis, the lower byte first."""
     values: Array = _VALUES[kind][np.asarray(words)[..., None].view(np.uint8)]
     return values
 
 
 def to_bytes(values: Array, kind: str, relu: bool) -> Array:
-    """Pairs along the last axis as words: to nearest even, and to the largest number where that is too small."""
+    """Return pairs along the last axis as words: to nearest even, and to the largest number where that is too small."""
     mantissa, bias, largest, unknown = BYTES[kind]
     magnitude = np.minimum(np.abs(np.asarray(values, np.float64)), largest)
     known = np.where(np.isnan(magnitude), 0.0, magnitude)

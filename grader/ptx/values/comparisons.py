@@ -21,7 +21,7 @@ _COMPARED = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64"
 
 
 def _unordered(name: str, a: Array, b: Array) -> Array:
-    """A comparison of floats that holds, too, where one is NaN."""
+    """Return a comparison of floats that holds, too, where one is NaN."""
     if name == "neu":
         return np.not_equal(a, b)
     if name == "equ":
@@ -53,7 +53,7 @@ _NAMES = " ".join([*_SIMPLE, *_UNSIGNED, *_REVERSED, "num", "nan"])
 
 
 def _compare(modifiers: Words, count: int) -> tuple[str, str | None, Words, Callable[[Array, Array], Array]]:
-    """Of set and setp: the type compared, how the result meets a predicate, the types, and the comparison."""
+    """Return, for set and setp, the type compared, how the result meets a predicate, the types, and the comparison."""
     flags, kinds = parse(modifiers, f"{_NAMES} and or xor ftz", f"{_COMPARED}", count)
     kind = kinds[-1]
     compare = _comparison(one_of(flags, _NAMES), kind)
@@ -67,7 +67,7 @@ def _compare(modifiers: Words, count: int) -> tuple[str, str | None, Words, Call
 
 
 def _set_predicate(modifiers: Words) -> Rule:
-    """The second result is the comparison's opposite, or for a pair the one of the upper halves."""
+    """Return the rule of setp: the second result is the first's opposite, or for a pair the one of the upper halves."""
     kind, how, _, compare = _compare(modifiers, 1)
     pair = kind.endswith("x2")
 
@@ -82,7 +82,7 @@ def _set_predicate(modifiers: Words) -> Rule:
 
 
 def _set(modifiers: Words) -> Rule:
-    """All ones or 1.0 where the comparison holds, else 0."""
+    """Return the rule of set: all ones or 1.0 where the comparison holds, else 0."""
     kind, how, (result, _), compare = _compare(modifiers, 2)
     pair = kind.endswith("x2")
     if pair != (result in ("f16x2", "bf16x2", "u32", "s32") and kind.endswith("x2")):

@@ -31,7 +31,7 @@ def _integers(result: str, source: str, flags: frozenset[str]) -> Rule:
 
 
 def _to_integer(result: str, source: str, flags: frozenset[str]) -> Rule:
-    """Always clamped to what the result holds."""
+    """Return a rule that always clamps to what the result holds."""
     round_whole = _WHOLE[one_of(flags, "rni rzi rmi rpi")]
     dtype, limits = DTYPES[result], np.iinfo(DTYPES[result])
     unknown = dtype.type(0)
@@ -53,13 +53,13 @@ def _to_integer(result: str, source: str, flags: frozenset[str]) -> Rule:
 
 
 def _decode(kind: str, values: Array, flags: frozenset[str]) -> Array:
-    """As float32 or float64."""
+    """Return values as float32 or float64."""
     numbers = CODES[kind].decode(values) if kind in CODES else values
     return rounding.flush(numbers) if "ftz" in flags and kind == "f32" else numbers
 
 
 def _encode(kind: str, value: Array, error: Array | float, mode: str) -> Array:
-    """A float64 and its error."""
+    """Round a float64 and its error to a type."""
     if kind == "f64":
         return rounding.toward(value, np.asarray(error), mode)
     if kind == "f32":
@@ -88,7 +88,7 @@ def _from_integer(result: str, source: str, flags: frozenset[str]) -> Rule:
 
 
 def _narrow(result: str, values: Array, mode: str) -> Array:
-    """float32 or float64 to a narrower type."""
+    """Round float32 or float64 to a narrower type."""
     if result == "f16":
         return rounding.to_half(values, mode)
     if result == "bf16":
@@ -124,13 +124,13 @@ _LARGEST = {"f16": 65504.0, "bf16": float(np.uint32(0x7F7F0000).view(np.float32)
 
 
 def _finite(values: Array, result: str) -> Array:
-    """Infinities and what is too large as the largest number there is."""
+    """Return values with the largest number there is for infinities and for what is too large."""
     largest = values.dtype.type(_LARGEST.get(result, _LARGEST["f32"]))
     return np.clip(values, -largest, largest)
 
 
 def _pair(result: str, source: str, flags: frozenset[str]) -> Rule:
-    """`cvt.rn.f16x2.f32 d, a, b`: a is the upper half."""
+    """Return the rule of `cvt.rn.f16x2.f32 d, a, b`: a is the upper half."""
     parse((*flags, result, source), "rn rz relu satfinite", f"f32 {result}", 2)
     mode, each = one_of(flags, "rn rz"), result.removesuffix("x2")
     convert = _floats(each, "f32", flags - {mode} | {mode}).function
@@ -143,7 +143,7 @@ def _pair(result: str, source: str, flags: frozenset[str]) -> Rule:
 
 
 def _to_tf32(flags: frozenset[str]) -> Rule:
-    """f32 with the lower 13 bits of its mantissa rounded away."""
+    """Return the rule that rounds the lower 13 bits of the mantissa of an f32 away."""
     mode = one_of(flags, "rn rz rna")
     half, rest = np.uint32(0x1000), np.uint32(0x1FFF)
 
@@ -167,7 +167,7 @@ def _to_tf32(flags: frozenset[str]) -> Rule:
 
 
 def _bytes(result: str, source: str, flags: frozenset[str]) -> Rule:
-    """To and from pairs of eight-bit floats."""
+    """Return the rule to or from pairs of eight-bit floats."""
     parse((*flags, result, source), "rn satfinite relu", f"f32 f16x2 {' '.join(BYTES)}", 2)
     relu = "relu" in flags
     if source == "f32":
@@ -187,7 +187,8 @@ def _bytes(result: str, source: str, flags: frozenset[str]) -> Rule:
 
 
 def _pack(modifiers: Words) -> Rule:
-    """`cvt.pack.sat.u8.s32.b32 d, a, b, c`: b is lowest, a next, and above them the low part of c."""
+    """Return the rule of `cvt.pack.sat.u8.s32.b32 d, a, b, c`: b is lowest, a next, and above them the low part of
+    c."""
     wide = modifiers[-1:] != ("b32",)
     flags, (kind, _) = parse(modifiers if wide else modifiers[:-1], "pack sat", "u2 s2 u4 s4 u8 s8 u16 s16 s32", 2)
     if flags != {"pack", "sat"} or (width_of := int(kind[1:])) > 16 or wide != (width_of == 16):

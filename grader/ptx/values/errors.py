@@ -30,7 +30,7 @@ _ONE_AT_ZERO = ("ex2", "cos")
 
 
 def documented(name: str, modifiers: Words) -> Erring | None:
-    """The error of an instruction; None if its result is exact, or rounded as it should be."""
+    """Return the error of an instruction; None if its result is exact, or rounded as it should be."""
     kind = modifiers[-1] if modifiers else ""
     if not {"approx", "full"} & set(modifiers):
         return None
@@ -50,8 +50,8 @@ def documented(name: str, modifiers: Words) -> Erring | None:
 
 
 def _off(value: Array, time: int, name: str, step: Array) -> Array:
-    """Results that are off by `step`, one way or the other by their bits: some are always off the wrong way. What is
-    not an ordinary number stays."""
+    """Return results that are off by `step`, one way or the other by their bits: some are always off the wrong way.
+    What is not an ordinary number stays."""
     bits = value.view(np.uint32) ^ np.uint32(time * 0x9E3779B1 & 0xFFFFFFFF)
     up = (bits * np.uint32(0x85EBCA6B)) >> np.uint32(31) == 0
     wide = value.astype(np.float64)

@@ -15,7 +15,7 @@ FLOATS = "f32 f64"
 
 
 def finish(function: Callable[..., Array], flags: frozenset[str]) -> Callable[..., Array]:
-    """`function` with what .ftz and .sat ask for."""
+    """Return `function` with what .ftz and .sat ask for."""
     result = function
     if "ftz" in flags:
 
@@ -28,12 +28,12 @@ def finish(function: Callable[..., Array], flags: frozenset[str]) -> Callable[..
 
 
 def float_rule(function: Callable[..., Array], count: int, kind: str, flags: frozenset[str]) -> Rule:
-    """A rule of `count` sources and a result of one type."""
+    """Return a rule of `count` sources and a result of one type."""
     return Rule((kind,) * count, (kind,), finish(function, flags))
 
 
 def rounded(function: Callable[..., Array], count: int) -> Maker:
-    """An instruction that is `function(*sources, mode)`."""
+    """Return the maker of an instruction that is `function(*sources, mode)`."""
 
     def make(modifiers: Words) -> Rule:
         flags, (kind,) = parse(modifiers, ROUNDINGS + " ftz sat", FLOATS)
@@ -50,7 +50,7 @@ def subtract(a: Array, b: Array, mode: str) -> Array:
 
 
 def _approximate_quotient(a: Array, b: Array) -> Array:
-    """a · (1/b) as the fast division has it: with |b| above 2**126 the reciprocal is 0."""
+    """Return a · (1/b) as the fast division has it: with |b| above 2**126 the reciprocal is 0."""
     large = np.abs(b) > np.float32(2.0**126)
     return np.where(large, a * np.copysign(np.float32(0), b), a / b) if large.any() else a / b
 
@@ -86,7 +86,7 @@ def inverse_root(modifiers: Words) -> Rule:
 
 
 def approximation(function: Callable[[Array], Array]) -> Maker:
-    """A function that the hardware approximates. Here it is as right as NumPy has it."""
+    """Return the maker of a function that the hardware approximates. Here it is as right as NumPy has it."""
 
     def make(modifiers: Words) -> Rule:
         flags, (kind,) = parse(modifiers, "approx ftz", "f32")
@@ -96,8 +96,8 @@ def approximation(function: Callable[[Array], Array]) -> Maker:
 
 
 def _turn(a: Array) -> Array:
-    """The part of a turn that an angle ends at, from -1/2 to 1/2, as the fast functions have it: the number of turns is
-    rounded to single precision, so that large angles lose their place."""
+    """Return the part of a turn that an angle ends at, from -1/2 to 1/2, as the fast functions have it: the number of
+    turns is rounded to single precision, so that large angles lose their place."""
     turns = np.multiply(a, np.float32(1 / (2 * np.pi)), dtype=np.float64)
     # Toward zero.
     rounded = (np.asarray(turns).view(np.int64) & ~np.int64(0x1FFFFFFF)).view(np.float64)
@@ -106,7 +106,7 @@ def _turn(a: Array) -> Array:
 
 def extreme(number: Callable[[Array, Array], Array], unknown: Callable[[Array, Array], Array],
             flags: frozenset[str]) -> Callable[[Array, Array], Array]:  # fmt: skip
-    """min or max: the number of a number and NaN, or NaN with .NaN; +0 is above -0, which NumPy leaves open."""
+    """Return min or max: the number of a number and NaN, or NaN with .NaN; +0 is above -0, which NumPy leaves open."""
     choose = unknown if "NaN" in flags else number
     least = number is np.fmin
 
@@ -149,7 +149,7 @@ def one_source(function: Callable[[Array], Array]) -> Maker:
 
 
 def copy_sign(modifiers: Words) -> Rule:
-    """The first source is the sign, the second the magnitude."""
+    """Return the rule of copysign: the first source is the sign, the second the magnitude."""
     _, (kind,) = parse(modifiers, "", FLOATS)
     return Rule((kind, kind), (kind,), lambda sign, magnitude: np.copysign(magnitude, sign))
 

@@ -20,12 +20,12 @@ HALVES = "f16 f16x2 bf16 bf16x2"
 
 
 class Half(NamedTuple):
-    """How values of a type become numbers, and numbers values."""
+    """The codec of a type: how its values become numbers, and numbers values."""
 
     decode: Callable[[Array], Array]
-    """To float32."""
+    """The function from values to float32."""
     encode: Callable[[Array], Array]
-    """From float32 or float64."""
+    """The function from float32 or float64 to values."""
 
 
 def _encode_bf16(values: Array) -> Array:
@@ -42,11 +42,11 @@ CODES: dict[str, Half] = {
     "f16x2": Half(lambda bits: _F16.decode(halves(bits).view(np.float16)), lambda values: joined(_F16.encode(values))),
     "bf16x2": Half(lambda bits: _BF16.decode(halves(bits)), lambda values: joined(_BF16.encode(values))),
 }
-"""Of a pair the numbers lie along a new last axis."""
+"""The codecs by type. Of a pair the numbers lie along a new last axis."""
 
 
 def _elementwise(function: Callable[..., Any], count: int, flags: str = "") -> Maker:
-    """An instruction that is `function` of float32 numbers; NaN with -0 and the like as in f32."""
+    """Return the maker of an instruction that is `function` of float32 numbers; NaN with -0 and the like as in f32."""
 
     def make(modifiers: Words) -> Rule:
         given, (kind,) = parse(modifiers, f"{flags} ftz", HALVES)

@@ -16,7 +16,7 @@ _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
 def clamp(values: Array, kind: str) -> Array:
-    """Integers or whole floats into what a type holds, still in their own dtype."""
+    """Clamp integers or whole floats to what a type holds, still in their own dtype."""
     limits = np.iinfo(DTYPES[kind])
     return np.clip(values, limits.min, limits.max)
 
@@ -27,7 +27,7 @@ def _in_pairs(function: Callable[..., Array], kind: str) -> Callable[..., Array]
 
 
 def _binary(function: Callable[..., Array], flags: str = "", pairs: str = "u16x2 s16x2") -> Maker:
-    """An instruction of two sources of one type, which may be one of `pairs`."""
+    """Return the maker of an instruction of two sources of one type, which may be one of `pairs`."""
 
     def make(modifiers: Words) -> Rule:
         # Of pairs .relu stands behind the type.
@@ -53,7 +53,7 @@ def _binary(function: Callable[..., Array], flags: str = "", pairs: str = "u16x2
 
 
 def high_product(a: Array, b: Array) -> Array:
-    """The upper half of a product."""
+    """Return the upper half of a product."""
     kind = a.dtype
     bits = kind.itemsize * 8
     if bits < 64:
@@ -69,7 +69,7 @@ def high_product(a: Array, b: Array) -> Array:
 
 
 def wide_product(a: Array, b: Array) -> Array:
-    """A product in twice the bits."""
+    """Return a product in twice the bits."""
     return np.multiply(a, b, dtype=np.dtype(f"{a.dtype.kind}{a.dtype.itemsize * 2}"))
 
 
@@ -95,7 +95,7 @@ def _multiply_add(modifiers: Words) -> Rule:
 
 
 def _product24(a: Array, b: Array, part: str) -> Array:
-    """Of the low 24 bits of each: the low or the high 32 of the 48."""
+    """Return the product of the low 24 bits of each: the low or the high 32 of the 48."""
     wide = np.int64 if a.dtype.kind == "i" else np.uint64
     shift, down = a.dtype.type(8), wide(0 if part == "lo" else 16)
     return (np.multiply((a << shift) >> shift, (b << shift) >> shift, dtype=wide) >> down).astype(a.dtype)
@@ -122,7 +122,7 @@ def _nonzero(values: Array) -> Array:
 
 
 def _quotient(a: Array, b: Array) -> Array:
-    """Rounded toward zero; all ones where b is zero, as GPUs have it, though PTX leaves it open."""
+    """Return a quotient, rounded toward zero; all ones where b is zero, as GPUs have it, though PTX leaves it open."""
     divisor = _nonzero(b)
     result = np.asarray(a // divisor)
     if a.dtype.kind == "i":
@@ -131,7 +131,7 @@ def _quotient(a: Array, b: Array) -> Array:
 
 
 def _remainder(a: Array, b: Array) -> Array:
-    """With the sign of a; all ones where b is zero, as a quotient."""
+    """Return a remainder, with the sign of a; all ones where b is zero, as a quotient."""
     divisor = _nonzero(b)
     result = np.fmod(a, divisor) if a.dtype.kind == "i" else a % divisor
     return result if divisor is b else np.where(b == 0, ~a.dtype.type(0), result)
@@ -153,7 +153,7 @@ def _absolute_difference(modifiers: Words) -> Rule:
 
 
 def _bytes(words: Array, count: int, kind: str) -> list[Array]:
-    """The bytes of 32-bit words, or their 16-bit halves, as 64-bit integers."""
+    """Return the bytes of 32-bit words, or their 16-bit halves, as 64-bit integers."""
     parts = np.asarray(words)[..., None].view(np.dtype(f"{'i' if kind == 's32' else 'u'}{4 // count}"))
     return [parts[..., n].astype(np.int64) for n in range(count)]
 
@@ -182,7 +182,7 @@ def _two_products(modifiers: Words) -> Rule:
 
 
 def _with_carry(modifiers: Words, subtract: bool, takes: bool) -> Rule:
-    """add.cc, addc, sub.cc, subc: the flag of a subtraction is its borrow."""
+    """Return the rule of add.cc, addc, sub.cc or subc: the flag of a subtraction is its borrow."""
     flags, (kind,) = parse(modifiers, "cc", "u32 s32 b32 u64 s64 b64")
     unsigned, dtype = whole(kind), DTYPES[kind]
 
@@ -200,7 +200,7 @@ def _with_carry(modifiers: Words, subtract: bool, takes: bool) -> Rule:
 
 
 def _multiply_carry(modifiers: Words, takes: bool) -> Rule:
-    """mad.cc and madc."""
+    """Return the rule of mad.cc or madc."""
     flags, (kind,) = parse(modifiers, "lo hi cc", "u32 s32 u64 s64")
     product = _PRODUCTS[one_of(flags, "lo hi")]
     add = _with_carry((("cc",) if "cc" in flags else ()) + (kind,), False, takes).function

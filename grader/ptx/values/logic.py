@@ -69,7 +69,8 @@ _TWO_INPUTS: tuple[Callable[[Array, Array], Array], ...] = (
 
 
 def _looked_up(a: Array, b: Array, c: Array, table: int) -> Array:
-    """The function of three bits that `table` lists: what it is where a is 0, changed by a where that matters."""
+    """Return the function of three bits that `table` lists: what it is where a is 0, changed by a where that
+    matters."""
     without, changed = table & 15, (table & 15) ^ (table >> 4)
     result = _TWO_INPUTS[without](b, c)
     if changed == 15:
@@ -78,7 +79,7 @@ def _looked_up(a: Array, b: Array, c: Array, table: int) -> Array:
 
 
 def _three_inputs(modifiers: Words) -> Rule:
-    """`lop3.b32 d, a, b, c, table`; `lop3.or.b32 d|p, a, b, c, table, q` has p = (d ≠ 0) or q."""
+    """Return the rule of `lop3.b32 d, a, b, c, table`; `lop3.or.b32 d|p, a, b, c, table, q` has p = (d ≠ 0) or q."""
     flags, _ = parse(modifiers, "and or xor", "b32")
 
     def function(a: Array, b: Array, c: Array, table: Array) -> Array:
@@ -102,11 +103,11 @@ def _three_inputs(modifiers: Words) -> Rule:
 COMBINE: dict[str, Callable[[Array, Array], Array]] = {
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
 }  # fmt: skip
-"""How a comparison's result meets another predicate."""
+"""The functions by which a comparison's result meets another predicate."""
 
 
 def _length(values: Array) -> Array:
-    """Bits up to the highest that is set, as uint32; of unsigned integers."""
+    """Return the number of bits up to the highest that is set, as uint32; of unsigned integers."""
     for step in (1, 2, 4, 8, 16, 32):
         if step < values.dtype.itemsize * 8:
             values = values | (values >> values.dtype.type(step))
@@ -136,7 +137,7 @@ def _find_highest(modifiers: Words) -> Rule:
 
 
 def _find_nth(modifiers: Words) -> Rule:
-    """The position of the n-th set bit from a base upwards (n > 0) or downwards, or all ones."""
+    """Return the rule of fns: the position of the n-th set bit from a base upwards (n > 0) or down, or all ones."""
     parse(modifiers, "", "b32")
 
     def function(mask: Array, base: Array, offset: Array) -> Array:
@@ -186,12 +187,13 @@ def _extract_field(modifiers: Words) -> Rule:
 
 
 def _byte(number: Array, kind: str) -> Array:
-    """A field's place or length: of words GPUs take the low byte, of 64 bits the whole number. PTX says up to 255."""
+    """Return a field's place or length: of words GPUs take the low byte, of 64 bits the whole number. PTX says up to
+    255."""
     return number if kind[1:] == "64" else number & np.uint32(255)
 
 
 def _field(position: Array, length: Array) -> Array:
-    """A mask of `length` ones from `position`, as uint64."""
+    """Return a mask of `length` ones from `position`, as uint64."""
     one, last = np.uint64(1), np.uint32(63)
     ones = np.where(length > 63, ~np.uint64(0), (one << np.minimum(length, last).astype(np.uint64)) - one)
     return np.where(position > 63, np.uint64(0), ones << np.minimum(position, last).astype(np.uint64))
@@ -210,7 +212,7 @@ def _insert_field(modifiers: Words) -> Rule:
 
 
 def _sign_extend(modifiers: Words) -> Rule:
-    """The low bits, as many as the second source says, as a number."""
+    """Return the rule of szext: the low bits, as many as the second source says, as a number."""
     flags, (kind,) = parse(modifiers, "clamp wrap", "u32 s32")
     clamps = one_of(flags, "clamp wrap") == "clamp"
 
@@ -242,7 +244,7 @@ _PERMUTED = {
 
 
 def _permuted(a: Array, b: Array, selector: int) -> Array:
-    """The same bytes for all: those that move together are moved together."""
+    """Permute bytes with the same selector for all: those that move together are moved together."""
     masks: dict[tuple[int, int], int] = {}
     for byte in range(4):
         which = selector >> (4 * byte) & 7
@@ -257,7 +259,7 @@ def _permuted(a: Array, b: Array, selector: int) -> Array:
 
 
 def _permute(modifiers: Words) -> Rule:
-    """Each byte of the result one of the eight of (b, a), or its sign eight times."""
+    """Return the rule of prmt: each byte of the result is one of the eight of (b, a), or its sign eight times."""
     flags, _ = parse(modifiers[::-1], " ".join(_PERMUTED), "b32") if modifiers[:1] == ("b32",) else (frozenset(), ())
     table = np.array(_PERMUTED[one_of(flags, " ".join(_PERMUTED))], np.uint32) if flags else None
     if not flags:

@@ -16,14 +16,14 @@ _SMALLEST = {_F32: np.float32(2.0**-126), _F64: np.float64(2.0**-1022), np.dtype
 
 
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    """a + b and its error, exact in any order of magnitudes (Knuth)."""
+    """Return a + b and its error, exact in any order of magnitudes (Knuth)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
 def two_product(a: Array, b: Array) -> tuple[Array, Array]:
-    """a · b of float64 and its error, exact where nothing over- or underflows (Dekker)."""
+    """Return a · b of float64 and its error, exact where nothing over- or underflows (Dekker)."""
     product = a * b
     upper, other = a * _SPLIT, b * _SPLIT
     upper, other = upper - (upper - a), other - (other - b)
@@ -32,8 +32,8 @@ def two_product(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def odd(value: Array, error: Array) -> Array:
-    """A float64 as near to value + error, to the odd one of two neighbours: what is then rounded to fewer bits is
-    rounded as if it had been once (Boldo and Melquiond, 2008)."""
+    """Return a float64 as near to value + error, to the odd one of two neighbours: what is then rounded to fewer bits
+    is rounded as if it had been once (Boldo and Melquiond, 2008)."""
     bits = np.asarray(value).view(np.int64)
     inexact = (error != 0) & ((bits & 1) == 0) & np.isfinite(value)
     if not inexact.any():
@@ -42,7 +42,7 @@ def odd(value: Array, error: Array) -> Array:
 
 
 def odd_single(value: Array, error: Array | float = 0.0) -> Array:
-    """The same, as a float32."""
+    """Return the same as `odd`, as a float32."""
     near = np.asarray(value, _F64).astype(np.float32)
     wide = near.astype(np.float64)
     over = np.abs(wide) > np.abs(value)
@@ -53,7 +53,8 @@ def odd_single(value: Array, error: Array | float = 0.0) -> Array:
 
 
 def toward(value: Array, missing: Array, mode: str) -> Array:
-    """A value rounded to nearest, `missing` having the sign of exact − value, in the mode rz, rm or rp instead."""
+    """Return a value rounded to nearest, `missing` having the sign of exact − value, in the mode rz, rm or rp
+    instead."""
     if mode == "rn":
         return value
     if mode == "rz":
@@ -65,7 +66,7 @@ def toward(value: Array, missing: Array, mode: str) -> Array:
 
 
 def single(value: Array, error: Array, mode: str) -> Array:
-    """A float64 and its error as a float32."""
+    """Round a float64 and its error to a float32."""
     if mode == "rn":
         return odd(value, error).astype(np.float32)
     near = np.asarray(value).astype(np.float32)
@@ -74,13 +75,13 @@ def single(value: Array, error: Array, mode: str) -> Array:
 
 
 def flush(values: Array) -> Array:
-    """Subnormal numbers as zeros of their sign (.ftz)."""
+    """Return subnormal numbers as zeros of their sign (.ftz)."""
     small = np.abs(values) < _SMALLEST[values.dtype]
     return np.where(small, np.copysign(values.dtype.type(0), values), values) if small.any() else values
 
 
 def saturate(values: Array) -> Array:
-    """Into [0, 1], with NaN and −0 as +0 (.sat)."""
+    """Clamp to [0, 1], with NaN and −0 as +0 (.sat)."""
     # fmax takes the number of a NaN and a number; the sum has no -0.
     zero, one = values.dtype.type(0), values.dtype.type(1)
     result: Array = np.fmin(np.fmax(values, zero), one) + zero
@@ -88,12 +89,12 @@ def saturate(values: Array) -> Array:
 
 
 def from_bf16(bits: Array) -> Array:
-    """bf16's bit patterns as float32."""
+    """Return bf16's bit patterns as float32."""
     return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def to_bf16(values: Array, mode: str = "rn") -> Array:
-    """float32 as bf16's bit patterns; NaN becomes 0x7fff."""
+    """Return float32 as bf16's bit patterns; NaN becomes 0x7fff."""
     bits = np.asarray(values).view(np.uint32)
     if mode == "rn":
         bits = bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
@@ -106,13 +107,13 @@ def to_bf16(values: Array, mode: str = "rn") -> Array:
 
 
 def to_half(values: Array, mode: str = "rn") -> Array:
-    """float32 or float64 as float16."""
+    """Return float32 or float64 as float16."""
     near = np.asarray(values).astype(np.float16)
     return near if mode == "rn" else toward(near, values - near.astype(values.dtype), mode)
 
 
 def fused_single(a: Array, b: Array, c: Array) -> Array:
-    """a · b + c of float32, rounded once to nearest.
+    """Return a · b + c of float32, rounded once to nearest.
 
     The product is exact in float64. The sum is rounded there and again to float32, which differs from one rounding
     only where the first one made it half-way between two float32, or where the result is subnormal.
@@ -135,7 +136,7 @@ def fused_single(a: Array, b: Array, c: Array) -> Array:
 
 
 def fused_double(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
-    """a · b + c of float64 rounded once to nearest, and something with the sign of its error."""
+    """Return a · b + c of float64 rounded once to nearest, and something with the sign of its error."""
     plain = np.asarray(a * b + c)
     plain = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, plain)
     value, error = _fused_near(a, b, c)
@@ -155,7 +156,7 @@ def fused_double(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
 
 
 def _fused_near(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
-    """The same where no part of it over- or underflows (Boldo and Melquiond)."""
+    """Return what `fused_double` does, where no part of it over- or underflows (Boldo and Melquiond)."""
     high, low = two_product(a, b)
     middle, least = two_sum(np.asarray(c), low)
     upper, lower = two_sum(high, middle)
@@ -165,7 +166,7 @@ def _fused_near(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
 
 
 def _fused_scaled(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
-    """The same of finite numbers of any size, a and b not 0, by their mantissas."""
+    """Return what `fused_double` does, of finite numbers of any size, a and b not 0, by their mantissas."""
     (x, p), (y, q), (z, r) = np.frexp(a), np.frexp(b), np.frexp(c)
     # Of a third term so much larger or smaller no more than its sign matters.
     apart = np.where(z == 0, 0, np.clip(r - p - q, -200, 200))
@@ -183,7 +184,7 @@ def _fused_scaled(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
 
 
 def fused(a: Array, b: Array, c: Array, mode: str) -> Array:
-    """a · b + c of float32 or float64."""
+    """Return a · b + c of float32 or float64."""
     if a.dtype == _F32:
         if mode == "rn":
             return fused_single(a, b, c)
@@ -194,7 +195,7 @@ def fused(a: Array, b: Array, c: Array, mode: str) -> Array:
 
 
 def _signed_zero(total: Array, a: Array, b: Array, mode: str) -> Array:
-    """A sum whose zeros have the sign of its mode: toward minus infinity x − x is −0."""
+    """Return a sum whose zeros have the sign of its mode: toward minus infinity x − x is −0."""
     if mode != "rm" or total.all():
         return total
     # Neither does an underflow make a zero there, nor do two of +0.
@@ -202,7 +203,7 @@ def _signed_zero(total: Array, a: Array, b: Array, mode: str) -> Array:
 
 
 def total(a: Array, b: Array, mode: str) -> Array:
-    """a + b of float32 or float64."""
+    """Return a + b of float32 or float64."""
     if mode == "rn":
         return a + b
     if a.dtype == _F32:
@@ -212,7 +213,7 @@ def total(a: Array, b: Array, mode: str) -> Array:
 
 
 def product(a: Array, b: Array, mode: str) -> Array:
-    """a · b of float32 or float64."""
+    """Return a · b of float32 or float64."""
     if mode == "rn":
         return a * b
     if a.dtype == _F32:
@@ -223,7 +224,7 @@ def product(a: Array, b: Array, mode: str) -> Array:
 
 
 def quotient(a: Array, b: Array, mode: str) -> Array:
-    """a / b of float32 or float64."""
+    """Return a / b of float32 or float64."""
     near = a / b
     if mode == "rn":
         return near
@@ -237,7 +238,7 @@ def quotient(a: Array, b: Array, mode: str) -> Array:
 
 
 def root(a: Array, mode: str) -> Array:
-    """√a of float32 or float64."""
+    """Return √a of float32 or float64."""
     near = np.sqrt(a)
     if mode == "rn":
         return near

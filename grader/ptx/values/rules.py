@@ -1,4 +1,4 @@
-"""What an instruction with its modifiers does: a rule, found once for each spelling and kept."""
+"""Rules: the effect of an instruction with its modifiers, found once for each spelling and kept."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Pure:
 
 
 def pure(maker: Maker) -> Pure:
-    """`maker`'s instruction. Rules are kept, as a loop asks for the same ones again and again."""
+    """Return `maker`'s instruction. Rules are kept, as a loop asks for the same ones again and again."""
     find = lru_cache(_KEPT)(maker)
 
     def types(modifiers: Words) -> tuple[Words, Words]:
@@ -64,7 +64,8 @@ def pure(maker: Maker) -> Pure:
 
 
 def parse(modifiers: Words, flags: str = "", types: str = "", count: int = 1) -> tuple[frozenset[str], Words]:
-    """The flags and the last `count` modifiers, which must be among `types`; any other flag than `flags` is unknown."""
+    """Return the flags and the last `count` modifiers, which must be among `types`; any other flag than `flags` is
+    unknown."""
     given, kinds = modifiers[: len(modifiers) - count], modifiers[len(modifiers) - count :]
     if len(modifiers) < count or not set(given) <= set(flags.split()) or not set(kinds) <= set(types.split()):
         raise Unsupported("an instruction with the modifiers ." + ".".join(modifiers))
@@ -72,7 +73,7 @@ def parse(modifiers: Words, flags: str = "", types: str = "", count: int = 1) ->
 
 
 def one_of(flags: frozenset[str], choices: str, default: str | None = None) -> str:
-    """The one of `choices` that is among `flags`."""
+    """Return the one of `choices` that is among `flags`."""
     found = flags & set(choices.split())
     if len(found) > 1 or (not found and default is None):
         raise Unsupported("an instruction with the modifiers ." + ".".join(sorted(flags)))
@@ -80,20 +81,20 @@ def one_of(flags: frozenset[str], choices: str, default: str | None = None) -> s
 
 
 def whole(kind: str) -> np.dtype[Any]:
-    """The unsigned dtype as wide as a type."""
+    """Return the unsigned dtype as wide as a type."""
     return np.dtype(f"u{DTYPES[kind].itemsize}")
 
 
 def width(kind: str) -> int:
-    """Bits of a type."""
+    """Return the width of a type in bits."""
     return DTYPES[kind].itemsize * 8
 
 
 def halves(packed: Array) -> Array:
-    """The two 16-bit halves of 32-bit words, low one first, along a new last axis, as uint16."""
+    """Return the two 16-bit halves of 32-bit words, low one first, along a new last axis, as uint16."""
     return np.asarray(packed)[..., None].view(np.uint16)
 
 
 def joined(pairs: Array) -> Array:
-    """What `halves` took apart: 16-bit values of any dtype along the last axis."""
+    """Return what `halves` took apart: 16-bit values of any dtype along the last axis."""
     return np.ascontiguousarray(pairs).view(np.uint32)[..., 0]

@@ -21,7 +21,7 @@ _COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def _lanes(words: Array, kind: str, count: int) -> Array:
-    """The 8 or 16 bits wide parts of words as int64 along a new last axis."""
+    """Return the 8 or 16 bits wide parts of words as int64 along a new last axis."""
     return np.asarray(words)[..., None].view(np.dtype(f"{DTYPES[kind].kind}{4 // count}")).astype(np.int64)
 
 
@@ -31,7 +31,8 @@ def _limited(values: Array, kind: str, size: int) -> Array:
 
 
 def _parts(name: str, count: int) -> Maker:
-    """Of two or four parts at once. The third source is added to where .add asks for a sum."""
+    """Return the maker of an instruction on two or four parts at once. The third source is added to where .add asks for
+    a sum."""
     operation, size = _OPERATIONS[name], 32 // count
 
     def make(modifiers: Words) -> Rule:
@@ -56,7 +57,7 @@ def _parts(name: str, count: int) -> Maker:
 
 
 def _compared_parts(count: int) -> Maker:
-    """1 in each part for which the comparison holds, or how many these are."""
+    """Return the maker of a comparison: 1 in each part for which it holds, or how many these are."""
 
     def make(modifiers: Words) -> Rule:
         words = modifiers[:-1] if modifiers[-1:] == ("add",) else modifiers
@@ -76,7 +77,8 @@ def _compared_parts(count: int) -> Maker:
 
 
 def _scalar(name: str) -> Maker:
-    """Of whole words, with one more bit inside; a third source may follow by .add, .min or .max."""
+    """Return the maker of an instruction on whole words, with one more bit inside; a third source may follow by .add,
+    .min or .max."""
     operation = _OPERATIONS[name]
 
     def make(modifiers: Words) -> Rule:

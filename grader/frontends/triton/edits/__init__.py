@@ -35,7 +35,7 @@ from grader.plan.messages import Given
 THEMES = (arithmetic, constants, names, masks, pointers, spread, calls, steps, loops, ahead, groups, host, passed,
           unknown)
 _FORGOTTEN = 0.8
-"""What an edit weighs less that uses a name which the function binds and never uses."""
+"""The weight that an edit loses if it uses a name which the function binds and never uses."""
 _LEAST = 0.5
 _WORD = re.compile(r"[^\W\d]\w*")
 _MOST_TEXT = 2_000
@@ -44,8 +44,8 @@ _MOST_TEXT = 2_000
 def edits_of(
     text: str, function: str, given: Sequence[Given], most: int = MOST_EDITS, lines: Sequence[int] = ()
 ) -> Edits:
-    """At most so many edits of the file whose graded function is called on `given`. None for a file that is not Python.
-    `lines` are those that evidence names.
+    """Return at most `most` edits of the file whose graded function is called on `given`, none for a file that is not
+    Python. `lines` are those that evidence names.
 
     Raises ValueError, RecursionError or MemoryError for a text that cannot be read.
     """

@@ -1,4 +1,5 @@
-"""Loops that load what their next round uses: what is loaded there lies a block further on than the present round."""
+"""Loops that load what their next iteration uses: what is loaded there lies a block further on than the present
+iteration."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from grader.plan.edits import MOST_SPANS
 
 
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
-    """A block less in the bounds of such a loop's masks and conditions, and a block more in its indices."""
+    """Yield edits that put a block less in the bounds of such a loop's masks and conditions, and a block more in its
+    indices."""
     for loop in unit.statements if unit.kernel else ():
         if isinstance(loop, ast.For | ast.While) and (changed := _changed(unit, loop)):
             for block in _blocks(unit, loop):
@@ -22,7 +24,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _changed(unit: Unit, loop: ast.For | ast.While) -> set[str]:
-    """The names that a loop binds, if one of them holds what was loaded before it."""
+    """Return the names that a loop binds, if one of them holds what was loaded before it."""
     found = names_bound(loop)
     before = [unit.wholes[name] for name in found if unit.bound[name] < loop.lineno and name in unit.wholes]
     loaded = any(called(one) == "load" for whole in before for one in within(whole))
@@ -30,7 +32,7 @@ def _changed(unit: Unit, loop: ast.For | ast.While) -> set[str]:
 
 
 def _blocks(unit: Unit, loop: ast.For | ast.While) -> list[str]:
-    """The blocks that a loop goes on by, or all."""
+    """Return the blocks that a loop moves on by, or all."""
     steps = [node.value for node in ast.walk(loop) if isinstance(node, ast.AugAssign)]
     used = names_read(loop.iter if isinstance(loop, ast.For) else loop.test).union(*map(names_read, steps))
     blocks = unit.names("block")
@@ -40,7 +42,7 @@ def _blocks(unit: Unit, loop: ast.For | ast.While) -> list[str]:
 def _bounds(
     source: SourceTree, unit: Unit, loop: ast.For | ast.While, changed: set[str], block: str
 ) -> Iterator[Draft]:
-    """What is compared with, in one place, wherever the same is written, and where it has a name."""
+    """Yield edits that lower a bound by a block: in one place, wherever it is written, and where it has a name."""
     written: dict[str, list[Change]] = {}
     for node in within(loop):
         if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], ast.Lt | ast.LtE) or (

@@ -56,7 +56,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _conditional(source: SourceTree, node: ast.AST) -> bool:
-    """Whether a node is in the condition of an `if`."""
+    """Return whether a node is in the condition of an `if`."""
     return any(isinstance(place.parent, ast.If | ast.IfExp) and place.field == "test" for place in source.up(node))
 
 
@@ -71,7 +71,7 @@ def _comparison(source: SourceTree, unit: Unit, node: ast.Compare) -> Iterator[D
 
 
 def _same_comparisons(source: SourceTree, unit: Unit) -> Iterator[Draft]:
-    """A comparison with `<=` that is written several times, changed in all places."""
+    """Yield edits that change a comparison with `<=` that is written several times, in all places."""
     same: dict[str, list[tuple[int, int]]] = {}
     for node in unit.expressions:
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.LtE) and (
@@ -108,7 +108,7 @@ def _of_assignment(source: SourceTree, statement: ast.AugAssign) -> Iterator[Dra
 
 
 def _brackets(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
-    """What is grouped to the left is grouped to the right, and the other way round."""
+    """Yield edits that group to the right what is grouped to the left, and the other way round."""
     left, right = node.left, node.right
     if isinstance(left, ast.BinOp) and unit.role(left.left) != "pointer" and not _free(left.op, node.op):
         text = source.operation(left.left, left.op, source.operation(left.right, node.op, right))
@@ -119,7 +119,7 @@ def _brackets(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft
 
 
 def _spread_out(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
-    """`a / c + b` for `(a + b) / c`, and the other way round."""
+    """Yield edits that put `a / c + b` for `(a + b) / c`, and the other way round."""
     left, right = node.left, node.right
     outer, inner = isinstance(node.op, ast.Mult | ast.Div), isinstance(node.op, ast.Add | ast.Sub)
     if not isinstance(left, ast.BinOp) or unit.role(left.left) == "pointer":
@@ -133,7 +133,7 @@ def _spread_out(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Dra
 
 
 def _grouping(source: SourceTree, unit: Unit, node: ast.BinOp, inner: ast.BinOp) -> float:
-    """How unlikely it is that an operator's operand is grouped wrongly."""
+    """Return how unlikely it is that an operator's operand is grouped wrongly."""
     if type(inner.op) is type(node.op):
         return 1.9
     written = source.text[: source.start(inner)].endswith("(")
@@ -144,7 +144,7 @@ def _grouping(source: SourceTree, unit: Unit, node: ast.BinOp, inner: ast.BinOp)
 
 
 def _free(first: ast.operator, second: ast.operator) -> bool:
-    """Whether grouping does not matter, or is not meant to: comparisons and masks have their own."""
+    """Return whether grouping does not matter, or is not meant to: comparisons and masks have their own."""
     return type(first) is type(second) and isinstance(first, _EVEN)
 
 
@@ -163,7 +163,7 @@ def _left_out(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft
 
 
 def _into_a_call(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Draft]:
-    """`f(x) + y` for `f(x + y)`, and the other way round."""
+    """Yield edits that put `f(x) + y` for `f(x + y)`, and the other way round."""
     if called(node) not in _STEPS or not node.args or isinstance(node.args[0], ast.Starred | ast.GeneratorExp):
         return
     argument, whole, start = node.args[0], source.of(node), source.start(node)

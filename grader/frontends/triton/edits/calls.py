@@ -92,7 +92,7 @@ def _function(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Draft]
 
 
 def _beginning(source: SourceTree, unit: Unit, node: ast.Call, name: str) -> Iterator[Draft]:
-    """What an accumulator starts from."""
+    """Yield edits of the value that an accumulator starts from."""
     larger = any(called(one) in ("max", "maximum") for one in unit.calls)
     shape = source.of(node.args[0])
     kind = next((source.of(key.value) for key in node.keywords if key.arg == "dtype"),
@@ -133,7 +133,7 @@ def _axis(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Draft]:
 
 
 def _axes_of_programs(source: SourceTree, unit: Unit) -> Iterator[Draft]:
-    """Axes of programs and of reductions, one by one and all at once."""
+    """Yield edits of the axes of programs and of reductions, one by one and all at once."""
     programs, reductions = list[ast.expr](), list[ast.expr]()
     for call in unit.calls:
         name = called(call)
@@ -154,7 +154,7 @@ def _axes_of_programs(source: SourceTree, unit: Unit) -> Iterator[Draft]:
 
 
 def _axis_and_spread(source: SourceTree, unit: Unit, call: ast.Call, axis: ast.expr) -> Iterator[Draft]:
-    """Another axis, and with it how the result is spread over a tile."""
+    """Yield edits that take another axis, and with it another spread of the result over a tile."""
     statement = source.statement(call)
     bound = statement.targets[0] if isinstance(statement, ast.Assign) else None
     if not isinstance(bound, ast.Name) or source.of(axis) not in ("0", "1"):
@@ -167,7 +167,7 @@ def _axis_and_spread(source: SourceTree, unit: Unit, call: ast.Call, axis: ast.e
 
 
 def _order(file: File, unit: Unit, node: ast.Call) -> Iterator[Draft]:
-    """Two arguments exchanged."""
+    """Yield edits that exchange two arguments."""
     source, name = file.source, called(node)
     launch = launched(node, file.kernels)
     if launch is None and name in ("load", "arange", "zeros", "full", "where", "maximum", "minimum", "store", "range"):
@@ -188,7 +188,7 @@ def _order(file: File, unit: Unit, node: ast.Call) -> Iterator[Draft]:
 
 
 def _without(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Draft]:
-    """An argument by name left out."""
+    """Yield edits that leave out a keyword argument, or an argument of `arange`."""
     name = called(node)
     for key in node.keywords:
         if key.arg and key.arg not in ("mask", "other", "dtype", "axis"):
@@ -240,7 +240,8 @@ def _types(source: SourceTree, unit: Unit) -> Iterator[Draft]:
 
 
 def _constants(source: SourceTree, unit: Unit) -> Iterator[Draft]:
-    """Parameters that are compile-time constants and do not say so, those first that a shape needs."""
+    """Yield edits that declare parameters compile-time constants where they are not so declared, those first that a
+    shape needs."""
     shapes = {node.id for call in unit.calls if called(call) in ("arange", "zeros", "full")
               for argument in call.args for node in ast.walk(argument) if isinstance(node, ast.Name)}
     for parameter in unit.parameters:

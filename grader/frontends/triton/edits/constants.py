@@ -50,7 +50,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def of_module(file: File) -> Iterator[Draft]:
-    """The module's constants."""
+    """Yield edits of the module's constants."""
     source = file.source
     for statement in file.constants:
         # As it stands, or in tl.constexpr(...). Integers are blocks, mostly.
@@ -60,7 +60,7 @@ def of_module(file: File) -> Iterator[Draft]:
 
 
 def _elsewhere(source: SourceTree, node: ast.expr) -> bool:
-    """Whether another theme knows better: an axis, the number of a dimension, options of a launch."""
+    """Return whether another theme knows better: an axis, the number of a dimension, options of a launch."""
     parent = source.place[node].parent
     if isinstance(parent, ast.UnaryOp):
         parent = source.place[parent].parent
@@ -71,7 +71,7 @@ def _elsewhere(source: SourceTree, node: ast.expr) -> bool:
 
 
 def _of_blocks(source: SourceTree, unit: Unit, node: ast.expr) -> bool:
-    """Whether a number of the host's is a block: a kernel's compile-time constant by its name, or what a size is
+    """Return whether a number in host code is a block: a kernel's compile-time constant by its name, or what a size is
     divided by for the grid."""
     statement, parent = source.statement(node), source.place[node].parent
     if unit.kernel:
@@ -89,7 +89,8 @@ def _of_blocks(source: SourceTree, unit: Unit, node: ast.expr) -> bool:
 
 
 def _like(value: float) -> list[str]:
-    """Known numbers that one may have been meant for: nearly equal, a power of ten apart, or of the same digits."""
+    """Return known numbers that one may have been meant for: nearly equal, a power of ten apart, or of the same
+    digits."""
     found = []
     for known in itertools.chain.from_iterable(KNOWN):
         if value <= 0 or value == known:
@@ -102,7 +103,7 @@ def _like(value: float) -> list[str]:
 
 
 def _others(source: SourceTree, unit: Unit, number: Numeral) -> list[tuple[str, float]]:
-    """Other numbers in a number's place."""
+    """Return other numbers to put in a number's place, with their weights."""
     node, value = number
     if isinstance(value, float):
         found = [(text, 1.0) for text in _like(value)]
@@ -135,7 +136,7 @@ def _others(source: SourceTree, unit: Unit, number: Numeral) -> list[tuple[str, 
 
 
 def _together(source: SourceTree, unit: Unit, numbers: Sequence[Numeral]) -> Iterator[Draft]:
-    """Two numbers of a statement exchanged, and all that are nearly known."""
+    """Yield edits that exchange two numbers of a statement, and that replace all that are nearly known."""
     of = defaultdict[ast.stmt, list[Numeral]](list)
     for number in numbers:
         of[source.statement(number.node)].append(number)
@@ -155,7 +156,7 @@ def _together(source: SourceTree, unit: Unit, numbers: Sequence[Numeral]) -> Ite
 
 
 def _equal(source: SourceTree, numbers: Sequence[Numeral]) -> dict[str, list[ast.Constant]]:
-    """Numbers by their text."""
+    """Return the nodes of numbers by their text."""
     found: dict[str, list[ast.Constant]] = {}
     for number in numbers:
         found.setdefault(source.of(number.node), []).append(number.node)
@@ -163,7 +164,7 @@ def _equal(source: SourceTree, numbers: Sequence[Numeral]) -> dict[str, list[ast
 
 
 def _named(source: SourceTree, unit: Unit, numbers: Sequence[Numeral]) -> Iterator[Draft]:
-    """A size or a block instead of a number that may be one of a single case."""
+    """Yield edits that put a size or a block in place of a number that may be one of a single case."""
     large = [number for number in numbers if 2 <= number.value < math.inf and number.value == int(number.value)]
     for nodes in _equal(source, large).values():
         first = nodes[0].lineno

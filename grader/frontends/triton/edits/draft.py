@@ -10,17 +10,17 @@ from grader.plan.edits import EditKind
 
 
 def instead(source: SourceTree, kind: EditKind, weight: float, node: ast.expr, text: str) -> Draft:
-    """Another expression in a node's place."""
+    """Return an edit that puts another expression in a node's place."""
     return Draft(kind, weight, (source.put(node, text),))
 
 
 def exchanged(source: SourceTree, kind: EditKind, weight: float, one: ast.expr, other: ast.expr) -> Draft:
-    """Two expressions in each other's place."""
+    """Return an edit that puts two expressions in each other's place."""
     return Draft(kind, weight, (source.put(one, source.of(other)), source.put(other, source.of(one))))
 
 
 def keyword(source: SourceTree, call: ast.Call, text: str) -> Change:
-    """A span that adds a keyword argument to a call."""
+    """Return a span that adds a keyword argument to a call."""
     places = source.commas(call)
     arguments = source.arguments(call)
     count = len(arguments)
@@ -32,7 +32,7 @@ def keyword(source: SourceTree, call: ast.Call, text: str) -> Change:
 
 
 def dropped(source: SourceTree, call: ast.Call, argument: ast.expr | ast.keyword) -> Change:
-    """A span that takes an argument and its comma out of a call."""
+    """Return a span that takes an argument and its comma out of a call."""
     places = source.commas(call)
     number = source.arguments(call).index(argument)
     if number:

@@ -51,7 +51,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _whole(file: File, unit: Unit) -> Iterator[Draft]:
-    """A path of whole blocks that is taken from one on, where the size has to be a multiple."""
+    """Yield edits of a path of whole blocks that is taken from one block on, where the size has to be a multiple."""
     chosen = [one for kernel in file.kernels.values() for mark in kernel.node.decorator_list for one in within(mark)]
     for node in (*unit.expressions, *chosen):
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Gt | ast.GtE):
@@ -60,7 +60,7 @@ def _whole(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _sizes(file: File, unit: Unit) -> list[str]:
-    """Sizes of the given tensors, as host code writes them."""
+    """Return sizes of the given tensors, as host code writes them."""
     found = []
     for parameter, given in zip(unit.parameters, file.given, strict=False):
         if isinstance(given, GivenTensor) and unit.roles.get(parameter.arg) == "tensor":
@@ -76,7 +76,7 @@ def _is_size(source: SourceTree, node: ast.expr) -> bool:
 
 
 def _unpacked(source: SourceTree, unit: Unit) -> Iterator[Draft]:
-    """`N, M = x.shape` for `M, N = x.shape`."""
+    """Yield edits that put `N, M = x.shape` for `M, N = x.shape`."""
     for statement in unit.statements:
         if isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Tuple):
             for one, other in itertools.combinations(target.elts[:6], 2):
@@ -85,7 +85,7 @@ def _unpacked(source: SourceTree, unit: Unit) -> Iterator[Draft]:
 
 
 def _slice(source: SourceTree, node: ast.Subscript) -> Iterator[Draft]:
-    """Another row or column of a tensor."""
+    """Yield edits that take another row or column of a tensor."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if len(parts) == 2 and source.of(parts[0]) != source.of(parts[1]):
         yield Draft("index", 1.0, _swapped(source, parts[0], parts[1]))
@@ -98,13 +98,13 @@ def _slice(source: SourceTree, node: ast.Subscript) -> Iterator[Draft]:
 
 
 def _swapped(source: SourceTree, one: ast.expr, other: ast.expr) -> tuple[Change, Change]:
-    """Spans that exchange two parts of a subscript, slices among them."""
+    """Return spans that exchange two parts of a subscript, slices among them."""
     return (Change(start=source.start(one), end=source.end(one), text=source.of(other)),
             Change(start=source.start(other), end=source.end(other), text=source.of(one)))
 
 
 def _written(source: SourceTree, file: File, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:
-    """A result that is bound to the output's name or returned, and not written into the output."""
+    """Yield an edit that writes a result into the output, where it is bound to the output's name or returned."""
     outputs = [parameter.arg for parameter, given in zip(unit.parameters, file.given, strict=False)
                if isinstance(given, GivenTensor) and given.output]
     value = getattr(statement, "value", None)
@@ -117,7 +117,7 @@ def _written(source: SourceTree, file: File, unit: Unit, statement: ast.stmt) ->
 
 
 def _unary(source: SourceTree, unit: Unit, call: ast.Call) -> Iterator[Draft]:
-    """Another axis of a size or a stride, and a transposition taken away."""
+    """Yield edits that take another axis of a size or a stride, or take a transposition away."""
     if called(call) in ("size", "stride") and len(call.args) == 1:
         for text in ("0", "1", "2"):
             if source.of(call.args[0]) != text:
@@ -128,7 +128,7 @@ def _unary(source: SourceTree, unit: Unit, call: ast.Call) -> Iterator[Draft]:
 
 
 def _made(file: File, unit: Unit, call: ast.Call) -> Iterator[Draft]:
-    """Where a tensor is made, and what it holds."""
+    """Yield edits of where a tensor is made, and of what it holds."""
     source, name = file.source, called(call)
     if not isinstance(call.func, ast.Attribute) or source.of(call.func.value) != "torch":
         return
@@ -178,7 +178,7 @@ def _launch(source: SourceTree, unit: Unit, call: ast.Call, sizes: Sequence[str]
 
 
 def _rests(unit: Unit) -> set[str]:
-    """The names of what divisions leave."""
+    """Return the names that hold remainders of divisions."""
     return {name for one in unit.statements if isinstance(one, ast.Assign)
             and any(called(node) == "divmod" or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod))
                     for node in within(one.value)) for name in names_bound(one)}
@@ -193,7 +193,7 @@ def _grid_of(unit: Unit, call: ast.Call) -> ast.expr | None:
 
 
 def _block(source: SourceTree, value: ast.expr, own: Sequence[str], sizes: Sequence[str]) -> Iterator[Draft]:
-    """A block that is a power of two, or covers more."""
+    """Yield edits that make a block a power of two, or make it cover more."""
     number = value.value if isinstance(value, ast.Constant) else None
     if isinstance(number, int) and 0 < number <= 1 << 20:
         power = 1 << max(0, number - 1).bit_length()
@@ -230,7 +230,7 @@ def _grid(
 
 
 def _agreeing(source: SourceTree, unit: Unit, call: ast.Call, grid: ast.expr) -> Iterator[Draft]:
-    """Numbers of a grid and of its launch in each other's place."""
+    """Yield edits that put numbers of a grid and of its launch in each other's place."""
     inside, paired = [node for node in within(grid) if _is_block(node)], agreed(source, unit)
     given = [key.value for key in call.keywords if key.arg not in _OPTIONS and _is_block(key.value)]
     for node in inside:
@@ -249,8 +249,8 @@ def _agreeing(source: SourceTree, unit: Unit, call: ast.Call, grid: ast.expr) ->
 
 
 def agreed(source: SourceTree, unit: Unit) -> set[ast.expr]:
-    """Numbers and names that stand once in what a grid divides sizes by, and once as a block of each of its launches:
-    another one in one of the two places launches more programs than are needed, or smaller ones."""
+    """Return the numbers and names that stand once in what a grid divides sizes by, and once as a block of each of its
+    launches: another one in one of the two places launches more programs than are needed, or smaller ones."""
     found, apart = set[ast.expr](), set[ast.expr]()
     for launch in unit.launches:
         grid = _grid_of(unit, launch)
@@ -265,7 +265,7 @@ def agreed(source: SourceTree, unit: Unit) -> set[ast.expr]:
 
 
 def _is_block(node: ast.expr) -> bool:
-    """Whether a node may be the size of a block: a number, or a name."""
+    """Return whether a node may be the size of a block: a number, or a name."""
     if isinstance(node, ast.Constant):
         return isinstance(node.value, int) and node.value > 1
     return isinstance(node, ast.Name) and node.id.isupper() and len(node.id) > 1

@@ -36,7 +36,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _rounded(file: File, unit: Unit) -> Iterator[Draft]:
-    """Divisions rounded up: one by one, and all those of a statement."""
+    """Yield edits that round divisions up: one by one, and all those of a statement."""
     source, of = file.source, dict[ast.stmt, list[Change]]()
     owner = "tl" if unit.kernel else "triton"
     for node in unit.expressions:
@@ -118,7 +118,8 @@ def _statements(source: SourceTree, unit: Unit, parent: ast.AST, block: list[ast
 
 
 def _set_in_vain(statement: ast.stmt, after: Sequence[ast.stmt]) -> bool:
-    """Whether a name that a statement sets anew is set once more after it: what it held may be what is meant."""
+    """Return whether a name that a statement sets anew is set once more after it: its old value may be what is
+    meant."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return False
     target = statement.targets[0]
@@ -127,7 +128,7 @@ def _set_in_vain(statement: ast.stmt, after: Sequence[ast.stmt]) -> bool:
 
 
 def _accumulated(source: SourceTree, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:
-    """`=` for `+=`, and the other way round."""
+    """Yield edits that put `=` for `+=`, and the other way round."""
     if isinstance(statement, ast.AugAssign) and unit.kernel:
         at = source.text.index("=", source.end(statement.target), source.start(statement.value))
         begin = source.text.rindex(source.text[at - 1], source.end(statement.target), at)
@@ -156,7 +157,7 @@ def _accumulated(source: SourceTree, unit: Unit, statement: ast.stmt) -> Iterato
 def _at_a_loop(
     source: SourceTree, unit: Unit, loop: ast.For | ast.While, before: ast.stmt | None, after: ast.stmt | None
 ) -> Iterator[Draft]:
-    """A statement moved into a loop or out of it, and what a loop forgets to move on."""
+    """Yield edits that move a statement into a loop or out of it, or that add what a loop forgets to move on."""
     first, last = loop.body[0], loop.body[-1]
     inner, outer = _indent(source, first), _indent(source, loop)
     if inner is None or outer is None:
@@ -187,8 +188,8 @@ def _at_a_loop(
 
 
 def _set_again(source: SourceTree, unit: Unit, loop: ast.For | ast.While) -> Iterator[Draft]:
-    """What is set once before a loop, and added to and used in each of its rounds, set at the beginning of each: one by
-    one, and all at once."""
+    """Yield edits that set, at the beginning of each iteration of a loop, what is set once before it, and added to and
+    used in each iteration: one by one, and all at once."""
     first = loop.body[0]
     if (inner := _indent(source, first)) is None:
         return
@@ -208,8 +209,8 @@ def _set_again(source: SourceTree, unit: Unit, loop: ast.For | ast.While) -> Ite
 def _set_back(
     source: SourceTree, unit: Unit, loop: ast.For | ast.While, before: Sequence[ast.stmt]
 ) -> Iterator[Draft]:
-    """What an earlier loop has moved on, and this one moves on from there, set again between them: one by one, and all
-    at once."""
+    """Yield edits that set again, between two loops, what the earlier one has moved on and this one moves on from
+    there: one by one, and all at once."""
     outer = _indent(source, loop)
     earlier = next((number for number in reversed(range(len(before)))
                     if isinstance(before[number], ast.For | ast.While)), None)
@@ -227,15 +228,15 @@ def _set_back(
 
 
 def _moved(loop: ast.stmt) -> set[str]:
-    """The names that a loop makes of what they were."""
+    """Return the names that a loop sets from their own old values."""
     simple = [node for node in ast.walk(loop) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
     return {name for node in simple for name in names_bound(node)
             if isinstance(node, ast.AugAssign) or name in names_read(node)}
 
 
 def _summed(loop: ast.For | ast.While) -> set[str]:
-    """The names that a loop adds to, uses elsewhere, and never sets anew: of those that it does not use, the sum of all
-    rounds is used behind it."""
+    """Return the names that a loop adds to, uses elsewhere, and never sets anew: a sum that the loop does not use is
+    used after all its iterations."""
     added, used, anew = set[str](), set[str](), set[str]()
     for statement in loop.body:
         for node in ast.walk(statement):
@@ -275,14 +276,14 @@ def _advances(unit: Unit, loop: ast.For | ast.While) -> Iterator[tuple[str, floa
 
 
 def _indent(source: SourceTree, statement: ast.stmt) -> str | None:
-    """What stands before a statement on its line, None if that is more than space."""
+    """Return the space before a statement on its line, None if anything else stands there."""
     start = source.start(statement)
     indent = source.text[source.line_at(start) : start]
     return indent if not indent.strip(" \t\f") else None
 
 
 def _removed(source: SourceTree, statement: ast.stmt, others: bool) -> Change:
-    """A change that takes a statement away, with its line where nothing else stands on it."""
+    """Return a change that takes a statement away, with its line where nothing else stands on it."""
     start, end = source.start(statement), source.end(statement)
     line_end = source.line_after(end)
     rest = source.text[end:line_end].strip()

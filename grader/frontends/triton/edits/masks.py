@@ -1,4 +1,4 @@
-"""What switches lanes off, and what they hold instead."""
+"""Masks, which switch lanes off, and the values that these lanes hold instead."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _access(source: SourceTree, unit: Unit, call: ast.Call) -> _Access:
 
 
 def _indices(source: SourceTree, unit: Unit, pointer: ast.expr) -> Iterator[str]:
-    """The indices in a pointer, as they are written where it, or a part of it, is bound to a name."""
+    """Yield the indices in a pointer, as they are written where it, or a part of it, is bound to a name."""
     waiting, seen = [pointer], set[str]()
     while waiting:
         node = waiting.pop()
@@ -82,7 +82,7 @@ def _indices(source: SourceTree, unit: Unit, pointer: ast.expr) -> Iterator[str]
 
 
 def _conditions(unit: Unit, one: _Access, mask: str = "") -> list[str]:
-    """Comparisons of the indices of an access that its mask does not make, with each size."""
+    """Return the comparisons of the indices of an access with each size that its mask does not make."""
     free = [index for index in one.indices if not re.search(rf"\b{re.escape(_stem(index))}\b", mask)]
     # A program's number needs a condition where there is nothing else.
     free = [index for index in free if unit.roles.get(_stem(index)) == "index"] or free
@@ -90,7 +90,7 @@ def _conditions(unit: Unit, one: _Access, mask: str = "") -> list[str]:
 
 
 def _both(conditions: Sequence[str]) -> list[str]:
-    """Two conditions on different indices."""
+    """Return the pairs of conditions on different indices, each pair as one condition."""
     return [f"({one}) & ({other})" for one, other in itertools.combinations(conditions, 2)
             if one.split(" < ")[0] != other.split(" < ")[0] and one.split(" < ")[1] != other.split(" < ")[1]]
 
@@ -129,7 +129,7 @@ def _written(unit: Unit, source: SourceTree, mask: ast.expr) -> str:
 
 
 def _others(unit: Unit) -> list[tuple[str, float]]:
-    """What lanes that are switched off may hold instead."""
+    """Return the values that lanes which are switched off may hold instead, with their weights."""
     largest = any(called(one) in ("max", "maximum", "exp") for one in unit.calls)
     return [("0.0", 1.2), ('-float("inf")', 1.2 if largest else 2.4), ("1.0", 2.6), ('float("inf")', 2.8)]
 
@@ -143,7 +143,7 @@ def _other(source: SourceTree, unit: Unit, one: _Access) -> Iterator[Draft]:
 
 
 def _together(source: SourceTree, unit: Unit, accesses: Sequence[_Access], masks: Sequence[str]) -> Iterator[Draft]:
-    """The same for all loads, or all accesses, of a kernel."""
+    """Yield edits that change all loads, or all accesses, of a kernel in the same way."""
     bare = [one for one in accesses if one.mask is None]
     if 1 < len(bare) <= MOST_SPANS:
         for mask in dict.fromkeys([*masks, *(text for one in bare for text in _conditions(unit, one))]):
@@ -169,7 +169,8 @@ def _stem(index: str) -> str:
 
 
 def _condition(source: SourceTree, unit: Unit, one: _Access, index: str, size: str) -> Change | None:
-    """A condition more on an index of an access, if it has that index and not that condition."""
+    """Return a change that adds a condition on an index of an access; None unless it has that index and lacks that
+    condition."""
     written = next((text for text in one.indices if _stem(text) == index), None)
     if written is None or unit.bound.get(size, 0) >= one.call.lineno:
         return None
@@ -182,7 +183,7 @@ def _condition(source: SourceTree, unit: Unit, one: _Access, index: str, size: s
 
 
 def _bound_masks(source: SourceTree, unit: Unit) -> Iterator[Draft]:
-    """A condition more where a mask has a name."""
+    """Yield edits that add a condition to a mask that has a name."""
     for name in unit.names("mask"):
         whole = unit.wholes.get(name)
         if whole is None:
@@ -199,7 +200,7 @@ def _bound_masks(source: SourceTree, unit: Unit) -> Iterator[Draft]:
 
 
 def _by_a_mask(source: SourceTree, unit: Unit, one: _Access, base: ast.Name, masks: Sequence[str]) -> Iterator[Draft]:
-    """The index that a mask compares, and that mask."""
+    """Yield edits that give an access the index that a mask compares, and that mask."""
     for mask in masks:
         written = source.of(whole) if (whole := unit.wholes.get(mask)) is not None else mask
         if (found := _SIMPLE.fullmatch(written)) is None or unit.roles.get(found[1]) != "index":
@@ -215,7 +216,7 @@ def _by_a_mask(source: SourceTree, unit: Unit, one: _Access, base: ast.Name, mas
 def _like_another(
     source: SourceTree, unit: Unit, accesses: Sequence[_Access], masks: Sequence[str]
 ) -> Iterator[Draft]:
-    """The index and the mask of another access."""
+    """Yield edits that give an access the index and the mask of another."""
     based = [(one, base) for one in accesses if one.name in _MASKED and (base := _base(one.call.args[0])) is not None]
     for one, base in based[:8]:
         yield from _by_a_mask(source, unit, one, base, masks)
@@ -238,7 +239,7 @@ def _like_another(
 
 
 def _subscripted(source: SourceTree, unit: Unit, masks: Sequence[str]) -> Iterator[Draft]:
-    """`p[i]` for a load, and `p[i] = x` for a store."""
+    """Yield edits that make a load of `p[i]`, and a store of `p[i] = x`."""
     for node in unit.expressions:
         if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or isinstance(
                 node.slice, ast.Slice | ast.Tuple) or unit.role(node.slice) not in ("index", "program"):
@@ -254,14 +255,14 @@ def _subscripted(source: SourceTree, unit: Unit, masks: Sequence[str]) -> Iterat
 
 
 def _base(pointer: ast.expr) -> ast.Name | None:
-    """The name that a pointer begins with."""
+    """Return the name that a pointer begins with."""
     while isinstance(pointer, ast.BinOp):
         pointer = pointer.left
     return pointer if isinstance(pointer, ast.Name) else None
 
 
 def _in_loops(source: SourceTree, unit: Unit) -> Iterator[Draft]:
-    """Comparisons in a loop that do not go with it: `i < n - start`, or `start + i < n`."""
+    """Yield edits that make comparisons in a loop go with its variable: `i < n - start`, or `start + i < n`."""
     for loop in unit.statements:
         if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
             continue

@@ -56,7 +56,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def of_itself(parent: ast.AST, node: ast.expr, name: str) -> bool:
-    """Whether something would be compared with itself, or divided by itself, or the like."""
+    """Return whether something would be compared with itself, divided by itself, or the like."""
     operands: list[ast.expr] = []
     if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Sub | ast.Div | ast.FloorDiv | ast.Mod):
         operands = [parent.left, parent.right]
@@ -66,19 +66,19 @@ def of_itself(parent: ast.AST, node: ast.expr, name: str) -> bool:
 
 
 def _chosen(unit: Unit) -> list[set[str]]:
-    """The names of what a choice is made of and of what is chosen, as in `new = tl.maximum(old, block)`: each is easily
-    taken for another."""
+    """Return the names of what a choice is made of and of what is chosen, as in `new = tl.maximum(old, block)`: each is
+    easily taken for another."""
     return [names_bound(one) | names_read(one.value) for one in unit.statements
             if isinstance(one, ast.Assign) and called(one.value) in ("maximum", "minimum", "where")]
 
 
 def _nearly(one: str, other: str) -> bool:
-    """Whether two names differ in one character: of these a wrong one is taken more easily."""
+    """Return whether two names differ in one character: of these a wrong one is taken more easily."""
     return len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1
 
 
 def _everywhere(file: File, unit: Unit, loads: Sequence[ast.Name]) -> Iterator[Draft]:
-    """Another name wherever a function uses one."""
+    """Yield edits that put another name wherever a function uses one."""
     source, uses = file.source, defaultdict[str, list[ast.Name]](list)
     for node in loads:
         uses[node.id].append(node)
@@ -92,7 +92,7 @@ def _everywhere(file: File, unit: Unit, loads: Sequence[ast.Name]) -> Iterator[D
 
 
 def _exchanged(file: File, unit: Unit) -> Iterator[Draft]:
-    """Two names of a role exchanged in an expression, a statement, or the whole function."""
+    """Yield edits that exchange two names of a role in an expression, a statement, or the whole function."""
     roots: list[tuple[ast.AST, float]] = [
         (one, 1.6) for one in unit.statements if not hasattr(one, "body")]
     roots += [(one.args[0], 1.7) for one in unit.calls if called(one) in ("load", "store") and one.args]

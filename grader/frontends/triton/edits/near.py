@@ -17,7 +17,7 @@ ELSEWHERE = 0.6
 
 
 def nearness(file: File, lines: Sequence[int]) -> dict[int, float]:
-    """By their numbers, what edits of lines weigh less; negative where they weigh more."""
+    """Return by line number how much less the edits of a line weigh; negative where they weigh more."""
     found: dict[int, float] = {}
     named = [unit for unit in file.units if unit.kernel and any(_holds(unit.node, line) for line in lines)]
     for unit in file.units:
@@ -31,7 +31,7 @@ def nearness(file: File, lines: Sequence[int]) -> dict[int, float]:
 
 
 def _of_the_same(node: ast.expr) -> bool:
-    """Whether what is chosen is the same either way."""
+    """Return whether a choice gives the same either way."""
     either = [node.body, node.orelse] if isinstance(node, ast.IfExp) else (
         node.args[1:] if isinstance(node, ast.Call) and called(node) == "where" else [])
     return len(either) == 2 and ast.dump(either[0]) == ast.dump(either[1])

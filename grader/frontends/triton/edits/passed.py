@@ -1,4 +1,4 @@
-"""What a kernel is not given: a number that host code has and does not pass on, a total that is not set to zero."""
+"""Values that a kernel lacks: a number that host code has and does not pass on, a total that is not set to zero."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _numbers(file: File, unit: Unit) -> Iterator[Draft]:
-    """A number of the host's as a parameter of a kernel: instead of a constant there, or added under a root."""
+    """Yield edits that make a number in host code a parameter of a kernel: instead of a constant there, or added under
+    a root."""
     source = file.source
     for name in sorted(unit.unused().intersection(unit.names("value", before=1))):
         for launch in unit.launches:
@@ -37,7 +38,7 @@ def _numbers(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _zeroed(file: File, unit: Unit) -> Iterator[Draft]:
-    """Tensors that outlive a call set to zero before they are used."""
+    """Yield edits that set tensors which outlive a call to zero before they are used."""
     source = file.source
     kept = {target.id for one in file.constants for target in one.targets if isinstance(target, ast.Name)
             and isinstance(one.value, ast.Call)}
@@ -47,7 +48,7 @@ def _zeroed(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _before(source: SourceTree, statement: ast.stmt, text: str) -> Change:
-    """A span that puts a statement before another."""
+    """Return a span that puts a statement before another."""
     start = source.start(statement)
     indent = source.text[source.line_at(start) : start]
     apart = f"{source.newline}{indent}" if not indent.strip() else "; "

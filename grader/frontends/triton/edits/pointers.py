@@ -11,13 +11,13 @@ from grader.frontends.triton.edits.units import File, Unit, called
 from grader.plan.edits import MOST_SPANS
 
 _SHAPE = 4
-"""Where `make_block_ptr` takes the shape of a block."""
+"""The position of the block's shape among the arguments of `make_block_ptr`."""
 _LAST = 3
-"""Where a store takes the axes."""
+"""The position of the axes among the arguments of a store."""
 
 
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
-    """All axes checked in place of some or none, in one access and in all."""
+    """Yield edits that check all axes in place of some or none, in one access and in all."""
     if not unit.kernel:
         return
     some, none = list[Change](), list[Change]()
@@ -40,7 +40,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _axes(unit: Unit, pointer: ast.expr) -> str:
-    """All axes of a block pointer, "" for what is none."""
+    """Return all axes of a block pointer, "" for anything else."""
     made, seen = pointer, set[str]()
     while isinstance(made, ast.Name) or (called(made) == "advance" and isinstance(made, ast.Call) and made.args):
         if isinstance(made, ast.Call):

@@ -24,7 +24,7 @@ _MARK = "\ufeff"
 
 _MOST_READ = 400
 ATOM = 16
-"""How tightly a name, a number or a call binds: no operator tears it apart."""
+"""The binding strength of a name, a number or a call: no operator tears it apart."""
 _BINARY: dict[type[ast.operator], int] = {
     ast.BitOr: 7, ast.BitXor: 8, ast.BitAnd: 9, ast.LShift: 10, ast.RShift: 10, ast.Add: 11, ast.Sub: 11, ast.Mult: 12,
     ast.Div: 12, ast.FloorDiv: 12, ast.Mod: 12, ast.MatMult: 12, ast.Pow: 14,
@@ -42,7 +42,7 @@ Placed = ast.expr | ast.stmt | ast.keyword | ast.arg
 
 
 class Slot(NamedTuple):
-    """Where a node hangs in the tree: the field of its parent, and its number if the field is a list."""
+    """The place of a node in the tree: the field of its parent, and its number if the field is a list."""
 
     parent: ast.AST
     field: str
@@ -60,7 +60,7 @@ class SourceTree:
         self._lines = [lead, *(one.end() for one in _LINE.finditer(text))]
         self._plain = text.isascii()
         self._columns: dict[int, list[int]] = {}
-        """Of a line, the bytes before each character."""
+        """The bytes before each character of a line, by the line's number."""
         self.place: dict[ast.AST, Slot] = {}
         waiting: list[ast.AST] = [self.tree]
         while waiting:
@@ -79,24 +79,24 @@ class SourceTree:
         return self._at(node.end_lineno, node.end_col_offset)
 
     def of(self, node: Placed) -> str:
-        """A node's own text."""
+        """Return a node's own text."""
         return self.text[self.start(node) : self.end(node)]
 
     def short(self, node: ast.expr) -> str:
-        """A node's text without spaces: what it is compared by."""
+        """Return a node's text without spaces, by which it is compared."""
         return "".join(self.of(node).split())
 
     def line_at(self, place: int) -> int:
-        """Where the line of a character begins."""
+        """Return where the line of a character begins."""
         return max(self.text.rfind("\n", 0, place), self.text.rfind("\r", 0, place)) + 1
 
     def line_after(self, place: int) -> int:
-        """Where the line of a character ends, its line break not included."""
+        """Return where the line of a character ends, its line break not included."""
         found = _LINE.search(self.text, place)
         return found.start() if found else len(self.text)
 
     def number_of(self, place: int) -> int:
-        """The number of a character's line, from 1."""
+        """Return the number of a character's line, from 1."""
         return bisect_right(self._lines, place)
 
     def _at(self, line: int, column: int) -> int:
@@ -109,13 +109,13 @@ class SourceTree:
         return begin + bisect_left(self._columns[line], column)
 
     def up(self, node: ast.AST) -> Iterator[Slot]:
-        """The places of a node, its parent, and so on."""
+        """Yield the places of a node, its parent, and so on."""
         while (place := self.place.get(node)) is not None:
             yield place
             node = place.parent
 
     def statement(self, node: ast.AST) -> ast.stmt:
-        """The statement that an expression belongs to."""
+        """Return the statement that an expression belongs to."""
         while not isinstance(node, ast.stmt):
             node = self.place[node].parent
         return node
@@ -123,14 +123,14 @@ class SourceTree:
     # What is written instead.
 
     def put(self, node: ast.expr, text: str) -> Change:
-        """A span that puts an expression in a node's place, in brackets where it would be torn apart."""
+        """Return a span that puts an expression in a node's place, in brackets where it would be torn apart."""
         start, end = self.start(node), self.end(node)
         if binding(text) < self._needed(node) and not self.enclosed(node):
             text = f"({text})"
         return self.instead(start, end, text)
 
     def instead(self, start: int, end: int, text: str) -> Change:
-        """A span of any text that does not grow together with the words beside it."""
+        """Return a span of any text that does not grow together with the words beside it."""
         if text and start and _WORD.match(text[0]) and _WORD.match(self.text[start - 1]):
             text = f" {text}"
         if text and _WORD.match(text[-1]) and _WORD.match(self.text[end : end + 1]):
@@ -138,12 +138,12 @@ class SourceTree:
         return Change(start=start, end=end, text=text)
 
     def operand(self, node: ast.expr, level: int) -> str:
-        """A node's text as an operand of something that binds so tightly."""
+        """Return a node's text as an operand of something that binds as tightly as `level`."""
         text = self.of(node)
         return f"({text})" if binding(text) < level else text
 
     def operation(self, left: ast.expr | str, operator: ast.operator, right: ast.expr | str) -> str:
-        """The text of an operator between two nodes or texts."""
+        """Return the text of an operator between two nodes or texts."""
         first, second = (self.of(one) if isinstance(one, ast.expr) else one for one in (left, right))
         tight = _BINARY[type(operator)]
         levels = (15, 13) if isinstance(operator, ast.Pow) else (tight, tight + 1)
@@ -152,19 +152,20 @@ class SourceTree:
         return f"{first} {SIGNS[type(operator)]} " + (second if binding(second) >= levels[1] else f"({second})")
 
     def outer_end(self, node: ast.expr | ast.keyword, limit: int) -> int:
-        """Where the last of the brackets around a node ends, before a limit."""
+        """Return where the last of the brackets around a node ends, before a limit."""
         at = self.end(node)
         while (found := _CLOSING.match(self.text, at, limit)) is not None:
             at = found.end()
         return at
 
     def arguments(self, call: ast.Call) -> list[ast.expr | ast.keyword]:
-        """A call's arguments in the order of the text."""
+        """Return a call's arguments in the order of the text."""
         found: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
         return sorted(found, key=self.start)
 
     def commas(self, call: ast.Call) -> list[int]:
-        """Where the opening bracket of a call, the commas between its arguments and its closing bracket stand."""
+        """Return where the opening bracket of a call, the commas between its arguments and its closing bracket
+        stand."""
         end = self.end(call) - 1
         opening = _OPENING.match(self.text, self.end(call.func), end)
         places = [opening.end() - 1 if opening else end]
@@ -176,19 +177,19 @@ class SourceTree:
         return [*places, end]
 
     def sign(self, left: ast.expr, sign: str, right: ast.expr) -> tuple[int, int] | None:
-        """Where the operator between two operands stands."""
+        """Return where the operator between two operands stands."""
         found = _GAP.match(self.text, self.end(left), self.start(right))
         begin = found.end() if found else 0
         return (begin, begin + len(sign)) if found and self.text.startswith(sign, begin) else None
 
     def enclosed(self, node: ast.expr) -> bool:
-        """Whether brackets stand around a node."""
+        """Return whether brackets stand around a node."""
         start, end = self.start(node), self.end(node)
         before, after = self.text[max(0, start - 200) : start].rstrip()[-1:], self.text[end : end + 200].lstrip()[:1]
         return before == "(" and after == ")"
 
     def _needed(self, node: ast.expr) -> int:
-        """How tightly an expression must bind in a node's place."""
+        """Return how tightly an expression must bind in a node's place."""
         parent, field, _ = self.place[node]
         if isinstance(parent, ast.BinOp):
             level = _BINARY[type(parent.op)]
@@ -210,8 +211,8 @@ class SourceTree:
 
 @lru_cache(maxsize=4096)
 def binding(text: str) -> int:
-    """How tightly an expression's text binds; -1 for one that needs brackets to be one, such as two lines, and for one
-    that is too long to look at."""
+    """Return how tightly an expression's text binds; -1 for one that needs brackets to be one, such as two lines, and
+    for one that is too long to look at."""
     if len(text) > _MOST_READ:
         return -1
     try:
@@ -238,7 +239,7 @@ def binding(text: str) -> int:
 
 
 def _closed(text: str) -> bool:
-    """Whether one pair of brackets encloses all of a text that is an expression."""
+    """Return whether one pair of brackets encloses all of a text that is an expression."""
     if not (text.startswith("(") and text.endswith(")")):
         return False
     try:

@@ -1,4 +1,4 @@
-"""How an index or a sum is spread over the rows and columns of a tile, and where rows lie apart."""
+"""The spread of an index or a sum over the rows and columns of a tile, and the distance between rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _laid_out(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
-    """`column * M + row` for `row * N + column`: the two exchanged, with each size."""
+    """Yield edits that put `column * M + row` for `row * N + column`: the two exchanged, with each size."""
     first = node.left
     if isinstance(first, ast.BinOp) and unit.role(first.left) == "pointer":
         first = first.right
@@ -41,7 +41,8 @@ def _laid_out(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft
 
 
 def _spread(source: SourceTree, unit: Unit) -> Iterator[Draft]:
-    """`[:, None]` for `[None, :]`, and the other way round: one of them, those of a statement, those of a name."""
+    """Yield edits that put `[:, None]` for `[None, :]`, and the other way round: one of them, those of a statement,
+    those of a name."""
     spread = [node for node in unit.expressions if isinstance(node, ast.Subscript) and _SPREAD.search(source.of(node))]
     kind: EditKind = "index"
     for node in spread:
@@ -64,7 +65,7 @@ def _spread(source: SourceTree, unit: Unit) -> Iterator[Draft]:
 
 
 def turned(source: SourceTree, node: ast.expr) -> Change:
-    """A change that spreads a node over columns instead of rows, or the other way round."""
+    """Return a change that spreads a node over columns instead of rows, or the other way round."""
     found = _SPREAD.search(source.of(node))
     assert found is not None
     start = source.start(node)
@@ -73,5 +74,5 @@ def turned(source: SourceTree, node: ast.expr) -> Change:
 
 
 def turnable(source: SourceTree, node: ast.expr) -> bool:
-    """Whether a node is spread over rows or columns."""
+    """Return whether a node is spread over rows or columns."""
     return isinstance(node, ast.Subscript) and _SPREAD.search(source.of(node)) is not None

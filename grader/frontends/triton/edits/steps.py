@@ -51,13 +51,15 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _counts(unit: Unit, node: ast.expr) -> bool:
-    """Whether a part of an operator counts programs: a product counts elements, and a loop's variable its rounds."""
+    """Return whether a part of an operator counts programs: a product counts elements, and a loop's variable its
+    iterations."""
     whole = unit.whole(node)
     return whole is not None and not (isinstance(whole, ast.BinOp) and isinstance(whole.op, ast.Mult))
 
 
 def _rounds(unit: Unit) -> set[str]:
-    """Compile-time constants that a loop counts up to, or their products: a program has a part for each round."""
+    """Return the compile-time constants that a loop counts up to, alone or in a product: a program has a part for each
+    iteration."""
     waiting = [call.args[:2][-1] for call in unit.calls if called(call) in ("range", "static_range") and call.args]
     found = set[str]()
     while waiting:
@@ -70,8 +72,8 @@ def _rounds(unit: Unit) -> set[str]:
 
 
 def _apart(unit: Unit) -> dict[str, set[str]]:
-    """The compile-time constants by which a loop's length is divided, by the name of its variable: so far apart lie its
-    rounds."""
+    """Return the compile-time constants by which a loop's length is divided, by the name of its variable: so far apart
+    lie its iterations."""
     found = dict[str, set[str]]()
     for loop in unit.statements:
         if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and isinstance(loop.iter, ast.Call) and (
@@ -88,14 +90,14 @@ def _apart(unit: Unit) -> dict[str, set[str]]:
 
 
 def _product(source: SourceTree, node: ast.expr) -> ast.expr:
-    """The whole product in which an expression is a factor, itself if it is none."""
+    """Return the whole product in which an expression is a factor, itself if it is none."""
     while isinstance(parent := source.place[node].parent, ast.BinOp) and isinstance(parent.op, ast.Mult):
         node = parent
     return node
 
 
 def _names_of_other_advances(unit: Unit, advance: ast.AugAssign) -> set[str]:
-    """What other pointers are moved on by, and this one is not."""
+    """Return the names by which other pointers are moved on, and this one is not."""
     values = [one.value for one in unit.statements
               if isinstance(one, ast.AugAssign) and one is not advance and unit.role(one.target) == "pointer"]
     return set[str]().union(*map(names_read, values)) - names_read(advance.value)
@@ -106,7 +108,7 @@ def _values(unit: Unit, line: int) -> list[str]:
 
 
 def _around(source: SourceTree, unit: Unit, node: ast.expr, more: float) -> Iterator[Draft]:
-    """A step around what is stored or bound to a name."""
+    """Yield edits that put a step around what is stored or bound to a name."""
     for name in _values(unit, node.lineno):
         if name == source.of(node):
             continue
@@ -129,7 +131,7 @@ def _formed(source: SourceTree, node: ast.expr, form: str) -> str:
 
 
 def _in_a_function(source: SourceTree, unit: Unit, node: ast.expr, name: str) -> Iterator[Draft]:
-    """A step in the argument of a function."""
+    """Yield edits that put a step in the argument of a function."""
     if name in ("exp", "exp2", "sigmoid"):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
             yield exchanged(source, "operands", 1.1, node.left, node.right)
@@ -155,7 +157,7 @@ def _in_a_function(source: SourceTree, unit: Unit, node: ast.expr, name: str) ->
 
 
 def _offset(source: SourceTree, unit: Unit, node: ast.expr) -> Iterator[Draft]:
-    """A term that is missing in a pointer."""
+    """Yield edits that add a term that is missing in a pointer."""
     used = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
     sizes = unit.names("stride", "size", "block", before=node.lineno)
     for name in unit.names("index", before=node.lineno):
@@ -177,7 +179,7 @@ def _offset(source: SourceTree, unit: Unit, node: ast.expr) -> Iterator[Draft]:
 def _part_of_an_operator(
     source: SourceTree, unit: Unit, node: ast.expr, parent: ast.AST, field: str, rounds: set[str]
 ) -> Iterator[Draft]:
-    """A step in one side of an operator, or a factor of an index."""
+    """Yield edits that put a step in one side of an operator, or add a factor to an index."""
     role = unit.role(node)
     named = isinstance(node, ast.Name | ast.Subscript) and isinstance(parent, ast.BinOp)
     if called(node) == "program_id" or (named and role in ("program", "index")):

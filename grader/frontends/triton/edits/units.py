@@ -1,4 +1,4 @@
-"""The functions of a file that count, and the role of each name in them: a size, a pointer, a mask and so on."""
+"""The functions of a file that matter, and the role of each name in them: a size, a pointer, a mask and so on."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from grader.frontends.triton.edits.source import SourceTree
 from grader.plan.messages import Given
 
 Role = Literal["pointer", "size", "stride", "block", "program", "index", "mask", "value", "tensor", "grid", "other"]
-"""What a name stands for. In a kernel: `pointer` or pointers; `size` of a tensor; `stride`; `block`, a compile-time
-constant; `program`, a program's number or where its part starts; `index`, indices of elements; `mask`; `value`, a
-number or numbers. On the host: `tensor`; `size`, any integer; `grid`; `value`, a number that the judge gives."""
+"""The role of a name: what it stands for. In a kernel: `pointer` or pointers; `size` of a tensor; `stride`; `block`, a
+compile-time constant; `program`, a program's number or where its part starts; `index`, indices of elements; `mask`;
+`value`, a number or numbers. On the host: `tensor`; `size`, any integer; `grid`; `value`, a number that the judge
+gives."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 MOST_NAMES = 16
-"""Names of a role that one is exchanged with."""
+"""The most names of a role that one is exchanged with."""
 MOST_READ = 64
-"""Nodes that the role of an expression is read from."""
+"""The most nodes that the role of an expression is read from."""
 MEMORY = frozenset({
     "load", "store", "atomic_add", "atomic_max", "atomic_min", "atomic_xchg", "atomic_cas", "atomic_and", "atomic_or"})
 _INDICES = frozenset({"arange"})
@@ -50,7 +51,7 @@ class Unit:
     launches: list[ast.Call] = field(default_factory=list)
     calls: list[ast.Call] = field(default_factory=list)
     wholes: dict[str, ast.expr] = field(default_factory=dict)
-    """What a local name is first bound to."""
+    """The expression that a local name is first bound to."""
     spread: set[str] = field(default_factory=set)
     """Names of indices of two dimensions."""
     stepped: set[str] = field(default_factory=set)
@@ -63,7 +64,7 @@ class Unit:
         return parameters(self.node)
 
     def names(self, *roles: Role, before: int = 1 << 30) -> list[str]:
-        """The names with one of these roles, bound before a line; the last ones if there are many."""
+        """Return the names with one of these roles, bound before a line; the last ones if there are many."""
         if not self._with:
             for name, role in self.roles.items():
                 self._with.setdefault(role, []).append(name)
@@ -74,12 +75,12 @@ class Unit:
         return found
 
     def unused(self) -> set[str]:
-        """Names that are bound, most of them parameters, and never used."""
+        """Return names that are bound, most of them parameters, and never used."""
         used = {node.id for node in self.expressions if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         return set(self.roles) - used
 
     def of_a_tile(self, node: ast.expr) -> bool:
-        """Whether a value is made of something that is spread over rows and columns."""
+        """Return whether a value is made of something that is spread over rows and columns."""
         waiting, seen = [iter(ast.walk(node))], set[str]()
         for _ in range(4 * MOST_READ):
             while waiting and (one := next(waiting[-1], None)) is None:
@@ -94,11 +95,12 @@ class Unit:
         return False
 
     def whole(self, node: ast.expr) -> ast.expr | None:
-        """What an expression is, or is a name for; None for a name of which that is not known."""
+        """Return the expression itself, or the one that it is a name for; None for a name of which that is not
+        known."""
         return self.wholes.get(node.id) if isinstance(node, ast.Name) else node
 
     def role(self, node: ast.expr) -> Role:
-        """The role of an expression."""
+        """Return the role of an expression."""
         if isinstance(node, ast.Name):
             return self.roles.get(node.id, "other")
         if (found := self._of.get(node)) is None:
@@ -124,7 +126,7 @@ class File:
 
 
 def read(source: SourceTree, function: str, given: Sequence[Given]) -> File:
-    """The units that the graded function reaches; none if there is no such function."""
+    """Return the units that the graded function reaches; none if there is no such function."""
     functions: dict[str, Function] = {}
     constants: dict[str, ast.Assign] = {}
     for node in ast.walk(source.tree):
@@ -179,17 +181,17 @@ def _is_kernel(source: SourceTree, node: Function) -> bool:
 
 
 def parameters(node: Function) -> list[ast.arg]:
-    """A function's parameters, in order."""
+    """Return a function's parameters, in order."""
     return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
 
 
 def constant(source: SourceTree, parameter: ast.arg) -> bool:
-    """Whether a parameter is a compile-time constant."""
+    """Return whether a parameter is a compile-time constant."""
     return parameter.annotation is not None and "constexpr" in source.of(parameter.annotation)
 
 
 def called(node: ast.expr) -> str:
-    """The last name of what a call calls: `load` of `tl.load(...)`; "" if it is no call of a name."""
+    """Return the last name of what a call calls: `load` of `tl.load(...)`; "" if it is no call of a name."""
     if not isinstance(node, ast.Call):
         return ""
     function = node.func
@@ -205,7 +207,7 @@ def names_bound(node: ast.AST) -> set[str]:
 
 
 def launched(node: ast.Call, kernels: dict[str, Unit]) -> Unit | None:
-    """The kernel that a call launches."""
+    """Return the kernel that a call launches."""
     if not isinstance(node.func, ast.Subscript):
         return None
     value = node.func.value
@@ -213,7 +215,7 @@ def launched(node: ast.Call, kernels: dict[str, Unit]) -> Unit | None:
 
 
 def _inside(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes in a function, in the order of the text; f-strings and annotations are left out."""
+    """Yield the nodes in a function, in the order of the text; f-strings and annotations are left out."""
     waiting = [node]
     while waiting:
         one = waiting.pop()
@@ -227,7 +229,7 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def within(node: ast.AST) -> Iterator[ast.expr]:
-    """The expressions in a node, and itself, in the order of the text."""
+    """Return the expressions in a node, and itself, in the order of the text."""
     return (one for one in _inside(node) if isinstance(one, ast.expr) and not isinstance(one, ast.JoinedStr))
 
 
@@ -248,7 +250,7 @@ def _fill(source: SourceTree, unit: Unit, kernels: dict[str, Unit]) -> None:
 
 
 def _bindings(unit: Unit) -> Iterator[tuple[str, ast.expr | None, ast.stmt]]:
-    """Local names and what they are bound to, None for a part of something."""
+    """Yield local names and what they are bound to, None for a part of something."""
     for statement in unit.statements:
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
@@ -324,13 +326,14 @@ def _name_kernel(source: SourceTree, unit: Unit, units: Sequence[Unit]) -> None:
 
 
 def _is_spread(node: ast.AST) -> bool:
-    """Whether a node is `x[:, None]`, `x[None, :]` or the like."""
+    """Return whether a node is `x[:, None]`, `x[None, :]` or the like."""
     return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and any(
         isinstance(one, ast.Constant) and one.value is None for one in node.slice.elts)
 
 
 def _arguments(unit: Unit, units: Sequence[Unit]) -> dict[str, Role]:
-    """What the parameters of a kernel are given, where it is launched first, or called by a kernel that is."""
+    """Return the roles that the parameters of a kernel are given where it is launched first, or called by a kernel that
+    is."""
     names = [one.arg for one in unit.parameters]
     for host in units:
         for call in host.launches:
@@ -342,7 +345,7 @@ def _arguments(unit: Unit, units: Sequence[Unit]) -> dict[str, Role]:
 
 
 def _role(node: ast.expr, unit: Unit) -> Role:
-    """The role of an expression, from the roles of the names in it."""
+    """Return the role of an expression, from the roles of the names in it."""
     found: set[Role] = set()
     waiting: list[ast.AST] = [node]
     # Whatever is longer tells no more: a sum of thousands would be gone through for each of its parts.

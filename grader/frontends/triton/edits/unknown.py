@@ -1,4 +1,5 @@
-"""What is not there: names that nothing binds, functions that Triton does not have, arguments that a launch lacks."""
+"""Things that are absent: names that nothing binds, functions that Triton does not have, arguments that a launch
+lacks."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _without_grid(source: SourceTree, unit: Unit, call: ast.Call) -> Iterator[Draft]:
-    """A grid for a launch that has none."""
+    """Yield edits that give a grid to a launch that has none."""
     blocks = [source.of(key.value) for key in call.keywords if key.arg and not key.arg.startswith("num_")]
     sizes = [*unit.names("size", before=call.lineno), *(source.of(one) for one in call.args if called(one))]
     at = source.end(call.func)
@@ -53,7 +54,7 @@ def _without_grid(source: SourceTree, unit: Unit, call: ast.Call) -> Iterator[Dr
 
 
 def _arguments(source: SourceTree, unit: Unit, call: ast.Call, kernel: Unit) -> Iterator[Draft]:
-    """Arguments that a kernel does not have, or has and is not given."""
+    """Yield edits of arguments that a kernel does not have, or has and is not given."""
     if any(isinstance(one, ast.Starred) for one in call.args) or any(key.arg is None for key in call.keywords):
         return
     names = [one.arg for one in kernel.parameters]

@@ -33,7 +33,7 @@ class Accesses:
     def note(
         self, state: State, access: str, source: Origin, offsets: Array | Ramp, live: Array | None, width: int
     ) -> None:
-        """Notes an access by all programs of a chunk. `live` are the lanes that take part, None if all do; `width` is
+        """Note an access by all programs of a chunk. `live` are the lanes that take part, None if all do; `width` is
         the bytes of an element."""
         if state.numbers[0] != state.first:
             return
@@ -75,7 +75,7 @@ class Accesses:
 
 
 def _cut(offsets: Array | Ramp, live: Array, active: Array | None, elements: int) -> bool:
-    """Whether a mask switches off lanes of active programs that lie inside a tensor of so many elements."""
+    """Return whether a mask switches off lanes of active programs that lie inside a tensor of `elements` elements."""
     places = plain(offsets)
     off = ~live & (places >= 0) & (places < elements)
     return bool((off if active is None else off & active.reshape((-1,) + (1,) * (off.ndim - 1))).any())
@@ -91,7 +91,7 @@ def _extents(live: Array, tile: tuple[int, ...]) -> list[int]:
 
 
 def _apart(offsets: Array | Ramp, rank: int) -> list[int | None]:
-    """The distance of program 0's neighbouring lanes along each dimension, None if it varies."""
+    """Return the distance of program 0's neighbouring lanes along each dimension, None if it varies."""
     base = offsets.base if isinstance(offsets, Ramp) else offsets
     distances: list[int | None] = []
     for axis in range(rank):

@@ -37,7 +37,7 @@ def _nonzero(values: Array) -> Array:
 
 
 def _divide(left: Array, right: Array) -> Array:
-    """Division that truncates, as in C; division by zero gives -1, as on GPUs."""
+    """Divide and truncate, as in C; division by zero gives -1, as on GPUs."""
     divisor = _nonzero(right)
     quotient = left // divisor
     quotient += (quotient < 0) & (quotient * divisor != left)
@@ -65,7 +65,7 @@ def _shift_right_unsigned(left: Array, right: Array) -> Array:
 
 
 def _high_product(left: Array, right: Array) -> Array:
-    """The upper half of a product of unsigned integers."""
+    """Return the upper half of a product of unsigned integers."""
     if left.dtype.itemsize < 8:
         bits = left.dtype.itemsize * 8
         wide = left.view(UNSIGNED[left.dtype]).astype(np.uint64) * right.view(UNSIGNED[right.dtype])
@@ -77,7 +77,7 @@ def _high_product(left: Array, right: Array) -> Array:
 
 
 def fused(a: Array, b: Array, c: Array) -> Array:
-    """a · b + c, rounded once (float64: twice)."""
+    """Return a · b + c, rounded once (float64: twice)."""
     return (a.astype(np.float64) * b + c).astype(a.dtype)
 
 
@@ -140,7 +140,7 @@ def _compare_floats(op: Op) -> Pure:
 
 
 def constant(op: Op) -> Array:
-    """The value of `arith.constant`."""
+    """Return the value of `arith.constant`."""
     kind = op.types[0]
     text = op.body.strip().removesuffix(":").strip()
     if not text.startswith("dense<"):
@@ -195,7 +195,7 @@ _WEIGHTS = dict.fromkeys(
 
 
 def elementwise(op: Op) -> Pure | None:
-    """The function that computes an elementwise operation from its operands; None for any other operation."""
+    """Return the function that computes an elementwise operation from its operands; None for any other operation."""
     op.weight = _WEIGHTS.get(op.name, 4 if op.name.startswith("math.") else 1)
     if op.name == "arith.select":
         return _select
@@ -220,6 +220,6 @@ def elementwise(op: Op) -> Pure | None:
 
 
 def warm_up() -> None:
-    """Lets PyTorch load what these functions need, on a single thread."""
+    """Let PyTorch load what these functions need, on a single thread."""
     torch.set_num_threads(1)
     erf(np.zeros(1, np.float32))

@@ -36,7 +36,7 @@ def _atomics(
     machine: Machine, op: Op, pointer: Pointers, mask: Array | None, active: Array | None, given: list[Array],
     kind: str,
 ) -> Array:
-    """Makes read-modify-writes by one program after another, in their order. Returns the old values."""
+    """Make read-modify-writes by one program after another, in their order. Returns the old values."""
     shape, element = op.types[0].shape, pointer.element
     live = taking_part(mask, active, len(shape))
     result = np.zeros((machine.count, *shape), KEPT[element])
@@ -91,7 +91,7 @@ def _atomics(
 def _apply(
     machine: Machine, op: Op, data: Array, index: Array, operands: list[Array], kind: str, element: str
 ) -> Array | None:
-    """Changes data lane by lane. Returns the old values, or None if nothing uses them."""
+    """Change data lane by lane. Returns the old values, or None if nothing uses them."""
     plain = STORED[element] == KEPT[element]
     rounded = rounding(element) or (lambda values: values)
     if kind.startswith("u"):
@@ -141,7 +141,7 @@ def compare_and_swap(machine: Machine, op: Op, values: list[Any], _: dict[str, V
 
 
 def reduce_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
-    """`tt.descriptor_reduce`: atomics on the lanes inside the tensor."""
+    """Run `tt.descriptor_reduce`: atomics on the lanes inside the tensor."""
     descriptor = values[0].at(values[1:-1])
     note_descriptor(machine, descriptor, active)
     pointer, inside = descriptor.lanes(list(range(len(descriptor.block.shape))))

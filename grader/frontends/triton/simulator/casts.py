@@ -24,13 +24,13 @@ Pure = Callable[..., Any]
 
 
 def signed(values: Array) -> Array:
-    """i1 as a signed number: -1 for true."""
+    """Return i1 as a signed number: -1 for true."""
     return -values.view(np.int8) if values.dtype == bool else values
 
 
 def _to_integer(source: str, kept: np.dtype[Any], unsigned: bool) -> Pure:
-    """Conversion that truncates and saturates, to 16 bits at least. NaN becomes 0, or the integer of the highest bit
-    alone where one of the two types has 64 bits."""
+    """Return a conversion that truncates and saturates, to 16 bits at least. NaN becomes 0, or the integer of the
+    highest bit alone where one of the two types has 64 bits."""
     wide = np.dtype(f"{'u' if unsigned else 'i'}{max(2, kept.itemsize)}")
     limits = np.iinfo(wide)
     # No float64 lies between the limit of 64 bits and the power of two above it.
@@ -51,8 +51,8 @@ def _to_integer(source: str, kept: np.dtype[Any], unsigned: bool) -> Pure:
 
 
 def _odd(values: Array) -> Array:
-    """Numbers of 64 bits as float32 that round to fewer bits as the numbers themselves do: what float32 lacks shows in
-    its last bit (Boldo and Melquiond, 2008)."""
+    """Return numbers of 64 bits as float32 that round to fewer bits as the numbers themselves do: what float32 lacks
+    shows in its last bit (Boldo and Melquiond, 2008)."""
     wide = values.astype(np.float64)
     if values.dtype.kind != "f" and values.itemsize == 8 and (np.abs(wide) >= 2.0**53).any():
         # As many of the 64 bits as float64 takes; the last of these stands for those that are cut off.
@@ -67,7 +67,7 @@ def _odd(values: Array) -> Array:
 
 
 def _to_float(element: str) -> Pure:
-    """Conversion to a floating-point type, to nearest even."""
+    """Return a conversion to a floating-point type, to nearest even."""
     kept, rounded = KEPT[element], rounding(element)
     if rounded is None:
         return lambda values: convert(values, kept)
@@ -79,7 +79,7 @@ _HIGHEST = {"f8E4M3FN": 448.0, "f8E5M2": 57344.0}
 
 
 def _saturated(element: str) -> Pure:
-    """To nearest even, and to the largest number from above it: `cvt.rn.satfinite`."""
+    """Return a conversion to nearest even, and to the largest number from above it: `cvt.rn.satfinite`."""
     to_float, highest = _to_float(element), np.float32(_HIGHEST[element])
 
     def saturate(values: Array) -> Array:
@@ -89,7 +89,8 @@ def _saturated(element: str) -> Pure:
 
 
 def _toward_zero(element: str) -> Pure:
-    """To the nearest number that is not larger in magnitude: `cvt.rz`. Infinity stays what it is."""
+    """Return a conversion to the nearest number that is not larger in magnitude: `cvt.rz`. Infinity stays what it
+    is."""
     to_float, stored = _to_float(element), STORED[element]
     integers = np.dtype(f"u{stored.itemsize}")
 
@@ -104,14 +105,14 @@ def _toward_zero(element: str) -> Pure:
 
 
 def _between_floats(op: Op, element: str) -> Pure:
-    """`tt.fp_to_fp`, which has a rounding mode where the new type is narrower."""
+    """Return the function of `tt.fp_to_fp`, which has a rounding mode where the new type is narrower."""
     if "rtz" in op.body:
         return _toward_zero(element)
     return _saturated(element) if element in FLOAT8 else _to_float(element)
 
 
 def cast(op: Op) -> Pure:
-    """The function of an operation that converts numbers to another type."""
+    """Return the function of an operation that converts numbers to another type."""
     source, element, kind = op.inputs[0].element, op.types[0].element, op.name
     kept = KEPT[element]
     if kind in ("arith.fptosi", "arith.fptoui"):
@@ -134,7 +135,7 @@ def cast(op: Op) -> Pure:
 
 
 def bitcast(op: Op) -> Pure:
-    """The function of an operation that takes the bits of a value as those of another type."""
+    """Return the function of an operation that takes the bits of a value as those of another type."""
     source, element = op.inputs[0].element, op.types[0].element
     if "ptr" in (source, element):
         before, after = (each.pointee.element for each in (op.inputs[0], op.types[0]))

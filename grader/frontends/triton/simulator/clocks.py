@@ -40,12 +40,12 @@ class Clocks:
         return self._now.take(owners - 1)
 
     def ordered(self, others: Array, times: Array, owners: Array) -> Array:
-        """Whether owners know what others did at these times; undefined where there is no other (0)."""
+        """Return whether owners know what others did at these times; undefined where there is no other (0)."""
         known: Array = self.known.take((owners - 1) * np.int32(len(self.known)) + (others - 1))
         return known >= times
 
     def _places(self, buffer: Storage, index: Array, size: int) -> tuple[Array, Array]:
-        """The clocks of a buffer's places, and the indices of these elements' clocks."""
+        """Return the clocks of a buffer's places, and the indices of these elements' clocks."""
         programs = len(self.known)
         most = max(1, MOST_ENTRIES // programs)
         width = max(4, -(-buffer.raw.size // most))
@@ -55,7 +55,7 @@ class Clocks:
         return self._left[buffer.index], index * size // width
 
     def meet(self, buffer: Storage, index: Array, size: int, owners: Array, *, looks: bool) -> None:
-        """Owners have made atomics, one after another in this order, each at one place."""
+        """Record that owners have made atomics, one after another in this order, each at one place."""
         left, places = self._places(buffer, index, size)
         everything, widely = self._all[buffer.index], self._widely[buffer.index]
         if owners.size == 1:
@@ -75,7 +75,7 @@ class Clocks:
         self._now[owners - 1] += 1
 
     def _meet_in_turn(self, left: Array, places: Array, rows: Array, looks: bool) -> None:
-        """Each row in turn leaves its knowledge at its place; if it looks, it gains the knowledge found there."""
+        """Let each row in turn leave its knowledge at its place and, if it `looks`, gain the knowledge found there."""
         if not looks and (places == places[0]).all():
             np.maximum(left[places[0]], rows.max(0), out=left[places[0]])
             return
@@ -87,7 +87,7 @@ class Clocks:
                 row[:] = here
 
     def meet_widely(self, buffer: Storage, owners: Array, *, looks: bool) -> None:
-        """Owners have made atomics, each at many places, which count as one place."""
+        """Record that owners have made atomics, each at many places, which count as one place."""
         self._places(buffer, owners[:0], 1)
         mine = owners - 1
         widely, everything = self._widely[buffer.index], self._all[buffer.index]
@@ -99,7 +99,7 @@ class Clocks:
         self._now[mine] += 1
 
     def look(self, buffer: Storage, index: Array, size: int, owners: Array) -> None:
-        """Owners have loaded elements on which atomics were made."""
+        """Record that owners have loaded elements on which atomics were made."""
         if buffer.index not in self._left or not owners.size:
             return
         left, places = self._places(buffer, index, size)
@@ -111,13 +111,13 @@ class Clocks:
             self.known[mine] = np.maximum(self.known[mine], self._all[buffer.index])
 
     def follow(self, owners: Array, others: Array) -> None:
-        """Owners have seen the stores of others, and gain their knowledge."""
+        """Give owners the knowledge of others, whose stores they have seen."""
         programs = len(self.known)
         pairs = np.unique((owners.astype(np.int64) - 1) * programs + (others - 1))
         np.maximum.at(self.known, pairs // programs, self.known[pairs % programs])
 
     def _distinct(self, owners: Array) -> Array:
-        """The distinct programs among `owners`, numbered from 0."""
+        """Return the distinct programs among `owners`, numbered from 0."""
         marks = np.zeros(len(self.known), bool)
         marks[owners - 1] = True
         return np.flatnonzero(marks)

@@ -50,7 +50,7 @@ def _programs(machine: Machine, op: Op, _: list[Any], __: Env, ___: Array | None
 
 
 def _side(machine: Machine, condition: Array, active: Array | None) -> tuple[Array | None, Array | None, bool | None]:
-    """The programs that take each side of a branch; and which side, if all active programs take the same."""
+    """Return the programs that take each side of a branch; and which side, if all active programs take the same."""
     if condition.size == 1:
         return active, active, bool(condition.reshape(-1)[0])
     yes = condition if active is None else condition & active
@@ -72,8 +72,8 @@ def _if(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | N
 
 
 def _looped(run: Callable[..., Any]) -> Callable[..., Any]:
-    """A loop that tells how many rounds it has made where a limit ends it. Of loops in each other, the one with most
-    speaks."""
+    """Return a loop that tells how many iterations it has made where a limit ends it. Of nested loops, the one with
+    most iterations tells."""
 
     def looped(machine: Machine, op: Op, *rest: Any) -> Any:
         before = machine.rounds
@@ -169,7 +169,8 @@ _REDUCERS = {
 
 
 def _reducer(machine: Machine, block: BasicBlock) -> np.ufunc | None:
-    """NumPy's function for a body of a single operation, directly or through functions; None for other bodies."""
+    """Return NumPy's function for a body of a single operation, directly or through functions; None for other
+    bodies."""
     for _ in range(MOST_INDIRECTIONS):
         if len(block.ops) != 2 or len(block.arguments) != 2 or block.ops[0].operands != block.arguments:
             return None
@@ -189,7 +190,7 @@ MOST_INDIRECTIONS = 4
 
 
 def _combine(machine: Machine, op: Op, env: Env, left: list[Array], right: list[Array]) -> list[Array]:
-    """The body's results for lanes of two sides: each lane counts as a program."""
+    """Return the body's results for lanes of two sides: each lane counts as a program."""
     shape = left[0].shape
     block, count = op.regions[0][0], machine.count
     flat = [each.reshape(-1) for each in (*left, *right)]
@@ -201,7 +202,7 @@ def _combine(machine: Machine, op: Op, env: Env, left: list[Array], right: list[
 
 
 def _map(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | None) -> list[Value]:
-    """`tl.map_elementwise`: calls a function for each lane, or for `pack` neighbouring ones. Each call counts as a
+    """Run `tl.map_elementwise`: call a function for each lane, or for `pack` neighbouring ones. Each call counts as a
     program."""
     shape, pack, block = op.inputs[0].shape, int(op.attribute("pack")), op.regions[0][0]
     count, numbers, owners = machine.count, machine.numbers, machine.owners
@@ -218,7 +219,7 @@ def _map(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | 
 
 
 def _last(op: Op, values: list[Any]) -> tuple[int, list[Array]]:
-    """The axis of a reduction or scan, and its full tensors with that axis moved to the end."""
+    """Return the axis of a reduction or scan, and its full tensors with that axis moved to the end."""
     axis = int(op.attribute("axis")) + 1
     shape = op.inputs[0].shape
     programs = max(len(each) for each in values)
@@ -244,7 +245,8 @@ def _reduce(machine: Machine, op: Op, values: list[Any], env: Env, _: Array | No
 
 
 def _turned(machine: Machine, op: Op) -> bool:
-    """Whether a reduction or scan has to take another order; notes a function that may depend on the order."""
+    """Return whether a reduction or scan has to take another order, and note a function that may depend on the
+    order."""
     if any_order(op, machine.code.functions):
         return False
     machine.findings.undefined(machine.place(), "reduction", certain=False)
@@ -307,7 +309,7 @@ def _print(machine: Machine, op: Op, values: list[Any], _: Env, active: Array | 
 
 
 def _printed(machine: Machine, op: Op, values: list[Any], prefix: str, active: Array | None) -> Iterator[str]:
-    """The lines of a print: each lane of each value of each program."""
+    """Yield the lines of a print: each lane of each value of each program."""
     place = machine.place()
     tensors = [value if isinstance(value, np.ndarray) else value.address() for value in values]
     # Each program prints at least a line.
@@ -334,7 +336,7 @@ def _barrier(machine: Machine, *_: Any) -> None:
 
 
 def _wait(machine: Machine, *_: Any) -> None:
-    """Notes that a launch waits for the one before it: launches run one after another anyway."""
+    """Note that a launch waits for the one before it: launches run one after another anyway."""
     machine.earlier = None
 
 
@@ -346,8 +348,8 @@ _DEPENDENT = re.compile(r"^griddepcontrol\.(wait|launch_dependents);(?: // dummy
 
 
 def _assembly(op: Op) -> Callable[..., Any]:
-    """Assembly that waits for a launch or lets one begin, as Triton up to 3.8 writes it. All other assembly needs a
-    GPU."""
+    """Return the function of assembly that waits for a launch or lets one begin, as Triton up to 3.8 writes it. All
+    other assembly needs a GPU."""
     match = _DEPENDENT.match(op.strings[0]) if op.strings else None
     if match is None:
         raise Unsupported(INLINE_ASSEMBLY)

@@ -29,7 +29,7 @@ _OVERFLOW = re.compile(r"^(\w+) overflow detected for operation (\w+)$")
 
 
 class Findings(Collected):
-    """Collects the findings about programs, and where their accesses go."""
+    """The collected findings about programs, and where their accesses go."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +45,8 @@ class Findings(Collected):
     def out_of_bounds(
         self, place: Site, access: Any, source: Origin, elements: int, offsets: Array, bad: Array, live: Array | None
     ) -> None:
-        """`bad` are the `live` lanes that lie outside; the arrays have the whole chunk's shape."""
+        """Note an access outside its tensor. `bad` are the `live` lanes that lie outside; the arrays have the whole
+        chunk's shape."""
         rows = bad.reshape(len(bad), -1)
         hit = rows.any(1)
         first, outside = int(np.argmax(hit)), offsets[bad]
@@ -57,7 +58,7 @@ class Findings(Collected):
             masked=live is not None, kept=source.buffer.kept), place.numbers[hit])
 
     def recast(self, place: Site, source: Origin, before: str, after: str) -> None:
-        """Notes a pointer that goes on as one to elements of another size."""
+        """Note a pointer that goes on as one to elements of another size."""
         self._add(("recast", place.kernel, place.line), lambda: Recast(
             kernel=place.kernel, line=place.line, tensor=source.name[:200], given=source.buffer.given, before=before,
             after=after))
@@ -82,7 +83,7 @@ class Findings(Collected):
         self, place: Site, what: Undefinable, source: Origin | None = None, *, element: int = 0,
         programs: Sequence[int] = (), certain: bool = True, line: int = 0,
     ) -> None:
-        """Notes undefined behaviour. `line` is given if it is not the place's."""
+        """Note undefined behaviour. `line` is given if it is not the place's."""
         line = line or place.line
         self._add(("undefined", what, place.kernel, line), lambda: Undefined(
             what=what, kernel=place.kernel, line=line, tensor="" if source is None else source.name[:200],
@@ -90,7 +91,7 @@ class Findings(Collected):
             programs=[place.program(number) for number in programs], certain=certain))
 
     def failed(self, place: Site, message: str, first: int) -> None:
-        """Notes an assertion that does not hold in a program: Triton's own about overflow, or the student's."""
+        """Note an assertion that does not hold in a program: Triton's own about overflow, or the student's."""
         program = place.program(place.numbers[first])
         if overflow := _OVERFLOW.match(message):
             self._add(("overflow", place.kernel, place.line, message), lambda: Overflow(

@@ -1,4 +1,5 @@
-"""Running a launch: its arguments as values, and its programs in chunks, or one by one if they wait for each other."""
+"""The run of a launch: its arguments as values, and its programs in chunks, or one by one if they wait for each
+other."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def run_launch(
     launch: Launch, kernel: Kernel, buffers: list[Storage], budget: Budget, findings: Findings, mode: Mode,
     meter: TileMeter | None = None, earlier: EarlierLaunches | None = None,
 ) -> None:
-    """Runs a launch. `earlier` are the earlier launches of the same call; this one is added to them. Raises
+    """Run a launch. `earlier` are the earlier launches of the same call; this one is added to them. Raises
     LaunchStopped if it could not begin or stopped before its end."""
     if prod(launch.grid) == 0:
         findings.empty(EmptyGrid(kernel=kernel.name, line=launch.line, grid=launch.grid))
@@ -85,7 +86,7 @@ class _LaunchRun:
         return (self.machine.line() if self.machine is not None else 0) or self.launch.line
 
     def run(self, waits: EarlierLaunches | None) -> Machine:
-        """Runs the launch, after `waits`, which it has to wait for. Returns the machine that ran it."""
+        """Run the launch, after `waits`, which it has to wait for. Returns the machine that ran it."""
         arguments, behind = _arguments(self.launch, self.code, self.buffers)
         self.stored, self.loaded = (
             {buffer.index for buffer, has in zip(behind, which, strict=True) if buffer and has}
@@ -104,7 +105,7 @@ class _LaunchRun:
         return self._run_chunks(arguments, 1, turned, waits)
 
     def _chunk(self, turned: bool) -> int:
-        """How many programs run at once. Raises Limit."""
+        """Return how many programs run at once. Raises Limit."""
         if self.total > MOST_PROGRAMS:
             raise Limit("operations")
         chunk = min(self.total, max(1, LANES // self.code.largest))
@@ -118,7 +119,7 @@ class _LaunchRun:
         return chunk
 
     def _contents(self) -> dict[int, tuple[Array, Array | None]]:
-        """Copies of the buffers that the launch stores to, if it may have to begin anew."""
+        """Return copies of the buffers that the launch stores to, if it may have to begin anew."""
         before = {}
         for index in self.stored if self.code.spins else ():
             raw, written = self.buffers[index].raw, self.buffers[index].written
@@ -127,7 +128,7 @@ class _LaunchRun:
         return before
 
     def _run_chunks(self, arguments: list[Value], size: int, turned: bool, waits: EarlierLaunches | None) -> Machine:
-        """Runs all programs on a new machine, `size` at once. Raises Limit."""
+        """Run all programs on a new machine, `size` at once. Raises Limit."""
         launch = self.launch
         machine = self.machine = Machine(
             self.code, self.kernel.name, launch.grid, self.stored, self.budget, self.mode, self.meter, waits)
@@ -151,7 +152,7 @@ class _LaunchRun:
 
 
 def _resident(launch: Launch, mode: Mode) -> int:
-    """The most programs of a launch that the device holds at a time, without regard to registers and memory."""
+    """Return the most programs of a launch that the device holds at a time, without regard to registers and memory."""
     if mode.device is None:
         return MOST_PROGRAMS
     each, _ = occupancy(mode.device, launch.threads, 1, launch.shared)
@@ -161,7 +162,8 @@ def _resident(launch: Launch, mode: Mode) -> int:
 def _arguments(
     launch: Launch, code: Code, buffers: list[Storage]
 ) -> tuple[list[Value], list[Storage | None]]:
-    """The values of the entry's arguments, and the buffers behind them. Shape and strides follow a descriptor."""
+    """Return the values of the entry's arguments, and the buffers behind them. Shape and strides follow a
+    descriptor."""
     function = code.functions[code.entry]
     kinds, names = function.blocks[0].types, function.names
     values: list[Value] = []

@@ -23,7 +23,7 @@ def _torch(function: Callable[..., torch.Tensor]) -> Callable[..., Array]:
 
 
 def _bits(function: Callable[[int], int], bits: int) -> Callable[[Array], Array]:
-    """Applies a function of an integer's bits, element by element."""
+    """Return a function of arrays that applies a function of an integer's bits, element by element."""
     return lambda values: np.array(
         [function(int(each) % (1 << bits)) for each in values.reshape(-1)], np.uint64).astype(np.int64).reshape(
             values.shape)
@@ -41,7 +41,7 @@ def _converted(integer: type, rounded: Callable[[Array], Array]) -> Callable[[Ar
 
 
 def _away(values: Array) -> Array:
-    """Rounds halves away from zero."""
+    """Round to integers, halves away from zero."""
     return np.trunc(values + np.copysign(values.dtype.type(0.5), values)) if values.size else values
 
 
@@ -64,7 +64,7 @@ def _reciprocal_root(values: Array) -> Array:
 erf = _torch(torch.erf)
 
 def _gamma(values: Array) -> Array:
-    """Γ from ln |Γ| and its sign, which is negative where the floor of a negative argument is odd."""
+    """Return Γ from ln |Γ| and its sign, which is negative where the floor of a negative argument is odd."""
     size = np.exp(_torch(torch.lgamma)(values))
     return np.where((values < 0) & (np.mod(np.floor(values), 2) == 1), -size, size)
 

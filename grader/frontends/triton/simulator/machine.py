@@ -36,7 +36,7 @@ class EarlierLaunches:
         self.ahead = False
 
     def followed_by(self, machine: Machine) -> None:
-        """Adds a launch, which may have waited for the earlier ones."""
+        """Add a launch, which may have waited for the earlier ones."""
         if machine.earlier is None:
             self.writers, self.ahead = {}, False
         self.writers.update(machine.shadows)
@@ -44,8 +44,8 @@ class EarlierLaunches:
 
 
 class Machine(State):
-    """Runs the programs of a launch. `earlier` are launches that it has not waited for. `ahead`: it lets the next one
-    begin early."""
+    """The machine that runs the programs of a launch. `earlier` are launches that it has not waited for. `ahead`: it
+    lets the next one begin early."""
 
     def __init__(
         self, code: Code, kernel: str, grid: tuple[int, int, int], stored: set[int], budget: Budget, mode: Mode,
@@ -62,7 +62,7 @@ class Machine(State):
         self.shadows: dict[int, Shadow] = {}
 
     def run(self, arguments: list[Value], numbers: Array) -> None:
-        """Runs a chunk: the programs of these numbers (int32), to their ends."""
+        """Run a chunk: the programs of these numbers (int32), to their ends."""
         self.numbers = numbers
         self.owners = self.numbers + np.int32(1)
         self.count = numbers.size
@@ -70,7 +70,7 @@ class Machine(State):
             self.call(self.code.entry, arguments, None)
 
     def call(self, name: str, arguments: list[Value], active: Array | None) -> list[Value]:
-        """Calls a function. Returns its results."""
+        """Call a function. Returns its results."""
         function = self.code.functions.get(name)
         if function is None or len(function.blocks[0].arguments) != len(arguments):
             raise Unsupported(f"a call of {name[:100]}")
@@ -85,7 +85,7 @@ class Machine(State):
         return self._follow(function.blocks, env, active)
 
     def block(self, block: BasicBlock, env: Env, active: Array | None) -> tuple[Op | None, list[Value]]:
-        """Runs a block. Returns the operation that ends it, and the values of its operands."""
+        """Run a block. Returns the operation that ends it, and the values of its operands."""
         budget = self.budget
         for op in block.ops:
             values: list[Any] = [env[name] for name in op.operands]
@@ -114,7 +114,7 @@ class Machine(State):
         return None, []
 
     def _follow(self, blocks: list[BasicBlock], env: Env, active: Array | None) -> list[Value]:
-        """Runs a function of several blocks: always the earliest block that programs wait at."""
+        """Run a function of several blocks: always the earliest block that programs wait at."""
         index = {block.label: number for number, block in enumerate(blocks)}
         waiting: dict[int, Array] = {0: np.ones(self.count, bool) if active is None else active}
         returned: list[Value] | None = None

@@ -39,7 +39,7 @@ from grader.ptx.allocation import zeros
 
 
 def prepare() -> None:
-    """Prepares the process from which simulators are forked."""
+    """Prepare the fork server of simulators."""
     warm_up()
 
 
@@ -47,7 +47,7 @@ def run(
     plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), operations: int = 1 << 40,
     seconds: float = inf, mode: Mode = AS_WRITTEN, twice: Collection[int] = (), watch: Watch | None = None,
 ) -> Result:
-    """Runs the first call of a plan and, with two `memories`, the steady call after it.
+    """Run the first call of a plan and, with two `memories`, the steady call after it.
 
     Each call has its own memory of the given buffers: writable arrays of bytes, in the order of their indices. Lines
     refer to the file of `mode`, or to that of a kernel's entry. Launches of the kernels `twice` are made twice.
@@ -106,7 +106,7 @@ def _simulated(findings: Findings, budget: Budget, meter: TileMeter | None) -> S
 
 
 def serve(channel: Channel) -> None:
-    """Answers requests until the judge hangs up."""
+    """Answer requests until the judge hangs up."""
     serving.serve(channel, SIMULATOR_REQUEST, _answer)
 
 

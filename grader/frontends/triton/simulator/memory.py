@@ -28,7 +28,7 @@ def _both(left: Array | None, right: Array | None) -> Array | None:
 
 
 def taking_part(mask: Array | None, active: Array | None, rank: int) -> Array | None:
-    """The lanes of active programs that the mask leaves on; None if all lanes take part."""
+    """Return the lanes of active programs that the mask leaves on; None if all lanes take part."""
     if mask is not None and mask.ndim <= rank:
         mask = mask.reshape(mask.shape[:1] + (1,) * rank)
     live = _both(mask, None if active is None else active.reshape((-1,) + (1,) * rank))
@@ -44,7 +44,7 @@ def _lanes(op: Op, value: Value) -> tuple[Pointers, Array | None]:
 
 
 def by_source(pointer: Pointers, live: Array | None) -> list[tuple[Origin, Array | None]]:
-    """Each source of the pointers, with the lanes that point into it."""
+    """Return each source of the pointers, with the lanes that point into it."""
     if pointer.which is None:
         return [(pointer.sources[0], live)]
     return [(source, _both(pointer.which == number, live)) for number, source in enumerate(pointer.sources)]
@@ -54,7 +54,7 @@ def inside_of(
     machine: Machine, access: str, source: Origin, elements: int, offsets: Array | Ramp, live: Array | None,
     masked: bool,
 ) -> Array | None:
-    """The lanes that take part and lie inside the buffer; records those that lie outside."""
+    """Return the lanes that take part and lie inside the buffer, and record those that lie outside."""
     if access != "granule":
         machine.accesses.note(machine, access, source, offsets, live, source.buffer.raw.size // max(1, elements))
     last = offsets.last() if isinstance(offsets, Ramp) else offsets
@@ -98,8 +98,8 @@ def note_unwritten(
 def _gathered(
     machine: Machine, live: Array | None, shape: tuple[int, ...], offsets: Array | Ramp, values: Array | None = None
 ) -> tuple[LaneValues, Array, Array]:
-    """`flat` with the offsets as an index, in runs if whole runs are on or off. Owners have the index's shape, or
-    broadcast to it."""
+    """Return `flat` with the offsets as an index, in runs if whole runs are on or off. Owners have the index's shape,
+    or broadcast to it."""
     if isinstance(offsets, Ramp) and (live is None or live.shape[-1] == 1):
         base, owners = flat(machine, live, (*shape[:-1], 1), offsets.base)
         runs: Array = np.zeros(0)
@@ -113,7 +113,7 @@ def _gathered(
 
 
 def _split(live: Array | None, shape: tuple[int, ...]) -> list[Array | None]:
-    """The runs that are on as a whole, and the other lanes that are on."""
+    """Return the runs that are on as a whole, and the other lanes that are on."""
     if live is None or live.shape[-1] == 1 != shape[-1]:
         return [live]
     whole = live.all(-1, keepdims=True)
@@ -121,7 +121,8 @@ def _split(live: Array | None, shape: tuple[int, ...]) -> list[Array | None]:
 
 
 def shadow_of(machine: Machine, source: Origin, size: int) -> Shadow | None:
-    """The shadow of a buffer in this launch; None if the launch does not store to it, or the element size differs."""
+    """Return the shadow of a buffer in this launch; None if the launch does not store to it, or the element size
+    differs."""
     if source.buffer.index not in machine.stored:
         return None
     shadow = machine.shadows.get(source.buffer.index)
@@ -132,12 +133,12 @@ def shadow_of(machine: Machine, source: Origin, size: int) -> Shadow | None:
 
 
 def _numbers(machine: Machine, live: Array | None, shape: tuple[int, ...], offsets: Array | Ramp) -> Array:
-    """The numbers of the lanes that take part, counted within a program, in the order of `_gathered`."""
+    """Return the numbers of the lanes that take part, counted within a program, in the order of `_gathered`."""
     return _gathered(machine, live, shape, offsets, np.arange(prod(shape), dtype=np.int32).reshape(shape))[1]
 
 
 def _filler(machine: Machine, element: str) -> Any:
-    """The value of lanes that a mask without `other` switched off."""
+    """Return the value of lanes that a mask without `other` switched off."""
     kind = KEPT[element]
     if not machine.masked_is_nan or kind.kind == "b":
         return kind.type(0)
@@ -147,7 +148,7 @@ def _filler(machine: Machine, element: str) -> Any:
 def _read(
     machine: Machine, pointer: Pointers, mask: Array | None, other: Any, active: Array | None, masked: bool
 ) -> Array:
-    """The values that pointers point to; for lanes that take no part `other`, or `_filler` if that is None."""
+    """Return the values that pointers point to; for lanes that take no part `other`, or `_filler` if that is None."""
     element, offsets = pointer.element, pointer.offsets
     size, op = STORED[element].itemsize, machine.op
     live = taking_part(mask, active, offsets.ndim - 1)
@@ -195,7 +196,7 @@ def load(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], activ
 
 
 def load_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> Array:
-    """`tt.descriptor_load`: lanes beyond the tensor get padding."""
+    """Run `tt.descriptor_load`: lanes beyond the tensor get padding."""
     descriptor = values[0].at(values[1:])
     note_descriptor(machine, descriptor, active)
     pointer, inside = descriptor.lanes(list(range(len(descriptor.block.shape))))
@@ -248,7 +249,7 @@ def store(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], acti
 
 
 def store_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
-    """`tt.descriptor_store`: stores nothing beyond the tensor, except for the rest of a granule."""
+    """Run `tt.descriptor_store`: store nothing beyond the tensor, except for the rest of a granule."""
     descriptor = values[0].at(values[1:-1])
     note_descriptor(machine, descriptor, active)
     shape = descriptor.block.shape
@@ -268,7 +269,8 @@ def store_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value]
 
 
 def gather_rows(machine: Machine, _: Op, values: list[Any], __: dict[str, Value], active: Array | None) -> Array:
-    """`tt.descriptor_gather`: a row of the block's width for each row number; lanes beyond the tensor get padding."""
+    """Run `tt.descriptor_gather`: load a row of the block's width for each row number; lanes beyond the tensor get
+    padding."""
     descriptor = values[0].at([np.zeros(1, np.int32), values[2]])
     note_descriptor(machine, descriptor, active)
     pointer, inside = descriptor.rows(values[1])
@@ -277,7 +279,7 @@ def gather_rows(machine: Machine, _: Op, values: list[Any], __: dict[str, Value]
 
 
 def scatter_rows(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
-    """`tt.descriptor_scatter`: the reverse of a gather; stores nothing beyond the tensor."""
+    """Run `tt.descriptor_scatter`, the reverse of a gather; store nothing beyond the tensor."""
     descriptor = values[0].at([np.zeros(1, np.int32), values[2]])
     note_descriptor(machine, descriptor, active)
     pointer, inside = descriptor.rows(values[1])
@@ -285,7 +287,7 @@ def scatter_rows(machine: Machine, op: Op, values: list[Any], _: dict[str, Value
 
 
 def make_block(_: Machine, op: Op, values: list[Any], __: dict[str, Value], ___: Array | None) -> BlockPointer:
-    """`tt.make_tensor_ptr` and `tt.make_tensor_descriptor`: base, shape, strides; only the former has offsets."""
+    """Run `tt.make_tensor_ptr` or `tt.make_tensor_descriptor`: base, shape, strides; only the former has offsets."""
     block = op.types[0].pointee
     rank = len(block.shape)
     numbers = [each.astype(np.int64) for each in values[1:]]

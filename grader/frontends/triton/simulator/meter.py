@@ -1,4 +1,4 @@
-"""Counts the loads and stores of programs: only in a run with a `Watch`."""
+"""A count of the loads and stores of programs: only in a run with a `Watch`."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from grader.plan.traffic import Kind
 
 
 class TileMeter(Meter):
-    """Counts accesses to tiles."""
+    """A counter of accesses to tiles."""
 
     def counts_alone(self, kernel: Kernel) -> bool:
-        """Whether to run a kernel without the operations that only its answer needs. A run that asks for the bytes of
-        the output is followed by another, so it does this only for kernels with products, which take most time."""
+        """Return whether to run a kernel without the operations that only its answer needs. A run that asks for the
+        bytes of the output is followed by another, so it does this only for kernels with products, which take most
+        time."""
         return self.counts and (self._watch.touched != "output" or "tt.dot" in kernel.text)
 
     def access(
         self, state: State, access: Kind, source: Origin, size: int, offsets: Array | Ramp, live: Array | None,
         active: Array | None,
     ) -> None:
-        """Notes an access to elements of `size` bytes. `live` are the lanes of `active` programs that are on and lie
+        """Note an access to elements of `size` bytes. `live` are the lanes of `active` programs that are on and lie
         inside."""
         to_output = access != "load" and source.buffer.given == self._output
         if self._watch.touched == "output" and not to_output:

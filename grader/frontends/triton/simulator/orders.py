@@ -28,7 +28,7 @@ Run = Callable[..., Any]
 
 
 def hints_of(op: Op) -> dict[str, list[int]]:
-    """The kernel's promises about a result, along each dimension: `{"divisibility": [16]}`."""
+    """Return the kernel's promises about a result, along each dimension: `{"divisibility": [16]}`."""
     if "{" not in op.body:
         return {}
     return {name: [min(int(each), MOST_HINT) for each in numbers.split(",")]
@@ -36,7 +36,8 @@ def hints_of(op: Op) -> dict[str, list[int]]:
 
 
 def check_hints(op: Op, hints: dict[str, list[int]]) -> Run:
-    """Runs an operation and checks the promises about its result; in another order the result is as promised."""
+    """Return a function that runs an operation and checks the promises about its result; in another order the result is
+    as promised."""
     pure, run, shape = op.pure, op.run, op.types[0].shape
     item = STORED[op.types[0].pointee.element].itemsize if op.types[0].element == "ptr" else 1
 
@@ -67,7 +68,8 @@ def check_hints(op: Op, hints: dict[str, list[int]]) -> Run:
 
 
 def _promised(values: Array, name: str, axis: int, size: int) -> Array:
-    """The integers as promised: moved so that the first lane is a multiple, or derived from each group's first lane."""
+    """Return the integers as promised: moved so that the first lane is a multiple, or derived from each group's first
+    lane."""
     if name == "divisibility":
         first = values if values.ndim == 1 else values.take([0], axis)
         return values - (first.astype(np.int64) % size).astype(values.dtype)
@@ -83,8 +85,9 @@ def _promised(values: Array, name: str, axis: int, size: int) -> Array:
 
 
 def _trusted(functions: dict[str, Function]) -> set[Op]:
-    """The operations with a hint that an access relies on: their results lead to a mask, or to pointers whose mask does
-    not treat lanes one by one. A mask does, whatever the pointers promise, unless its bounds are known multiples of 16.
+    """Return the operations with a hint that an access relies on: their results lead to a mask, or to pointers whose
+    mask does not treat lanes one by one. A mask does, whatever the pointers promise, unless its bounds are known
+    multiples of 16.
     """
     hints = [(name, op) for name, function in functions.items() for op in walk(function.blocks)
              if op.results and hints_of(op)]
@@ -122,7 +125,8 @@ def _trusted(functions: dict[str, Function]) -> set[Op]:
 
 
 def reorder(op: Op) -> Run | None:
-    """Runs a reshape or concatenation that may put its elements in any order: in memory's order, or reversed."""
+    """Return a function that runs a reshape or concatenation which may put its elements in any order: in memory's
+    order, or reversed."""
     if op.name != "tt.cat" and "allow_reorder" not in op.body:
         return None
     pure, shape = tensorwise(op), op.types[0].shape
@@ -141,7 +145,7 @@ def reorder(op: Op) -> Run | None:
 
 
 def recast(op: Op) -> Run | None:
-    """Runs a cast of a pointer to one to elements of another size."""
+    """Return a function that runs a cast of a pointer to one to elements of another size."""
     if op.inputs[0].element != "ptr":
         return None
     before, after = (each.pointee.element for each in (op.inputs[0], op.types[0]))
@@ -156,7 +160,8 @@ def recast(op: Op) -> Run | None:
 
 
 def gather_open(op: Op) -> Run:
-    """Runs `tt.gather`: an index outside takes the nearest element, or in another order that of the other end."""
+    """Return a function that runs `tt.gather`: an index outside takes the nearest element, or in another order that of
+    the other end."""
     pure, axis, source, shape = tensorwise(op), int(op.attribute("axis")), op.inputs[0].shape, op.types[0].shape
 
     def run(machine: Machine, op: Op, values: list[Any], _: Any, active: Array | None) -> Any:
@@ -175,8 +180,8 @@ def gather_open(op: Op) -> Run:
 
 
 def _vanishes(loop: Op) -> bool:
-    """Whether a loop only repeats plain loads of one place until their value changes. A compiler may assume that such a
-    loop ends, and remove it ("Forward progress" in the LLVM Language Reference)."""
+    """Return whether a loop only repeats plain loads of one place until their value changes. A compiler may assume that
+    such a loop ends, and remove it ("Forward progress" in the LLVM Language Reference)."""
     inner = [op for region in loop.regions for op in walk(region)]
     loads = [op for op in inner if op.name == "tt.load"]
     made = {value for op in inner for value in op.results} | {
@@ -187,7 +192,7 @@ def _vanishes(loop: Op) -> bool:
 
 
 def _endless(loop: Op) -> bool:
-    """Whether the condition of a loop is made of what no round changes, so that it stays true once it is."""
+    """Return whether the condition of a loop is made of what no iteration changes, so that it stays true once it is."""
     (before,), (after,) = loop.regions
     condition, end = before.ops[-1], after.ops[-1]
     kept = dict(zip(after.arguments, condition.operands[1:], strict=True))
@@ -199,7 +204,7 @@ def _endless(loop: Op) -> bool:
 
 
 def _waits(functions: dict[str, Function]) -> set[Op]:
-    """The loads by which a program may wait: volatile ones, and those that decide whether a loop goes on."""
+    """Return the loads by which a program may wait: volatile ones, and those that decide whether a loop goes on."""
     ops = [op for function in functions.values() for op in walk(function.blocks)]
     loads = {op for op in ops if op.name == "tt.load" and "isVolatile = true" in op.body}
     waiting = [deciding for op in ops if op.name == "scf.while" for deciding in _deciding(op)]
@@ -215,8 +220,8 @@ def _waits(functions: dict[str, Function]) -> set[Op]:
 
 
 def _deciding(loop: Op) -> list[Op]:
-    """The operations of a loop that decide whether it goes on. Sibling regions may use the same name for different
-    values, which then count as one."""
+    """Return the operations of a loop that decide whether it goes on. Sibling regions may use the same name for
+    different values, which then count as one."""
     made: dict[str, list[str]] = {}
     makes: dict[str, list[Op]] = {}
 
@@ -225,7 +230,7 @@ def _deciding(loop: Op) -> list[Op]:
             made.setdefault(name, []).append(value)
 
     def follow(op: Op) -> None:
-        """Notes which values each value of an operation with blocks is made of."""
+        """Note which values each value of an operation with blocks is made of."""
         blocks = [block for region in op.regions for block in region]
         ends = [block.ops[-1].operands if block.ops else [] for block in blocks]
         if op.name == "scf.while":
@@ -268,7 +273,7 @@ _OPEN: dict[str, Callable[[Op], Run | None]] = {
 
 
 def settle(functions: dict[str, Function]) -> None:
-    """Replaces operations that leave something open by functions that note it."""
+    """Replace operations that leave something open by functions that note it."""
     relied = _trusted(functions)
     for op in _waits(functions):
         op.waits = True
@@ -294,7 +299,7 @@ _DEPTH = 4
 
 
 def any_order(op: Op, functions: dict[str, Function]) -> bool:
-    """Whether a reduction is known to have the same result in any order, apart from rounding."""
+    """Return whether a reduction is known to have the same result in any order, apart from rounding."""
     block = op.regions[0][0]
     for _ in range(_DEPTH):
         if len(block.ops) != 2:
@@ -315,7 +320,7 @@ def any_order(op: Op, functions: dict[str, Function]) -> bool:
 
 
 def _early(op: Op) -> set[Op]:
-    """The loads of a loop that a GPU's compiler may make some rounds ahead."""
+    """Return the loads of a loop that a GPU's compiler may make some iterations ahead."""
     body = op.regions[0][0].ops
     if any(each.name in ("scf.for", "scf.while") for each in body):
         return set()

@@ -1,4 +1,4 @@
-"""A loop whose loads a GPU's compiler may make some rounds ahead."""
+"""A loop whose loads a GPU's compiler may make some iterations ahead."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.frontends.triton.simulator.types import Array
 
 
 class Pipeline:
-    """A loop under way. Its `loads` may be made some rounds ahead, before the stores of the rounds between.
+    """A loop under way. Its `loads` may be made some iterations ahead, before the stores of the iterations between.
 
     They are all loads of blocks if the loop states a number of stages, else the loads that lead to a product.
     """
@@ -23,16 +23,16 @@ class Pipeline:
         self._before: deque[dict[int, Array]] = deque(maxlen=max(1, stages))
 
     def begin(self) -> None:
-        """Begins another round."""
+        """Begin another iteration."""
         self._before.append({})
 
     def keep(self, buffer: Storage, copied: bool) -> None:
-        """Notes a store before it is made; with `copied` keeps the buffer's contents."""
+        """Note a store before it is made; with `copied` keep the buffer's contents."""
         self.stored.add(buffer.index)
         if copied and self._before and buffer.index not in self._before[-1]:
             self._before[-1][buffer.index] = buffer.raw.copy()
 
     def early(self, buffer: Storage) -> Storage:
-        """The buffer as it was when the load of this round could be made at the earliest."""
+        """Return the buffer as it was when the load of this iteration could be made at the earliest."""
         old = next((each[buffer.index] for each in self._before if buffer.index in each), None)
         return buffer if old is None else Storage(buffer.index, old, None, buffer.given)

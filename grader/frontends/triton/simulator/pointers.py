@@ -24,7 +24,7 @@ class Storage(BufferMemory):
     """The memory of a buffer."""
 
     def data(self, element: str) -> Array:
-        """All whole elements, as memory holds them."""
+        """Return all whole elements, as memory holds them."""
         kept = STORED[element]
         return self.raw[: self.raw.size // kept.itemsize * kept.itemsize].view(kept)
 
@@ -53,7 +53,7 @@ class Pointers:
         self.sources, self.which, self.offsets, self.element = sources, which, offsets, element
 
     def map(self, function: Callable[[Any], Any]) -> Pointers:
-        """The same pointers, in another shape."""
+        """Return the same pointers in another shape."""
         which = None if self.which is None else function(self.which)
         return Pointers(self.sources, which, function(self.offsets), self.element)
 
@@ -62,7 +62,7 @@ class Pointers:
         return self.offsets.size
 
     def add(self, offsets: Array | Ramp) -> Pointers:
-        """These pointers moved by as many elements; runs stay runs."""
+        """Return these pointers moved by `offsets` elements; runs stay runs."""
         mine = self.offsets
         if isinstance(offsets, Ramp) and offsets.base.dtype != np.int64:
             offsets = plain(offsets) if offsets.wraps() else Ramp(offsets.base.astype(np.int64), offsets.length)
@@ -80,7 +80,7 @@ class Pointers:
         return Pointers(self.sources, self.which, offsets // new, after)
 
     def merge(self, condition: Array, other: Pointers) -> Pointers:
-        """These pointers where the condition holds, the others elsewhere."""
+        """Return these pointers where the condition holds, the others elsewhere."""
         if condition.ndim < self.offsets.ndim:
             condition = condition.reshape(condition.shape[:1] + (1,) * (self.offsets.ndim - 1))
         offsets = np.where(condition, plain(self.offsets), plain(other.offsets))
@@ -124,7 +124,7 @@ class BlockPointer:
         return BlockPointer(self.base, self.shape, self.strides, moved, self.block, self.padding)
 
     def lanes(self, checked: list[int]) -> tuple[Pointers, Array | None]:
-        """A pointer for each lane, and which lanes lie inside along the checked dimensions, None if all do."""
+        """Return a pointer for each lane, and which lanes lie inside along the checked dimensions, None if all do."""
         rank = len(self.block.shape)
         offsets: Array | Ramp = plain(self.base.offsets).reshape((-1,) + (1,) * rank)
         inside: Array | None = None
@@ -146,8 +146,8 @@ class BlockPointer:
         return Pointers(self.base.sources, which, offsets, self.base.element), inside
 
     def rows(self, numbers: Array) -> tuple[Pointers, Array]:
-        """A pointer for each lane of rows of a tensor of two dimensions, by their numbers (int32, one axis beside that
-        of programs); and which lanes lie inside."""
+        """Return a pointer for each lane of rows of a tensor of two dimensions, by their numbers (int32, one axis
+        beside that of programs); and which lanes lie inside."""
         rows = numbers.astype(np.int64)[:, :, None]
         columns = _column(self.offsets[1], 2) + np.arange(self.block.shape[1], dtype=np.int64)
         (height, width), (down, across) = ([_column(each, 2) for each in pair] for pair in (self.shape, self.strides))
@@ -175,7 +175,7 @@ Value = Array | Ramp | Pointers | BlockPointer
 
 
 def merge(active: Array | None, new: Value, old: Value) -> Value:
-    """A variable's value after only the active programs have set it anew."""
+    """Return a variable's value after only the active programs have set it anew."""
     if active is None or new is old:
         return new
     new, old = plain(new), plain(old)

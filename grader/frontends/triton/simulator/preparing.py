@@ -1,4 +1,5 @@
-"""Makes a kernel's text ready to run: gives each operation its function, and finds what is known before any launch."""
+"""The preparation of a kernel's text: each operation gets its function, and what is known before any launch is
+found."""
 
 from __future__ import annotations
 
@@ -37,8 +38,8 @@ _known: dict[str, Code | Located] = {}
 
 
 def prepare_code(kernel: Kernel, *, counting: bool = False) -> Code:
-    """A kernel's code, which is kept for the next launch. `counting` is for a run that only counts which memory it
-    touches: it leaves out Triton's checks and matrix products, which take most of the time.
+    """Return a kernel's code, which is cached for the next launch. `counting` is for a run that only counts which
+    memory it touches: it leaves out Triton's checks and matrix products, which take most of the time.
 
     Raises Located for an operation that the simulator does not know.
     """
@@ -89,7 +90,7 @@ def _prepare(text: str, symbol: str, counting: bool) -> Code:
 
 
 def _prune(blocks: list[BasicBlock], uses: Counter[str]) -> None:
-    """Removes assertions, and operations that nothing needs then. `uses` counts the uses of each value."""
+    """Remove assertions, and operations that nothing needs then. `uses` counts the uses of each value."""
     for block in reversed(blocks):
         kept = []
         for op in reversed(block.ops):
@@ -102,7 +103,7 @@ def _prune(blocks: list[BasicBlock], uses: Counter[str]) -> None:
 
 
 def is_relaxed(op: Op) -> bool:
-    """Whether an atomic does not order what comes before and after it for all programs."""
+    """Return whether an atomic leaves what comes before and after it unordered for some programs."""
     if op.name not in _ATOMICS:
         return False
     *_, order, scope = [""] + [each.strip() for each in op.body.split("%")[0].split(",") if each.strip()]
@@ -149,7 +150,7 @@ def _uses(op: Op) -> Iterator[str]:
 
 
 def _settle(block: BasicBlock, used: set[str], several: bool) -> None:
-    """Finds the last use of each value of a block. In a function of several blocks, values that any block uses are
+    """Find the last use of each value of a block. In a function of several blocks, values that any block uses are
     kept."""
     last: dict[str, int] = {}
     mine = {name for op in block.ops for name in op.results}
@@ -166,7 +167,7 @@ def _settle(block: BasicBlock, used: set[str], several: bool) -> None:
 
 
 class _Alive:
-    """Counts the most elements that are alive at a time in a program."""
+    """A count of the most elements that are alive at a time in a program."""
 
     def __init__(self, functions: dict[str, Function]) -> None:
         self.functions = functions
@@ -196,12 +197,12 @@ class _Alive:
 
 
 def _reads(blocks: list[BasicBlock], functions: set[str]) -> bool:
-    """Whether blocks read memory, directly or by calling one of these functions."""
+    """Return whether blocks read memory, directly or by calling one of these functions."""
     return any(op.name in READS or (op.name == "tt.call" and callee(op) in functions) for op in walk(blocks))
 
 
 def _reading(functions: dict[str, Function]) -> set[str]:
-    """The functions that read memory, directly or by calls."""
+    """Return the functions that read memory, directly or by calls."""
     callers: dict[str, list[str]] = {}
     for name, each in functions.items():
         for op in walk(each.blocks):
@@ -220,8 +221,8 @@ _POINTS = {"ptr", "block", "descriptor"}
 
 
 def _stores_and_loads(functions: dict[str, Function], entry: Function) -> tuple[list[bool], list[bool]]:
-    """For each argument of the entry, whether stores and loads may go through it. Pointers that meet in an operation
-    count as one."""
+    """Return for each argument of the entry whether stores and loads may go through it. Pointers that meet in an
+    operation count as one."""
     parents: dict[tuple[str, str], tuple[str, str]] = {}
 
     def find(key: tuple[str, str]) -> tuple[str, str]:
@@ -230,7 +231,7 @@ def _stores_and_loads(functions: dict[str, Function], entry: Function) -> tuple[
         return key
 
     def meet(name: str, op: Op, others: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Joins the pointers of an operation and its blocks with `others`. Returns the operation's own."""
+        """Join the pointers of an operation and its blocks with `others`. Returns the operation's own."""
         values = [(value, kind) for value, kind in zip(op.operands, op.inputs, strict=False)]
         values += zip(op.results, op.types, strict=False)
         for block in (block for region in op.regions for block in region):

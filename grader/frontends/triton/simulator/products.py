@@ -69,7 +69,7 @@ def _half_dot(left: Type, right: Type) -> Pure:
 
 
 def _weight(depth: int) -> int:
-    """The cost of an element of a product: a multiply-add takes a fraction of the time of other operations."""
+    """Return the cost of an element of a product: a multiply-add takes a fraction of the time of other operations."""
     return max(1, depth // 8)
 
 
@@ -79,7 +79,8 @@ _FOUR_BITS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3,
 
 
 def _unpacked(values: Array, axis: int) -> Array:
-    """The e2m1 numbers of bytes that hold two along an axis, which counts from the end; the lower bits come first."""
+    """Return the e2m1 numbers of bytes that hold two along an axis, which counts from the end; the lower bits come
+    first."""
     codes = values.view(np.uint8)
     numbers = _FOUR_BITS[np.stack([codes & 15, codes >> 4], -1)]
     moved = np.moveaxis(numbers, -1, codes.ndim + axis + 1)
@@ -89,8 +90,8 @@ def _unpacked(values: Array, axis: int) -> Array:
 
 
 def _scale_of(scale: Array, element: str, wide: str) -> Array:
-    """float32. A scale of eight bits is an exponent (e8m0), which a GPU without such products takes for the bits of a
-    bf16: 0 stands for 0 then, and 255 for NaN."""
+    """Return a scale as float32. A scale of eight bits is an exponent (e8m0), which a GPU without such products takes
+    for the bits of a bf16: 0 stands for 0 then, and 255 for NaN."""
     if element != "i8":
         return scale
     exponents = scale.view(np.uint8).astype(np.uint16)
@@ -100,8 +101,8 @@ def _scale_of(scale: Array, element: str, wide: str) -> Array:
 
 
 def dot_scaled(op: Op) -> Pure:
-    """As GPUs without an instruction for it multiply: the operands are made bf16 with their scales, or fp16 if one of
-    them is fp16."""
+    """Return the function that multiplies as GPUs without an instruction for it do: the operands are made bf16 with
+    their scales, or fp16 if one of them is fp16."""
     match = _SCALED.match(op.body)
     if match is None:
         raise Unsupported(f"{op.name} of another form")
@@ -112,7 +113,7 @@ def dot_scaled(op: Op) -> Pure:
     kinds = list(op.inputs)
 
     def side(values: list[Array], kinds: list[Type], number: int) -> Array:
-        """float32: an operand with its scale, for each program."""
+        """Return an operand with its scale for each program, as float32."""
         matrix = full(values[0], kinds[0].shape)
         across = -1 - number if depth_packed[number] else -2 + number
         numbers = _unpacked(matrix, across) if formats[number] == "e2m1" else convert(matrix, np.dtype(np.float32))

@@ -56,7 +56,7 @@ class Shadow:
         self.when = np.zeros(0, np.int32)
 
     def stored_by(self, index: LaneValues, numbers: Array, barrier: int) -> None:
-        """Notes that lanes of these numbers store at an index."""
+        """Note that lanes of these numbers store at an index."""
         if self.lanes is None:
             self.lanes, self.when = (zeros(self.writer.size, np.int32) for _ in range(2))
         index.put(self.lanes, numbers)
@@ -65,7 +65,7 @@ class Shadow:
     def store(
         self, state: State, source: Origin, data: Array, index: LaneValues, values: Array, owners: Array
     ) -> None:
-        """Stores values at an index of the same shape, for the programs that own them, and reports races."""
+        """Store values at an index of the same shape, for the programs that own them, and report races."""
         if index.low <= self.high and index.high >= self.low:
             before = index.take(self.writer)
             clash = (before != 0) & (before != owners)
@@ -112,8 +112,8 @@ class Shadow:
     def load(
         self, state: State, source: Origin, index: LaneValues, owners: Array, waits: bool, late: Array | None = None
     ) -> None:
-        """Notes a load and reports races. `waits`: a program may wait by this load. `late` programs load the values
-        from before the last store."""
+        """Note a load and report races. `waits`: a program may wait by this load. `late` programs load the values from
+        before the last store."""
         if index.low <= self.high and index.high >= self.low:
             before = index.take(self.writer)
             atomic = None if self.clocks is None or self.atomic is None else index.take(self.atomic)
@@ -154,7 +154,7 @@ class Shadow:
     def _look(
         self, source: Origin, index: LaneValues, before: Array, atomic: Array | None, owners: Array, late: Array | None
     ) -> None:
-        """Owners, except for `late` ones, gain the knowledge of the atomics on the elements that they load."""
+        """Give owners, except for `late` ones, the knowledge of the atomics on the elements that they load."""
         if self.clocks is None or atomic is None:
             return
         owners = np.broadcast_to(owners, before.shape)
@@ -162,21 +162,21 @@ class Shadow:
         self.clocks.look(source.buffer, index.array()[seen], self.size, owners[seen])
 
     def _follow(self, before: Array, atomic: Array | None, owners: Array) -> None:
-        """Owners gain the knowledge of the programs whose stores they wait for."""
+        """Give owners the knowledge of the programs whose stores they wait for."""
         stored = (before != 0) & (before != owners)
         stored = stored if atomic is None else stored & ~atomic
         if self.clocks is not None and stored.any():
             self.clocks.follow(np.broadcast_to(owners, before.shape)[stored], before[stored])
 
     def looked(self, places: Array, owners: Array, same: Array) -> None:
-        """Notes atomics on single elements that may only look at them: those that leave the value the `same`."""
+        """Note atomics on single elements that may only look at them: those that leave the value the `same`."""
         self._follow(self.writer[places], ~same if self.atomic is None else self.atomic[places] | ~same, owners)
 
     def update(
         self, state: State, source: Origin, index: LaneValues, owners: Array, added: Array | None = None
     ) -> None:
-        """Notes atomics that have been made, and reports races: atomics are ordered among each other, but not with
-        loads and stores of other programs. `added` are the numbers that they add, if any."""
+        """Note atomics that have been made, and report races: atomics are ordered among each other, but not with loads
+        and stores of other programs. `added` are the numbers that they add, if any."""
         if self.atomic is None:
             self.atomic = zeros(self.writer.size, bool)
         before, atomic = index.take(self.writer), index.take(self.atomic)
@@ -208,7 +208,7 @@ class Shadow:
             index.put(self.atomic, True)
 
     def _note_other(self, index: LaneValues, before: Array, follows: Array, owners: Array, now: Array) -> None:
-        """Notes for each atomic the other program that made the atomic before it."""
+        """Note for each atomic the other program that made the atomic before it."""
         if self.other is None:
             self.other, self.other_wrote = (zeros(self.writer.size, np.int32) for _ in range(2))
         if follows.any():
@@ -221,7 +221,7 @@ class Shadow:
             self.other[places], self.other_wrote[places] = owners[lost], now[lost]
 
     def _keep(self, data: Array, index: LaneValues, owners: Array, times: Array) -> None:
-        """Notes the values that a store replaces: of several stores by a program at the same time, the first counts."""
+        """Note the values that a store replaces: of several stores by a program at the same time, the first counts."""
         old = bits(index.take(data))
         if self.replaced.size:
             again = (index.take(self.writer) == owners) & (index.take(self.wrote) == times)
@@ -229,7 +229,7 @@ class Shadow:
         self.keep(index, old)
 
     def keep(self, index: LaneValues, old: Array) -> None:
-        """Notes the values that a store or atomic replaces, as bits."""
+        """Note the values that a store or atomic replaces, as bits."""
         if not self.replaced.size:
             self.replaced = zeros(self.writer.size, self.replaced.dtype)
             self.known = zeros(self.writer.size, bool)
@@ -239,8 +239,8 @@ class Shadow:
     def before(
         self, places: Array, owners: Array, live: Array | None, values: Array, data: Array, element: str
     ) -> tuple[Array, Array | None]:
-        """The values of loads that come before the last store or addition wherever nothing orders the two, and the
-        programs, from 0, whose values differ by that. The arrays have the same shape, or broadcast."""
+        """Return the values of loads that come before the last store or addition wherever nothing orders the two, and
+        the programs, from 0, whose values differ by that. The arrays have the same shape, or broadcast."""
         if self.clocks is None:
             return values, None
         places, owners, values = np.broadcast_arrays(places, owners, values)
@@ -266,8 +266,8 @@ class Shadow:
         self, state: State, source: Origin, index: LaneValues, others: Array, times: Array, owners: Array, clash: Array,
         *, loads: bool,
     ) -> Array:
-        """The clashes, with what others did at these times, that no atomics have ordered. With `loads` reports a load
-        that could as well have come first."""
+        """Return the clashes, with what others did at these times, that no atomics have ordered. With `loads` reports a
+        load that could as well have come first."""
         if self.clocks is None:
             return clash
         open = clash & ~self.clocks.ordered(others, times, owners)
@@ -283,7 +283,7 @@ class Shadow:
         self, state: State, source: Origin, index: LaneValues, clash: _Clash, *, certain: bool, now: bool = False,
         loads: bool = False,
     ) -> None:
-        """Reports the first clash that no atomics have ordered. `now`: an atomic made now orders nothing.
+        """Report the first clash that no atomics have ordered. `now`: an atomic made now orders nothing.
 
         Without clocks atomics may have ordered two programs if the other one has made an atomic after its last store,
         and this one has made one too: a lock, a ticket, a counter that all wait for. If only the clocks tell, a clash

@@ -37,7 +37,7 @@ class Ramp:
         return self.base + np.arange(self.length, dtype=self.base.dtype)
 
     def wraps(self) -> bool:
-        """Whether a run exceeds the largest integer of its type."""
+        """Return whether a run exceeds the largest integer of its type."""
         return int(self.base.max()) > np.iinfo(self.base.dtype).max - self.length
 
     def last(self) -> Array:
@@ -45,7 +45,7 @@ class Ramp:
 
 
 def plain(value: Any) -> Any:
-    """The value with all lanes of a ramp."""
+    """Return the value as an array, with all lanes of a ramp."""
     return value.array() if type(value) is Ramp else value
 
 
@@ -54,7 +54,7 @@ def _flat(value: Any) -> bool:
 
 
 def added(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A sum or difference that moves a run as a whole if possible."""
+    """Return a sum or difference that moves a run as a whole if possible."""
 
     def add(left: Any, right: Any) -> Any:
         if type(left) is Ramp and _flat(right):
@@ -76,7 +76,7 @@ def _extended(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A comparison with a bound: a run whose two ends lie on the same side lies there as a whole."""
+    """Return a comparison with a bound: a run whose two ends lie on the same side lies there as a whole."""
 
     def compare(left: Any, right: Any) -> Any:
         for ramp, other in ((left, right), (right, left)):
@@ -98,7 +98,7 @@ def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def ramped(name: str, body: str, function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """The function of an operation on integers that keeps runs; None if it does not keep them."""
+    """Return the function of an operation on integers that keeps runs; None if it does not keep them."""
     if name in ("arith.addi", "arith.subi"):
         return added(function)
     if name == "arith.extsi":
@@ -109,13 +109,13 @@ def ramped(name: str, body: str, function: Callable[..., Any]) -> Callable[..., 
 
 
 def windows(data: Array, length: int) -> Array:
-    """All runs of a vector, by their first element."""
+    """Return all runs of a vector, by their first element."""
     size = data.itemsize
     return np.ndarray((data.size - length + 1, length), data.dtype, data, 0, (size, size))
 
 
 def gather(data: Array, offsets: Array | Ramp) -> Array:
-    """Elements of a vector; an offset outside takes the nearest element, or 0 if the vector is empty."""
+    """Return elements of a vector; an offset outside takes the nearest element, or 0 if the vector is empty."""
     if not data.size:
         return np.zeros(1, data.dtype).take(plain(offsets), mode="clip")
     if not isinstance(offsets, Ramp) or data.size < offsets.length:
@@ -137,7 +137,7 @@ class LaneValues:
         self.low, self.high = (int(index.min()), int(index.max())) if index.size else (0, -1)
 
     def apart(self) -> bool:
-        """Whether each element is known to come only once."""
+        """Return whether each element is known to come only once."""
         return False
 
     def take(self, data: Array) -> Array:

@@ -20,7 +20,8 @@ from grader.plan.limits import Budget
 
 @dataclass(frozen=True)
 class Mode:
-    """How to run a plan: `masked`, `order`, `early` and `device` as in `messages.Simulate`; `file` is the student's."""
+    """The mode in which a plan runs: `masked`, `order`, `early` and `device` as in `messages.Simulate`; `file` is the
+    student's."""
 
     file: str = ""
     masked: Collection[int] | None = None
@@ -30,7 +31,7 @@ class Mode:
 
     @property
     def generation(self) -> Generation | None:
-        """The device's generation; None without a device."""
+        """Return the device's generation; None without a device."""
         return None if self.device is None else self.device.generation
 
     @property
@@ -39,7 +40,7 @@ class Mode:
 
     @property
     def programs_turned(self) -> bool:
-        """Whether the programs of a launch run in another order."""
+        """Return whether the programs of a launch run in another order."""
         return self.order is not None and (not self.order or 0 in self.order)
 
 
@@ -89,18 +90,18 @@ class State:
 
     @property
     def masked_is_nan(self) -> bool:
-        """Whether lanes that a mask without `other` switches off in this line hold NaN."""
+        """Return whether lanes that a mask without `other` switches off in this line hold NaN."""
         masked = self.mode.masked
         return masked is not None and (not masked or self.line() in masked)
 
     @property
     def turned(self) -> bool:
-        """Whether this operation has to take another order than usual, if it leaves one open."""
+        """Return whether this operation has to take another order than usual, if it leaves one open."""
         order = self.mode.order
         return order is not None and (not order or self.line() in order)
 
     def line(self, op: Op | None = None) -> int:
-        """The line of the innermost frame in the student's file."""
+        """Return the line of the innermost frame in the student's file."""
         ops = [caller for caller in (op or self.op, *reversed(self.calls)) if caller is not None]
         frames = [frame for caller in ops for frame in caller.place.frames]
         own = (line for file, line in frames if PurePath(file).name == self.file)
@@ -111,7 +112,8 @@ class State:
 
 
 def flat(state: State, live: Array | None, shape: tuple[int, ...], *values: Array) -> list[Array]:
-    """The values of the `live` lanes of all programs, one after another; last, the programs that own these lanes."""
+    """Return the values of the `live` lanes of all programs, one after another; last, the programs that own these
+    lanes."""
     shape = (state.count, *shape)
     owners = state.owners.reshape((-1,) + (1,) * (len(shape) - 1))
     wide = [np.broadcast_to(each, shape) for each in (*values, owners)]

@@ -18,7 +18,7 @@ Pure = Callable[..., Any]
 
 
 def _lifted(function: Callable[[Array], Array]) -> Pure:
-    """A change of shape, for pointers too."""
+    """Return a change of shape that takes pointers, too."""
     return lambda value: (
         value.map(lambda each: function(plain(each))) if isinstance(value, Pointers) else function(value))
 
@@ -146,7 +146,7 @@ _BUILT: dict[str, Callable[[Op], Pure]] = {
 
 
 def tensorwise(op: Op) -> Pure | None:
-    """The function that computes an operation on tensors from its operands; None for any other operation."""
+    """Return the function that computes an operation on tensors from its operands; None for any other operation."""
     built = _BUILT.get(op.name)
     return built(op) if built else None
 

@@ -58,14 +58,14 @@ class Op:
     waits: bool = False
 
     def attribute(self, name: str, default: str | None = None) -> str:
-        """An attribute's text: `axis = 1 : i32` gives `1`."""
+        """Return an attribute's text: `axis = 1 : i32` gives `1`."""
         match = re.search(rf"\b{name} = (-?[\w.]+)", self.body)
         if match is None and default is None:
             raise Unsupported(f"{self.name} without {name}")
         return match[1] if match else str(default)
 
     def numbers(self, name: str) -> list[int]:
-        """The numbers of an attribute that is an array: `order = array<i32: 1, 0>`."""
+        """Return the numbers of an attribute that is an array: `order = array<i32: 1, 0>`."""
         match = re.search(rf"\b{name} = array<i32(?:: ([-\d, ]*))?>", self.body)
         return [int(number) for number in match[1].split(",")] if match and match[1] else []
 
@@ -101,7 +101,7 @@ _CALLEE = re.compile(r"^ @([\w$.]+)")
 
 
 def callee(op: Op) -> str:
-    """The name of the function that a `tt.call` calls."""
+    """Return the name of the function that a `tt.call` calls."""
     if match := _CALLEE.match(op.body):
         return match[1]
     return op.strings[0] if op.strings else ""
@@ -120,7 +120,7 @@ _FUNCTION = re.compile(r'^tt\.func (?:public |private )?@(?:([\w$.]+)|"([^"]+)")
 
 
 def split(text: str) -> list[str]:
-    """The parts of a text between commas outside brackets."""
+    """Return the parts of a text between commas outside brackets."""
     parts, depth, start = [], 0, 0
     for index, character in enumerate(text):
         if character in "<([":
@@ -134,7 +134,8 @@ def split(text: str) -> list[str]:
 
 
 def _types_start(text: str) -> int:
-    """The index where the types begin: after the last ` : ` outside brackets; the text's length if there are none."""
+    """Return the index where the types begin: after the last ` : ` outside brackets; the text's length if there are
+    none."""
     depth = 0
     for index in range(len(text) - 1, 0, -1):
         character = text[index]
@@ -298,7 +299,7 @@ class _Reader:
             op.regions.append(self.blocks)
 
     def _parts(self, op: Op, rest: str, opens: bool) -> BasicBlock:
-        """Reads operands, types and targets from the text after an operation's name. Returns the first block of its
+        """Read operands, types and targets from the text after an operation's name. Returns the first block of its
         region, in case one opens."""
         if op.name == "scf.for" and (match := _FOR.match(rest)):
             # … iter_args(%a = %b) -> (T) : i32 {
@@ -342,7 +343,7 @@ class _Reader:
         return BasicBlock("region", names, types)
 
     def _typed(self, op: Op, text: str) -> None:
-        """Sets the types of an operation's results, from the text after its last colon."""
+        """Set the types of an operation's results, from the text after its last colon."""
         text = text.strip()
         if op.results:
             op.types = _results(op, text)
@@ -379,7 +380,7 @@ def _results(op: Op, text: str) -> list[Type]:
 
 
 def read_module(text: str) -> dict[str, Function]:
-    """The functions of a module. Raises Unsupported for any other text."""
+    """Return the functions of a module. Raises Unsupported for any other text."""
     try:
         return _Reader(text).functions
     except (KeyError, ValueError, IndexError, RecursionError) as error:

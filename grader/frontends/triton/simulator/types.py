@@ -67,7 +67,7 @@ _SIGNED = re.compile(r"^(tensor<(?:\d{1,8}x)+)([su])(i(?:8|16|32|64))>$")
 
 @lru_cache(4096)
 def read_type(text: str) -> Type:
-    """Parses a type such as `tensor<64x!tt.ptr<f32>>`."""
+    """Parse a type such as `tensor<64x!tt.ptr<f32>>`."""
     text = text.strip()
     # Checked before any work: parsing nested types copies each layer.
     if len(text) > MOST_CHARACTERS:
@@ -93,7 +93,7 @@ def read_type(text: str) -> Type:
 
 
 def read_descriptor(text: str) -> Type:
-    """The type of a descriptor of blocks `tensor<16x16xui8>`, which Triton 3.9 writes as `16x16xui8`."""
+    """Return the type of a descriptor of blocks `tensor<16x16xui8>`, which Triton 3.9 writes as `16x16xui8`."""
     text = f"tensor<{text}>" if text[:1].isdigit() else text
     match = _SIGNED.match(text)
     if match is None:
@@ -106,7 +106,7 @@ _BITS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 def bits(values: Array) -> Array:
-    """The bits of values as unsigned integers, so that NaN equals itself."""
+    """Return the bits of values as unsigned integers, so that NaN equals itself."""
     return values.view(_BITS[values.dtype.itemsize])
 
 
@@ -131,21 +131,21 @@ def _float8_values(element: str) -> Array:
 
 
 def encode(values: Array, element: str) -> Array:
-    """Converts values to memory's form."""
+    """Convert values to memory's form."""
     if element == "bf16":
         return (np.ascontiguousarray(values).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
     return _float8_bits(values, element) if element in FLOAT8 else values
 
 
 def decode(stored: Array, element: str) -> Array:
-    """Converts memory's form to values."""
+    """Convert memory's form to values."""
     if element == "bf16":
         return (stored.astype(np.uint32) << np.uint32(16)).view(np.float32)
     return _float8_values(element).take(stored) if element in FLOAT8 else stored
 
 
 def rounding(element: str) -> Callable[[Array], Array] | None:
-    """The function that rounds float32 to an element type that NumPy lacks; None if NumPy has it."""
+    """Return the function that rounds float32 to an element type that NumPy lacks; None if NumPy has it."""
     if element == "bf16":
         return _round_bfloat16
     if element in FLOAT8:
@@ -157,7 +157,7 @@ _HALF = {np.dtype(np.float16): torch.float32, np.dtype(np.float32): torch.float1
 
 
 def convert(values: Array, kept: np.dtype[Any]) -> Array:
-    """Converts values to another type of NumPy. PyTorch takes a fraction of the time between float16 and float32."""
+    """Convert values to another type of NumPy. PyTorch takes a fraction of the time between float16 and float32."""
     if values.size >= 2048 and values.dtype != kept and values.dtype in _HALF and kept in _HALF:
         given = np.ascontiguousarray(values)
         given = given if given.flags.writeable else given.copy()
@@ -166,18 +166,18 @@ def convert(values: Array, kept: np.dtype[Any]) -> Array:
 
 
 def round_tf32(values: Array) -> Array:
-    """Rounds float32 to TF32 as tensor cores do: to the nearest number with 10 bits of mantissa."""
+    """Round float32 to TF32 as tensor cores do: to the nearest number with 10 bits of mantissa."""
     bits = np.ascontiguousarray(values).view(np.uint32)
     return np.where(np.isfinite(values), ((bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32), values)
 
 
 def full(values: Array, shape: tuple[int, ...]) -> Array:
-    """The tensor in its full shape, without axes of length 1 that stand for any length."""
+    """Return the tensor in its full shape, without axes of length 1 that stand for any length."""
     return np.broadcast_to(values, values.shape[:1] + shape)
 
 
 def number(text: str, element: str) -> Array:
-    """A literal of the text as an array of one element."""
+    """Return a literal of the text as an array of one element."""
     kept = KEPT[element]
     if text in ("true", "false"):
         return np.array([text == "true"])

@@ -18,7 +18,7 @@ DESCRIPTOR_ALIGNMENT = 16
 def note_own_stores(
     machine: Machine, shadow: Shadow, source: Origin, index: LaneValues, owners: Array, numbers: Array
 ) -> None:
-    """Notes a load of elements that the same program has stored: by another lane without a barrier, or earlier in a
+    """Note a load of elements that the same program has stored: by another lane without a barrier, or earlier in a
     pipelined loop."""
     own = index.take(shadow.writer) == owners
     if not own.any():
@@ -40,7 +40,7 @@ def note_own_stores(
 def note_unwaited(
     machine: Machine, earlier: EarlierLaunches, source: Origin, offsets: Array | Ramp, live: Array | None, size: int
 ) -> None:
-    """Notes a load of elements stored by an earlier launch that this one has not waited for."""
+    """Note a load of elements stored by an earlier launch that this one has not waited for."""
     written = earlier.writers.get(source.buffer.index)
     if written is None or written.size != size:
         return
@@ -51,7 +51,8 @@ def note_unwaited(
 
 
 def buffer_read(machine: Machine, source: Origin) -> Storage:
-    """The buffer that a load reads. In another order, a pipelined loop reads it as it was some rounds before."""
+    """Return the buffer that a load reads. In another order, a pipelined loop reads it as it was some iterations
+    before."""
     if machine.mode.order is None or not machine.turned:
         return source.buffer
     loop = next((loop for loop in machine.loops if machine.op in loop.loads), None)
@@ -59,7 +60,7 @@ def buffer_read(machine: Machine, source: Origin) -> Storage:
 
 
 def note_ordering(machine: Machine, op: Op, owners: Array) -> None:
-    """Notes whether an atomic orders stores and loads, if the kernel has atomics that do not."""
+    """Note whether an atomic orders stores and loads, if the kernel has atomics that do not."""
     if machine.released is None or machine.acquired is None:
         return
     before = op.body.split("%")[0]
@@ -75,7 +76,7 @@ def note_ordering(machine: Machine, op: Op, owners: Array) -> None:
 
 
 def note_descriptor(machine: Machine, descriptor: BlockPointer, active: Array | None) -> None:
-    """Notes a descriptor that a device with descriptors refuses: its memory and rows have to begin at multiples of 16
+    """Note a descriptor that a device with descriptors refuses: its memory and rows have to begin at multiples of 16
     bytes."""
     if not machine.granule:
         return
