@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +19,7 @@ from grader.ptx.regions import APART, TABLES
 from grader.ptx.state import ChunkState
 from grader.ptx.types import Unsupported
 
+_REGISTER = re.compile(r"%[\w$@]+")
 _ACCESSES = frozenset({"ld", "st", "atom", "red", "ldu", "wmma", "ldmatrix", "stmatrix"})
 MOST_PARAMETERS = 4096
 MOST_SHARED = 256 << 10
@@ -53,7 +56,7 @@ class KernelCode:
         self._lay_out()
         every = [one for name in self._reached for one in module.functions[name].code]
         self.atomics = any(_orders(one) for one in every)
-        self.locks = any(one.name == "atom" and {"cas", "exch"} & set(one.modifiers) for one in every)
+        self.locks = _takes_turns(every)
         self.spins = any(_spins(module.functions[name], WAITING) for name in self._reached)
         self.flags = any(_spins(module.functions[name], FLAGS) for name in self._reached)
         self.largest = max((len(vector(operand)) for one in every for operand in one.operands), default=1)
@@ -189,6 +192,13 @@ way that is not seen here."""
 def _orders(one: ThreadInstruction) -> bool:
     return one.name in ("atom", "red", "mbarrier") or (one.name in ("ld", "st") and bool(
         {"acquire", "release", "relaxed", "volatile"} & set(one.modifiers)))
+
+
+def _takes_turns(every: Sequence[ThreadInstruction]) -> bool:
+    """Return whether threads may take turns: an exchange is part of that where its result is used."""
+    made = {one.operands[0]: one for one in every if one.name == "atom" and {"cas", "exch"} & set(one.modifiers)}
+    return any(made.get(name, one) is not one for one in every if made
+               for operand in one.operands for name in _REGISTER.findall(operand))
 
 
 def _spins(function: ThreadFunction, ways: frozenset[str]) -> bool:

@@ -96,8 +96,12 @@ def explain_remarks(
     said = [_said(why, group, words) for (why, _), group in reasons.items()]
     said += [_masked(words, source, found.line).format(tensor=quoted(found.tensor), line=in_line(found.line))
              for found in findings if isinstance(found, MaskedUsed)]
-    said += [undefined(found, words).text for found in findings
-             if isinstance(found, Undefined) and found.certain and words.chances[found.what].kind is None]
+    chances = [found for found in findings if isinstance(found, Undefined)]
+    racing = {found.tensor for found in chances if found.what == "shared"}
+    said += [undefined(found, words).text for found in chances
+             if found.certain and words.chances[found.what].kind is None
+             # A barrier between warps orders the lanes of each, too.
+             and (found.what != "warp" or found.tensor not in racing)]
     return list(dict.fromkeys(said))
 
 

@@ -19,10 +19,11 @@ _STAGE = (
     "Line {store} stores to `{array}[{stage}]`, and line {load} loads from `{array}[{stage}]`: both use the same stage "
     "of the array. Is another one meant in one of the two lines? If not, a __syncthreads() is missing between them."
 )
-_AGAIN = " Call it once more before the array is written again."
+_AGAIN = " Call it once more before {tensor} is written again."
 _BETWEEN = "Call __syncthreads() after line {first}, where all threads come by, and before line {then}{rounds}."
 _ROUNDS = " of the next iteration"
-_BARRIERS = frozenset({"__syncthreads", "__syncwarp", "sync", "arrive_and_wait", "bar"})
+# Of warps; __syncwarp() orders none of them.
+_BARRIERS = frozenset({"__syncthreads", "sync", "arrive_and_wait", "bar"})
 
 
 def closer(chance: Chance, found: Undefined, source: str) -> Chance:
@@ -62,19 +63,19 @@ def _same_stage(uses: Sequence[StageUse], found: Undefined) -> tuple[StageUse, S
 
 
 def _other_use(words: Sequence[CodeWord], found: Undefined) -> int | None:
-    """Return the one other line that uses an array of which one of the two stores, with no barrier between it and the
-    line of the race: before it, or at the end of a loop around it. None if there are several, or none."""
+    """Return the one other line that uses an array or variable of which one of the two stores, with no barrier between
+    it and the line of the race: before it, or at the end of a loop around it. None if there are several, or none."""
     texts = [word.text for word in words]
     here = [at for at, word in enumerate(words) if word.line == found.line and word.text == found.tensor]
     if not here:
         return None
-    stores = any(stored(texts, at + 1) for at in here)
-
+    stores, array = any(_changed(texts, at) for at in here), shared_arrays(words).get(found.tensor, True)
     declared = {word.line for word in words if word.text == "__shared__"} | {found.line}
 
     def used(begin: int, end: int) -> set[int]:
-        return {words[at].line for at in range(begin, end) if texts[at] == found.tensor and texts[at + 1] == "[" and (
-            stored(texts, at + 1) != stores) and words[at].line not in declared}
+        return {words[at].line for at in range(begin, end) if texts[at] == found.tensor
+                and (texts[at + 1] == "[" or not array)
+                and _changed(texts, at) != stores and words[at].line not in declared}
 
     def behind_barrier(begin: int, end: int) -> int:
         return next((at for at in range(end - 1, begin - 1, -1) if texts[at] in _BARRIERS), begin - 1) + 1
@@ -86,6 +87,11 @@ def _other_use(words: Sequence[CodeWord], found: Undefined) -> int | None:
         end = max(at for at, word in enumerate(words) if word.line <= max(around)[1])
         lines = used(behind_barrier(here[-1] + 1, end), end)
     return lines.pop() if len(lines) == 1 else None
+
+
+def _changed(texts: Sequence[str], at: int) -> bool:
+    """Return whether the array or variable at this place is stored to, or is the target of an atomic."""
+    return stored(texts, at + 1) or (texts[at - 1] == "&" and texts[max(0, at - 3)].startswith("atomic"))
 
 
 def _written_again(words: Sequence[CodeWord], found: Undefined) -> bool:
