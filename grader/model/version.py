@@ -80,7 +80,8 @@ JUDGE_CHANGES = {
         "functions of std in kernels have words of their own. Library kernels are known by where their code is. A "
         "file that sends itself a signal ends, a deeper stack is not supported. The search for a "
         "change has a minute of processor time, builds and proofs included.",
-    15: "A store to shared memory races with readers of two warps, not with the last one alone, and so does an atomic. "
+    15: "A store to shared memory races with readers of two warps, not with the last one alone, and so does an atomic; "
+        "an exchange whose result nobody uses is no lock. "
         "A copy of a slice is no longer called one into another order. Changes that are tried in CUDA C++ exchange the "
         "grid and the block of a launch.",
 }
