@@ -219,7 +219,7 @@ WRONG = [
     pytest.param(contract.STRIDED, STRIDED, "out.stride(0), out.stride(1)", "1, M", "unwritten", "", "",
                  id="strides of an output"),
     pytest.param(contract.STRIDED, STRIDED, "kernel[(M,)](x,", "kernel[(M,)](x.contiguous(),", "policy",
-                 "into another order", "", id="made contiguous"),
+                 "into another layout", "", id="made contiguous"),
     pytest.param(contract.STRIDED, STRIDED, "mask=at < N)\n\n\ndef",
                  "mask=at < N)\n    tl.store(out + M, 1.0)\n\n\ndef", "out_of_bounds",
                  "between the elements of out, which has strides (1, 38)", "stride", id="a gap"),

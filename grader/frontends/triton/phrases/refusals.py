@@ -31,7 +31,7 @@ REFUSALS: Refusals = {
         "Let a kernel move the elements, from tl.load to tl.store. What needs no kernel: torch.empty, torch.zeros, and "
         "views such as x[:, 0], x.t() and x.view(-1)."),
     "transposed_copy": _numbers(
-        "copies a view into another order of memory ({operator}), as `.t().contiguous()` does",
+        "copies a view into another layout of memory ({operator}), as `.t().contiguous()` does",
         "Pass the tensor as it lies, with its strides, and let the kernel find element (i, j) at i * stride_0 + "
         "j * stride_1; `.t()` alone is a view, and allowed."),
     "cast": _numbers(

@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_map
 
 from grader.frontends.triton.planner import operators
 from grader.frontends.triton.planner.record import Constant, Memory, session
-from grader.plan.messages import GivenTensor, Refusal
+from grader.plan.messages import GivenTensor
 from grader.plan.plan import CAST, DATA_BYTES, ITEM_BYTES, Copy, Data, DType, Fill, Place, View
 
 GPU = torch.device("cuda", 0)
@@ -335,13 +335,7 @@ def _allow_copy(source: torch.Tensor, target: torch.Tensor, name: str, *, whole:
         if not own or not {dtype_name(source.dtype), dtype_name(target.dtype)} <= CAST:
             session().refuse("cast", operators.readable(_outermost(name)))
     elif not session().copies and not own:
-        way: Refusal = "copy" if _order(source) == _order(target) else "transposed_copy"
-        session().refuse(way, operators.readable(_outermost(name)))
-
-
-def _order(tensor: torch.Tensor) -> list[int]:
-    """Return the dimensions in the order in which memory has them."""
-    return sorted(range(tensor.dim()), key=lambda at: tensor.stride()[at], reverse=True)
+        session().refuse("copy" if same else "transposed_copy", operators.readable(_outermost(name)))
 
 
 def _copied(source: Handle, made: torch.Tensor, place: Place) -> Handle:

@@ -1,5 +1,5 @@
 # PyTorch transposes with .contiguous(), a kernel copies.
-# expect: into another order of memory
+# expect: into another layout of memory
 # shared: triton
 @triton.jit
 def copy_kernel(src, dst, n, BLOCK: tl.constexpr):

@@ -1,5 +1,5 @@
 # einops makes a copy where a view will not do.
-# expect: copies a view into another order of memory
+# expect: copies a view into another layout of memory
 import triton
 import triton.language as tl
 from einops import rearrange

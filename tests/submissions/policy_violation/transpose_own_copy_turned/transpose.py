@@ -1,5 +1,5 @@
 # A kernel copies; PyTorch transposes on the way into out.
-# expect: copies a view into another order of memory
+# expect: copies a view into another layout of memory
 import torch
 # shared: triton
 @triton.jit
