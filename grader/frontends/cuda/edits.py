@@ -17,7 +17,7 @@ from grader.frontends.cuda.passed import passed, turned
 from grader.frontends.cuda.ranges import counts, ends, sides, sizes_of, tails, vectors, widths
 from grader.frontends.cuda.resets import again, resets, updated_early
 from grader.frontends.cuda.shared import indices, shared_arrays, stage_uses
-from grader.frontends.cuda.source import BREAKS, CodeWord, code_words, insert, put, statements
+from grader.frontends.cuda.source import BREAKS, CodeWord, arguments, code_words, insert, put, statements, swap
 from grader.frontends.cuda.warps import halving, powers_of_two, reducing, warps, whole_warps
 from grader.frontends.drafts import Change, Draft, edits_in_order
 from grader.plan.edits import MOST_EDITS, EditKind, Edits
@@ -369,25 +369,9 @@ def _host(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
         # A path of whole vectors that is taken from one on, where the size has to be a multiple.
         if sign.text in (">", ">=") and body[at - 1].text in ("(", "&&") and body[at + 3].text in (")", "&&"):
             yield Draft("comparison", 1.0, (put(sign, "%"), insert(below.end, " == 0")))
-    for at, word in enumerate(body):
+    texts = [word.text for word in body]
+    for at in (at for at, sign in enumerate(texts) if sign == "dim3"):
         # `dim3 grid(a, b)` and `dim3(a, b)`.
-        if word.text == "dim3" and (start := next((n for n in range(at, min(at + 3, len(body)))
-                                                   if body[n].text == "("), 0)):
-            yield from _first_two(body, start, text)
-
-
-def _first_two(body: Sequence[CodeWord], start: int, text: str) -> Iterator[Draft]:
-    """Yield edits that exchange the first two arguments of a call."""
-    depth, commas = 0, []
-    for at in range(start, len(body)):
-        depth += (body[at].text == "(") - (body[at].text == ")")
-        if depth == 1 and body[at].text == ",":
-            commas.append(at)
-        if not depth:
-            ends = [*commas, at][:2]
-            if len(ends) == len(_AXES) and ends[0] > start + 1 and ends[1] > ends[0] + 1:
-                first = slice(body[start + 1].start, body[ends[0] - 1].end)
-                second = slice(body[ends[0] + 1].start, body[ends[1] - 1].end)
-                yield Draft("grid", 0.4, (
-                    Change(first.start, first.stop, text[second]), Change(second.start, second.stop, text[first])))
-            return
+        start = next((place for place in range(at, min(at + 3, len(texts))) if texts[place] == "("), 0)
+        if start and len(sizes := arguments(texts, start)) > 1:
+            yield Draft("grid", 0.4, swap(body, text, *sizes[:2]))

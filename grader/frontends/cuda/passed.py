@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from grader.frontends.cuda.ranges import sizes_of
-from grader.frontends.cuda.source import CodeWord, put
-from grader.frontends.drafts import Change, Draft
+from grader.frontends.cuda.source import CodeWord, arguments, put, swap
+from grader.frontends.drafts import Draft
 
 _FEW = 8
 _LONG = 64
@@ -23,19 +23,10 @@ def turned(body: Sequence[CodeWord], text: str, weight: float) -> Iterator[Draft
     """Yield edits that exchange the grid and the block of a launch."""
     texts = [word.text for word in body]
     for at, sign in enumerate(texts):
-        if sign != "<<<" or ">>>" not in (inside := texts[at:at + _LONG]):
-            continue
-        commas, depth = list[int](), 0
-        for place in range(at + 1, end := at + inside.index(">>>")):
-            depth += (texts[place] in ("(", "[", "{")) - (texts[place] in (")", "]", "}"))
-            commas += [place] if texts[place] == "," and not depth else []
-        if not commas:
-            continue
-        (grid, block) = ((body[first].start, body[last - 1].end) for first, last in (
-            (at + 1, commas[0]), (commas[0] + 1, [*commas, end][1])))
-        likely = commas[0] == at + 2 and _THREADS.fullmatch(texts[at + 1])
-        yield Draft("order", weight if likely else weight + _UNLIKELY, (
-            Change(*grid, text[slice(*block)]), Change(*block, text[slice(*grid)])))
+        if sign == "<<<" and len(sizes := arguments(texts, at)) > 1:
+            first, end = sizes[0]
+            likely = end == first + 1 and _THREADS.fullmatch(texts[first])
+            yield Draft("order", weight if likely else weight + _UNLIKELY, swap(body, text, *sizes[:2]))
 
 
 def passed(bodies: Mapping[str, Sequence[CodeWord]], weight: float) -> Iterator[Draft]:

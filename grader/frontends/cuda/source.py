@@ -24,6 +24,8 @@ _CODE = re.compile(
 _STUB = re.compile(r"//[ \t]*+(?:not written yet:[ \t]*+(\w{1,100}+)|(\w{1,100}+): not written yet)")
 # Words in front of brackets that are no function's name.
 BREAKS = frozenset({";", "{", "}"})
+ARGUMENT_WORDS = 128
+"""Tokens of a list of arguments, at most."""
 _NO_NAMES = frozenset({
     "if", "for", "while", "switch", "return", "sizeof", "catch", "alignof", "decltype", "defined", "__launch_bounds__",
     "__cluster_dims__", "__align__", "alignas", "noexcept", "static_assert", "else", "do", "__attribute__"})
@@ -97,6 +99,28 @@ def put(word: CodeWord, text: str) -> Change:
 def insert(place: int, text: str) -> Change:
     """Return the change that inserts a text in front of a character."""
     return Change(place, place, text)
+
+
+def arguments(texts: Sequence[str], at: int) -> list[tuple[int, int]]:
+    """Return the arguments behind a bracket or `<<<` at this place, each as its first token and that behind its last;
+    none where one is empty, or where the bracket does not close within ARGUMENT_WORDS."""
+    found, begin, depth = list[tuple[int, int]](), at + 1, 0
+    for end in range(begin, min(at + ARGUMENT_WORDS, len(texts))):
+        if not depth and texts[end] in (",", ")", ">>>"):
+            if begin == end:
+                return []
+            found.append((begin, end))
+            begin = end + 1
+            if texts[end] != ",":
+                return found
+        depth += (texts[end] in ("(", "[", "{")) - (texts[end] in (")", "]", "}"))
+    return []
+
+
+def swap(words: Sequence[CodeWord], text: str, one: tuple[int, int], other: tuple[int, int]) -> list[Change]:
+    """Return the changes that put two ranges of tokens, as `arguments` returns them, in each other's place."""
+    first, second = (slice(words[begin].start, words[end - 1].end) for begin, end in (one, other))
+    return [Change(first.start, first.stop, text[second]), Change(second.start, second.stop, text[first])]
 
 
 def code_words(text: str) -> list[CodeWord]:

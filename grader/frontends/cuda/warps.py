@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from grader.frontends.cuda.source import CodeWord, insert, put
+from grader.frontends.cuda.source import CodeWord, arguments, insert, put
 from grader.frontends.drafts import Change, Draft
 
 _REDUCES = ("__shfl", "__reduce_")
@@ -50,25 +50,13 @@ def whole_warps(body: Sequence[CodeWord]) -> Iterator[Draft]:
     texts = [word.text for word in body]
     shapes = {texts[at + 1] for at in range(len(texts) - 1) if texts[at] == "dim3"}
     for at, text in enumerate(texts):
-        if text != "<<<":
+        if text != "<<<" or len(sizes := arguments(texts, at)) < 2:
             continue
-        first, end = _second(texts, at + 1)
+        first, end = sizes[1]
         # What is written in capitals is a constant.
         if any(one.isidentifier() and not one.isupper() for one in texts[first:end]) and (
                 not shapes.intersection(texts[first:end]) and "dim3" not in texts[first:end]):
             yield Draft("block", 0.4, (insert(body[first].start, "("), insert(body[end - 1].end, " + 31) / 32 * 32")))
-
-
-def _second(texts: Sequence[str], at: int) -> tuple[int, int]:
-    """Return the range of a launch's second argument: the index of its first token, and that behind its last."""
-    depth, commas = 0, list[int]()
-    for end in range(at, min(at + 64, len(texts))):
-        depth += (texts[end] in "([{") - (texts[end] in ")]}")
-        if texts[end] == ">>>" or (texts[end] == "," and not depth):
-            commas.append(end)
-        if texts[end] == ">>>" or len(commas) == 2:
-            break
-    return (commas[0] + 1, commas[1]) if len(commas) == 2 else (at, at)
 
 
 def _trees(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
