@@ -205,7 +205,7 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
         groups.setdefault(tuple(paths), []).append(name)
     for group, names in groups.items():
         if group:
-            said = found_instead(_named(group, folder), *(_name_for(group[0], name) for name in names))
+            said = found_instead(_named(group, folder), *(expected_name(group[0], name) for name in names))
             lines.append(f"{said[:-1]}: as it is, it is not handed in."
                          if names[0] in instead else f"{said[:-1]}, so not checked.")
     read = [path for path, *_ in celled.values()]
@@ -247,10 +247,11 @@ def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
                         "which it is")
     if path.name in in_any_language(known[name]):
         return Desk(path.parent, {name: path}, [path])
-    return Desk(path.parent, {name: path}, [path], [found_instead([path.name], _name_for(path, name))], complete=False)
+    said = found_instead([path.name], expected_name(path, name))
+    return Desk(path.parent, {name: path}, [path], [said], complete=False)
 
 
-def _name_for(path: Path, name: str) -> str:
+def expected_name(path: Path, name: str) -> str:
     """Return the name that the file at `path`, meant for the assignment `name`, should have."""
     suffix = path.suffix.casefold()
     return file_of(name, suffix if suffix in frontends.suffixes() else SUFFIX)

@@ -31,7 +31,6 @@ from grader.judge.lane import cache_trouble, close_lane, lane_station, on_interr
 from grader.model import catalogue, desk
 from grader.model.course import Course
 from grader.model.desk import Desk
-from grader.model.forms import in_any_language
 from grader.model.hidden import for_student
 from grader.model.result import Result, with_assignments
 from grader.model.submission import Submission, submission_of
@@ -88,7 +87,7 @@ class Checker:
     def mends(self, name: str, path: Path) -> bool:
         """Return whether changes that would mend a file are tried."""
         return self.options.course.hints.level != "off" and bool(
-            by_suffix(PurePath(_expected(name, path)).suffix).edits)
+            by_suffix(PurePath(desk.expected_name(path, name)).suffix).edits)
 
     def check(self, desk_: Desk, names: Sequence[str]) -> dict[str, Result]:
         """Check the files of these assignments, print the results and return them. A file that could not be checked has
@@ -108,7 +107,7 @@ class Checker:
             results[name] = result
             # A guess comes after the search, where that has found nothing better.
             shown = without_guess(result.assignments[name]) if self.mends(name, path) else result.assignments[name]
-            block = terminal.kernel(shown, _shown(path), _expected(name, path))
+            block = terminal.kernel(shown, _shown(path), desk.expected_name(path, name))
             self.console.print(block, crop=False)
         return results
 
@@ -170,7 +169,7 @@ class Checker:
         only = ",".join(self.options.only)
         if len(files) == 1:
             ((name, target),) = files.items()
-            only = "" if target.name == _expected(name, target) else name
+            only = "" if target.name == desk.expected_name(target, name) else name
         return self._command(_shown(target), only, self.options.device, seed)
 
     def _command(self, target: str, only: str, device: str, seed: int) -> list[str]:
@@ -188,7 +187,7 @@ class Checker:
             raise InfrastructureError("the GPU does not answer this process any more; start the command again")
         command = self._command(str(path.absolute()), name, self.device, seed)
         try:
-            with _handed_in(desk_.folder, path, _expected(name, path)) as submission:
+            with _handed_in(desk_.folder, path, desk.expected_name(path, name)) as submission:
                 job = self.jobs[name] = read_job(
                     submission, self.options.course, (name,), self.device, self.options.speed, seed,
                     os.fsencode(shlex.join(command)).decode("utf-8", "replace"), self.calibrations)
@@ -329,12 +328,6 @@ def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker
         errors.print(f"kernelmark: {trouble}", markup=False)
     _ = lane_station().zygote.versions
     return Checker(options, device, calibrations, console, errors)
-
-
-def _expected(name: str, path: Path) -> str:
-    """Return the name of an assignment's file in the language of `path`."""
-    file = catalogue.files()[name]
-    return next((one for one in in_any_language(file) if PurePath(one).suffix == path.suffix), file)
 
 
 def _summarised(text: str) -> None:
