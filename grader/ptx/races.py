@@ -186,7 +186,7 @@ class Races:
         if self.threads % WARP:
             block, thread = np.divmod(who, self.threads)
             who = block * (self.threads + -self.threads % WARP) + thread
-        return who >> 5
+        return who // WARP
 
     def _look_for_fence(
         self, m: Threads, region: Region, words: Array, stamps: Array, mask: Array | None, item: int
@@ -227,9 +227,7 @@ class Races:
         words = offsets >> self.unit
         for step in range(max(1, size >> self.unit)):
             here = words + step if step else words
-            for before in (touched.writer, touched.reader, touched.another):
-                if before is None:
-                    continue
+            for before in touched.stamps():
                 stamps = before.take(here, mode="clip")
                 clash = self._clash(m, region, np.where(stamps & ATOMIC, 0, stamps), mask)
                 if clash is not None:
@@ -270,9 +268,7 @@ class Races:
                 clash = clash[_bits(old) != _bits(value[place])]
                 if clash.size:
                     self._tell(m, region, here, stamps, clash, size, different=True, volatile=volatile)
-            for readers in (touched.reader, touched.another):
-                if readers is None or not self.checked:
-                    continue
+            for readers in touched.stamps()[1:] if self.checked else ():
                 stamps = readers.take(here, mode="clip")
                 clash = self._clash(m, region, stamps, mask)
                 if clash is not None:
@@ -339,7 +335,7 @@ class Races:
             np.broadcast_to(one, m.shape).reshape(-1)[clash] for one in (words, stamps, self._owners))
         theirs, ours = (stamps & WHO) - 1, owners - 1
         same = theirs // self.threads == ours // self.threads
-        in_warp = same & (theirs % self.threads // WARP == ours % self.threads // WARP)
+        in_warp = self._warp(stamps) == self._warp(owners)
         for among, which in (("blocks", ~same), ("warps", same & ~in_warp), ("lanes", in_warp)):
             here = np.flatnonzero(which)
             if not here.size or (volatile and among != "lanes"):

@@ -40,6 +40,10 @@ class LastTouch:
         self.another: Array | None = None
         self.alone: Array | None = None
 
+    def stamps(self) -> list[Array]:
+        """Return the stamps that there are: those of the writers, then those of the readers."""
+        return [one for one in (self.writer, self.reader, self.another) if one is not None]
+
 
 class Region:
     """Bytes at addresses from `base` on. `number` is that of the plan's buffer, or more for other memory."""

@@ -53,9 +53,8 @@ class Elements(NamedTuple):
         if (touched := self.region.touched) is not None:
             words = self.index[self.inside] * size >> unit
             for step in range(max(1, size >> unit)):
-                for stamps in (touched.writer, touched.reader, touched.another):
-                    if stamps is not None:
-                        stamps[words + step] = 0
+                for stamps in touched.stamps():
+                    stamps[words + step] = 0
 
 
 class Transfers:
