@@ -112,7 +112,7 @@ def test_a_mistake_is_named_and_nothing_else(folder: Path, got: Taking) -> None:
 @pytest.mark.parametrize("folder", [
     pytest.param(path, id=f"{path.parent.name}/{path.name}", marks=[pytest.mark.full] * (path.name not in EVERY_TIME))
     for path in MENDED])
-def test_it_is_under_another_seed_and_a_change_mends_it_for_a_third(folder: Path, got: Taking) -> None:
+def test_it_is_under_another_seed_and_a_change_mends_it(folder: Path, got: Taking) -> None:
     for file in _files(folder):
         first = judged(folder, file, SEEDS[1])
         got({name_of("hinted", folder, FILES[file]): first.got})

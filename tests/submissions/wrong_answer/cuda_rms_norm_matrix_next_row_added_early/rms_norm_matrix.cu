@@ -1,44 +1,8 @@
 // The last thread adds to the row that others have not read.
-// expect: __syncthreads()
-// expect: next
+// expect: in line 17 and in line 21
+// expect: __syncthreads() after line 17
 // never: tl.
-#include <cuda_runtime.h>
-
-constexpr int THREADS = 256, MOST_BLOCKS = 64;
-
-__global__ void rms_norm_kernel(const float *input, const float *weight, float *output, int rows, int cols, float epsilon)
-{
-    __shared__ float sums[THREADS];
-    __shared__ int next;
-    if (threadIdx.x == THREADS - 1)
-        next = blockIdx.x;
-    __syncthreads();
-    while (true) {
-        int row = next;
-        if (row >= rows)
-            break;
-        if (threadIdx.x == THREADS - 1)
-            atomicAdd(&next, (int)gridDim.x);
-        const float *x = input + (size_t)row * cols;
-        float sum = 0.0f;
-        for (int j = threadIdx.x; j < cols; j += THREADS)
-            sum += x[j] * x[j];
-        sums[threadIdx.x] = sum;
-        __syncthreads();
-        for (int half = THREADS / 2; half > 0; half /= 2) {
-            if (threadIdx.x < half)
-                sums[threadIdx.x] += sums[threadIdx.x + half];
-            __syncthreads();
-        }
-        float rms = sqrtf(sums[0] / cols + epsilon);
-        for (int j = threadIdx.x; j < cols; j += THREADS)
-            output[(size_t)row * cols + j] = x[j] / rms * weight[j];
-        __syncthreads();
-    }
-}
-
-void rms_norm_matrix(float *input, float *weight, float *output, int rows, int cols, float epsilon)
-{
-    int blocks = rows < MOST_BLOCKS ? rows : MOST_BLOCKS;
-    rms_norm_kernel<<<blocks, THREADS>>>(input, weight, output, rows, cols, epsilon);
-}
+// base: accepted/cuda_rms_norm_matrix_next_row_after_barrier
+//-        int row = next;
+//-        __syncthreads();
+//+        int row = next;
