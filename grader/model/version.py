@@ -82,8 +82,8 @@ JUDGE_CHANGES = {
         "change has a minute of processor time, builds and proofs included.",
     15: "A store to shared memory races with readers of two warps, not with the last one alone, and so does an atomic; "
         "an exchange whose result nobody uses is no lock. "
-        "A copy of a slice is called one into another layout, not order. Changes that are tried in CUDA C++ exchange "
-        "the grid and the block of a launch.",
+        "A copy of a slice is called one into another layout, not order. Changes that are tried exchange the grid and "
+        "the block of a launch.",
 }
 """The changes that each version of the judge made."""
 

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
-from grader import home
+from grader import home, temporary
 from grader.engine.confine import surroundings
 from grader.engine.forkserver.isolation import Isolation
 from grader.judge.lane import CORES, END_SECONDS, at_work, start_lane
@@ -140,6 +140,8 @@ class LocalLanes:
             _end_lanes()
         for lane in (*self._lanes, *self._spare):
             lane.executor.shutdown()
+        # A lane may be interrupted just after it made a folder, before anything knows of it but its note.
+        temporary.sweep()
 
     def leave_out_spare(self) -> None:
         """Let each lane look for changes itself."""
