@@ -130,7 +130,9 @@ def test_it_is_under_another_seed_and_a_change_mends_it(folder: Path, got: Takin
 
 
 def _files(folder: Path) -> list[str]:
-    return [one.name for one in folder.iterdir() if one.name in FILES]
+    found = [one.name for one in folder.iterdir() if one.name in FILES]
+    assert found, f"{folder}: no file of an assignment"
+    return found
 
 
 def test_each_assignment_of_the_course_has_its_mistakes() -> None:

@@ -81,7 +81,7 @@ class GpuMachine(Simulator):
             # A compiler fails on some loops of which it sees that they have no end, and names no line.
             return Stopped(endless) if endless is not None and endless.what in ("endless", "stalled") else ran
         if isinstance(ran, GpuFailure) and ran.kind == "time_limit":
-            return Stopped(endless or ran)
+            return Stopped(endless or self._prepared.stalled(case, plan) or ran)
         if isinstance(ran, Ran):
             # Only a simulator sees what a GPU forgives, such as a read past the end that no answer needs.
             return ran if seen is None else replace(ran, findings=seen.findings, accesses=seen.accesses)

@@ -22,8 +22,8 @@ from grader.judge.inspection import Seen, look_at_timed
 from grader.judge.lane import Station
 from grader.judge.planning import Unplanned, Wanted
 from grader.judge.preparing import Preparing, kernels_of
-from grader.judge.residency import tight_kernels
-from grader.judge.simulation import Ran, Simulation
+from grader.judge.residency import tight_kernels, waits
+from grader.judge.simulation import Manner, Ran, Simulation
 from grader.judge.witness import Foreseen, Witness
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
@@ -34,7 +34,7 @@ from grader.model.submission import Source
 from grader.plan import compiled
 from grader.plan.compiled import Binary
 from grader.plan.device import TARGETS
-from grader.plan.messages import Answers, Skipped
+from grader.plan.messages import Answers, Exhausted, Skipped
 from grader.plan.plan import Plan
 
 T = TypeVar("T")
@@ -179,6 +179,16 @@ class Prepared:
     def foreseen(self, case: Case, call: int) -> Foreseen:
         """Return the simulator's view of a call that a GPU runs as well."""
         return self.witness.foreseen(case, call, lambda number: self.inputs(case, number), self.compared)
+
+    def stalled(self, case: Case, plan: Plan) -> Exhausted | None:
+        """Return where the programs of a first call wait for some that the device does not hold beside them, by the
+        registers that they take; None if they do not."""
+        facts = self.preparing.facts(plan)
+        if not waits(plan, self.preparing.device, facts):
+            return None
+        manner = Manner(registers={number: one.registers for number, one in facts.items()})
+        ran = self.simulation.run(self.task.assignment, case, plan, self.inputs(case, 0), manner)
+        return ran if isinstance(ran, Exhausted) and ran.what == "stalled" else None
 
     def _plan(self) -> TaskPlans:
         assignment, source = self.task.assignment, self.task.source

@@ -21,9 +21,10 @@ from grader.judge.blocks import ENOUGH, OPERATIONS, Drawing, DrawnBlock, Unseen,
 from grader.judge.buffers import HostTensor
 from grader.judge.compare import Comparison, index_of, plain, poison_, printed, unguarded
 from grader.judge.explain import explain_findings, explain_stop
+from grader.judge.explain.findings import told
 from grader.judge.inputs import Draws
 from grader.judge.simulation import Simulation
-from grader.judge.wording import indexed, phrases_of, spoken
+from grader.judge.wording import indexed, phrases_of, place, spoken
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, dtype_of, shape_of, strides_of
 from grader.model.catalogue import answer_and_tolerance
@@ -142,6 +143,12 @@ class Sample:
                 or (isinstance(one, Undefined) and one.what in ("shared", "divergent"))])
             for block, inputs in zip(blocks, before, strict=True):
                 detail = detail or self._compared(output, block, inputs)
+            unset = next((one for one in again.findings if isinstance(one, Unwritten)), None)
+            # What a program has not written of its own memory harms none that does not use it.
+            if detail is not None and detail.kind == "wrong_values" and unset is not None:
+                hint = told(unset, None, phrases_of(self.assignment))
+                return detail.model_copy(update={
+                    "hint": f"{hint.seen} {hint.look}", "place": place(self.assignment, self.source, unset.line)})
         return detail
 
     def _check_plan(self) -> None:
@@ -203,7 +210,7 @@ class Sample:
         own = {number for number, buffer in enumerate(self.plan.buffers)
                if buffer.given in self.updates and given[number] == 1}
         if by_kind["atomic"] or by_kind["load"] & by_kind["store"] - own or any(
-            isinstance(one, Unwritten) for one in seen.findings
+            isinstance(one, Unwritten) and one.space == "global" for one in seen.findings
         ):
             raise Unseen(APART)
         return seen
@@ -255,7 +262,8 @@ class Sample:
     def _told(self, found: Comparison, wrong: Tensor, block: DrawnBlock) -> Detail:
         words = phrases_of(self.assignment)
         of, bad = int(block.stored.sum()), int(wrong.sum())
-        said = spoken(f"Of {of:,} elements that one program stores {bad:,} are wrong", words)
+        are = "is" if bad == 1 else "are"
+        said = spoken(f"{bad:,} of the {of:,} elements that one program stores {are} wrong", words)
         if block.alone:
             said = spoken("No program stores an element that was drawn at random", words)
         told = wrong_part(said, self.assignment, found, wrong, (block.rows.start, block.columns.start)[: wrong.ndim])

@@ -15,9 +15,8 @@ from grader.judge.explain.stops import explain_uncompiled
 from grader.judge.inspection import inspection_of
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.preparing import kernels_of
-from grader.judge.residency import TooManyRegisters, TooManyTogether, misfits, waits
+from grader.judge.residency import TooManyRegisters, TooManyTogether, misfits
 from grader.judge.rules import foreign
-from grader.judge.simulation import Manner
 from grader.judge.wording import phrases_of, spoken
 from grader.model.launched import Inspection
 from grader.model.result import Detail
@@ -99,21 +98,10 @@ def _trouble(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
                 return _Trouble(name, problem)
         for beyond in misfits(plan, prepared.preparing.device, prepared.preparing.facts(plan)):
             return _Trouble(name, beyond)
-    return None if prepared.task.on_gpu else _stalled(prepared, plans)
-
-
-def _stalled(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
-    """Return the first case in which programs wait for some that the device does not hold beside them: cases ran before
-    anything was known of registers."""
-    task = prepared.task
-    for case in task.assignment.cases_for("cpu"):
-        facts = prepared.preparing.facts(plans[case.name])
-        if waits(plans[case.name], prepared.preparing.device, facts):
-            ran = prepared.simulation.run(
-                task.assignment, case, plans[case.name], prepared.inputs(case, 0), Manner(registers={
-                    number: one.registers for number, one in facts.items()}))
-            if isinstance(ran, Exhausted) and ran.what == "stalled":
-                return _Trouble(case.name, ran)
+    # Cases ran before anything was known of registers; a GPU has shown whether they end.
+    for case in () if prepared.task.on_gpu else prepared.task.assignment.cases_for("cpu"):
+        if (stalled := prepared.stalled(case, plans[case.name])) is not None:
+            return _Trouble(case.name, stalled)
     return None
 
 

@@ -85,7 +85,7 @@ def in_words(checks: Sequence[CheckResult]) -> tuple[str, str]:
         return f"Right in {many}, too.", ""
     kinds = Counter(_words(check)[0] for check in failed)
     said = "; ".join(words + f" ({count})" * (len(kinds) > 1) for words, count in kinds.items())
-    return f"Of {many} {len(failed)} did not pass: {said}.", _words(failed[0])[1]
+    return f"{len(failed)} of {many} did not pass: {said}.", _words(failed[0])[1]
 
 
 def _told(a: AssignmentResult) -> AssignmentResult:

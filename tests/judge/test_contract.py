@@ -273,7 +273,7 @@ LARGE = [
                  "Of sizes that only a GPU runs whole, a sample was run here: 4 of 2,200,000 programs of 2200000x300.",
                  id="rows"),
     pytest.param(contract.ROWS, BY_ROWS, "80000x300", WRONG_AT_SIZE,
-                 "elements that one program stores 1 are wrong: largest[", "", id="rows of one output wrong"),
+                 "elements that one program stores is wrong: largest[", "", id="rows of one output wrong"),
     pytest.param(contract.ROWS, {name: BY_ROWS[name] for name in ("total", "place")}, "80000x300", ROWS, "",
                  "programs of 80000x300. Left to a GPU: largest of 80000x300 (nothing says", id="one without rows"),
     pytest.param(contract.DECAY, dict.fromkeys(("state", "sign"), Answer(tolerance=None, rows=rows_of("x", "state"))),

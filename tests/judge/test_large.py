@@ -69,7 +69,7 @@ def test_the_first_and_the_last_program_are_always_looked_at(tmp_path: Path, wro
     (tmp_path / "silu.py").write_text(ONE_PROGRAM.replace("__WRONG__", str(wrong)))
     (found,) = results(tmp_path, LimitsTable()).values()
     assert found.verdict == "wrong_answer" and found.score == 0
-    assert "At 4099x4093-extreme: Of" in found.message and "elements that one program stores" in found.message
+    assert "At 4099x4093-extreme: " in found.message and "elements that one program stores are wrong" in found.message
 
 
 IN_TWO = """

@@ -135,7 +135,7 @@ def test_a_message_says_nothing_of_hidden_cases_but_how_many_failed_and_how() ->
                          outcome="failed", detail=secret_of("wrong_values"))
     found = explain_assignment(assignments()["silu"], [public, hidden])
     assert found.message == (
-        "Right in all 1 case. Of 1 hidden check 1 did not pass: the answer is wrong.")
+        "Right in all 1 case. 1 of 1 hidden check did not pass: the answer is wrong.")
     assert found.hint.startswith("Try sizes of your own") and found.shown is None
 
 
@@ -188,7 +188,7 @@ def test_no_file_of_a_student_tells_of_a_hidden_case_and_the_class_page_tells_al
         "honest": "accepted", "raising": "runtime_error", "on_a_gpu": "runtime_error", "refused": "policy_violation",
         "keeping": "runtime_error", "wrong": "wrong_answer"}
     assert found["honest"].message == "Right in all 8 cases. Right in 2 hidden checks, too."
-    assert "Of 2 hidden checks 1 did not pass: elements of the output are never written." in found["wrong"].message
+    assert "1 of 2 hidden checks did not pass: elements of the output are never written." in found["wrong"].message
     assert found["refused"].flags[0].evidence == "In a hidden case host code asks for what only kernels may do."
     whole = {name: (staff(out / name) / "result.json").read_text() for name in SPIES}
     assert all("1213x7" in text for text in whole.values()) and "6007" in whole["on_a_gpu"]
