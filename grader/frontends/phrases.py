@@ -198,10 +198,11 @@ class Sights:
     `misaligned` is for an access at no multiple of its {bytes}, `outside_shared` for one outside an array of a
     program's shared memory, `no_shared` where that has no bytes, `unwritten_shared` for a load of elements there that
     nothing has written, `unwritten_between` where they lie between rows of {0} bytes that begin {1} bytes
-    apart. `left_early` says that threads ended before the barrier{line}, `not_added_yet` that a kernel
-    loads {tensor} in `line` to which its programs add in line {adds}; `same_thread` is for an index without the
-    thread's number, `several` for threads that move {count} elements at once, and leave out the rest, {rest};
-    `copied_bytes` for copies of too few bytes, `set_in_part` for memory of which host code sets some bytes alone."""
+    apart. `left_early` says that threads ended before the barrier{line}, `passed_by` the same beside a race,
+    `not_added_yet` that a kernel loads {tensor} in `line` to which its programs add in line {adds}; `same_thread` is
+    for an index without the thread's number, `several` for threads that move {count} elements at once, and leave out
+    the rest, {rest}; `copied_bytes` for copies of too few bytes, `set_in_part` for memory of which host code sets
+    some bytes alone."""
 
     masked_remark: str
     assertion: str
@@ -233,6 +234,7 @@ class Sights:
     block_library_look: str = ""
     left_early: str = ""
     left_early_look: str = ""
+    passed_by: str = ""
     not_added_yet: str = ""
     not_added_yet_look: str = ""
     same_thread: str = ""

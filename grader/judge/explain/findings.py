@@ -75,7 +75,11 @@ def _failure(
         case seen.Race(certain=True):
             return "race", _race(found, words)
         case seen.Undefined(certain=True) if (kind := words.chances[found.what].kind) is not None:
-            return kind, undefined(found, words, source)
+            hint = undefined(found, words, source)
+            general = words.sights.passed_by and hint.look == words.chances["shared"].look
+            if general and (line := _ended_before_barrier(findings)) is not None:
+                hint = replace(hint, look=words.sights.passed_by.format(line=in_line(line)))
+            return kind, hint
     return None
 
 
@@ -145,10 +149,15 @@ def undefined(found: seen.Undefined, words: Phrases, source: str = "") -> Hint:
 def left_early(findings: Sequence[seen.Finding], words: Phrases) -> Hint | None:
     """Return a hint for lanes that have ended before a barrier at which others wait: what comes after it is done
     without them."""
-    line = next((found.line for found in findings if isinstance(found, seen.Undefined)
-                 and found.what == "divergent" and not found.certain and words.sights.left_early), None)
+    line = _ended_before_barrier(findings)
     return None if line is None else Hint(
         words.sights.left_early.format(line=in_line(line)), words.sights.left_early_look, "left early", line)
+
+
+def _ended_before_barrier(findings: Sequence[seen.Finding]) -> int | None:
+    """Return the line of a barrier at which lanes of a warp wait while others of it have ended; None if none do."""
+    return next((found.line for found in findings if isinstance(found, seen.Undefined)
+                 and found.what == "divergent" and not found.certain), None)
 
 
 def _sides(found: seen.OutOfBounds) -> tuple[int, int]:

@@ -104,7 +104,7 @@ CHANCES: Chances = {
         "precise as a float can be."),
     "shared": _failure(
         "Threads of block {program} use one element of the shared array {tensor}{line} at the same time, at "
-        "least one of them stores to it, and no __syncthreads() stands between.", _SYNC),
+        "least one of them stores to it, and no __syncthreads() orders them.", _SYNC),
     "divergent": _failure(
         "The __syncthreads(){line} is not reached by all threads of block {program}: a GPU may wait for ever, or go on "
         "too early.",

@@ -75,6 +75,8 @@ SIGHTS = Sights(
                "there on.",
     left_early_look="What they should load for others, or store, is missing: let no thread return before a barrier, "
                     "and put an `if` around the loads and stores alone.",
+    passed_by="Some threads end without coming by the __syncthreads(){line}, which orders only those that do: take it "
+              "out of the `if` or the loop, and let no thread return before it.",
     not_added_yet="The load in line {line} reads {tensor}, to which all blocks of this launch add in line {adds}: "
                   "others may not have added yet.",
     not_added_yet_look="Blocks do not wait for each other, and __syncthreads() is for the threads of one block: read "
