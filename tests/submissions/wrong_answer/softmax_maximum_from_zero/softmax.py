@@ -1,5 +1,5 @@
 # The maximum begins at 0.
-# expect: The maximum begins at 0
+# expect: The maximum is never below 0
 # never: precision
 # shared: triton
 @triton.jit
