@@ -3,9 +3,9 @@
 Each member of `tests/submissions/wrong_answer` and `runtime_error` is a mistake. A line `# expect: words` in its file
 names words that the message or the hint of its assignment must hold, `# never: words` those that nothing it is told may
 hold. `# proved: words` must stand in what is told of a change that mends it, where that change names the mistake and no
-hint has to. A member must get the hint that tests/verdicts.json has kept. Members with such a note, and a sample of the
-others, are judged again under a second seed in `make test-all`, and searched for a change. One that mends a member of
-the sample is held against a third.
+hint has to. A member must get the hint that tests/verdicts.json has kept. For members with such a note, and for a
+sample of the others, `make test-all` also looks for a change, under another seed: the whole search for one in so many
+of them, for the rest the changes alone of which the note's words would be told.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import NamedTuple
 
 import pytest
 
+from grader.frontends import by_suffix
 from grader.home import ROOT
 from grader.judge.checks import SOURCE, TARGET, case_check, results
 from grader.judge.explain import explain_assignment
@@ -30,11 +32,13 @@ from grader.judge.repair import repaired
 from grader.judge.repair.proof import proved
 from grader.judge.repair.search import failed_case
 from grader.judge.repair.trial import Trial
+from grader.judge.repair.words import told
 from grader.model.catalogue import assignments
 from grader.model.course import LimitsTable, read_course
 from grader.model.result import CheckResult, decisive
 from grader.model.submission import read_source_file
-from grader.plan.edits import difference, edited
+from grader.plan.edits import Edit, difference, edited
+from grader.plan.plan import Malformed
 from tests.corpus import Got, Taking, name_of
 from tests.graded import FILES
 from tests.members import notes, whole
@@ -54,9 +58,15 @@ SEARCHED = {
     "place": "copy_first_column_host_pointer", "name": "silu_row_stride", "function": "silu_subscripts_a_pointer",
 }  # fmt: skip
 EVERY_TIME = {SEARCHED[kind] for kind in ("comparison", "place")}
-SAMPLED = 32
-"""One in so many of the members without a note of a change is judged again and searched all the same."""
-MENDED = [path for path in MEMBERS if path.name in SEARCHED.values() or zlib.crc32(path.name.encode()) % SAMPLED == 0
+SAMPLED, WHOLE = 32, 4
+"""One in so many of the members without a note of a change is searched all the same, and of all as a whole."""
+
+
+def _sampled(path: Path, one_in: int) -> bool:
+    return path.name in SEARCHED.values() or zlib.crc32(path.name.encode()) % one_in == 0
+
+
+MENDED = [path for path in MEMBERS if _sampled(path, SAMPLED)
           or any("# proved: " in text or "// proved: " in text for text in (
               file.read_text(encoding="utf-8", errors="replace") for file in path.iterdir() if file.is_file()))]
 LEAST = 120, 20
@@ -104,7 +114,8 @@ def _checked(prepared: Prepared) -> tuple[Summary, list[CheckResult]]:
     return explain_assignment(assignment, found), found
 
 
-@pytest.mark.parametrize("folder", [pytest.param(path, id=f"{path.parent.name}/{path.name}") for path in MEMBERS])
+@pytest.mark.parametrize("folder", [
+    pytest.param(path, id=f"{path.parent.name}/{path.name}") for path in MEMBERS if path not in MENDED])
 def test_a_mistake_is_named_and_nothing_else(folder: Path, got: Taking) -> None:
     got({name_of("hinted", folder, FILES[file]): judged(folder, file, SEEDS[0]).got for file in _files(folder)})
 
@@ -112,21 +123,39 @@ def test_a_mistake_is_named_and_nothing_else(folder: Path, got: Taking) -> None:
 @pytest.mark.parametrize("folder", [
     pytest.param(path, id=f"{path.parent.name}/{path.name}", marks=[pytest.mark.full] * (path.name not in EVERY_TIME))
     for path in MENDED])
-def test_it_is_under_another_seed_and_a_change_mends_it(folder: Path, got: Taking) -> None:
+def test_a_mistake_is_named_and_a_change_mends_it(
+    folder: Path, got: Taking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = Trial.edits
     for file in _files(folder):
         first = judged(folder, file, SEEDS[1])
         got({name_of("hinted", folder, FILES[file]): first.got})
+        text, case = first.prepared.task.text, failed_case(first.prepared, first.checks)
+        words = notes(text, "proved")
+
+        def told_so(trial: Trial, lines: Sequence[int] = (), text: str = text, words: list[str] = words) -> list[Edit]:
+            edits = every(trial, lines)
+            return [one for one in edits if _would_tell(text, one, words)] or edits
+
+        if words and not _sampled(folder, WHOLE):
+            monkeypatch.setattr(Trial, "edits", told_so)
         found = repaired(first.prepared, first.checks)
-        text = first.prepared.task.text
-        assert [words for words in notes(text, "proved") if found is None or words not in found.told] == [], found
+        assert [one for one in words if found is None or one not in found.told] == [], found
         if folder.name in SEARCHED.values():
             assert found is not None and SEARCHED[found.kind] == folder.name, found
-        case = failed_case(first.prepared, first.checks)
-        if found is None or case is None or notes(text, "proved"):
+        if found is None or case is None or words:
             continue
-        changed = next(one for edit in Trial(first.prepared, case).edits()
+        changed = next(one for edit in every(Trial(first.prepared, case))
                        if difference(text, one := edited(text, edit)) == found.diff)
         assert proved(prepared_for(folder, file, SEEDS[2]), case, changed), found
+
+
+def _would_tell(text: str, edit: Edit, words: list[str]) -> bool:
+    try:
+        said = told(text, [edit], "edit", by_suffix(".cu" if "__global__" in text else ".py").edits)
+    except Malformed:
+        return False
+    return all(one in said for one in words)
 
 
 def _files(folder: Path) -> list[str]:

@@ -47,7 +47,7 @@ def written(out: Path) -> dict[str, str]:
 @pytest.mark.timeout(2 * CLASS_SECONDS)
 @pytest.mark.parametrize(("only", "names"), [
     ("silu", ("alice", "carol")),
-    ("copy_first_column,rmsnorm_matrix", ("alice", "fatima", "george", "judith"))], ids=["right", "mended"])
+    ("copy_first_column,rmsnorm_matrix", ("alice", "judith"))], ids=["right", "mended"])
 def test_some_of_the_sample_class_get_the_same_results_here_and_there(
     cluster: Cluster, tmp_path: Path, only: str, names: tuple[str, ...]
 ) -> None:
