@@ -129,7 +129,8 @@ def test_a_front_end_has_a_phrase_for_everything(front_end: FrontEnd) -> None:
 
 PLACES = {
     "failures": {"file", "signature", "name"}, "refusals": {"operator", "out"}, "skips": set(),
-    "chances": {"line", "element", "tensor", "kernel", "program", "other"}, "names": {"count", "block", "tensor"},
+    "chances": {"line", "earlier", "element", "tensor", "kernel", "program", "other"},
+    "names": {"count", "block", "tensor"},
     "sights": {"tensor", "line", "program", "call", "sizes", "other", "adds", "count", "rest",
                "bytes", "0", "1"}, "answers": {"out"},
     "calls": {"out", "copy_into", "lines", "texts"},

@@ -122,8 +122,8 @@ class Skips(TypedDict):
 @dataclass(frozen=True)
 class Chance:
     """Behaviour that is left to chance: what was seen and what to do; `kind` is that of the failure, None for what GPUs
-    are known to do right and nobody promises: a remark. {line} is " in line 12" or nothing, {tensor} and {kernel} are
-    names, {program} and {other} programs, {element} is a number."""
+    are known to do right and nobody promises: a remark. {line} is " in line 12" or nothing, as is {earlier}; {tensor}
+    and {kernel} are names, {program} and {other} programs, {element} is a number."""
 
     kind: Literal["undefined", "exception"] | None
     seen: str
@@ -156,6 +156,8 @@ class Chances(TypedDict):
     divergent: NotRequired[Chance]
     unset: NotRequired[Chance]
     places: NotRequired[Chance]
+    streams: NotRequired[Chance]
+    pinned: NotRequired[Chance]
     approximate: NotRequired[Chance]
 
 

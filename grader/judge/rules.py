@@ -194,6 +194,9 @@ class _Check:
             raise Malformed("setup touches a given buffer")
         if self.plan.steady is None and setup & {number for one in self.plan.first for number in named(one)}:
             raise Malformed("a call that uses what setup made, and no steady call")
+        if any(one >= number for call in self.plan.calls() for number, operation in enumerate(call)
+               for one in operation.after or ()):
+            raise Malformed("an operation that follows a later one")
 
     def _operations(self, operations: Operations) -> None:
         for operation in operations:

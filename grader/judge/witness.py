@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grader import frontends
+from grader.judge.allowance import Allowance
 from grader.judge.answers import Compared
 from grader.judge.simulation import Manner, Ran, Simulation
+from grader.judge.streams import unordered
 from grader.judge.wording import element, phrases_of, place, program, spoken
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
@@ -41,6 +43,8 @@ MOST_LINES = 4
 MOST_ORDERS = 4
 # Cases that are run on another device without a reason, and the elements that one has at least.
 MOST_ELSEWHERE, LEAST_ELEMENTS = 2, 32
+UNORDERED_SECONDS = 10.0
+"""The time for other orders of operations: none of it is taken from what the submission may take."""
 ELSEWHERE: dict[Elsewhere, Undefinable] = {"bits": "unset", "places": "places", "errors": "approximate"}
 
 
@@ -67,7 +71,8 @@ class Witness:
         self._simulation = simulation
         self._plan_of = plan_of
         self._left = MOST_CASES
-        self._masked = self._tuned = False
+        self._masked = self._tuned = self._raced = False
+        self._apart = simulation.under(Allowance(UNORDERED_SECONDS))
         self._elsewhere = 0
         # The cases that came out right in another order, too.
         self._steady: set[str] = set()
@@ -119,7 +124,8 @@ class Witness:
         def right(other: Ran) -> bool:
             return compared(other, inputs[-1]).passed
 
-        found = [*self.reordered(case, plan, inputs, ran, right), *self.tuned(case, plan, inputs, ran, right)]
+        found = [*self.reordered(case, plan, inputs, ran, right), *self.tuned(case, plan, inputs, ran, right),
+                 *self.unordered(case, plan, inputs, ran, right)]
         if any(frontends.of(kernel).lowers_to for kernel in plan.kernels):
             return [*found, *self.masked(case, plan, inputs, ran)]
         # The simulator runs the machine's own text.
@@ -222,6 +228,22 @@ class Witness:
             return []
         return [Undefined(what="tuner", kernel=plan.kernels[number].name, line=plan.kernels[number].line)
                 for number in twice]
+
+    def unordered(
+        self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, right: Callable[[Ran], bool]
+    ) -> list[Finding]:
+        """Return two operations that no stream, event or waiting orders, if the answer hangs on their order. The first
+        are enough."""
+        if self._raced or case.hidden:
+            return []
+
+        def wrong(other: Plan) -> bool:
+            again = self._apart.run(self._assignment, case, other, inputs)
+            return isinstance(again, Ran) and not right(again)
+
+        found = unordered(plan, len(inputs) - 1, ran.accesses, wrong)
+        self._raced = found is not None
+        return [] if found is None else [found]
 
     def placed(
         self, detail: Detail, case: Case, inputs: Sequence[Inputs], answer: Compared, findings: Sequence[Finding]

@@ -83,7 +83,8 @@ JUDGE_CHANGES = {
     15: "A store to shared memory races with readers of two warps, not with the last one alone, and so does an atomic; "
         "an exchange whose result nobody uses is no lock. "
         "A copy of a slice is called one into another layout, not order. Changes that are tried exchange the grid and "
-        "the block of a launch.",
+        "the block of a launch. A remark names two operations of host code whose order neither a stream nor waiting "
+        "rules out, where the answer hangs on it.",
 }
 """The changes that each version of the judge made."""
 

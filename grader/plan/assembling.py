@@ -19,10 +19,11 @@ def needed(setup: Sequence[Operation], used: Collection[int]) -> list[Operation]
 
 
 def counted(operations: Sequence[Operation]) -> tuple[list[Operation], list[int]]:
-    """Return operations with buffers numbered as they come, and the numbers that those had."""
+    """Return operations with buffers numbered as they come, whatever they follow, and the numbers that those had."""
     seen: dict[int, int] = {}
     return [
-        renumbered(operation, lambda number: seen.setdefault(number, len(seen)), lambda kernel: kernel)
+        renumbered(operation, lambda number: seen.setdefault(number, len(seen)), lambda kernel: kernel).model_copy(
+            update={"after": None})
         for operation in operations], list(seen)
 
 

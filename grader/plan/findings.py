@@ -155,6 +155,7 @@ Undefinable = Literal[
     "lanes", "reorder", "hint", "pipeline", "index", "reduction", "programs", "ticket",
     "descriptor", "unwaited", "visible", "barrier", "warp", "relaxed", "tuner",
     "spin", "assume", "fresh", "unordered", "shared", "divergent", "unset", "places", "approximate",
+    "streams", "pinned",
 ]  # fmt: skip
 """The kinds of undefined behaviour: see `Undefined`."""
 
@@ -174,7 +175,9 @@ class Undefined(Shaped):
     `ticket`: programs choose their work by the result of an atomic;
     `unset`, `places`, `approximate`: an instruction reads a register that nothing has set, or where a program runs, or
     its result is an approximation: what it gives differs from device to device (`grader.plan.messages.Elsewhere`);
-    `unordered`: a program loads what another one stores, in a launch with atomics of which none orders the two.
+    `unordered`: a program loads what another one stores, in a launch with atomics of which none orders the two;
+    `streams`, `pinned`: an operation of a call does not follow that of line `earlier`, though one of them writes what
+    the other uses, and is in another stream or host code's own.
 
     These are undefined wherever they occur:
     `descriptor`: no device takes this descriptor;
@@ -200,6 +203,7 @@ class Undefined(Shaped):
     given: Name = ""
     element: Count = 0
     programs: Annotated[list[Program], Field(max_length=2)] = []
+    earlier: Line = 0
     certain: bool = True
 
 

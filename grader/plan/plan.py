@@ -25,6 +25,7 @@ PLAN_BYTES = 8 << 20
 DATA_BYTES = 64 << 10
 ARGUMENT_BYTES = 4096
 POINTER_BYTES = 8
+MOST_AFTER = 16
 MOST_ERRORS = 1_000
 INT64 = 2**63
 BUFFER_ALIGNMENT = 512
@@ -87,25 +88,34 @@ class View(Shaped):
     dtype: DType
 
 
-class Fill(Shaped):
+class OrderedOperation(Shaped):
+    """An operation that host code asks for in a line of its own.
+
+    `after` are the operations of the same call that it follows, beside those that they follow, by their numbers; None:
+    all before it. A plan is run in its own order, whatever this says. In `setup` it says nothing.
+    """
+
+    line: Line = 0
+    after: Annotated[list[Index], Field(max_length=MOST_AFTER)] | None = None
+
+
+class Fill(OrderedOperation):
     """A write of the same value to each element of a view: `zeros`, `full`, `fill_`, `x[…] = 0`."""
 
     op: Literal["fill"] = "fill"
     target: View
     value: bool | Annotated[int, Field(ge=-INT64, lt=2 * INT64)] | float
-    line: Line = 0
 
 
-class Data(Shaped):
+class Data(OrderedOperation):
     """A write of constant contents to the start of a buffer, in base64: `torch.tensor([…])`, `arange`."""
 
     op: Literal["data"] = "data"
     buffer: Index
     contents: Annotated[str, Field(max_length=4 * (DATA_BYTES // 3 + 1)), AfterValidator(_base64)]
-    line: Line = 0
 
 
-class Copy(Shaped):
+class Copy(OrderedOperation):
     """A copy of a view onto another view of the same shape.
 
     If the assignment allows no copies, or if the dtypes differ (see `CAST`), the source has to be a whole temporary
@@ -117,7 +127,6 @@ class Copy(Shaped):
     source: View
     target: View
     backwards: Shape = []
-    line: Line = 0
 
 
 class Pointer(Shaped):
@@ -195,12 +204,12 @@ class Kernel(Shaped):
     options: Annotated[dict[Name, bool | Size | Name | None], Field(max_length=16)] = {}
 
 
-class Launch(Shaped):
+class Launch(OrderedOperation):
     """The launch of a kernel: `grid` programs of `block` threads, with `shared` bytes of shared memory beside those
     that the kernel itself takes. A program is a cluster of `cluster` thread blocks.
 
     `cooperative`: all programs run at the same time. `programmatic`: it may begin before the launch in front of it
-    ends. `line` is the line of the launch in the host code.
+    ends.
     """
 
     op: Literal["launch"] = "launch"
@@ -212,7 +221,6 @@ class Launch(Shaped):
     cooperative: bool = False
     programmatic: bool = False
     arguments: Annotated[list[Argument], Field(max_length=MOST_ARGUMENTS)]
-    line: Line = 0
 
     @property
     def threads(self) -> int:

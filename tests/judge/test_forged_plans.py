@@ -184,6 +184,7 @@ RULES: dict[str, tuple[Callable[[dict[str, Any]], None], str | type[Problem]]] =
     "a descriptor of another block": (_argument(TILE, 0, block=[32, 64]), "a descriptor that does not fit"),
     "a tensor in host memory": (
         lambda plan: _buffer(_of(plan, TILE)["arguments"][0]["view"]["buffer"], place="host")(plan), HostMemory),
+    "an operation that follows itself": (_with(MOVE, after=[MOVE]), "follows a later one"),
     "a larger output": (_buffer(OUT, bytes=2 * WHOLE), "not those of the parameters"),
     "a kernel with assembly by another name": (
         lambda plan: plan["kernels"][0].update(

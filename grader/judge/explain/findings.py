@@ -141,7 +141,7 @@ def undefined(found: seen.Undefined, words: Phrases, source: str = "") -> Hint:
     # Shared memory is a program's own.
     tensor = quoted(found.tensor) if found.what in ("shared", "approximate") else tensor_name(
         found.tensor, found.given, words)
-    known = {"line": in_line(found.line), "element": found.element, "tensor": tensor,
+    known = {"line": in_line(found.line), "earlier": in_line(found.earlier), "element": found.element, "tensor": tensor,
              "kernel": quoted(found.kernel), "program": first, "other": other}
     return Hint(chance.seen.format(**known), chance.look.format(**known), f"undefined: {found.what}", sure=False)
 

@@ -110,4 +110,15 @@ CHANCES: Chances = {
         "too early.",
         "Take __syncthreads() out of the `if`, and let no thread return before it: put `if (i < n)` around loads and "
         "stores alone."),
+    "streams": Chance(
+        None,
+        "The operations{earlier} and{line} use {tensor} in two streams, one of them writes to it, and neither stream "
+        "waits for the other: in the other order, which a GPU may take, the answer is wrong.",
+        "Make the stream of the later operation wait before it: cudaEventRecord in the one stream, "
+        "cudaStreamWaitEvent in the other."),
+    "pinned": Chance(
+        None,
+        "The operation{earlier} uses pinned memory, and host code does not wait for it before it changes that memory "
+        "for the operation{line}: the change may come first, and the answer is then wrong.",
+        "Call cudaEventSynchronize or cudaStreamSynchronize before, or take two buffers in turn."),
 }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from typing import get_args
 
 from grader.frontends.cuda.built import BuiltEntry, Contents, HostLines
 from grader.frontends.cuda.planner import outcomes, views
@@ -40,9 +41,12 @@ from grader.plan.plan import (
     Pointer,
     Structure,
 )  # fmt: skip
+from grader.plan.streams import Step, StreamOrder
 
 _TOO_MANY = ("host code gathers more pieces than a plan holds, as they do not all lie one distance apart: is each "
              "taken from its own row? Gather at a fixed distance, or copy larger pieces")
+
+_STEPS = get_args(Step)
 
 
 class Phase:
@@ -60,18 +64,23 @@ class Phase:
         self._variables: dict[str, TakenMemory] = {}
         self.initial: list[Operation] = []
         self.operations: list[Operation] = []
+        self._order = StreamOrder()
         self._staging = views.Staging()
 
     def read(self, rows: Sequence[Sequence[HostRecord]], call: int) -> list[Operation]:
         """Return the operations of the records. Raises NoPlan, Malformed."""
-        self.call, self.operations = call, []
+        self.call, self.operations, self._order = call, [], StreamOrder()
         self._staging = views.Staging.of([one for one in rows[0] if one.kind == Kind.STAGED])
         for index, record in enumerate(rows[0]):
             line = self._lines.line(record.frames)
             if self._memories.note(record, call, line):
                 if record.kind == Kind.BUFFER:
                     self._source(self._memories.all[-1])
+                elif record.kind == Kind.FREE:
+                    # Whoever frees memory waits for all, or for a stream.
+                    self._order.note("finish_all")
                 continue
+            count = len(self.operations)
             match record.kind:
                 case Kind.LAUNCH:
                     self.operations.append(self._launch(record, line))
@@ -84,11 +93,21 @@ class Phase:
                 case Kind.CONTENTS:
                     memory = self._memories.at(record.numbers[0])
                     self._place(memory, record.numbers[1], [one[index].text for one in rows], line)
+                case Kind.ORDER:
+                    step, stream, event = record.numbers
+                    self._order.note(_STEPS[step], stream, event)
                 case Kind.ASKED:
                     self.asked.add(record.numbers[0])
                 case _:
                     continue
+            self.operations[count:] = [self._ordered(one, record) for one in self.operations[count:]]
         return self.operations
+
+    def _ordered(self, operation: Operation, record: HostRecord) -> Operation:
+        # A copy from memory that is not pinned has read it when the call returns.
+        waits = record.kind == Kind.STAGED or (record.kind == Kind.COPY and not record.text.endswith(b"Async"))
+        return self._order.asked(
+            operation, lambda number: self._memories.all[number].place, record.numbers[-1], asynchronous=not waits)
 
     def _source(self, memory: TakenMemory) -> None:
         if not memory.is_given:
@@ -102,7 +121,7 @@ class Phase:
     # Launches.
 
     def _launch(self, record: HostRecord, line: int) -> Launch:
-        index, *numbers, shared, cooperative = record.numbers
+        index, *numbers, shared, cooperative, _ = record.numbers
         entry, given = launched(record, self._contents.entries)
         if entry.unplanned:
             raise outcomes.failed("unsupported", entry.unplanned, entry.line or line)
@@ -162,7 +181,7 @@ class Phase:
         return isinstance(one, GivenTensor) and one.output
 
     def _fill(self, record: HostRecord, line: int) -> None:
-        address, pitch, width, height, value = record.numbers
+        address, pitch, width, height, value, _ = record.numbers
         memory = self._memories.at(address)
         self._written(memory, record.text.decode(errors="replace"), line)
         self.operations.append(views.fill(memory, address - memory.base, pitch, width, height, value & 255, line))
@@ -170,7 +189,7 @@ class Phase:
     def _copy(self, record: HostRecord, line: int) -> None:
         """Add the operations of a copy. Copies in a loop stay as many, so that they can be timed, unless a plan has no
         room for each: no plan that is timed has so many."""
-        count, *steps = record.numbers[6:]
+        count, *steps = record.numbers[6:9]
         target_step, source_step = (step - 2 * INT64 if step >= INT64 else step for step in steps)
 
         def single(number: int) -> Copy:
@@ -208,7 +227,7 @@ class Phase:
 
     def _staged(self, record: HostRecord, texts: Sequence[bytes], line: int) -> None:
         """Add a copy from memory of the host code's own: filled as host code did, and copied from there."""
-        target_at, target_pitch, _, source_pitch, width, height = record.numbers
+        target_at, target_pitch, _, source_pitch, width, height, _ = record.numbers
         target = self._memories.at(target_at)
         self._written(target, "cudaMemcpy", line)
         if size_of(texts[0]) != width * height:

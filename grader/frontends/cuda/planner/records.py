@@ -26,7 +26,8 @@ class Kind(IntEnum):
     cooperative; the text holds the arguments' bytes. COPY: target, its pitch, source, its pitch, width, height, and of
     a row of equal copies how many, from target to target, and from source to source; the text is the call's name.
     STAGED: like a single copy, from memory of the host code's own, whose rows are the text. FILL: target, pitch,
-    width, height, byte. CONTENTS: address of a pinned buffer, and from which byte on the text is what it holds. ASKED:
+    width, height, byte. The last number of these four is the stream. CONTENTS: address of a pinned buffer, and from
+    which byte on the text is what it holds. ORDER: index of a `Step` of `grader.plan.streams`, stream, event. ASKED:
     a kernel about whose resources host code has asked. REFUSED: a text of three lines: why, what, a sentence. FAILED:
     two lines: failure, a sentence. ERROR: 1 + index of the kernel that was not launched (0: something else; more than
     32 bits: harmless), CUDA's number; the text says what is wrong. END.
@@ -41,16 +42,18 @@ class Kind(IntEnum):
     STAGED = 7
     FILL = 8
     CONTENTS = 9
-    ASKED = 10
-    REFUSED = 11
-    FAILED = 12
-    ERROR = 13
-    END = 14
+    ORDER = 10
+    ASKED = 11
+    REFUSED = 12
+    FAILED = 13
+    ERROR = 14
+    END = 15
 
 
 _NUMBERS = {
-    Kind.CALL: 1, Kind.BUFFER: 4, Kind.VARIABLE: 1, Kind.FREE: 1, Kind.LAUNCH: 9, Kind.COPY: 9, Kind.STAGED: 6,
-    Kind.FILL: 5, Kind.CONTENTS: 2, Kind.ASKED: 1, Kind.REFUSED: 0, Kind.FAILED: 0, Kind.ERROR: 2, Kind.END: 0,
+    Kind.CALL: 1, Kind.BUFFER: 4, Kind.VARIABLE: 1, Kind.FREE: 1, Kind.LAUNCH: 10, Kind.COPY: 10, Kind.STAGED: 7,
+    Kind.FILL: 6, Kind.CONTENTS: 2, Kind.ORDER: 3, Kind.ASKED: 1, Kind.REFUSED: 0, Kind.FAILED: 0, Kind.ERROR: 2,
+    Kind.END: 0,
 }  # fmt: skip
 HARMLESS = 1 << 32
 """A bound: from here on the first number of an ERROR says that it makes no difference."""

@@ -112,4 +112,14 @@ CHANCES: Chances = {
         "{kernel} changes a tensor that it reads, and triton.autotune tries every configuration on that same tensor: "
         "on a GPU the first call, which tunes, gives a wrong answer.",
         "List each such tensor in triton.autotune(..., restore_value=[...])."),
+    "streams": Chance(
+        None,
+        "The operations{earlier} and{line} use {tensor} in two streams, one of them writes to it, and neither stream "
+        "waits for the other: in the other order, which a GPU may take, the answer is wrong.",
+        "Make the stream of the later operation wait before it, by stream.wait_stream(...) or stream.wait_event(...)."),
+    "pinned": Chance(
+        None,
+        "The operation{earlier} uses pinned memory, and host code does not wait for it before it uses that memory "
+        "again{line}: host code may come first, and the answer is then wrong.",
+        "Call synchronize() of an event or of the stream before, or take two buffers in turn."),
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """The device that a submission sees: stand-ins for Triton's driver and for torch.cuda, where there is no driver.
 
-Streams and events keep the order in which the host asked, a CUDA graph is replayed as its operations: what would
-overlap on a GPU follows one another in a plan.
+A plan keeps the order in which the host asked, and a CUDA graph is replayed as its operations: streams and events say
+which of them follow which others on a GPU.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from grader.frontends.triton import api
 from grader.frontends.triton.planner import tuning
 from grader.frontends.triton.planner.handles import GPU
 from grader.frontends.triton.planner.launches import Lowering
-from grader.frontends.triton.planner.record import Session
-from grader.plan.plan import Operation
+from grader.frontends.triton.planner.record import Session, session
+from grader.plan.streams import NON_BLOCKING
 
 # What PyTorch calls CUDA streams by; 0 is the default one.
 _FIRST_STREAM = 0x5000_0000
@@ -89,26 +89,32 @@ class Driver(api.DriverBase):  # type: ignore[misc]
 
 
 class Stream:
-    """A stream: work on it follows what was asked before, wherever that is."""
+    """A stream, whose waits are noted."""
 
     _made = 0
 
     def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
         Stream._made += 1
         self.device, self.device_index, self.priority = GPU, 0, priority
-        self.cuda_stream = _FIRST_STREAM + Stream._made
+        self.cuda_stream = _FIRST_STREAM + 2 * NON_BLOCKING * Stream._made + NON_BLOCKING
 
-    def wait_event(self, event: Any) -> None: ...
+    def wait_event(self, event: Any) -> None:
+        session().note("wait", self.cuda_stream, event.cuda_event)
 
-    def wait_stream(self, stream: Any) -> None: ...
+    def wait_stream(self, stream: Any) -> None:
+        self.wait_event(stream.record_event())
 
-    def synchronize(self) -> None: ...
+    def synchronize(self) -> None:
+        session().note("finish_stream", self.cuda_stream)
 
     def query(self) -> bool:
+        self.synchronize()
         return True
 
     def record_event(self, event: Any = None) -> Any:
-        return event or Event()
+        event = event or Event()
+        event.record(self)
+        return event
 
     def __enter__(self) -> Stream:
         self._before = _State.stream
@@ -128,16 +134,23 @@ class Stream:
 class Event:
     """An event that has always just happened."""
 
+    _made = 0
+
     def __init__(self, *_: Any, **__: Any) -> None:
-        self.device, self.cuda_event = GPU, 1
+        Event._made += 1
+        self.device, self.cuda_event = GPU, Event._made
 
-    def record(self, stream: Any = None) -> None: ...
+    def record(self, stream: Any = None) -> None:
+        session().note("record", (stream or _State.stream).cuda_stream, self.cuda_event)
 
-    def wait(self, stream: Any = None) -> None: ...
+    def wait(self, stream: Any = None) -> None:
+        (stream or _State.stream).wait_event(self)
 
-    def synchronize(self) -> None: ...
+    def synchronize(self) -> None:
+        session().note("finish_event", event=self.cuda_event)
 
     def query(self) -> bool:
+        self.synchronize()
         return True
 
     def elapsed_time(self, end: Any) -> float:
@@ -158,32 +171,27 @@ class _Graphs:
     """CUDA graphs of a session: while one is captured, operations go to it; replaying does them."""
 
     def __init__(self, session: Session) -> None:
-        outer = self
-        self.session = session
-        self.kept: list[list[Operation]] = []
-
         class CUDAGraph:
             def __init__(self, *_: Any, **__: Any) -> None:
-                self.operations: list[Operation] = []
+                self.asked: list[Callable[[], None]] = []
 
             def capture_begin(self, *_: Any, **__: Any) -> None:
-                outer.kept.append(outer.session.operations)
-                outer.session.operations = self.operations = []
-                outer.session.capturing += 1
+                self.asked = []
+                session.captures.append(self.asked)
 
             def capture_end(self) -> None:
-                outer.session.operations = outer.kept.pop()
-                outer.session.capturing -= 1
+                session.captures.pop()
 
             def replay(self) -> None:
-                for operation in self.operations:
-                    outer.session.use(operation)
-                    outer.session.record(operation)
+                session.note("begin_graph", _State.stream.cuda_stream)
+                for one in self.asked:
+                    one()
+                session.note("end_graph")
 
             def instantiate(self) -> None: ...
 
             def reset(self) -> None:
-                self.operations = []
+                self.asked = []
 
             def pool(self) -> tuple[int, int]:
                 return 0, 1
@@ -257,12 +265,13 @@ def install(session: Session) -> tuple[Lowering, tuning.Tuning]:
     for name, value in constant.items():
         setattr(cuda, name, lambda *_, _value=value, **__: _value)
     for name in (
-        "_lazy_init", "init", "synchronize", "empty_cache", "ipc_collect", "reset_peak_memory_stats",
+        "_lazy_init", "init", "empty_cache", "ipc_collect", "reset_peak_memory_stats",
         "reset_max_memory_allocated", "reset_max_memory_cached", "reset_accumulated_memory_stats", "manual_seed",
         "manual_seed_all", "seed", "seed_all", "set_per_process_memory_fraction", "_sleep", "set_sync_debug_mode",
     ):
         # One function each, since PyTorch's compiler knows functions by identity when it is imported.
         setattr(cuda, name, lambda *_, **__: None)
+    cuda.synchronize = lambda *_, **__: session.note("finish_all")
     cuda.set_device = _index
     cuda._exchange_device, cuda._maybe_exchange_device = (lambda device: 0), (lambda device: 0)
     cuda.Stream, cuda.ExternalStream, cuda.Event = Stream, Stream, Event
@@ -273,7 +282,7 @@ def install(session: Session) -> tuple[Lowering, tuning.Tuning]:
     for name in ("caching_allocator_alloc", "caching_allocator_delete"):
         setattr(cuda, name, lambda *_, _name=name, **__: _no_driver(_name))
     cuda.CUDAGraph, cuda.graph = graphs.CUDAGraph, graphs.Capture
-    cuda.is_current_stream_capturing = lambda: bool(session.capturing)
+    cuda.is_current_stream_capturing = lambda: bool(session.captures)
     for module in (cuda.streams, cuda.graphs, cuda.memory, cuda.random):
         for name in vars(module).keys() & vars(cuda).keys():
             if name in constant or name in ("Stream", "Event", "ExternalStream", "CUDAGraph", "graph", "synchronize"):

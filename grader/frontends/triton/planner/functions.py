@@ -112,8 +112,9 @@ def _indexed(value: Any) -> Any:
 def _cuda(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     tensor, *rest = args
     device = rest[0] if rest else kwargs.get("device")
+    non_blocking = rest[1] if rest[1:] else kwargs.get("non_blocking", False)
     with torch._C.DisableTorchFunctionSubclass():
-        return tensor.to(device=handles.GPU if device is None else _indexed(device))
+        return tensor.to(device=handles.GPU if device is None else _indexed(device), non_blocking=non_blocking)
 
 
 def _pin_memory(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

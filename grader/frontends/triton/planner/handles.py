@@ -236,14 +236,14 @@ def _number(value: Any, dtype: torch.dtype) -> bool | int | float:
     return number
 
 
-def _fill(target: Handle, value: Any, *_: Any) -> Handle:
+def _fill(target: Handle, value: Any, *_: Any, asynchronous: bool = True) -> Handle:
     if isinstance(value, torch.Tensor):
         return _copy_(target, value)
     memory = _writable(target)
     number = _number(value, target.dtype)
     memory.constant = Constant("value", number) if _whole(target, memory) else None
     if target.numel():
-        session().record(Fill(target=view_of(target), value=number, line=session().line()))
+        session().record(Fill(target=view_of(target), value=number, line=session().line()), asynchronous=asynchronous)
     return target
 
 
@@ -284,7 +284,8 @@ def adopt(tensor: torch.Tensor, place: Place) -> Handle:
 def _data(target: Handle, contents: bytes) -> None:
     if contents:
         session().record(Data(
-            buffer=view_of(target).buffer, contents=base64.b64encode(contents).decode(), line=session().line()))
+            buffer=view_of(target).buffer, contents=base64.b64encode(contents).decode(), line=session().line()),
+            asynchronous=False)
 
 
 def _lift_fresh(tensor: torch.Tensor) -> torch.Tensor:
@@ -305,24 +306,26 @@ def _replica(source: Handle, place: Place, dtype: torch.dtype) -> Handle | None:
         real = torch.frombuffer(bytearray(constant.data), dtype=source.dtype).reshape(source.shape)
         return adopt(real.to(dtype), place)
     made = _new(torch.empty(source.shape, dtype=dtype, device=_META), place, Constant("nothing"))
-    return _fill(made, constant.value) if constant.kind == "value" else made
+    return _fill(made, constant.value, asynchronous=memory.place == place) if constant.kind == "value" else made
 
 
 def _copy_(target: Handle, source: torch.Tensor, non_blocking: bool = False) -> Handle:
     memory = _writable(target)
     if not isinstance(source, Handle):
         source = handle(source) if source.is_meta else adopt(source, "host")
-    constant = memory_of(source).constant
+    constant, within = memory_of(source).constant, memory_of(source).place == memory.place
     if constant is not None and constant.kind == "value":
         _plain(source).expand(target.shape)
-        return _fill(target, constant.value)
+        return _fill(target, constant.value, asynchronous=within)
     if constant is not None and constant.kind == "data" and len(constant.data) == source.element_size():
-        return _fill(target, torch.frombuffer(bytearray(constant.data), dtype=source.dtype).item())
+        number = torch.frombuffer(bytearray(constant.data), dtype=source.dtype).item()
+        return _fill(target, number, asynchronous=within)
     expanded = handle(_plain(source).expand(target.shape))
     _allow_copy(source, target, "copy_", whole=_whole(target, memory))
     memory.constant = None
     if target.numel():
-        session().record(Copy(source=view_of(expanded), target=view_of(target), line=session().line()))
+        session().record(Copy(source=view_of(expanded), target=view_of(target), line=session().line()),
+                         asynchronous=non_blocking)
     return target
 
 
@@ -338,11 +341,12 @@ def _allow_copy(source: torch.Tensor, target: torch.Tensor, name: str, *, whole:
         session().refuse("copy" if same else "transposed_copy", operators.readable(_outermost(name)))
 
 
-def _copied(source: Handle, made: torch.Tensor, place: Place) -> Handle:
+def _copied(source: Handle, made: torch.Tensor, place: Place, non_blocking: bool = False) -> Handle:
     """Copy the source to memory of its own, of the shape and strides of `made`."""
     target = _new(made, place, None)
     if target.numel():
-        session().record(Copy(source=view_of(source), target=view_of(target), line=session().line()))
+        session().record(Copy(source=view_of(source), target=view_of(target), line=session().line()),
+                         asynchronous=non_blocking)
     return target
 
 
@@ -353,7 +357,7 @@ def clone(source: Handle, *, memory_format: Any = None) -> Handle:
 
 
 def _to_copy(source: torch.Tensor, *, dtype: Any = None, device: Any = None, memory_format: Any = None,
-             **_: Any) -> torch.Tensor:
+             non_blocking: bool = False, **_: Any) -> torch.Tensor:
     if not isinstance(source, Handle):
         source = adopt(source, "host")
     was = memory_of(source).place
@@ -371,7 +375,7 @@ def _to_copy(source: torch.Tensor, *, dtype: Any = None, device: Any = None, mem
         session().refuse("copy", operators.readable(_outermost("_to_copy")))
     made = _like(source, dtype, memory_format)
     _allow_copy(source, made, "_to_copy")
-    return _copied(source, made, place)
+    return _copied(source, made, place, non_blocking)
 
 
 def pin_memory(source: Handle) -> Handle:

@@ -60,6 +60,7 @@ from grader.plan.messages import (
     Texts,
 )
 from grader.plan.plan import MOST_KERNELS, PLAN_BYTES, Operation, write_plan
+from grader.plan.streams import StreamOrder
 
 _Reply = Loaded | Planned | Refused | Absent | Failed
 
@@ -241,7 +242,7 @@ class _Planner:
         """Make one call of the function on fresh tensors."""
         session = self.session
         session.call += 1
-        session.operations, session.stopped, session.over = [], None, False
+        session.operations, session.order, session.stopped, session.over = [], StreamOrder(), None, False
         arguments = [_parameter(one) for one in request.given]
         memories = [handles.memory_of(one) for one in arguments if isinstance(one, handles.Handle)]
         failed: Failed | Absent | None = None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import bisect
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from types import FrameType
 from typing import Any, Literal, NoReturn
 
@@ -15,6 +16,7 @@ import torch
 from grader.plan.device import Device
 from grader.plan.messages import Answers, Refusal, Skipped, TooMuch
 from grader.plan.plan import MOST_BUFFERS, MOST_OPERATIONS, Operation, Place, named
+from grader.plan.streams import Step, StreamOrder
 
 # Where made-up addresses begin: nothing of the process is mapped there, so that a read by address fails at once.
 FIRST_ADDRESS = 0x3000_0000_0000
@@ -104,8 +106,9 @@ class PlanningStopped:
 class Session:
     """One submission in this process. `call` counts calls of the graded function; it is 0 while the file is imported.
 
-    Operations go to `operations`, which is another list while a CUDA graph is captured. `copies` tells whether copies
-    of tensors may be recorded, `answers` what host code is told of its machine.
+    Operations go to `operations`, `order` says what each follows; while CUDA graphs are captured, requests go to the
+    last of `captures`. `copies` tells whether copies of tensors may be recorded, `answers` what host code is told of
+    its machine.
     """
 
     def __init__(self, file: str, device: Device) -> None:
@@ -121,7 +124,8 @@ class Session:
         self.copies = True
         self.answers = Answers()
         self.operations: list[Operation] = []
-        self.capturing = 0
+        self.order = StreamOrder()
+        self.captures: list[list[Callable[[], None]]] = []
         # Calls of cases whose second call repeated the first, except for the first contents of memory.
         self.repeatable: set[int] = {0}
         self.named: list[Memory] = []
@@ -178,21 +182,35 @@ class Session:
             self.named.append(memory)
         return memory.number
 
-    def record(self, operation: Operation) -> None:
-        if len(self.operations) >= MOST_OPERATIONS:
+    def record(self, operation: Operation, *, stream: int | None = None, asynchronous: bool = True) -> None:
+        """Record an operation in the current stream; `asynchronous` as in `StreamOrder.asked`."""
+        if len(self.captures[-1] if self.captures else self.operations) >= MOST_OPERATIONS:
             raise TooLargeError(f"more than {MOST_OPERATIONS:,} launches, fills and copies in one call")
-        self.operations.append(operation)
+        stream = int(torch.cuda.current_stream().cuda_stream) if stream is None else stream
+        if self.captures:
+            self.captures[-1].append(partial(self._again, operation, stream, asynchronous))
+        else:
+            self.operations.append(self.order.asked(
+                operation, lambda number: self.named[number].place, stream, asynchronous=asynchronous))
         for number in named(operation):
             memory = self.named[number]
-            if operation.op in ("launch", "copy") or self.capturing:
+            if operation.op in ("launch", "copy") or self.captures:
                 memory.settled = True
             elif not memory.settled:
                 memory.initial.append((self.call, operation))
 
-    def use(self, operation: Operation) -> None:
-        """Note that this call uses what an operation names, which another call may have recorded."""
+    def _again(self, operation: Operation, stream: int, asynchronous: bool) -> None:
+        """Record an operation of a graph. This call uses what it names, which another call may have recorded."""
         for number in named(operation):
             self.named[number].calls.add(self.call)
+        self.record(operation, stream=stream, asynchronous=asynchronous)
+
+    def note(self, step: Step, stream: int = 0, event: int = 0) -> None:
+        """Note what orders the operations before and after it."""
+        if self.captures:
+            self.captures[-1].append(partial(self.note, step, stream, event))
+        else:
+            self.order.note(step, stream, event)
 
     def line(self) -> int:
         """Return the line of the innermost frame in the student's file, 0 if there is none."""

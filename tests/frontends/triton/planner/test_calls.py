@@ -88,6 +88,36 @@ def silu(x, out):
     assert plan.steady is None
 
 
+def test_operations_follow_what_streams_events_and_graphs_order() -> None:
+    plan = planned("""
+def silu(x, out):
+    side, done, graph = torch.cuda.Stream(), torch.cuda.Event(), torch.cuda.CUDAGraph()
+    launch(x, out)                                              # 0
+    with torch.cuda.stream(side):
+        launch(x, out)                                          # 1
+        done.record()
+        launch(x, out)                                          # 2
+    torch.cuda.current_stream().wait_event(done)
+    launch(x, out)                                              # 3
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.graph(graph):
+        torch.cuda.current_stream().synchronize()
+        launch(x, out)
+        other = torch.cuda.Stream()
+        other.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(other):
+            launch(x, out)
+        launch(x, out)
+    with torch.cuda.stream(side):
+        graph.replay()                                          # 4, 5, 6
+    launch(x, out)                                              # 7
+    torch.cuda.synchronize()
+    launch(x, out)                                              # 8
+""")
+    assert [one.after for one in plan.first] == [None, [], [1], [0, 1], None, None, [4], [3], None]
+    assert plan.steady is None
+
+
 def test_a_graph_of_the_first_call_is_replayed_on_what_that_was_given() -> None:
     plan = planned("""
 graph = torch.cuda.CUDAGraph()

@@ -158,7 +158,8 @@ static void put_down_pinned(const unsigned char *bytes, uint32_t count) {
     }
 }
 
-cudaError_t rec_launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative) {
+cudaError_t rec_launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream,
+                       int cooperative) {
     Frames frames = launching.count ? launching : rec_frames();
     launching.count = 0;
     int index = -1;
@@ -176,7 +177,8 @@ cudaError_t rec_launch(const void *host, dim3 grid, dim3 block, void **arguments
         memcpy(next, arguments[i], kernel->sizes[i]);
         put_down_pinned(next, kernel->sizes[i]);
     }
-    const u64 numbers[] = {index, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, cooperative};
+    const u64 numbers[] = {index,   grid.x, grid.y,      grid.z,            block.x, block.y,
+                           block.z, shared, cooperative, rec_number(stream)};
     rec_emit_at(LAUNCH, &frames, numbers, sizeof numbers / sizeof *numbers, values, bytes);
     rec_unlock();
     free(values);
@@ -185,19 +187,19 @@ cudaError_t rec_launch(const void *host, dim3 grid, dim3 block, void **arguments
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
                                cudaStream_t stream) {
-    return rec_launch(kernel, grid, block, arguments, shared, 0);
+    return rec_launch(kernel, grid, block, arguments, shared, stream, 0);
 }
 cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
                                     cudaStream_t stream) {
-    return rec_launch(kernel, grid, block, arguments, shared, 0);
+    return rec_launch(kernel, grid, block, arguments, shared, stream ? stream : cudaStreamPerThread, 0);
 }
 cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared,
                              cudaStream_t stream) {
-    return rec_launch(host, grid, block, arguments, shared, 0);
+    return rec_launch(host, grid, block, arguments, shared, stream, 0);
 }
 cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared,
                                         cudaStream_t stream) {
-    return rec_launch(host, grid, block, arguments, shared, 1);
+    return rec_launch(host, grid, block, arguments, shared, stream, 1);
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *configuration, const void *host, void **arguments) {
     int cooperative = 0;
@@ -214,7 +216,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *configuration, const v
             rec_refuse(OPTION, "cudaLaunchKernelEx", "launch attribute %d is not planned: launch without", one->id);
     }
     return rec_launch(host, configuration->gridDim, configuration->blockDim, arguments, configuration->dynamicSmemBytes,
-                      cooperative);
+                      configuration->stream, cooperative);
 }
 
 // Attributes of kernels

@@ -8,6 +8,7 @@ typedef struct {
     enum cudaMemcpyKind kind;
     const char *call;
     const void *site; // the call in host code, where it may be one of a loop
+    cudaStream_t stream;
 } Transfer;
 #define SITE __builtin_return_address(0)
 
@@ -61,8 +62,8 @@ static void stage(const Transfer *copy, const Buffer *target) {
     if (!rows) rec_fail(OUT_OF_MEMORY, "%s: there is no memory to plan it in", copy->call);
     for (u64 row = 0; row < copy->height && copy->height > 1; row++)
         memcpy(rows + row * copy->width, (const void *)(copy->source + row * copy->source_pitch), copy->width);
-    const u64 numbers[] = {copy->target,       copy->target_pitch, copy->source,
-                           copy->source_pitch, copy->width,        copy->height};
+    const u64 numbers[] = {copy->target, copy->target_pitch, copy->source,            copy->source_pitch,
+                           copy->width,  copy->height,       rec_number(copy->stream)};
     rec_emit_packed(STAGED, numbers, sizeof numbers / sizeof *numbers, rows, bytes);
     if (copy->height > 1) free(rows);
 }
@@ -84,8 +85,9 @@ void rec_write_copies(void) {
     rec_lock();
     if (held.count) {
         const Transfer *one = &held.copy;
-        const u64 numbers[] = {one->target, one->target_pitch, one->source,      one->source_pitch, one->width,
-                               one->height, held.count,        held.target_step, held.source_step};
+        const u64 numbers[] = {one->target,      one->target_pitch, one->source, one->source_pitch,
+                               one->width,       one->height,       held.count,  held.target_step,
+                               held.source_step, rec_number(one->stream)};
         held.count = 0;
         rec_emit_at(COPY, &held.frames, numbers, sizeof numbers / sizeof *numbers, one->call, strlen(one->call));
     }
@@ -95,8 +97,8 @@ void rec_write_copies(void) {
 static void hold(const Transfer *copy) {
     rec_lock();
     u64 target_step = copy->target - held.last.target, source_step = copy->source - held.last.source;
-    int follows = held.count && copy->site && copy->site == held.copy.site && copy->width == held.copy.width &&
-                  copy->height == 1 && held.copy.height == 1 &&
+    int follows = held.count && copy->site && copy->site == held.copy.site && copy->stream == held.copy.stream &&
+                  copy->width == held.copy.width && copy->height == 1 && held.copy.height == 1 &&
                   (held.count == 1 || (target_step == held.target_step && source_step == held.source_step));
     if (follows) {
         held.target_step = target_step;
@@ -134,34 +136,37 @@ static cudaError_t transfer(Transfer copy) {
 }
 
 static cudaError_t copy_row(void *target, const void *source, size_t bytes, enum cudaMemcpyKind kind, const char *call,
-                            const void *site) {
-    return transfer((Transfer){(u64)target, bytes, (u64)source, bytes, bytes, 1, kind, call, site});
+                            const void *site, cudaStream_t stream) {
+    return transfer((Transfer){(u64)target, bytes, (u64)source, bytes, bytes, 1, kind, call, site, stream});
 }
 cudaError_t cudaMemcpy(void *target, const void *source, size_t bytes, enum cudaMemcpyKind kind) {
-    return copy_row(target, source, bytes, kind, "cudaMemcpy", SITE);
+    return copy_row(target, source, bytes, kind, "cudaMemcpy", SITE, 0);
 }
 cudaError_t cudaMemcpyAsync(void *target, const void *source, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream) {
-    return copy_row(target, source, bytes, kind, "cudaMemcpyAsync", SITE);
+    return copy_row(target, source, bytes, kind, "cudaMemcpyAsync", SITE, stream);
 }
 
 static cudaError_t copy_rows(void *target, size_t target_pitch, const void *source, size_t source_pitch, size_t width,
-                             size_t height, enum cudaMemcpyKind kind, const char *call) {
+                             size_t height, enum cudaMemcpyKind kind, const char *call, cudaStream_t stream) {
     if (height > 1 && (target_pitch < width || source_pitch < width))
         return rec_error(cudaErrorInvalidPitchValue, 0, 0, "%s: a pitch is less than the width of %zu bytes", call,
                          width);
-    return transfer((Transfer){(u64)target, target_pitch, (u64)source, source_pitch, width, height, kind, call, 0});
+    return transfer(
+        (Transfer){(u64)target, target_pitch, (u64)source, source_pitch, width, height, kind, call, 0, stream});
 }
 cudaError_t cudaMemcpy2D(void *target, size_t target_pitch, const void *source, size_t source_pitch, size_t width,
                          size_t height, enum cudaMemcpyKind kind) {
-    return copy_rows(target, target_pitch, source, source_pitch, width, height, kind, "cudaMemcpy2D");
+    return copy_rows(target, target_pitch, source, source_pitch, width, height, kind, "cudaMemcpy2D", 0);
 }
 cudaError_t cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source, size_t source_pitch, size_t width,
                               size_t height, enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy_rows(target, target_pitch, source, source_pitch, width, height, kind, "cudaMemcpy2DAsync");
+    return copy_rows(target, target_pitch, source, source_pitch, width, height, kind, "cudaMemcpy2DAsync",
+                     stream);
 }
 
-static cudaError_t fill(void *target, size_t pitch, int value, size_t width, size_t height, const char *call) {
+static cudaError_t fill(void *target, size_t pitch, int value, size_t width, size_t height, const char *call,
+                        cudaStream_t stream) {
     if (!width || !height) return cudaSuccess;
     Buffer *buffer = rec_find((u64)target);
     if (!on_device(buffer) || buffer->freed)
@@ -170,25 +175,25 @@ static cudaError_t fill(void *target, size_t pitch, int value, size_t width, siz
     if (height > 1 && pitch < width)
         return rec_error(cudaErrorInvalidPitchValue, 0, 0, "%s: the pitch is less than the width of %zu bytes", call,
                          width);
-    EMIT(FILL, call, strlen(call), (u64)target, pitch, width, height, value & 255);
+    EMIT(FILL, call, strlen(call), (u64)target, pitch, width, height, value & 255, rec_number(stream));
     return cudaSuccess;
 }
 cudaError_t cudaMemset(void *target, int value, size_t bytes) {
-    return fill(target, bytes, value, bytes, 1, "cudaMemset");
+    return fill(target, bytes, value, bytes, 1, "cudaMemset", 0);
 }
 cudaError_t cudaMemsetAsync(void *target, int value, size_t bytes, cudaStream_t stream) {
-    return fill(target, bytes, value, bytes, 1, "cudaMemsetAsync");
+    return fill(target, bytes, value, bytes, 1, "cudaMemsetAsync", stream);
 }
 cudaError_t cudaMemset2D(void *target, size_t pitch, int value, size_t width, size_t height) {
-    return fill(target, pitch, value, width, height, "cudaMemset2D");
+    return fill(target, pitch, value, width, height, "cudaMemset2D", 0);
 }
 cudaError_t cudaMemset2DAsync(void *target, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
-    return fill(target, pitch, value, width, height, "cudaMemset2DAsync");
+    return fill(target, pitch, value, width, height, "cudaMemset2DAsync", stream);
 }
 
 // Variables of modules
 static cudaError_t to_symbol(const void *symbol, const void *source, size_t bytes, size_t offset,
-                             enum cudaMemcpyKind kind, const char *call) {
+                             enum cudaMemcpyKind kind, const char *call, cudaStream_t stream) {
     Variable *one = rec_variable(symbol);
     if (!one)
         return rec_error(cudaErrorInvalidSymbol, 0, 0, "%s: this is no __device__ or __constant__ variable", call);
@@ -196,30 +201,30 @@ static cudaError_t to_symbol(const void *symbol, const void *source, size_t byte
         return rec_error(cudaErrorInvalidValue, 0, 0,
                          "%s: the variable has %llu bytes, and %zu are copied to byte %zu of it", call,
                          (unsigned long long)one->bytes, bytes, offset);
-    return copy_row((void *)(one->address + offset), source, bytes, kind, call, 0);
+    return copy_row((void *)(one->address + offset), source, bytes, kind, call, 0, stream);
 }
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *source, size_t bytes, size_t offset,
                                enum cudaMemcpyKind kind) {
-    return to_symbol(symbol, source, bytes, offset, kind, "cudaMemcpyToSymbol");
+    return to_symbol(symbol, source, bytes, offset, kind, "cudaMemcpyToSymbol", 0);
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *source, size_t bytes, size_t offset,
                                     enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return to_symbol(symbol, source, bytes, offset, kind, "cudaMemcpyToSymbolAsync");
+    return to_symbol(symbol, source, bytes, offset, kind, "cudaMemcpyToSymbolAsync", stream);
 }
 static cudaError_t from_symbol(void *target, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
-                               const char *call) {
+                               const char *call, cudaStream_t stream) {
     Variable *one = rec_variable(symbol);
     if (!one)
         return rec_error(cudaErrorInvalidSymbol, 0, 0, "%s: this is no __device__ or __constant__ variable", call);
-    return copy_row(target, (const void *)(one->address + offset), bytes, kind, call, 0);
+    return copy_row(target, (const void *)(one->address + offset), bytes, kind, call, 0, stream);
 }
 cudaError_t cudaMemcpyFromSymbol(void *target, const void *symbol, size_t bytes, size_t offset,
                                  enum cudaMemcpyKind kind) {
-    return from_symbol(target, symbol, bytes, offset, kind, "cudaMemcpyFromSymbol");
+    return from_symbol(target, symbol, bytes, offset, kind, "cudaMemcpyFromSymbol", 0);
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void *target, const void *symbol, size_t bytes, size_t offset,
                                       enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return from_symbol(target, symbol, bytes, offset, kind, "cudaMemcpyFromSymbolAsync");
+    return from_symbol(target, symbol, bytes, offset, kind, "cudaMemcpyFromSymbolAsync", stream);
 }
 cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol) {
     Variable *one = rec_variable(symbol);

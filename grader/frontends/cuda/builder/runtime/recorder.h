@@ -27,6 +27,7 @@ enum kind {
     STAGED,
     FILL,
     CONTENTS,
+    ORDER,
     ASKED,
     REFUSED,
     FAILED,
@@ -34,6 +35,8 @@ enum kind {
     END,
 };
 enum place { DEVICE, PINNED, HOST };
+// The first number of an ORDER, beside a stream and an event: `Step` in grader/plan/streams.py, in its order.
+enum step { RECORD, WAIT, FINISH_STREAM, FINISH_EVENT, FINISH_ALL, BEGIN_GRAPH, END_GRAPH };
 // Words of `Refusal` and of `Failed.failure` in grader/plan/messages.py.
 #define READ_VALUES "read_values"
 #define INPUT_WRITTEN "input_written"
@@ -143,6 +146,9 @@ FAST void rec_emit_packed(enum kind kind, const u64 *numbers, unsigned count, co
 // memory.c
 void rec_write_copies(void);
 
+// streams.c
+u64 rec_number(const void *handle);
+
 // launches.c
 typedef struct {
     const void *host;
@@ -152,4 +158,5 @@ typedef struct {
 } Variable;
 const Kernel *rec_kernel(const void *host, int *index);
 Variable *rec_variable(const void *host);
-cudaError_t rec_launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative);
+cudaError_t rec_launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream,
+                       int cooperative);

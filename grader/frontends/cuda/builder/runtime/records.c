@@ -85,7 +85,7 @@ void rec_append(Sink *sink, const void *bytes, u64 count) {
     sink->used += count;
 }
 
-static int is_operation(enum kind kind) { return kind >= LAUNCH && kind <= CONTENTS; }
+static int is_operation(enum kind kind) { return kind >= LAUNCH && kind <= ORDER; }
 
 static void put(Sink *sink, const void *bytes, u64 count) {
     if (sink) rec_append(sink, bytes, count);

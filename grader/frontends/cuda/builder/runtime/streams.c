@@ -1,8 +1,9 @@
-// Streams, events and graphs. A plan has one order, that of the host code's calls, so that all waiting is over at once.
+// Streams, events and graphs. Nothing runs, so that all waiting is over at once: it is written down alone.
 #include "recorder.h"
 #include <stdlib.h>
 #include <string.h>
 
+enum { NON_BLOCKING = 8 }; // in the number of a stream: see grader/plan/streams.py
 static u64 next_handle = 0x1000;
 static cudaStream_t captured_stream;
 
@@ -13,14 +14,35 @@ static cudaStream_t captured_stream;
     }
 #define NOTHING(declaration)                                                                                           \
     cudaError_t declaration { return cudaSuccess; }
+#define ORDERS(declaration, step, stream, event)                                                                       \
+    cudaError_t declaration {                                                                                          \
+        order(step, stream, event);                                                                                    \
+        return cudaSuccess;                                                                                            \
+    }
+
+// A stream or an event as a number: 0 for the default stream, and for what is neither.
+u64 rec_number(const void *handle) {
+    u64 number = (u64)handle;
+    return handle == cudaStreamPerThread || (number > 0x1000 && number <= (next_handle | NON_BLOCKING)) ? number : 0;
+}
+
+static void order(enum step step, cudaStream_t stream, cudaEvent_t event) {
+    const u64 numbers[] = {step, rec_number(stream), rec_number(event)};
+    rec_emit_at(ORDER, &(Frames){0}, numbers, 3, 0, 0);
+}
 
 MAKES(cudaStreamCreate(cudaStream_t *made), cudaStream_t)
-MAKES(cudaStreamCreateWithFlags(cudaStream_t *made, unsigned flags), cudaStream_t)
-MAKES(cudaStreamCreateWithPriority(cudaStream_t *made, unsigned flags, int priority), cudaStream_t)
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *made, unsigned flags) {
+    *made = (cudaStream_t)((next_handle += 16) | (flags & cudaStreamNonBlocking ? NON_BLOCKING : 0));
+    return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *made, unsigned flags, int priority) {
+    return cudaStreamCreateWithFlags(made, flags);
+}
 NOTHING(cudaStreamDestroy(cudaStream_t stream))
-NOTHING(cudaStreamSynchronize(cudaStream_t stream))
-NOTHING(cudaStreamQuery(cudaStream_t stream))
-NOTHING(cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags))
+ORDERS(cudaStreamSynchronize(cudaStream_t stream), FINISH_STREAM, stream, 0)
+ORDERS(cudaStreamQuery(cudaStream_t stream), FINISH_STREAM, stream, 0)
+ORDERS(cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags), WAIT, stream, event)
 NOTHING(cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
                                const cudaLaunchAttributeValue *value))
 NOTHING(cudaStreamCopyAttributes(cudaStream_t target, cudaStream_t source))
@@ -43,12 +65,14 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     return cudaSuccess;
 }
 
-// A function of the host's in a stream is called at once.
+// A function of the host's in a stream is called at once: what the stream was asked for before is done.
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data) {
+    order(FINISH_STREAM, stream, 0);
     function(data);
     return cudaSuccess;
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void *data, unsigned flags) {
+    order(FINISH_STREAM, stream, 0);
     function(stream, cudaSuccess, data);
     return cudaSuccess;
 }
@@ -56,10 +80,10 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t func
 MAKES(cudaEventCreate(cudaEvent_t *made), cudaEvent_t)
 MAKES(cudaEventCreateWithFlags(cudaEvent_t *made, unsigned flags), cudaEvent_t)
 NOTHING(cudaEventDestroy(cudaEvent_t event))
-NOTHING(cudaEventSynchronize(cudaEvent_t event))
-NOTHING(cudaEventRecord(cudaEvent_t event, cudaStream_t stream))
-NOTHING(cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags))
-NOTHING(cudaEventQuery(cudaEvent_t event))
+ORDERS(cudaEventSynchronize(cudaEvent_t event), FINISH_EVENT, 0, event)
+ORDERS(cudaEventRecord(cudaEvent_t event, cudaStream_t stream), RECORD, stream, event)
+ORDERS(cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags), RECORD, stream, event)
+ORDERS(cudaEventQuery(cudaEvent_t event), FINISH_EVENT, 0, event)
 // Nothing runs, so every time is this one.
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
     *milliseconds = 1;
@@ -108,7 +132,9 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *executable, cudaGraph
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
     if (!executable) return rec_error(cudaErrorInvalidValue, 0, 0, "cudaGraphLaunch: no graph");
+    order(BEGIN_GRAPH, stream, 0);
     rec_replay((const Sink *)executable);
+    order(END_GRAPH, stream, 0);
     return cudaSuccess;
 }
 // What a graph holds stays: an executable graph outlives the one it was made of.
@@ -116,8 +142,9 @@ NOTHING(cudaGraphDestroy(cudaGraph_t graph))
 NOTHING(cudaGraphExecDestroy(cudaGraphExec_t executable))
 NOTHING(cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream))
 
+ORDERS(cudaDeviceSynchronize(void), FINISH_ALL, 0, 0)
+
 // What changes nothing that a plan has
-NOTHING(cudaDeviceSynchronize(void))
 NOTHING(cudaDeviceReset(void))
 NOTHING(cudaDeviceSetCacheConfig(enum cudaFuncCache preferred))
 NOTHING(cudaSetDeviceFlags(unsigned flags))
