@@ -123,16 +123,14 @@ ASSIGNMENT = assignment(
     mistakes=mistakes(
         ("not divided", "These are exp(x − max): each is to be divided by the sum of its row.",
          lambda x: _terms(x) if x.shape[1] > 1 else None),
-        ("no maximum", "The maximum of the row is not subtracted, or 0 takes its place in some lanes: exp overflows "
-         "beyond 88, and where all of a row lie below −103 its sum is 0.",
-         lambda x: _less(x, torch.zeros_like(x[:, :1]))),
+        ("no maximum", "The row's maximum is not subtracted, or 0 takes its place in some lanes: exp overflows beyond "
+         "88, and the sum is 0 where all lie below −103.", lambda x: _less(x, torch.zeros_like(x[:, :1]))),
         *(("not the row's maximum", "exp overflows where an element lies over 88 above what is subtracted: that is the "
            "largest of the whole row, and not its first element, its mean or a block's maximum.",
            lambda x, block=block: _less(x, (x[:, :block].amax if block else x.mean)(dim=1, keepdim=True))
            if x.shape[1] > max(1, block) else None) for block in (0, 1, *BLOCKS)),
-        ("maximum not below 0", "The maximum is never below 0, which rows of negative numbers do not reach: begin at "
-         "-float('inf'), and let no lane put 0 in its place.",
-         lambda x: _less(x, x.amax(dim=1, keepdim=True).clamp(min=0))),
+        ("maximum not below 0", "The maximum is never below 0, even of negative numbers: begin at -float('inf'), and "
+         "let no lane put 0 in its place.", lambda x: _less(x, x.amax(dim=1, keepdim=True).clamp(min=0))),
         ("one more in the sum", "The sum of each row is 1 too large: does it begin at 0?",
          lambda x: _terms(x) / (1 + _terms(x).sum(dim=1, keepdim=True))),
         ("logarithm", "This is the logarithm of the softmax.", lambda x: torch.log_softmax(x.double(), dim=1)),

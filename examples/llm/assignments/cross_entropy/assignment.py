@@ -133,14 +133,14 @@ def _not_rescaled(block: int) -> Sum:
 ANOTHER = ("not the row's maximum", "exp overflows where a logit lies over 88 above what is subtracted: that is the "
            "largest of the whole row, and not its first logit, its mean or a block's maximum.")
 LSE: tuple[tuple[str, str, Sum], ...] = (
-    ("no maximum", "The maximum of the row is not subtracted, or 0 takes its place in some lanes: exp overflows "
-     "beyond 88, and where all of a row lie below −103 its sum is 0.",
+    ("no maximum", "The row's maximum is not subtracted, or 0 takes its place in some lanes: exp overflows beyond "
+     "88, and the sum is 0 where all lie below −103.",
      _in_float32(lambda x: torch.zeros_like(x[:, :1]))),
     (*ANOTHER, _in_float32(lambda x: x[:, :1])),
     (*ANOTHER, _in_float32(lambda x: x.mean(dim=1, keepdim=True))),
     *((*ANOTHER, _less_of_block(block, last)) for last in (False, True) for block in BLOCKS),
-    ("maximum not below 0", "The maximum is never below 0, which rows of negative numbers do not reach: begin at "
-     "-float('inf'), and let no lane put 0 in its place.",
+    ("maximum not below 0", "The maximum is never below 0, even of negative numbers: begin at -float('inf'), and let "
+     "no lane put 0 in its place.",
      _in_float32(lambda x: x.amax(dim=1, keepdim=True).clamp(min=0))),
     ("maximum not added", "The maximum is missing: it was subtracted before exp, so add it to the logarithm.",
      lambda x: torch.log(_terms(x).sum(dim=1, keepdim=True))),
