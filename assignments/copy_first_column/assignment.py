@@ -46,7 +46,7 @@ def renew(inputs: Inputs, generator: numpy.random.Generator) -> Renewal:
 
 
 def work(sizes: Mapping[str, int]) -> Work:
-    """What must cross the bus, and is written on the device."""
+    """The bytes that must cross the bus, and are written on the device."""
     # The host's memory hands out lines of 64 bytes, 16 times as much: a host that gathers, or a device that reads
     # pinned memory, waits for 64 · rows bytes in rows places. A share of the bus's rate is therefore small at best.
     return Work(bytes=4 * sizes["rows"], host_bytes=4 * sizes["rows"])

@@ -132,10 +132,10 @@ ASSIGNMENT = assignment(
         ("no factor x", "This is 1/2 · (1 + tanh …) alone: GELU multiplies it by x.",
          lambda x: torch.sigmoid(2 * _argument(x))),
         ("no one", "This is x/2 · tanh(…): the 1 is missing.", lambda x: 0.5 * x.double() * torch.tanh(_argument(x))),
-        ("another factor", "What stands before x + 0.044715 x³ comes out as another factor than √(2/π) = 0.79788.",
+        ("another factor", "The factor before x + 0.044715 x³ is not √(2/π) = 0.79788.",
          lambda x, out=None: _fitted(x, out, x.double() + CUBIC * x.double()**3, 0.0)),
-        ("another cubic term", "What stands before x³ comes out as another factor than 0.044715: look at its sign, and "
-         "at brackets, in macros too.",
+        ("another cubic term", "The factor before x³ is not 0.044715: look at its sign, and at "
+         "brackets, in macros too.",
          lambda x, out=None: _fitted(x, out, CUBIC * x.double()**3, FACTOR * x.double())),
     ),
 )

@@ -23,7 +23,7 @@ from grader.kit.author import (
 )
 
 WEIGHTS = (0.299, 0.587, 0.114)
-"""Of red, green and blue, as in ITU-R BT.601."""
+"""The weights of red, green and blue, as in ITU-R BT.601."""
 HD_WEIGHTS = (0.2126, 0.7152, 0.0722)
 """Those of BT.709, which are as well known."""
 COLOURS = ("red", "green", "blue")

@@ -60,7 +60,7 @@ def _terms(x: Tensor) -> Tensor:
 
 
 def _less(x: Tensor, subtracted: Tensor) -> Tensor | None:
-    """What float32 gives where another number is subtracted from a row than its maximum."""
+    """Softmax in float32 where another number than the maximum is subtracted from a row."""
     terms = torch.exp(x - subtracted)
     return (terms / terms.sum(dim=1, keepdim=True)).double()
 

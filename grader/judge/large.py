@@ -131,7 +131,7 @@ def told(looks: Sequence[SampledCase]) -> str:
     for look in looks:
         if look.unseen:
             reasons.setdefault(look.unseen, []).append(look.what)
-    said = [f"Of sizes that only a GPU runs whole, a sample was run here: {', '.join(parts)}."] if parts else []
+    said = [f"A sample of sizes that only a GPU runs whole was run here: {', '.join(parts)}."] if parts else []
     said += [f"Run here as a whole: {', '.join(whole)}."] if whole else []
     left = [f"{', '.join(names)} ({reason})" for reason, names in reasons.items()]
     said += [f"Left to a GPU: {'; '.join(left)}."] if left else []

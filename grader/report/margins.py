@@ -102,7 +102,7 @@ def _launch(one: LaunchFacts) -> str:
 
 def _launch_advice(one: LaunchFacts, among: Inspection) -> str:
     if one.spills:
-        return "What is spilled goes to memory and back: a smaller block, or more warps, takes fewer registers."
+        return "Spilled registers go to memory and back: a smaller block, or more warps, takes fewer registers."
     if one.products and one.tensor_cores == "none":
         return ("Its product of tiles runs without tensor cores: they take fp16, bf16, tf32 or int8, and tiles of "
                 "16 and more.")

@@ -125,7 +125,7 @@ def _evidence(a: AssignmentResult, shown: CheckResult | None) -> list[Renderable
     if detail and detail.traceback and not detail.place:
         blocks.append(_quoted("Traceback:", detail.traceback))
     if shown and detail and detail.output:
-        blocks.append(_quoted(f"What it printed in {findings.label(shown)}:", detail.output))
+        blocks.append(_quoted(f"It printed in {findings.label(shown)}:", detail.output))
     return blocks
 
 

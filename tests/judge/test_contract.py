@@ -270,7 +270,7 @@ LARGE = [
                  "Left to a GPU: 2200000x1 (nothing says which part of the inputs a part of it takes).",
                  id="too large as a whole"),
     pytest.param(contract.ROWS, BY_ROWS, "2200000x300", ROWS, "",
-                 "Of sizes that only a GPU runs whole, a sample was run here: 4 of 2,200,000 programs of 2200000x300.",
+                 "A sample of sizes that only a GPU runs whole was run here: 4 of 2,200,000 programs of 2200000x300.",
                  id="rows"),
     pytest.param(contract.ROWS, BY_ROWS, "80000x300", WRONG_AT_SIZE,
                  "elements that one program stores is wrong: largest[", "", id="rows of one output wrong"),

@@ -25,7 +25,7 @@ EXACT_AGREEMENT = 0.9999
 elements are told apart. Sums in float16 and bytes are exempt: float16 differs here and there with the order of a sum,
 and kernels round bytes or cut them off."""
 
-BYTES = ("What is kept in a byte loses what lies beyond 255, and its fraction: are sums and products in a larger type, "
+BYTES = ("A byte holds no fraction and nothing beyond 255: are sums and products in a larger type, "
          "and numbers between 0 and 1 multiplied by 255?")
 CUT_OFF = ("Is a weight too small, or is each part cut to a whole number before they are added? Add them with their "
            "fractions, and round once.")

@@ -195,7 +195,7 @@ def describe(before: Snapshot, after: Snapshot) -> list[str]:
     if quiet:
         sentences.append(f"Other processes hold the GPU without computing: {_and([f'pid {n.pid}' for n in quiet])}.")
     if after.neighbours is None:
-        sentences.append("Whether other processes use the GPU cannot be told here.")
+        sentences.append("The grader cannot tell here whether other processes use the GPU.")
     return [*sentences, _figures(after)]
 
 

@@ -55,7 +55,7 @@ def test_one_snapshot_missing_leaves_nothing_to_compare(before_is_absent: bool) 
 
 def test_a_driver_that_says_nothing_is_not_taken_for_a_calm_one() -> None:
     assert describe(Snapshot(), Snapshot()) == [
-        "Whether other processes use the GPU cannot be told here.",
+        "The grader cannot tell here whether other processes use the GPU.",
         "The driver gives no clocks, temperature or power.",
     ]
     assert unfit(Snapshot()) is None

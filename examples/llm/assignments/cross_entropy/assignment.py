@@ -105,7 +105,7 @@ def _zeros_beyond(block: int) -> Sum:
 
 
 def _in_float32(subtracted: Callable[[Tensor], Tensor]) -> Sum:
-    """What float32 gives where another number than the maximum is subtracted."""
+    """The loss in float32 where another number than the maximum is subtracted."""
     def answer(x: Tensor) -> Tensor:
         top = subtracted(x).float()
         return (torch.log(torch.exp(x.float() - top).sum(dim=1, keepdim=True)) + top).double()

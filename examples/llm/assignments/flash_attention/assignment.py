@@ -349,7 +349,7 @@ def _mistakes() -> Iterator[Mistake]:
 
 
 def _flop(sizes: Mapping[str, int]) -> float:
-    """Of two products; of causal attention, which needs half of it, so that no kernel does less."""
+    """The work of two products; half of it for causal attention, so that no kernel does less."""
     return 2.0 * sizes["B"] * sizes["H"] * sizes["S"] ** 2 * sizes["D"]
 
 

@@ -74,7 +74,7 @@ def dweight_tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
 
 
 def _size(inputs: Inputs) -> Tensor:
-    """Of what x̂ is made of: a kernel may compute it as x · rstd − mean · rstd, too."""
+    """The sizes of the terms of x̂, which a kernel may compute as x · rstd − mean · rstd, too."""
     size: Tensor = (inputs["x"].double().abs() + inputs["mean"].double().abs()[:, None])
     return size * inputs["rstd"].double()[:, None]
 

@@ -29,7 +29,7 @@ from grader.kit.author import (
 BLOCKS = (2, 4, 8, 16, 32, 64)
 """Tokens that a mistaken program turns by one position."""
 BASE = 10_000.0
-"""Of the angles in the first paper, which kernels that compute their own mostly use."""
+"""The base of the angles in the first paper, which kernels that compute their own mostly use."""
 
 Turn = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor | None]
 """x, which is q or k, positions, cos and sin to x as a kernel leaves it."""

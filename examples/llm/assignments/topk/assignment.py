@@ -108,7 +108,7 @@ def _ranks(first: int, end: int) -> Take:
 
 
 def _later_block(block: int) -> Callable[[Tensor, int], Tensor | None]:
-    """Of equal numbers those of a later block first."""
+    """The largest numbers where, if several are equal, those of a later block come first."""
     def answer(x: Tensor, k: int) -> Tensor | None:
         n = x.shape[1]
         order = torch.cat([torch.arange(first, min(first + block, n), device=x.device)
@@ -163,7 +163,7 @@ ASSIGNMENT = assignment(
              lambda x, k: _largest(x, k, keys=x.abs())),
             ("in order of columns", "The right numbers stand in the order of their columns: the largest comes first.",
              _by_column),
-            ("equal ones once", "Of equal numbers only one was taken: when the largest is removed, remove a single "
+            ("equal ones once", "Only one of equal numbers was taken: when the largest is removed, remove a single "
              "column, the first that holds it.", _equal_ones_once),
             ("the largest again", "The largest of each row stands in all k places: remove it before you look for the "
              "next.", _ranks(0, 1)),
@@ -188,9 +188,9 @@ ASSIGNMENT = assignment(
             ("removed by 0", "The largest was taken out by a 0 in its place, which beats negative numbers: take "
              "-float('inf').", _removed_by_0), output="values"),
         *mistakes(
-            ("later first", "Of equal numbers the later stands first: the one with the smaller index does.",
+            ("later first", "The later of equal numbers stands first: the one with the smaller index should.",
              lambda x, k: x.shape[1] - 1 - _largest(x.flip(1), k)[1]),
-            *(("later block first", "Of equal numbers in two blocks the later one won: as you join blocks, a later "
+            *(("later block first", "The later of equal numbers in two blocks won: as you join blocks, a later "
                "number takes the place of an earlier one only if it is larger, > and not >=.", _later_block(block))
               for block in BLOCKS),
             ("−0 below 0", "−0 was put below 0: they are equal, so the one with the smaller index is first.", _by_bits),

@@ -29,7 +29,7 @@ CHANCES: Chances = {
         "What __builtin_assume, __restrict__ or an aligned cast promises{line} is not so.",
         "Promise only what holds for every size, 1 and primes among them."),
     "pipeline": _failure(
-        "What is made asynchronously, by a copy or by wgmma, is used{line} before anybody has waited for it.",
+        "The result of an asynchronous copy or of wgmma is used{line} before anybody has waited for it.",
         "Sums of wgmma are there after wgmma.commit_group and wgmma.wait_group 0. Copies are there once their group is "
         "committed and no longer among the last ones that wait_group N or __pipeline_wait_prior(N) leaves out (an "
         "empty group counts), or after a wait for their barrier; other threads see them after a __syncthreads() that "
@@ -83,7 +83,7 @@ CHANCES: Chances = {
         "Let the next launch do what comes after all blocks; or load through a `volatile` pointer or with an atomic, "
         "in a cooperative launch."),
     "assume": _failure(
-        "What __builtin_assume says{line} does not hold, and the compiler builds on it.",
+        "The assumption of __builtin_assume{line} does not hold, and the compiler builds on it.",
         "Assume only what holds for every size, 1 and primes among them, or leave it out."),
     "fresh": _failure(
         "The load{line} reads elements of {tensor} that nothing has written, and the answer depends on what happens to "

@@ -114,8 +114,8 @@ CLUES = (
         "only reads there.", r'argument of type "const (?P<name>[^"]*)" is incompatible with parameter'),
     _of("The argument has another type than the parameter: are the arguments in the order of the parameters?",
         r"argument of type .* is incompatible with parameter|no suitable conversion"),
-    _of("What a `const` pointer points to is only read: leave const out of the parameter that is written, or store "
-        "through the output.", r"expression must be a modifiable lvalue", r".*\[.*\]\s*[-+*/]?="),
+    _of("A `const` pointer is for reading alone: leave const out of the parameter that is written, or store through "
+        "the output.", r"expression must be a modifiable lvalue", r".*\[.*\]\s*[-+*/]?="),
     _of("Only variables can be assigned to: `==` compares, `=` assigns.", r"expression must be a modifiable lvalue"),
     _of("atomicMax and atomicMin have no form for floats: reduce in shared memory or with __shfl_down_sync, or use "
         "atomicCAS on the bits (__float_as_int).", r'no instance of overloaded function "atomicM(?:ax|in)"'),

@@ -42,7 +42,7 @@ MESSAGES = (
     (r"blocks along x and 65535 along y",
      "Let x count the larger size, or let each block do several rows in a loop."),
     (r"bytes of shared memory unless cudaFuncSetAttribute|cudaFuncSetAttribute: a block has at most", SHARED),
-    (r"this is no kernel", "What is launched has to be a function with __global__ in front of it, in this file."),
+    (r"this is no kernel", "A launch takes a function with __global__ in front of it, in this file."),
     (r"fewer arguments than its kernel", "Pass as many arguments as the kernel has parameters, in their order."),
     # Copies and memory.
     (r"is host memory, and this copy (?:reads from|writes to) the GPU's",
@@ -67,7 +67,7 @@ MESSAGES = (
      "The pitch is the distance of two rows in bytes: cols * sizeof(float) for rows without a gap."),
     (r"there is one GPU", "Leave cudaSetDevice out, or pass 0."),
     # Host code that ends.
-    (r"divides a whole number by zero", "What is divided by may be 0: sizes are 1 at least, but n / 256 is 0 for small "
+    (r"divides a whole number by zero", "The divisor may be 0: sizes are 1 at least, but n / 256 is 0 for small "
                                         "n."),
     (r"memory that is not there",
      "A pointer of host code leads nowhere: is an index beyond its array, or a pointer never set? Pointers to the "
@@ -81,10 +81,10 @@ MESSAGES = (
      "cudaGetLastError() may be one of them."),
     (r"host code ends its process: \w+\(SIG",
      "Leave the signal out: it ends any process that sends it to itself."),
-    (r"an assertion of host code fails", "What the assert checks does not hold for these sizes: sizes are arbitrary, "
+    (r"an assertion of host code fails", "The assertion does not hold for these sizes: sizes are arbitrary, "
                                          "and 1 is one."),
     (r"pinned memory.*after a call with other sizes",
-     "What a static variable keeps from an earlier call has the size of that call: allocate anew where this call needs "
+     "The memory that a static variable keeps has the size of the earlier call: allocate anew where this call needs "
      "more."),
     (r"host code throws", "Catch what is thrown, or see to it that nothing is: sizes are arbitrary, and 1 is one of "
                           "them."),

@@ -73,7 +73,7 @@ SIGHTS = Sights(
                        "their brackets: does the launch start as many, and is the shared array their TempStorage?",
     left_early="Some threads of a block have left before the __syncthreads(){line}, and load and store nothing from "
                "there on.",
-    left_early_look="What they should load for others, or store, is missing: let no thread return before a barrier, "
+    left_early_look="Their stores, and their loads for others, are missing: let no thread return before a barrier, "
                     "and put an `if` around the loads and stores alone.",
     passed_by="Some threads end without coming by the __syncthreads(){line}, which orders only those that do: take it "
               "out of the `if` or the loop, and let no thread return before it.",

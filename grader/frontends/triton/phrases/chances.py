@@ -16,14 +16,14 @@ CHANCES: Chances = {
         "first."),
     "reorder": Chance(
         "undefined",
-        "What is reshaped or joined{line} may come out with its elements in any order (can_reorder=True), and the "
-        "answer depends on their order.",
+        "The reshape or concatenation{line} may give its elements in any order (can_reorder=True), and the answer "
+        "depends on their order.",
         "Leave can_reorder out of tl.reshape, and take tl.join with tl.permute and tl.reshape in place of tl.cat, "
         "where it matters which element lies where."),
     "hint": Chance(
         "undefined",
-        "What tl.multiple_of, tl.max_contiguous or tl.max_constancy promises{line} is not so, and loads or stores rely "
-        "on it: a GPU moves whole groups of elements where it is told that they lie together.",
+        "The promise of tl.multiple_of, tl.max_contiguous or tl.max_constancy{line} does not hold, and loads or stores "
+        "rely on it: a GPU moves whole groups of elements where it is told that they lie together.",
         "Promise only what holds for every size, 1 and primes among them, or leave the hint out: Triton finds most of "
         "them itself."),
     "pipeline": Chance(
@@ -73,7 +73,8 @@ CHANCES: Chances = {
         "Load with volatile=True or by an atomic, or let the next launch do what comes after all programs."),
     "assume": Chance(
         "undefined",
-        "What tl.assume says{line} does not hold, and a compiler builds on it: on a GPU the kernel may do anything.",
+        "The assumption of tl.assume{line} does not hold, and a compiler builds on it: on a GPU the kernel may do "
+        "anything.",
         "Assume only what holds for every size, 1 and primes among them, or leave tl.assume out."),
     "fresh": Chance(
         "undefined",

@@ -47,11 +47,11 @@ REFUSALS: Refusals = {
         "zero_(), fill_(), x[...] = 0."),
     "read_number": _numbers(
         "reads a number out of a tensor ({operator})",
-        "What depends on values happens in the kernel: tl.load the number there. Sizes come from x.shape, and numbers "
-        "that are arguments can be used as they are."),
+        "Let the kernel do what depends on values: tl.load the number there. Sizes come from x.shape, and numbers that "
+        "are arguments can be used as they are."),
     "read_values": _numbers(
         "reads the values of a tensor ({operator})",
-        "What depends on values happens in the kernel. Host code decides by shapes, strides and types alone."),
+        "Let the kernel do what depends on values. Host code decides by shapes, strides and types alone."),
     "truth": _numbers(
         "asks whether a tensor is true ({operator}), as `if tensor:` does",
         "Decide in the kernel, with tl.where or an `if` on a number that was loaded. To see whether a tensor was "
@@ -104,8 +104,8 @@ REFUSALS: Refusals = {
 SKIPS: Skips = {
     "numbers": Skip(
         "tensors have no values while a file is imported",
-        "Work it out inside the function, from shapes and types, or write it down as a constant. What depends on "
-        "values belongs in a kernel."),
+        "Work it out inside the function, from shapes and types, or write it down as a constant. Let a kernel do "
+        "what depends on values."),
     "benchmark": Skip(
         "measuring time is the grader's work",
         "Write down the value that your benchmark found best, or let @triton.autotune choose it."),

@@ -1,5 +1,5 @@
 # Sizes are said to be multiples of the block.
-# expect: What tl.assume says in line 9 does not hold
+# expect: The assumption of tl.assume in line 9 does not hold
 # base: wrong_answer/silu_empty_grid
 #-def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 #+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
