@@ -64,7 +64,7 @@ def test_what_hardly_counts_has_no_advice_and_lines_share_a_sentence() -> None:
 
 @each_row(("launch", "said"), [
     ({}, ""),
-    ({"spills": 64}, "spilled goes to memory and back"),
+    ({"spills": 64}, "registers go to memory and back"),
     ({"products": True}, "without tensor cores"),
     ({"products": True, "tensor_cores": "wgmma"}, ""),
     ({"products": True, "tensor_cores": "mma"}, "tiles of 64 rows or more"),
