@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 from grader.frontends.phrases import Phrases
 from grader.judge.explain.accesses import ACCESS, SHARES, TensorAccess, misplaced
@@ -217,6 +218,10 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: 
     # A matrix of one row has no row to tell an index by; the tile has.
     matrix = next((one.layout for one in here if one.layout.down and (len(one.access.tile) > 1 or not one.flat)), None)
     both = f"the index of the row with {matrix.down}, and that of the column with {matrix.across}" if matrix else ""
+    every = prod(here[0].access.grid) if here else 0
+    if found.lanes == found.active and found.programs > 1 and 2 * found.programs > every:
+        return spoken(f"{found.programs:,} of {every:,} programs lie outside, so the launch starts more programs than "
+                      "there is work for. Compare its grid with the shape: are two of its numbers exchanged?", words)
     if not found.masked and found.active > 1:
         calls = {"load": words.names.load, "store": words.names.store, "atomic": words.names.atomic}
         other = sights.unmasked_load if found.access == "load" else ""
