@@ -62,6 +62,8 @@ ACTED_ON = ("<script>alert", "<img src=x", "\x1b", "\x9b", "\u202e", "\u2066", "
 # Families that the sandbox holds. The others meet the judge's own limits and checks, which are the same at each level.
 CONFINED = ("attacking_the_grader", "exhausting_the_machine", "network", "reading_the_answer", "wire_attacks",
             "forged_verdict")
+# Families whose members unit tests of plans and planners refuse as well: half of them are graded.
+PROVED_TWICE = ("forged_plans", "not_a_kernel")
 # Graded as one class, with an honest neighbour before and after each.
 IN_CLASS = (
     "early_done/replies_in_advance", "exhausting_the_machine/spins_on_every_core", "forged_verdict/exits_at_import",
@@ -153,7 +155,8 @@ def _members(level: int, families: tuple[str, ...], *, one_in: int = 1) -> pytes
     """Runs a test with each member of these families that the level promises to hold, or a sample of them."""
     return pytest.mark.parametrize("folder", [
         _parameter(folder) for folder in MEMBERS
-        if folder.parent.name in families and zlib.crc32(folder.name.encode()) % one_in == 0
+        if folder.parent.name in families
+        and zlib.crc32(folder.name.encode()) % (2 if folder.parent.name in PROVED_TWICE else one_in) == 0
         and _held_without_a_gpu("\n".join(sources(folder).values()), level)])
 
 
