@@ -6,6 +6,7 @@ import random
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from grader import frontends
 from grader.judge.allowance import Allowance
@@ -39,7 +40,7 @@ MOST_ELEMENTS = 1 << 17
 MOST_CASES = 6
 # Loads whose masked lanes are looked at one by one.
 MOST_LINES = 4
-# Cases that may come out right in another order before no further one is run so.
+# Cases in which a line may come out right in another order before no further one is run so for it.
 MOST_ORDERS = 4
 # Cases that are run on another device without a reason, and the elements that one has at least.
 MOST_ELSEWHERE, LEAST_ELEMENTS = 2, 32
@@ -74,8 +75,10 @@ class Witness:
         self._masked = self._tuned = self._raced = False
         self._apart = simulation.under(Allowance(UNORDERED_SECONDS))
         self._elsewhere = 0
-        # The cases that came out right in another order, too.
-        self._steady: set[str] = set()
+        # Small cases may be right by their size, as where one program holds all: the largest is always run again.
+        self._largest = max(assignment.cases_for("cpu"), key=lambda one: prod(one.sizes.values()), default=None)
+        # The cases that came out right in another order, too, by kernel and line of what has an order.
+        self._steady: dict[tuple[str, int], set[str]] = {}
         self._foreseeing = threading.Lock()
         self._foreseen: dict[str, list[Foreseen]] = {}
 
@@ -138,7 +141,7 @@ class Witness:
         what none promises. Two cases are tried, and those that read what nothing has set, or where they run."""
         known = any(isinstance(one, Undefined) and one.what in ELSEWHERE.values() for one in ran.findings)
         few = max(output.numel() for output in ran.outputs.values()) < LEAST_ELEMENTS
-        if not known and (few or self._elsewhere >= MOST_ELSEWHERE):
+        if not known and (few or (self._elsewhere >= MOST_ELSEWHERE and case != self._largest)):
             return []
 
         def wrong(*ways: Elsewhere, lines: Sequence[int] = ()) -> list[Finding] | None:
@@ -187,7 +190,9 @@ class Witness:
             one for one in ran.findings if (isinstance(one, Unwritten) and not one.given)
             or (isinstance(one, Race) and not one.certain)
             or (isinstance(one, Undefined) and not one.certain and one.what not in ELSEWHERE.values())]
-        known = len(self._steady) >= MOST_ORDERS and case.name not in self._steady
+        steady = [self._steady.setdefault((one.kernel, one.line), set()) for one in found]
+        known = case != self._largest and all(
+            len(cases) >= MOST_ORDERS and case.name not in cases for cases in steady)
         if not found or known or ran.one_element or not right(ran):
             return []
 
@@ -202,7 +207,8 @@ class Witness:
                 if wrong(None, [*turned, *early]):
                     blamed = [one for line, one in early.items() if len(early) == 1 or wrong(None, [*turned, line])]
                     return list(blamed or early.values())
-            self._steady.add(case.name)
+            for cases in steady:
+                cases.add(case.name)
             return []
         found = [one for one in found if one not in unordered] or found
         chances: dict[int, Undefined] = {}

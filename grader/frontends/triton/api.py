@@ -193,10 +193,15 @@ def best(tuner: Any) -> Any:
     return getattr(tuner, "best_config", None)
 
 
+def after_trials(tuner: Any) -> bool:
+    """Return whether an autotuner calls a function of its user's after each configuration that it tries."""
+    return bool(tuner.user_defined_post_hook)
+
+
 def resets(tuner: Any, configs: list[Any]) -> bool:
     """Return whether an autotuner sets or puts back any tensor between the configurations that it tries."""
     return bool(tuner.reset_to_zero or tuner.restore_value or tuner.user_defined_pre_hook
-                or tuner.user_defined_post_hook or any(config.pre_hook is not None for config in configs))
+                or any(config.pre_hook is not None for config in configs))
 
 
 # Stand-ins in Triton's place, for the rest of the process.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from grader.plan.plan import Malformed
 from grader.ptx.decode import Decoder, Run, vector
 from grader.ptx.program import ThreadInstruction
@@ -10,6 +12,8 @@ from grader.ptx.state import ChunkState
 from grader.ptx.types import DTYPES, Unsupported
 
 SPACES = {"global": "global", "shared": "shared", "local": "local", "param": "param", "const": "global"}
+# Bytes of a line of the cache, all that "discard" takes.
+LINE = 128
 _SYNCED = frozenset({"volatile", "relaxed", "acquire", "release", "mmio"})
 _TYPES = frozenset({*DTYPES, "b128"}) - {"pred", "cc"}
 
@@ -87,6 +91,13 @@ def _st(decoder: Decoder, one: ThreadInstruction) -> Run:
     return run
 
 
+def _discard(decoder: Decoder, one: ThreadInstruction) -> Run:
+    """Build a loss of what a line of the cache holds: any bits may stand there, and ones do here."""
+    address = decoder.address(one.operands[0])
+    words = [np.full((1, 1), ~np.uint64(0))] * (LINE // 8)
+    return lambda m: m.spaces.store(m, space_of(one), address(m), words, np.dtype(np.uint64))
+
+
 def synchronise(m: ChunkState, *, release: bool = False, acquire: bool = False, fence: bool = False) -> None:
     """Record an atomic of the blocks that run, or a fence."""
     if not m.spaces.races.atomics:
@@ -134,4 +145,4 @@ def _nothing(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 MEMORY = {"ld": _ld, "ldu": _ld, "st": _st, "prefetch": _nothing, "prefetchu": _nothing,
-          "discard": _nothing, "applypriority": _nothing}
+          "discard": _discard, "applypriority": _nothing}

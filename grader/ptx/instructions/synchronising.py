@@ -54,5 +54,13 @@ def _nothing(decoder: Decoder, one: ThreadInstruction) -> Run:
     return lambda m: None
 
 
+def _setmaxnreg(decoder: Decoder, one: ThreadInstruction) -> Run:
+    """Build a request for registers, which waits until another warpgroup of the block gives as many back."""
+    given_back = any(other.name == "setmaxnreg" and "dec" in other.modifiers for other in decoder.function.code)
+    if "inc" in one.modifiers and not given_back:
+        raise Unsupported(f"{one}, where no warpgroup gives registers back")
+    return _nothing(decoder, one)
+
+
 SYNCHRONISING = {"bar": _bar, "barrier": _bar, "membar": _fence, "fence": _fence, "nanosleep": _nothing,
-                 "griddepcontrol": _nothing, "brkpt": _nothing, "pmevent": _nothing, "setmaxnreg": _nothing}
+                 "griddepcontrol": _nothing, "brkpt": _nothing, "pmevent": _nothing, "setmaxnreg": _setmaxnreg}

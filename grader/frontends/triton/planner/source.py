@@ -12,6 +12,7 @@ import re
 import sys
 import types
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,7 +66,7 @@ def run(session: Session, source: bytes, function: str, seq: int) -> LoadedFile 
     """Run the file's statements, those that fail left out. `function` is what the file is graded for."""
     try:
         text = importlib.util.decode_source(source)
-    except (SyntaxError, UnicodeDecodeError):
+    except (SyntaxError, UnicodeError, LookupError):
         return Failed(seq=seq, failure="unreadable_source", message="The file is not text in UTF-8.")
     try:
         tree = ast.parse(text, session.file)
@@ -79,8 +80,10 @@ def run(session: Session, source: bytes, function: str, seq: int) -> LoadedFile 
     module = types.ModuleType(session.file.removesuffix(".py"), ast.get_docstring(tree))
     module.__file__ = session.file
     sys.modules[module.__name__] = module
-    sparing = _Sparing()
-    sparing.visit(tree)
+    sparing = _Sparing(tree)
+    # A long chain of branches or terms compiles, and is too deep for the visitor.
+    with suppress(RecursionError):
+        sparing.visit(tree)
     module.__dict__[_SPARED] = Spared(session, sparing.names)
     loaded = LoadedFile(module, [], Missing())
     flags = 0
@@ -132,15 +135,20 @@ class _Sparing(ast.NodeTransformer):
     """A transformer that puts what shows or checks something in a function under `Spared`, and what makes a name for
     that alone, such as an answer of PyTorch's to compare with. Lines stay as they are."""
 
-    def __init__(self) -> None:
+    def __init__(self, tree: ast.AST) -> None:
         self.names: set[str] = set()
         self._spared: set[int] = set()
+        self._acting: set[str] = set()
+        functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
+        while found := {one.name for one in functions if one.name not in self._acting and self._acts(one)}:
+            self._acting |= found
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         uses: dict[str, list[ast.stmt]] = {}
         made: dict[str, list[ast.stmt]] = {}
         _look(node, node, uses, made)
-        self._spared |= {id(one) for one in ast.walk(node) if isinstance(one, ast.stmt) and _shows(one)}
+        self._spared |= {
+            id(one) for one in ast.walk(node) if isinstance(one, ast.stmt) and _shows(one) and not self._acts(one)}
         names: set[str] = set()
         while found := [name for name, statements in made.items() if name not in names and name in uses
                         and all(_makes(one) for one in statements)
@@ -156,6 +164,19 @@ class _Sparing(ast.NodeTransformer):
             return found
         made = ast.With([ast.withitem(ast.Name(_SPARED, ast.Load()))], [node])
         return ast.fix_missing_locations(ast.copy_location(made, node))
+
+    def _acts(self, node: ast.AST) -> bool:
+        """Return whether a statement or function launches a kernel, or changes a tensor in place, itself or in a
+        function of the file that it calls."""
+        for one in ast.walk(node):
+            if isinstance(one, ast.Call):
+                named = one.func
+                if isinstance(named, ast.Subscript) or (isinstance(named, ast.Name) and named.id in self._acting) or (
+                        isinstance(named, ast.Attribute) and named.attr.endswith("_")):
+                    return True
+            elif isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store):
+                return True
+        return False
 
 
 def _look(

@@ -66,6 +66,8 @@ def install(session: Session) -> Tuning:
 
     def prune_configs(self: Any, kwargs: Any) -> Any:
         configs = list(prune(self, kwargs))
+        if api.after_trials(self):
+            session.refuse("option", "post_hook of triton.autotune")
         if len(self.configs) > 1:
             times[id(self)] = tuning.choose(self, configs)
         return configs

@@ -129,7 +129,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "double_as_longlong": lambda x: x.view(np.int64), "longlong_as_double": lambda x: x.view(np.float64),
     "half2float": lambda x: x.view(np.float16) if x.dtype.kind == "i" else x,
     # One function for each way of rounding; sums and products are rounded to nearest in all of them.
-    **{f"{kind}_{way}": function for way in _ROUNDED for kind, function in _ARITHMETIC.items()},
+    # Those that round another way are left to a GPU.
+    **{f"{kind}_rn": function for kind, function in _ARITHMETIC.items()},
     "frsqrt_rn": _reciprocal_root, "rsqrt_rn": _reciprocal_root, "fast_fdivide": np.divide, "fast_divide": np.divide,
     **{f"{source}2{name}_{way}": _converted(integer, rounded)
        for way, rounded in _ROUNDED.items() for source in ("float", "double")
