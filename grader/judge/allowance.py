@@ -1,5 +1,5 @@
-"""The time that processes of one submission may take in all, or for one kind of work. Waiting for a turn and judging in
-between take none of it."""
+"""Budgets: the seconds that processes of one submission may take in all, or for one kind of work. Waiting for a lock
+and comparing answers take none of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from grader.engine.forkserver.conversation import Lost
 USED_UP = Lost("time_out", "the time of this attempt was used up: all its cases take too long together")
 NOT_COMPILED = Lost("time_out", "the time to compile was used up before its kernels were compiled for a GPU")
 OWN = 0.9
-"""Share of its time after which a process ends a call by itself and says where; one that does not is ended."""
+"""Share of a call's time at which the process itself is to end the call and report the line. At the full time the judge
+ends the process."""
 
 
 class Allowance:
@@ -23,8 +24,8 @@ class Allowance:
 
     @contextmanager
     def spend(self, most: float) -> Iterator[float]:
-        """Charge the block's time to the budget. Yields the seconds that the block may take: `most`, or what is
-        left."""
+        """Charge the block's time to the budget. Yields the seconds that the block may take: at most `most`, and no
+        more than are left."""
         started = time.monotonic()
         try:
             yield max(0.0, min(most, self.left))

@@ -1,4 +1,4 @@
-"""A call's answer: every output against the right one."""
+"""Comparison of a call's outputs with the right answers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from grader.model.parameters import Inputs, Update
 
 @dataclass(frozen=True)
 class Compared:
-    """The outputs of a call, each against the right answer, by name in the order of the parameters."""
+    """Comparisons of a call's outputs with the right answers, by the output's name, in the order of the parameters."""
 
     outputs: Mapping[str, Comparison]
     unlikely: str = ""
-    """The misfit of the answer as a whole, in words, where each element by itself is right."""
+    """A sentence if the answer as a whole misses the assignment's statistic though each element may be right; "" if
+    not."""
 
     @property
     def passed(self) -> bool:
@@ -33,12 +34,12 @@ class Compared:
 
     @property
     def about(self) -> str:
-        """Return the output to speak of: the first that is wrong, or the first of all."""
+        """Return the name of the output to explain: the first that is wrong, or the first of all."""
         return next((name for name, one in self.outputs.items() if not one.passed), next(iter(self.outputs)))
 
     @property
     def chosen(self) -> Comparison:
-        """Return the comparison of the output to speak of."""
+        """Return the comparison of the output to explain."""
         return self.outputs[self.about]
 
 
@@ -52,7 +53,7 @@ def compared(assignment: Assignment, ran: Ran, inputs: Inputs) -> Compared:
         one = compare(ran.outputs[name], right[name], allowed, ran.unwritten.get(name))
         if isinstance(view.output, Update) and not one.passed:
             left = unchanged(one.got, inputs[name])
-            # A few may be as they were by chance.
+            # Only if all wrong elements are unchanged: a few may be unchanged by chance.
             one = replace(one, unwritten=one.wrong, kept=True) if bool(left[one.wrong].all()) else one
         found[name] = one
     said = ""
@@ -62,14 +63,14 @@ def compared(assignment: Assignment, ran: Ran, inputs: Inputs) -> Compared:
 
 
 def given_answer(assignment: Assignment, ran: Ran, inputs: Inputs) -> Assignment:
-    """Return the assignment with an oracle that need not be given what was answered."""
+    """Return the assignment with an oracle that already holds the answered outputs that it takes (`conditions`)."""
     known = _answered(assignment, ran, inputs)
     return assignment.model_copy(update={"oracle": partial(assignment.oracle, **known)}) if known else assignment
 
 
 def finite(answer: torch.Tensor) -> torch.Tensor:
-    """Return an answer as an oracle is given it: NaN and infinity are 0 there, and every byte of a bool but 0 is True,
-    so that no oracle need guard against them."""
+    """Return an answer as an oracle gets it: NaN and infinity become 0, and every byte of a bool but 0 becomes True. So
+    no oracle needs a guard against them."""
     if answer.dtype == torch.bool:
         return bits_of_bool(answer) != 0
     if not answer.dtype.is_floating_point:
@@ -79,7 +80,7 @@ def finite(answer: torch.Tensor) -> torch.Tensor:
 
 
 def _answered(assignment: Assignment, ran: Ran, inputs: Inputs) -> dict[str, torch.Tensor]:
-    """Return the outputs that an oracle is given, on the device of its inputs."""
+    """Return the outputs that the oracle takes (`conditions`), on the device of its inputs."""
     return {name: finite(ran.outputs[name].to(device_of(inputs))) for name in assignment.conditions}
 
 

@@ -1,7 +1,7 @@
 """Memory for an executor's calls: many tensors in one allocation of the judge, each between guard zones.
 
-There is one allocation because an IPC handle exports a whole one, and opening a handle costs a tenth of a millisecond.
-No other memory of the judge may lie in it.
+An IPC handle exports a whole allocation, and opening a handle costs a tenth of a millisecond: so the tensors share one.
+No other memory of the judge may lie in that allocation.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from grader.judge import buffers
 from grader.plan.messages import GivenTensor
 from grader.plan.plan import DType, Place
 
-# CUDA Programming Guide, "Interprocess Communication": smaller allocations may be parts of one of 2 MiB, and the handle
-# then opens all of it, with its neighbours.
+# CUDA Programming Guide, "Interprocess Communication": a smaller allocation may be part of a block of 2 MiB, and its
+# handle then opens the whole block, with its neighbours.
 _GRANULE = 2 << 20
 
 
@@ -41,15 +41,15 @@ class Allocation:
             raise buffers.NoRoomError(f"no memory for {self.bytes:,} bytes of tensors: {error}") from None
 
     def block(self, descriptors: list[int]) -> DeviceBlock | HostBlock:
-        """Return its description in a message; a descriptor that has to travel with the message is added to
-        `descriptors`."""
+        """Return the allocation's description for a message. Appends to `descriptors` the file descriptor that has to
+        travel with the message, if there is one."""
         if self.place == "device":
             return DeviceBlock(handle=self._handle.hex(), bytes=self.bytes)
         descriptors.append(self._descriptor)
         return HostBlock(descriptor=len(descriptors) - 1, bytes=self.bytes, pinned=self.place == "pinned")
 
     def close(self) -> None:
-        """Free it; its tensors must not be used any more. Unbind it from executors before."""
+        """Free the memory. Unbind it from executors first, and use none of its tensors afterwards."""
         if self._pointer:
             self._runtime.cudaFree(self._pointer)
             self._pointer = 0
@@ -65,7 +65,7 @@ class Allocation:
         torch.cuda.init()  # type: ignore[no-untyped-call]
         error, pointer = runtime.cudaMalloc(self.bytes)
         if error == runtime.cudaError_t.cudaErrorMemoryAllocation:
-            # Torch keeps memory that the judge has freed for itself.
+            # Torch caches memory that the judge has freed.
             torch.cuda.empty_cache()
             error, pointer = runtime.cudaMalloc(self.bytes)
         self._pointer = self._checked((error, pointer))
@@ -75,7 +75,7 @@ class Allocation:
     def _on_host(self, sparse: bool) -> torch.Tensor:
         self._descriptor = buffers.memory_file(self.bytes)
         if not sparse:
-            # All pages now: otherwise the first touch of each waits for it.
+            # Allocate all pages now: otherwise the first access to each page waits for its allocation.
             os.posix_fallocate(self._descriptor, 0, self.bytes)
         return torch.frombuffer(mmap.mmap(self._descriptor, self.bytes), dtype=torch.uint8)
 
@@ -98,18 +98,18 @@ class Piece:
 
 
 def guard_of(written: Sequence[GivenTensor]) -> Literal["nan", "secret"]:
-    """Return the contents of the guard zones around tensors that a call writes: NaN if it also reads one of them, since
-    NaN shows a read out of bounds, else a secret pattern."""
+    """Return the kind of guard zone for tensors that a call writes: NaN if the call also reads one of them, since NaN
+    shows a read out of bounds, else a secret pattern."""
     return "nan" if any(tensor.filled for tensor in written) else "secret"
 
 
 class Arena:
     """Tensors one after another at secret distances. `pieces` are the tensors of `wanted`, in order, with undefined
-    contents; each has at least 64 KiB and a row of guard zone on either side.
+    contents; on either side of each lie at least 64 KiB and a row of guard zone.
 
     The zones hold NaN, so that a read out of bounds shows in the answer, or a secret pattern for memory that is
-    written. `guard` writes them, `touched` checks them. The arena lies in `allocation`, which has room for it, or in
-    its own. Raises buffers.NoRoomError.
+    written. `guard` writes the zones, `touched` checks them. The arena lies in `allocation`, which has room for it, or
+    makes an allocation of its own. Raises buffers.NoRoomError.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Arena:
         spans, size = _laid(wanted, [secrets.randbelow(guards.MOST_DISTANCE) for _ in wanted])
         self._owns = allocation is None
         self.allocation = allocation or Allocation(size, place=place, sparse=sparse)
-        # At the end of the allocation, so that an access far behind it is illegal.
+        # The arena lies at the end of the allocation, so that an access far past the arena is illegal.
         before = 0 if self._owns else self.allocation.bytes - size
         assert before >= 0
         self.memory = self.allocation.memory[before:]
@@ -144,7 +144,8 @@ class Arena:
         return self._guards.touched()
 
     def close(self) -> None:
-        """Free its own allocation; its tensors must not be used any more. Unbind it from executors before."""
+        """Free the arena's own allocation, if it has one. Unbind it from executors first, and use none of its tensors
+        afterwards."""
         if self._owns:
             self.allocation.close()
 

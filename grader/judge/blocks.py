@@ -1,4 +1,5 @@
-"""Blocks of an output to look at, around places that are drawn from all of it, with the programs that store there."""
+"""Sampled blocks of an output: places drawn from all of it, the elements around them, and the programs that store
+there."""
 
 from __future__ import annotations
 
@@ -20,20 +21,20 @@ from grader.plan.messages import Simulated
 from grader.plan.plan import ITEM_BYTES, Descriptor, Fill, Launch, Operation, Plan, Pointer, Structure
 from grader.plan.traffic import MOST_TOUCHED, Touched, Watch
 
-# Places that nobody can foretell, beside the first and the last, where a program is run quickly.
+# Secret places that are drawn, beside the first and the last element. A kernel whose programs are slow gets one alone.
 SECRET = 2
-# Programs of a launch that are run to see where they store, and more of them where that has to be certain.
+# Most programs of a launch that are run to see where they store; further ones where a few leave a doubt.
 MOST_SAMPLES = 16
 CERTAIN = 6
-# Elements around a place that are compared, and of those that a later launch might store again.
+# Rows and columns around a place that are compared.
 MOST_ROWS, MOST_COLUMNS = 64, 256
-# Rows of an output of one dimension are its elements.
+# Elements that are compared in an output of one dimension, and in a block that a later launch might store again.
 MOST_ELEMENTS = 4096
 MOST_DOUBTFUL = 64
-# Element operations of one look, some tenth of a second, and of one program that is looked at together with others.
+# Element operations of one run, about a tenth of a second. QUICK: those of a program that is run together with others.
 OPERATIONS = 60_000_000
 QUICK = 10_000_000
-# Element operations of all programs, where no few of them show which one stores a place.
+# Element operations of all programs of a launch, which run if a few do not show which program stores a place.
 EVERY = 400_000_000
 
 UNPLAIN = "which of its programs stores what last is not plain"
@@ -41,13 +42,13 @@ ENOUGH = "Launch as many programs as the output has blocks, or have each go on t
 
 
 class Unseen(Exception):
-    """The reason why a case cannot be looked at, as an exception."""
+    """A case that cannot be sampled. The message is the reason, as a report prints it."""
 
 
 @dataclass(frozen=True)
 class DrawnBlock:
-    """A block of the output, as rows and columns, and which of its elements one program stores; `alone`: it is one
-    element, and no program stores it."""
+    """A block of the output, as rows and columns. `stored` (bool, of the block's shape) marks the elements that one
+    program stores; `alone`: the block is one element, and no program stores it."""
 
     rows: slice
     columns: slice
@@ -56,21 +57,21 @@ class DrawnBlock:
 
 
 def in_columns(assignment: Assignment) -> bool:
-    """Return whether an output is taken in blocks of columns, too."""
+    """Return whether an output is sampled in blocks of columns, and not of rows alone."""
     return assignment.columns is not None and len(assignment.output.shape) == 2
 
 
 @dataclass(frozen=True)
 class Fills:
-    """The last fill of all of an output, which begins with this value anew, and how many launches came before."""
+    """The last fill of a whole output: its value, and the number of launches before it, whose stores it overwrites."""
 
     value: float
     launches: int
 
 
 def fills_of(assignment: Assignment, plan: Plan) -> tuple[Fills | None, list[Operation]]:
-    """Return the last fill of all of the output in a plan's first call, None if there is none, and all other
-    operations. Large memory is not filled for the few places that are looked at."""
+    """Return the last fill of the whole output in a plan's first call (None if there is none), and all operations but
+    such fills. The simulator does not fill large memory for the few places that are sampled."""
     fills, others = None, list[Operation]()
     for one in plan.first:
         if isinstance(one, Fill) and plan.buffers[one.target.buffer].given == assignment.output.name and (
@@ -83,9 +84,9 @@ def fills_of(assignment: Assignment, plan: Plan) -> tuple[Fills | None, list[Ope
 
 
 class Drawing:
-    """A sample of one output of a call, of this shape, which host code may have filled. `simulate(watch,
-    memory, operations)` runs programs, of `closer` times as many operations; without memory, to see where they store.
-    Raises Unseen."""
+    """The choice of a sample: places of one output of a call, and programs that store there. `simulate(watch, memory,
+    operations)` runs programs; without memory they only show where they store. `fills` is the last fill of the output.
+    `closer` multiplies the bounds on operations. Raises Unseen."""
 
     def __init__(
         self, assignment: Assignment, plan: Plan, shape: tuple[int, ...], random: Random,
@@ -103,19 +104,20 @@ class Drawing:
         return sum(len(one.samples) for one in self._reaches)
 
     def _sampled(self) -> tuple[list[Reach], int]:
-        """Return the stores of some programs of each launch, and how many programs are run at most."""
-        # A program may have a large part of the work.
+        """Return the stores of some programs of each launch, and the most programs of a launch that are run."""
+        # One program of each launch first: it may have a large part of the work.
         chosen = [[self._random.randrange(total)] for total in self._totals]
-        # Products come on top where the answer is computed.
+        # Half of the bound: a run that computes the answer does matrix products as well.
         seen = self._simulate(Watch(chosen=chosen, touched="output"), None, OPERATIONS // 2)
         self._each, most = seen.operations, 1
         if seen.operations <= self._closer * QUICK:
             most = min(MOST_SAMPLES, self._closer * OPERATIONS * 2 // 3 // max(1, seen.operations))
             chosen = [self._samples(launch.grid, most) for launch in self._launches]
             first, seen = seen, self._simulate(Watch(chosen=chosen, touched="output"), None)
-            # Whatever their number, programs that run together take much in common.
+            # Programs that run together share much of the work, whatever their number: so the difference of both runs
+            # counts.
             self._each = (seen.operations - first.operations) // max(1, sum(map(len, chosen)) - len(chosen)) + 1
-        # A fill removes all that was stored before it.
+        # A fill overwrites all stores before it.
         gone = self._fills.launches if self._fills else 0
         stores = [{} if number < gone else samples for number, samples in enumerate(self._stores(seen, chosen))]
         return [Reach(launch.grid, self._shape, samples, given=number >= gone and any(
@@ -131,8 +133,8 @@ class Drawing:
         return sorted(shown | {self._random.randrange(total) for _ in range(SECRET)})
 
     def drawn(self) -> tuple[list[list[int]], list[DrawnBlock]]:
-        """Return the programs to run, and the places of the output to look at once they have run. Where a kernel goes
-        about the output in no order that is known, places are drawn from what some of its programs store."""
+        """Return the programs to run, for each launch, and the blocks of the output to compare afterwards. If the order
+        in which a kernel goes over the output is unknown, places are drawn from what some of its programs store."""
         size, reaches, most = prod(self._shape), self._reaches, self._most
         several = most > 1 or self._closer > 1
         places = [self._random.randrange(size) for _ in range(SECRET if several else 1)]
@@ -148,7 +150,8 @@ class Drawing:
         last = self._last(places)
         if last is None:
             return self._by_programs()
-        # That a launch does not store a place is taken from what others of its programs store.
+        # A launch counts as not storing a place by what some of its other programs store: more of them make that
+        # likelier.
         doubtful = [number > min(last.values()) and not one.whole and one.given
                     for number, one in enumerate(reaches)]
         more = [[self._random.randrange(total) for _ in range(min(most, CERTAIN))] if doubt else []
@@ -164,13 +167,13 @@ class Drawing:
             elements = reaches[launch].samples[writers[0]] if writers else np.array([place])
             block = self._block(torch.from_numpy(elements), place, [*reaches[launch + 1 :]] if writers else [])
             self._put(blocks, replace(block, alone=not writers))
-        # A launch that was run whole may put right what an earlier one stores.
+        # If all programs of a launch were run, all run again: they may correct what an earlier launch stores.
         return [sorted(one.samples if one.whole else {mine for place in places for mine in one.stores(place)})
                 for one in reaches], blocks
 
     def _last(self, places: Sequence[int]) -> dict[int, int] | None:
-        """Return the last launch that stores each place, −1 for none; None if a program that was not run may store
-        it."""
+        """Return, by place, the last launch that stores there (−1 for none); None if a program that was not run may
+        store at one of the places."""
         found = {}
         for place in places:
             found[place] = max((number for number, one in enumerate(self._reaches) if one.stores(place)), default=-1)
@@ -179,8 +182,8 @@ class Drawing:
         return found
 
     def _by_all(self, places: Sequence[int]) -> tuple[list[list[int]], list[DrawnBlock]] | None:
-        """Run all programs of a single launch to find those that store these places, and return as `drawn` does; None
-        if that takes too long."""
+        """Run all programs of a single launch to find those that store these places, and return what `drawn` does. None
+        if there are several launches, or that takes too long."""
         if len(self._launches) > 1 or self._each * self._totals[0] > EVERY:
             return None
         (x, y, _), item, (reach,) = self._launches[0].grid, self._item, self._reaches
@@ -196,8 +199,8 @@ class Drawing:
         return [sorted(chosen)], blocks
 
     def _by_programs(self) -> tuple[list[list[int]], list[DrawnBlock]]:
-        """Return, as `drawn` does, places in what some programs store, if one launch stores all of the output at the
-        end."""
+        """Return what `drawn` does, with places among what some programs store. Raises Unseen unless the last launch
+        that takes the output is the only operation that writes it, or is large enough to overwrite all of it."""
         reaches = self._reaches
         last = max(number for number, one in enumerate(reaches) if one.given)
         alone = sum(one.given for one in reaches) == 1 and not self._some_filled
@@ -211,20 +214,21 @@ class Drawing:
         return [sorted(one.samples) for one in reaches], blocks
 
     def _run_more(self, chosen: list[list[int]]) -> bool:
-        """Run more programs to see where they store. Returns whether that is still plain."""
+        """Run more programs to see where they store. Returns whether it is still known where each program stores."""
         seen = self._simulate(Watch(chosen=chosen, touched="output"), None)
         for reach, samples in zip(self._reaches, self._stores(seen, chosen), strict=True):
             reach.add(samples)
         return all(reach.known for reach in self._reaches)
 
     def _put(self, blocks: list[DrawnBlock], block: DrawnBlock) -> None:
-        # Numbers that are drawn for one block would change what is right in another one beside it.
+        # Blocks in the same rows or columns take the same inputs: contents drawn for one would change what is right in
+        # the other.
         if not any(_meet(block.rows, one.rows) or (in_columns(self._assignment) and _meet(block.columns, one.columns))
                    for one in blocks):
             blocks.append(block)
 
     def _stores(self, seen: Simulated, chosen: Sequence[Sequence[int]]) -> list[dict[int, Array]]:
-        """Return the elements of the output that each program that was run stores, ascending, for each launch."""
+        """Return, for each launch, the elements of the output that each program of `chosen` stores, ascending."""
         found: list[dict[int, list[Array]]] = [{program: [] for program in programs} for programs in chosen]
         if len(seen.touched) >= MOST_TOUCHED:
             raise Unseen("its kernels store in too many places")
@@ -237,7 +241,8 @@ class Drawing:
                  for program, parts in each.items()} for each in found]
 
     def missing(self) -> Detail | None:
-        """Return the failure of programs that together cannot write the whole output; None if they can."""
+        """Return the failure of programs that together are too few to write the whole output; None if they may
+        suffice."""
         reaches = self._reaches
         if self._most == 1 or self._some_filled:
             return None
@@ -253,8 +258,8 @@ class Drawing:
             hint=spoken(ENOUGH, words))
 
     def _block(self, elements: Tensor, at: int, later: Sequence[Reach]) -> DrawnBlock:
-        """Return a part of what a program stores, around the element `at`, that no `later` launch seems to store
-        again."""
+        """Return the block around the element `at`: of the `elements` that a program stores, those that no `later`
+        launch seems to store again."""
         width = prod(self._shape[1:])
         rows = torch.unique(elements // width)
         most = MOST_ROWS if len(self._shape) > 1 else MOST_ELEMENTS
@@ -287,8 +292,7 @@ def _meet(one: slice, other: slice) -> bool:
 
 
 def _around(ascending: Tensor, at: int, most: int) -> tuple[int, int]:
-    """Return the bounds of the numbers that follow each other without a gap around `at`; a part of them around it, if
-    they are more than `most`."""
+    """Return the bounds (from, to, half-open) of the consecutive numbers around `at`, at most `most` of them."""
     values = ascending.numpy()
     here = int(np.searchsorted(values, at))
     gaps = np.flatnonzero(np.diff(values) != 1)
@@ -308,7 +312,7 @@ def _elements(touched: Touched, item: int) -> Array:
 
 
 def buffers_of(launch: Launch) -> set[int]:
-    """Return the buffers that a launch is given."""
+    """Return the numbers of the buffers that a launch's arguments point to."""
     found: set[int] = set()
     for one in launch.arguments:
         if isinstance(one, Pointer):

@@ -1,4 +1,4 @@
-"""Memory that the judge shares with confined processes: memory files, and tensors in them, one in each.
+"""Memory that the judge shares with confined processes: memory files, and tensors, each in a memory file of its own.
 
 The files are sealed against shrinking and growing, since a file that shrinks under a mapping kills the reader (SIGBUS).
 """
@@ -23,7 +23,7 @@ DTYPES: dict[DType, torch.dtype] = {dtype: getattr(torch, dtype) for dtype in pa
 
 
 class NoRoomError(Exception):
-    """A lack of memory to share: a failure of ours."""
+    """A lack of memory for tensors: a failure of ours."""
 
 
 def memory_file(size: int = 0, contents: bytes = b"") -> int:
@@ -41,8 +41,8 @@ def memory_file(size: int = 0, contents: bytes = b"") -> int:
 
 
 class HostTensor:
-    """A CPU tensor of zeros in a memory file, `descriptor`. `tensor` is the judge's own view; it is contiguous, or has
-    `strides`, in elements. With `sparse` it takes memory only where it is written. Raises NoRoomError."""
+    """A CPU tensor of zeros in a memory file, `descriptor`. `tensor` is the judge's own view: contiguous, or with
+    `strides` in elements. With `sparse` only pages that are written take memory. Raises NoRoomError."""
 
     def __init__(
         self, shape: Sequence[int], dtype: DType, strides: Sequence[int] = (), *, sparse: bool = False
@@ -51,8 +51,8 @@ class HostTensor:
         self.descriptor = -1
         try:
             self.descriptor = memory_file(size)
-            # All pages now: a process that touches a page first would pay for it from its own share of memory, and
-            # single pages take longer.
+            # Allocate all pages now: a process that touches a page first would pay for it from its own share of memory,
+            # and page by page takes longer.
             if not sparse:
                 os.posix_fallocate(self.descriptor, 0, size)
             flat = torch.frombuffer(mmap.mmap(self.descriptor, size), dtype=DTYPES[dtype])

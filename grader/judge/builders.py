@@ -1,4 +1,4 @@
-"""The builders of a lane: they compile files for planners, beside whatever else the lane does."""
+"""Builders of a lane: they compile files for planners, in parallel with the lane's other work."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from grader.plan import wire
 from grader.plan.messages import BUILDER_REPLY, BUILT_BYTES, Build, Built, Failed, MakeShared
 
 AT_ONCE = 2
-"""A file's compilers run one after another, so two files keep two cores busy."""
-# Time to build a file: one that includes large template libraries takes 10 on a free processor.
+"""Files that are built at a time. A file's compilers run one after another, so two files keep two cores busy."""
+# Seconds to build a file: a file that includes large template libraries takes 10 on a free processor.
 SECONDS = 60.0
 
 
 class Builders:
-    """Fork servers for builders, which start with their first files: each has one worker at a time. `isolation` is the
-    lane's, `cache` the folder that keeps what is built."""
+    """Builders of a lane, AT_ONCE of them. Each has a fork server, which starts with its first file and has one worker
+    at a time. `isolation` is the lane's; the folder `cache` retains builds."""
 
     def __init__(self, isolation: Isolation, cache: Path) -> None:
         self._isolation = isolation
         self._kept = KeptBuilds(cache / "built")
         self._own = threading.local()
         self._turns = [threading.RLock() for _ in range(AT_ONCE)]
-        # The system ends a thread's processes with the thread, and these live as long as the lane.
+        # Threads that live as long as the lane: the system ends a thread's processes with the thread.
         self._hands = ThreadPoolExecutor(AT_ONCE, initializer=self._take_turn, initargs=([*self._turns],))
         self._changing, self._sharing = threading.Lock(), threading.Lock()
         self._zygotes: list[Zygote] = []
@@ -42,25 +42,25 @@ class Builders:
     def submit(
         self, role: wire.Role, request: Build, source: bytes, limits: wire.Limits, allowance: Allowance
     ) -> Future[bytes | Failed | Lost]:
-        """Return a future of what a builder makes of a file for planners, or of why it makes nothing. It raises
+        """Return the future of a file's build for planners, or of the reason why there is none. The future raises
         InfrastructureError for failures of ours."""
         return self._hands.submit(self._build_in_turn, role, request, source, limits, allowance)
 
     @contextmanager
     def still(self) -> Iterator[None]:
-        """Hold all builders still for the block: what is being built is finished before."""
+        """Hold all builders' locks for the block, which begins when running builds have ended."""
         with ExitStack() as stack:
             for turn in self._turns:
                 stack.enter_context(turn)
             yield
 
     def close(self) -> None:
-        """End all builders, whatever they do."""
+        """End all builders, whatever they are doing."""
         self._hands.shutdown(wait=False, cancel_futures=True)
         with self._changing:
             self._closed = True
         with ExitStack() as stack:
-            # Last: a thread ends when its builder has.
+            # Runs last: a thread ends when its builder has ended.
             stack.callback(self._hands.shutdown)
             while self._zygotes:
                 stack.callback(self._zygotes.pop().close)
@@ -79,7 +79,7 @@ class Builders:
     ) -> bytes | Failed | Lost:
         with self._sharing:
             if role not in self._shared:
-                # In a process that has seen no submission.
+                # The shared part is made in a process that has seen no submission.
                 reply, made = exchange(lambda: self._start(role, limits), MakeShared(seq=0), BUILDER_REPLY, [],
                                        BUILT_BYTES, seconds=SECONDS)
                 if not isinstance(reply, Built):

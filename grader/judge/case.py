@@ -1,4 +1,5 @@
-"""Judging a case: its calls run, and their answers are compared and explained, with the line that evidence names."""
+"""Judging of a case: run its calls, compare their answers with the oracle's, and explain an error, with the line that
+evidence names."""
 
 from __future__ import annotations
 
@@ -25,10 +26,10 @@ from grader.plan.messages import Exhausted
 from grader.plan.plan import Plan
 
 SMALL = 32
-"""Edge of a block that any kernel may have."""
+"""Edge of a block that any kernel may have: a smaller size takes as long as this one."""
 
 MOST_TUNED = 2
-"""Autotuners whose choice is told."""
+"""Most autotuners whose configuration a message names."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,10 @@ def judge_case(
     right: Sequence[tuple[Case, float]] = (),
 ) -> JudgedCase:
     """Run each call of a case, compare its answer with the oracle's, and explain a difference by what was seen. `right`
-    are the cases before that came out right, with their seconds.
+    are earlier cases with right answers, and their seconds.
 
-    Nothing of a case outlives this: on a GPU its tensors are the largest that a judge has. Raises InfrastructureError.
+    No tensor of the case outlives the function: on a GPU they are the largest that a judge has. Raises
+    InfrastructureError.
     """
     findings: list[Finding] = []
     seconds = worst = 0.0
@@ -75,9 +77,9 @@ def judge_case(
 def _slow_here(
     prepared: Prepared, case: Case, stopped: Stopped, right: Sequence[tuple[Case, float]]
 ) -> Detail | None:
-    """Return why a simulator's lack of time shows nothing: by what smaller cases took, even a kernel that ends may take
-    as long. Work grows with the square of the product of sizes at most, as where N threads each sum N elements; a block
-    takes as long however little of it a size fills."""
+    """Return the reason why a simulator's time-out proves nothing; None if it does prove something. The seconds of
+    earlier cases bound the time of a kernel that ends. Its work grows at most with the square of the product of sizes
+    (N threads may each sum N elements), and a block takes as long however little of it a size fills."""
     stop, task = stopped.stop, prepared.task
     if task.on_gpu or not isinstance(stop, Exhausted) or stop.what not in ("time", "operations"):
         return None
@@ -90,8 +92,8 @@ def _slow_here(
 
 
 def _sampled(prepared: Prepared, case: Case, plan: Plan, check: CheckResult, slow: Detail) -> CheckResult:
-    """Return the check of a case that takes a simulator too long, sampled as a size that only a GPU runs; open where
-    that shows nothing."""
+    """Return the check of a case that takes the simulator too long: sample it, as sizes are that only a GPU runs. If
+    that is impossible, `slow` is the outcome, and the check stays open."""
     task = prepared.task
     looks = look_at_large(task.assignment, case, plan, prepared.simulation.under(Allowance(SECONDS)), prepared.draws,
                           task.text)
@@ -127,7 +129,8 @@ def explain_answer(
 
 
 def _tuned(plan: Plan) -> str:
-    """Return the configurations that autotuners took, where they had a choice: a case may go right with another."""
+    """Return sentences with the configurations that autotuners took, if they had a choice: with another one the case
+    may be right."""
     return "".join(
         f" The configuration of {quoted(one.kernel)} was {quoted(one.configuration.partition(', num_')[0])}, one of "
         f"{one.candidates:,}." for one in plan.tuners[:MOST_TUNED] if one.candidates > 1)

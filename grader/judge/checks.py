@@ -1,4 +1,4 @@
-"""The checks of an assignment: the expected ones, and their outcomes."""
+"""Checks of an assignment: the expected ones, and their outcomes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from grader.model.result import CheckResult, Detail, Outcome, Timing
 from grader.model.text import clean
 from grader.model.verdicts import VERDICT_OF_KIND
 
-# Expected checks: "not_run" until they are made.
+# Expected checks, whose outcome is "not_run" until they are made.
 SOURCE = CheckResult(id="source", stage="source", outcome="not_run")
 TARGET = CheckResult(id="target", stage="target", outcome="not_run")
-# Bytes that are kept of a submission's own texts: in the first check that quotes any, and in further checks.
+# Most bytes of each text that a check quotes from the submission: in the first check that quotes any, and in further
+# ones.
 FIRST_QUOTED = 20_000
 QUOTED = 2_000
 
@@ -67,8 +68,8 @@ def concluded(
     check: CheckResult, detail: Detail | None, *, seconds: float | None = None, worst: float | None = None,
     timing: Timing | None = None,
 ) -> CheckResult:
-    """Return the check's outcome: passed without a `detail`, not run if only a GPU could tell, else failed. `worst` is
-    the largest error over the error allowed, `seconds` is the time of the calls."""
+    """Return the check with its outcome: "passed" without a `detail`, "not_run" if only a GPU can judge it, else
+    "failed". `worst` is the largest error over the error allowed, `seconds` is the time of the calls."""
     outcome: Outcome = "passed"
     if detail is not None:
         outcome = "not_run" if VERDICT_OF_KIND[detail.kind].fault == "machine" else "failed"
@@ -100,8 +101,8 @@ def quotes(check: CheckResult) -> bool:
 
 
 def shortened(check: CheckResult, *, quoted: bool) -> CheckResult:
-    """Return the check with its texts cleaned and shortened. The submission's texts are quoted at length only once,
-    since the next case mostly says the same. `quoted`: an earlier check has quoted some."""
+    """Return the check with its texts cleaned and shortened. Only the first check that quotes the submission does so at
+    length, since the next case mostly says the same. `quoted`: an earlier check has quoted it."""
     if check.detail is None:
         return check
     detail, limit = check.detail, QUOTED if quoted else FIRST_QUOTED

@@ -1,6 +1,6 @@
-"""Right or wrong, element by element: the poison that fills an output, the comparison, and the map of its errors.
+"""Comparison of an output with the right answer, element by element; the poison of outputs; the map of errors.
 
-Everything runs on the device of the tensors. Nothing here explains; see `grader.judge.explain`.
+All of it runs on the device of the tensors. `grader.judge.explain` explains the errors.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ POISON: dict[torch.dtype, tuple[torch.dtype, int]] = {
     torch.uint8: (torch.uint8, 0xA5),
     torch.bool: (torch.uint8, 0xA5),
 }
-"""The contents of an output when it arrives, as (integer dtype of the same width, bits): in floats quiet NaNs with a
-payload that no arithmetic produces (of float8_e4m3fn, which has none, the NaN that no conversion makes), in bools a
-byte that is neither."""
+"""The contents of an output before a call, as (integer dtype of the same width, bits). Floats hold quiet NaNs with a
+payload that no arithmetic produces (float8_e4m3fn has no payloads: the NaN that no conversion makes), bools a byte that
+is neither 0 nor 1, whole numbers an arbitrary one."""
 TELLING = frozenset({torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool})
-"""Dtypes whose poison is no answer. Any whole number may be one, and floats of 8 bits have too few NaNs: what was never
-written shows there when the same call finds an output full of another poison."""
+"""Dtypes whose poison is no answer. Any whole number may be an answer, and floats of 8 bits have too few NaNs: for
+these, a second run on another poison shows the elements that were never written."""
 
 MAP_CELLS = 128
 CORNER = 4
 VECTOR_COLUMNS = 32
-"""A vector is folded into rows of at least this many cells, so that a short one is not a thin line."""
+"""A vector is folded into rows of at least this many cells."""
 
 MOST_EXACT = 2.0**53
-"""Smaller whole numbers are float64."""
+"""Whole numbers below this are exact in float64."""
 _NUMPY: dict[torch.dtype, Callable[[float], np.generic]] = {
     torch.float64: np.float64, torch.float32: np.float32, torch.float16: np.float16}
 
 MOST_PLAIN = 100_000
-"""Smaller whole numbers are said in full, however few digits a dtype has."""
+"""Whole numbers below this are printed in full, however few digits the dtype has."""
 
 LEVELS = ".123456789u"
 NEVER_WRITTEN = LEVELS.index("u")
@@ -61,40 +61,40 @@ class OracleError(Exception):
 
 
 def poison_(tensor: Tensor, *, other: bool = False) -> None:
-    """Fill a tensor, in place, with the poison that marks elements never written, or with the `other` one that dtypes
-    have whose poison tells nothing."""
+    """Fill a tensor, in place, with the poison that marks unwritten elements; with `other`, with the second poison, of
+    dtypes that are not in `TELLING`."""
     as_integer, bits = _poison(tensor.dtype, other=other)
     tensor.view(as_integer).fill_(bits)
 
 
 def poisoned(tensor: Tensor, *, other: bool = False) -> Tensor:
-    """Return a bool tensor of the elements that hold exactly the poison's bits. In `TELLING` dtypes these were never
-    written."""
+    """Return a bool tensor of the elements that hold exactly the poison's bits. In `TELLING` dtypes these elements were
+    never written."""
     as_integer, bits = _poison(tensor.dtype, other=other)
     return tensor.view(as_integer) == bits
 
 
 def _poison(dtype: torch.dtype, *, other: bool) -> tuple[torch.dtype, int]:
     as_integer, bits = POISON[dtype]
-    # The sign of a byte; in wider floats a bit of the payload: without one of the exponent's, bfloat16 is a number.
+    # The sign bit of a byte, else a bit of the payload: without a bit of the exponent, bfloat16 would be a number.
     return as_integer, bits ^ (0x80 if as_integer.itemsize == 1 else 0x20) if other else bits
 
 
 def _memory_of(tensor: Tensor) -> Tensor:
-    """Return a tensor's memory from its first to its last element, as one row."""
+    """Return a tensor's memory from its first to its last element, gaps included, in one dimension."""
     return tensor.as_strided((spanned(tensor.shape, tensor.stride()),), (1,))
 
 
 def fill_gaps(tensor: Tensor, *, other: bool = False) -> None:
-    """Fill what lies between the elements of a tensor that is not contiguous, and the elements, with the poison that
-    outputs do not hold: what is computed from it passes for no element that was never written."""
+    """Fill the memory of a tensor that is not contiguous, elements and gaps, with the poison that outputs do not hold.
+    So a result that is computed from a gap does not look like an unwritten element."""
     memory = _memory_of(tensor)
     if memory.numel() > tensor.numel():
         poison_(memory, other=not other)
 
 
 def gaps_written(tensor: Tensor, *, other: bool = False) -> bool:
-    """Return whether the poison of `fill_gaps` has changed between the elements."""
+    """Return whether the poison of `fill_gaps` has changed in a gap between the elements."""
     memory = _memory_of(tensor)
     if memory.numel() == tensor.numel():
         return False
@@ -116,12 +116,12 @@ def unchanged(left: Tensor, right: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """One output against the right answer; every tensor has the output's shape.
+    """Comparison of one output with the right answer; every tensor has the output's shape.
 
     `got` is what the submission left, in the output's dtype; `expected` the oracle's answer (float64, or whole numbers
     in a dtype of their own); `allowed` the absolute error allowed (float64; zeros when `exact`), `error` the absolute
-    error (float64, NaN and infinity included), `wrong` and `unwritten` are bool. `kept`: the unwritten elements are
-    those that a call left as they were, in a tensor that is changed in place.
+    error (float64, NaN and infinity included), `wrong` and `unwritten` are bool. `kept`: the output is updated in
+    place, and `unwritten` marks the wrong elements, all of which the call left unchanged.
     """
 
     got: Tensor
@@ -135,7 +135,7 @@ class Comparison:
 
     @cached_property
     def count(self) -> int:
-        """Return the number of wrong elements, with those never written."""
+        """Return the number of wrong elements, unwritten ones included."""
         return int(self.wrong.sum())
 
     @cached_property
@@ -157,10 +157,10 @@ class Comparison:
 
     @cached_property
     def ratio(self) -> Tensor:
-        """Return the error as a share of the error allowed, float64; infinite for NaN and for whatever exactness
-        forbids."""
+        """Return the error as a share of the error allowed, float64; infinite where the error is NaN, and for any
+        difference where none is allowed."""
         ratio = self.error / self.allowed
-        # 0/0 is NaN as well: the inequality has already decided those elements.
+        # 0/0 is NaN as well: `wrong` says whether such an element is wrong.
         return torch.where(ratio.isnan(), torch.where(self.wrong, math.inf, 0.0), ratio)
 
     @cached_property
@@ -169,8 +169,8 @@ class Comparison:
 
     @cached_property
     def worst_flat_index(self) -> int:
-        """Return the position of the wrong element with the largest ratio, the first of equals, before any that was
-        never written."""
+        """Return the row-major position of the wrong element with the largest ratio, the first of equals; an unwritten
+        element only if there is no other."""
         candidates = self.wrong & ~self.unwritten
         if not candidates.any():
             candidates = self.wrong
@@ -196,15 +196,15 @@ class Comparison:
 
 
 def compare(got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Tensor | None = None) -> Comparison:
-    """Compare an output with the oracle's answer (of the same shape; float64, or of whole numbers that a whole-number
-    output is compared with exactly, since not each int64 is a float64).
+    """Compare an output with the oracle's answer, `expected`, of the same shape. `expected` is float64, or holds whole
+    numbers, with which a whole-number output is compared exactly: float64 does not hold every int64.
 
-    `allowed` is the absolute error allowed (float64, broadcastable); an element is right only if its error is known
-    to be at most that, so NaN is wrong. None means exact: the bits must be those of `expected` in the output's dtype,
-    so a copy that turns -0.0 into 0.0 is wrong. `unwritten` (bool) are elements known never to have been written, which
-    are wrong; None where the output's own bits tell, or nobody knows.
+    `allowed` is the absolute error allowed (float64, broadcastable); an element is right only if its error is known to
+    be at most that, so NaN is wrong. None means exact: the bits must be those of `expected` in the output's dtype, so a
+    copy that turns -0.0 into 0.0 is wrong. `unwritten` (bool) are elements known never to have been written, which are
+    wrong. Without it, the poison marks them in `TELLING` dtypes, and nothing in others.
 
-    Raises OracleError if the right answer is not finite in the output's dtype or the tolerance is no tolerance.
+    Raises OracleError if the output cannot hold the right answer, or the tolerance is negative or not finite.
     """
     if expected.shape != got.shape:
         raise OracleError(f"the oracle's answer has shape {tuple(expected.shape)}, the output {tuple(got.shape)}")
@@ -228,7 +228,7 @@ def compare(got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Te
 def unguarded(
     got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Tensor | None = None
 ) -> Comparison:
-    """Compare as `compare` does, without checks of the oracle's answer and its tolerance: nothing waits for the
+    """Compare as `compare` does, without checks of the oracle's answer and its tolerance, so that nothing waits for the
     device."""
     expected = expected.detach().to(got.device)
     if got.dtype.is_floating_point or expected.dtype.is_floating_point:
@@ -243,7 +243,7 @@ def unguarded(
         wrong = (error <= limit).logical_not_()
     if unwritten is None:
         unwritten = poisoned(got) if got.dtype in TELLING else torch.zeros_like(wrong)
-    # An oracle that is given the answer may call it right.
+    # An oracle that takes the answer may call an unwritten element right.
     wrong |= unwritten
     return Comparison(
         got=got,
@@ -259,11 +259,11 @@ def unguarded(
 def _apart(got: Tensor, expected: Tensor) -> Tensor:
     """Return the absolute error (float64), exact for whole numbers less than 2^53 apart."""
     if expected.dtype.is_floating_point:
-        # A copy always: of float64 the answer itself would change.
+        # Always a copy, since the steps are in place: a float64 answer itself would change.
         return bits_of_bool(got).to(torch.float64, copy=True).sub_(expected).abs_()
     left, right = bits_of_bool(got).to(torch.int64), expected.to(torch.int64)
     far = (left.to(torch.float64) - right.to(torch.float64)).abs()
-    # Numbers of 64 bits that lie further apart wrap around.
+    # The difference of int64 numbers that lie further apart wraps around.
     return torch.where(far < 2.0**62, (left - right).abs().to(torch.float64), far)
 
 
@@ -278,12 +278,12 @@ def _in_range(expected: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def bits_of_bool(values: Tensor) -> Tensor:
-    """Return bools as bytes, since a kernel may leave others than 0 and 1 there; all other tensors as they are."""
+    """Return bools as bytes, since a kernel may leave bytes other than 0 and 1 there; any other tensor as it is."""
     return values.view(torch.uint8) if values.dtype == torch.bool else values
 
 
 def plain(values: Tensor) -> list[Any]:
-    """Return the elements as Python's numbers, nested as the tensor is; those of bools as bytes."""
+    """Return the elements as Python's numbers, nested as the tensor is; bools as bytes."""
     values = bits_of_bool(values)
     found: list[Any] = (values.to(torch.float64) if values.dtype.is_floating_point else values).tolist()
     return found
@@ -312,7 +312,7 @@ def error_map(comparison: Comparison) -> ErrorMap:
 
 
 def corner(comparison: Comparison) -> Corner:
-    """Return the elements around the first wrong one, with as many digits as it takes to tell wrong values from right
+    """Return the elements around the first wrong one, with enough digits to distinguish wrong values from right
     ones."""
     shape = comparison.got.shape
     # A vector stands upright: side by side its numbers do not fit on a narrow page.
@@ -328,7 +328,7 @@ def corner(comparison: Comparison) -> Corner:
         plain(got[part]), plain(expected[part]), wrong[part].tolist(), unwritten[part].tolist())
     pairs = [(a, b) for ours, theirs, is_bad in zip(values, right, bad, strict=True)
              for a, b, differs in zip(ours, theirs, is_bad, strict=True) if differs]
-    # Whole numbers are said as they are.
+    # Whole numbers are printed in full.
     some = range(3, 9) if comparison.expected.dtype.is_floating_point else ()
     digits = next((digits for digits in some if all(number(a, digits) != number(b, digits) for a, b in pairs)), 0)
 
@@ -358,8 +358,8 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def printed(value: float, dtype: torch.dtype) -> str:
-    """Return a number rounded to the dtype of an output, with as many digits as tell it from all others of that dtype:
-    `0.1`, where nine digits of the same float32 are 0.100000001."""
+    """Return a number rounded to the dtype of an output, with as few digits as distinguish it from all others of that
+    dtype: `0.1`, where nine digits of the same float32 are 0.100000001."""
     if dtype == torch.bool:
         return {0: "False", 1: "True"}.get(int(value), f"the byte {int(value)}")
     if not dtype.is_floating_point:

@@ -1,5 +1,5 @@
-"""A confined compiler's view of plans' kernels: texts in canonical form, and machine code for a GPU that need not be in
-this machine."""
+"""Requests to a confined compiler about plans' kernels: their canonical texts, and machine code for a GPU that need not
+be in this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.plan import compiling, messages
 from grader.plan.compiled import RESULT_BYTES, Binaries, Binary, Fits, Problem
 from grader.plan.plan import TEXT_CHARACTERS, Kernel
 
-# Share of a request's time that is kept for its answer.
+# Seconds of a request's time that are reserved for its answer.
 ANSWER_SECONDS = 10.0
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -37,8 +37,8 @@ def compile_kernels(
     fitting: Sequence[Kernel] = (),
 ) -> list[Binary | Fits | Problem] | Lost:
     """Compile kernels and return one outcome for each, in order; then, for each of `fitting`, whether the target can
-    start it. Kernels that are not done within `seconds` of wall time are too slow. The compiler has ended when this
-    returns. Raises InfrastructureError."""
+    start it. The request takes at most `seconds` of wall time; kernels that are not compiled by then are Problems. The
+    compiler has ended when this returns. Raises InfrastructureError."""
     found = _asked(start, messages.Kernels(kernels=list(kernels), fitting=list(fitting)), lambda size: (
         compiling.Compile(seq=0, bytes=size, target=target, ptx=ptx, in_all=max(1.0, seconds - ANSWER_SECONDS))),
         Binaries, seconds)
@@ -53,7 +53,8 @@ def _asked(
     start: Start, question: BaseModel, request: Callable[[int], compiling.Compile | compiling.Canonicalise],
     shape: type[Answer], seconds: float,
 ) -> Answer | Lost:
-    """Return a compiler's answer. `request` makes the message from the size of the question in bytes."""
+    """Return a compiler's answer to a question, read as `shape`. `request` makes the message from the question's size
+    in bytes."""
     text = question.model_dump_json().encode()
     reply, answer = exchange(start, request(len(text)), compiling.COMPILER_REPLY, [text], RESULT_BYTES, seconds=seconds)
     if isinstance(reply, Lost):

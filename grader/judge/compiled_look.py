@@ -1,9 +1,9 @@
-"""A second look at kernels that a simulator finds right: the text that goes to the assembler is run, thread by thread,
-in a few small cases.
+"""Second check of kernels that a simulator finds right: the text that goes to the assembler runs thread by thread, in a
+few small cases.
 
-It shows what the language of a kernel leaves open and its compiler decides: lanes that store different values, loads
-that come before a store, promises that are not kept. Where the text has what the second simulator does not know, it
-says nothing. On the accepted submissions of our tests it raises no false alarm.
+The check shows what the language of a kernel leaves open and its compiler decides: lanes that store different values,
+loads that come before a store, promises that are not kept. It skips a case whose text has instructions that the second
+simulator does not know. On the accepted submissions of our tests the check raises no false alarm.
 """
 
 from __future__ import annotations
@@ -31,21 +31,22 @@ from grader.plan.messages import kernel_key
 from grader.plan.plan import Kernel, Plan
 
 TARGET = "sm_80"
-"""Tensor cores of later generations take what no simulator knows."""
+"""An old target, since tensor cores of later generations have instructions that no simulator knows."""
 SMALL = 2
-"""The smallest cases that are looked at; beside them one of more than LARGER elements, which a block has."""
+"""Number of smallest cases that are checked. One case of more than LARGER elements, as a block has, is checked too."""
 LARGER = 1024
 MOST_ELEMENTS = 1 << 17
 SECONDS = 2.0
-"""Seconds of wall time for a case: programs that wait for each other take too long here."""
+"""Seconds of wall time for a run: programs that wait for each other would take too long."""
 
 
 def look_at_compiled(
     assignment: Assignment, source: str, plans: Mapping[str, Plan | Unplanned], preparing: Preparing,
     inputs: Callable[[Case], Sequence[Inputs]], compared: Callable[[Ran, Inputs], Compared],
 ) -> tuple[str, Detail] | None:
-    """Return the first case, by its name, in which a kernel as it is compiled goes wrong; None if none does. `source`
-    is the student's file, `inputs` gives the contents of a case's first call. Raises InfrastructureError."""
+    """Return the name of the first case in which a compiled kernel goes wrong, and what is wrong; None if there is
+    none. `source` is the student's file, `inputs` returns the contents of a case's first call, `compared` compares its
+    answer. Raises InfrastructureError."""
     if not (language := by_suffix(assignment.suffix).lowers_to):
         return None
     chosen = [(case, plan) for case in _chosen(assignment) if isinstance(plan := plans.get(case.name), Plan)]
@@ -68,12 +69,14 @@ def look_at_compiled(
 
 
 def rounds_alike(kernel: Kernel) -> bool:
-    """Return whether a kernel gives the same numbers on an older GPU."""
+    """Return whether a kernel rounds alike on all generations of GPUs, so that an older target shows the same
+    numbers."""
     return "rounded by generation" not in frontends.of(kernel).traits(kernel)
 
 
 def _chosen(assignment: Assignment) -> list[Case]:
-    """Return the smallest cases of more than one element, and the first of more than a block's."""
+    """Return the SMALL smallest public cases of more than one element, and the first public one that is larger than a
+    block."""
     sizes = {case.name: prod(case.sizes.values()) for case in assignment.cases_for("cpu")}
     public = [case for case in assignment.cases_for("cpu") if not case.hidden and sizes[case.name] > 1]
     small = sorted(public, key=lambda case: sizes[case.name])[:SMALL]
@@ -85,9 +88,9 @@ def _explained(
     assignment: Assignment, source: str, case: Case, plan: Plan, ran: Ran, inputs: Inputs,
     compared: Callable[[Ran, Inputs], Compared],
 ) -> Detail | None:
-    """Return what goes wrong in the first call of a case."""
+    """Return what is wrong with the first call of a case; None if it is right."""
     ran = replace(ran, findings=tuple(filter(_counts, ran.findings)), accesses=())
-    # Explanations work where the inputs are.
+    # Explanations compute on the inputs' device, which may be the GPU.
     with turn():
         answer = compared(ran, inputs)
         about = given_answer(assignment, ran, inputs).about(answer.about)
@@ -95,5 +98,5 @@ def _explained(
 
 
 def _counts(found: Finding) -> bool:
-    """Return whether a finding about threads says something about the kernel's own language, too."""
+    """Return whether a finding in the compiled text is a fault in the kernel's own language, too."""
     return isinstance(found, OutOfBounds | Misaligned) or (isinstance(found, Race) and found.certain)

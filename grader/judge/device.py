@@ -1,4 +1,4 @@
-"""The GPU of this machine: whether there is one, what submissions are told about it, and how much memory is free."""
+"""The GPU of this machine: whether it can be used, the properties that submissions see, a lock, and its free memory."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _TURN = threading.RLock()
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """Hold the GPU for the block, so that no other thread of this process has work on it: one may be timing a
-    replay."""
+    """Hold the GPU's lock for the block, so that no other thread of this process works there: it may be timing a
+    replay. The GPU has finished the block's work when the lock is released."""
     with _TURN:
         try:
             yield
@@ -31,7 +31,7 @@ def turn() -> Iterator[None]:
 
 
 def no_gpu() -> str:
-    """Return why nothing can be graded on a GPU here; "" if it can."""
+    """Return the reason why this machine cannot grade on a GPU; "" if it can."""
     if not torch.cuda.is_available():
         return "torch sees no CUDA device; a GPU and a CUDA build of torch expected"
     if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
@@ -40,7 +40,7 @@ def no_gpu() -> str:
 
 
 def properties() -> Device:
-    """Return the GPU's properties as its driver states them; submissions are told these."""
+    """Return the GPU's properties as its driver states them, and as host code of submissions sees them."""
     own: Any = torch.cuda.get_device_properties(0)
     return Device(
         name=own.name, major=own.major, minor=own.minor, multi_processor_count=own.multi_processor_count,
@@ -73,7 +73,7 @@ def memory() -> FreeMemory:
 
 def sane() -> bool:
     """Return whether a kernel of the judge's still gives the right answer. After some faults of a device, no context of
-    the process ever does."""
+    the process works any more."""
     try:
         return int(torch.arange(1024, device="cuda").sum()) == 1023 * 512
     except torch.OutOfMemoryError:

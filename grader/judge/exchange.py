@@ -1,4 +1,4 @@
-"""One question to a confined process that lives for it alone."""
+"""A request to a confined process that lives for this request alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def exchange(
     start: Start, request: wire.Message, replies: TypeAdapter[M], contents: Sequence[bytes], room: int, *,
     seconds: float,
 ) -> tuple[M | Lost, bytes]:
-    """Return the process's reply, and what it wrote: as many bytes as its reply says.
+    """Send a request to a new confined process. Returns its reply, and as many bytes of its answer as the reply says.
 
     Memory files go with the request: one for each of `contents`, then one of `room` bytes for the answer. The process
     has ended when this returns. Raises InfrastructureError.
@@ -29,7 +29,7 @@ def exchange(
     files.append(memory_file(room))
     try:
         reply = ask_once(start, request, replies, files, seconds=seconds)
-        # What a hostile process says of its size may be anything.
+        # A hostile process may state any size.
         return reply, os.pread(files[-1], min(getattr(reply, "bytes", 0), room), 0)
     finally:
         for file in files:
@@ -39,8 +39,8 @@ def exchange(
 def ask_once(
     start: Start, request: wire.Message, replies: TypeAdapter[M], files: list[int], *, seconds: float
 ) -> M | Lost:
-    """Return the process's reply to a request that `files` travel with. It has ended when this returns. Raises
-    InfrastructureError."""
+    """Send a request to a new confined process, with the descriptors `files`, and return its reply. The process has
+    ended when this returns. Raises InfrastructureError."""
     process = start()
     try:
         return process.ask(

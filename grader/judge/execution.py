@@ -1,5 +1,4 @@
-"""Running plans and baselines on a GPU: in an executor, our own process with its own CUDA context, on the judge's
-memory.
+"""Executors: processes of ours, each with a CUDA context, that run plans and baselines on the judge's memory.
 
 Failures of kernels are returned as values; failures of ours are raised as InfrastructureError. Either ends the executor
 and kills its process.
@@ -51,7 +50,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Taken:
-    """Seconds of a replay by the host's clock and by the device's, including launch, look and synchronisation."""
+    """Seconds of a replay by the host's clock and by the device's. Launch, `Look` and synchronisation are included."""
 
     host: float
     device: float
@@ -61,7 +60,7 @@ class Taken:
 class GpuFailure:
     """A call without an answer: CUDA reported a fault, the call exceeded its time, or the process is gone.
 
-    `kernel` and `line` name the launch, if it can only be one.
+    `kernel` and `line` name the launch, if only one launch can be at fault.
     """
 
     kind: messages.FaultKind | Literal["time_limit", "crash"]
@@ -97,11 +96,11 @@ class CapturedCalls:
 
 
 class Executor:
-    """An executor, from its start to its end. Programs stay loaded; `bind` drops slots and captures. Every method
-    raises InfrastructureError.
+    """An executor's process. Programs stay loaded; `bind` drops slots and captures. Every method raises
+    InfrastructureError.
 
     The constructor returns when the process is forked; `open`, or the first call, waits for its CUDA context. The fork
-    server `zygote` has the role "executor" and no other worker. The folder `cache` keeps compiled baselines.
+    server `zygote` has the role "executor" and no other worker. The folder `cache` retains compiled baselines.
     """
 
     def __init__(self, zygote: Zygote, cache: Path) -> None:
@@ -116,7 +115,7 @@ class Executor:
 
     @property
     def printed(self) -> str:
-        """Return the end of the process's output: prints of kernels, warnings of PyTorch."""
+        """Return the last part of the process's output: prints of kernels, warnings of PyTorch."""
         return self._conversation.printed
 
     def load(self, plan: Plan, binaries: Sequence[Binary], *, seconds: float = LOAD_SECONDS) -> int | GpuFailure:
@@ -152,7 +151,7 @@ class Executor:
         return reply if isinstance(reply, GpuFailure) else None
 
     def unbind(self) -> None:
-        """Unmap all memory; a process that fails at it is ended."""
+        """Unmap all memory; a process that fails to do so is ended."""
         if not self.over:
             with suppress(InfrastructureError):
                 self.bind([])
@@ -160,9 +159,9 @@ class Executor:
     def run(self, program: int, slot: int, *, first: int | None = None, seconds: float) -> Done | GpuFailure:
         """Run a program once on a slot, with freshly poisoned temporaries, and wait for it.
 
-        Without `first` it makes a plan's setup and first call. With it, it makes setup, a first call on the slot
-        `first`, which should hold other contents, and the steady call. A baseline's result is copied to the output.
-        The judge's own earlier work on the device is finished before.
+        Without `first`, a plan's setup and first call run. With `first`, these run on the slot `first`, which should
+        hold other contents, and then the steady call on `slot`. A baseline's result is copied to the output. The
+        judge's own earlier work on the device is finished before.
         """
         request = messages.Run(
             seq=self._conversation.next_seq(), program=program, slot=slot, call=0 if first is None else 1,
@@ -175,10 +174,10 @@ class Executor:
     def capture(
         self, program: int, slots: Sequence[int], look: Look | None = None, *, seconds: float
     ) -> CapturedCalls | GpuFailure:
-        """Prepare a program's calls on these slots, in this order, for `replay`; no slots make an empty graph.
+        """Prepare a program's calls on these slots, in this order, for `replay`; without slots the graph is empty.
 
-        A plan's steady call is taken. Before each replay setup and a first call on the first slot restore the state
-        that it finds. Capturing runs everything once: it writes outputs and makes the `look`.
+        Of a plan, the steady call is captured. Before each replay, setup and a first call on the first slot restore the
+        state that the steady call finds. Capturing runs all calls once, so outputs are written, and makes the `look`.
         """
         request = messages.Capture(
             seq=self._conversation.next_seq(), program=program, slots=list(slots),
@@ -267,9 +266,9 @@ class Executors:
 
     def __init__(self, cache: Path) -> None:
         self._cache = cache
-        # Each zygote has one worker at a time, so the executor that is started ahead needs a second zygote.
+        # A fork server has one worker at a time, so the executor that is started ahead needs a second fork server.
         self._zygotes = [executor_zygote() for _ in range(2)]
-        # In a thread: a CUDA context takes long to begin and a tenth of a second to end.
+        # A thread starts and ends executors: a CUDA context takes long to begin and a tenth of a second to end.
         self._hand = ThreadPoolExecutor(max_workers=1)
         self._ahead = self._hand.submit(self._start)
         self._taken: Executor | None = None
@@ -304,7 +303,7 @@ class Executors:
         if self._ending is not None:
             wait([self._ending])
         with ExitStack() as stack:
-            # Last: the system ends a thread's processes with the thread.
+            # Runs last: the system ends a thread's processes with the thread.
             stack.callback(self._hand.shutdown)
             for zygote in self._zygotes:
                 stack.callback(zygote.close)
@@ -314,7 +313,7 @@ class Executors:
                     stack.callback(executor.close)
 
     def _start(self) -> Executor:
-        """Start an executor. Fork servers take turns, and the one whose turn it is has no living worker."""
+        """Start an executor. The two fork servers alternate, so the next one has no living worker."""
         zygote = self._zygotes.pop(0)
         if not zygote.alive:
             zygote.close()

@@ -16,7 +16,8 @@ from grader.model.parameters import Input, Inputs, Scalar, Value
 
 
 def draw(assignment: Assignment, case: Case, seed: int, *, cuda: bool) -> Inputs:
-    """Draw a tensor or number for every input and scalar. The same seed, below 2^63, and device give the same ones."""
+    """Draw a tensor or number for every input and scalar. The same `seed`, which is below 2^63, gives the same values
+    on the same device."""
     generator = torch.Generator("cuda" if cuda else "cpu").manual_seed(seed)
     with _on(generator.device):
         drawn = dict(assignment.make_inputs(case, generator))
@@ -27,14 +28,14 @@ def draw(assignment: Assignment, case: Case, seed: int, *, cuda: bool) -> Inputs
 
 
 def _on(device: torch.device) -> AbstractContextManager[object]:
-    """Return a context in which tensors are made on the device. On the host they are anyhow, and a context would take
-    time."""
+    """Return a context in which tensors are made on the device. For the CPU, where tensors are made anyhow, the context
+    is empty: a real one takes time."""
     return nullcontext() if device.type == "cpu" else device
 
 
 class Draws:
-    """The contents of one task's calls, from a seed that no submission can know. Another seed, `contents`, changes all
-    contents but the numbers that stand in plans."""
+    """The contents of one task's calls, from a seed that no submission can know. Another seed, `contents`, changes what
+    `inputs` draws, but not the scalars, which stand in plans."""
 
     def __init__(self, assignment: Assignment, seed: bytes, *, cuda: bool, contents: bytes = b"") -> None:
         self._assignment = assignment
@@ -43,7 +44,7 @@ class Draws:
         self._contents = contents or seed
 
     def scalars(self, case: Case) -> dict[str, Value]:
-        """Return the numbers that every call of a case is given. Host code sees them, so they stand in the plan."""
+        """Return the scalars of a case, the same for all its calls. Host code sees them, so they stand in the plan."""
         assignment, key = self._assignment, self._key(case, "scalars", seed=self._seed)
         if not (names := [p.name for p in assignment.parameters if isinstance(p, Scalar)]):
             return {}
@@ -57,8 +58,8 @@ class Draws:
         return {name: drawn[name] for name in names}
 
     def inputs(self, case: Case, *which: int) -> Inputs:
-        """Return the contents of the call that `which` numbers, always the same for the same numbers, with the scalars
-        that stand in the plan."""
+        """Return the contents of a call, with the scalars that stand in the plan. The same numbers `which` give the
+        same contents."""
         return {**self._draw(case, *which, seed=self._contents), **self.scalars(case)}
 
     def like(self, case: Case, *which: object) -> Inputs:
@@ -66,7 +67,7 @@ class Draws:
         return self._draw(case, *which, seed=self._seed)
 
     def random(self, case: Case, *which: object) -> random.Random:
-        """Return a generator that chooses a part of a case: the same for the same numbers."""
+        """Return a random generator for choices in a case. The same `which` give the same one."""
         return random.Random(self._key(case, *which, seed=self._seed))
 
     def _draw(self, case: Case, *which: object, seed: bytes) -> Inputs:

@@ -1,4 +1,4 @@
-"""Facts about a call's launches that a compiler and a memory system show without a GPU; they judge nothing."""
+"""Facts about a call's launches that a compiler and a simulator show without a GPU; they decide no check."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from grader.plan.messages import Simulated, kernel_key
 from grader.plan.plan import Kernel, Launch, Plan
 from grader.plan.traffic import LaunchTraffic, Watch
 
-# Programs of each launch that are simulated: more tell nothing new.
+# Programs of each launch that are simulated: more show nothing new.
 PROGRAMS = 64
-# Element operations of a look during a grading, some tenth of a second. The figures that are kept with assignments
-# come from as many.
+# Element operations of an inspection during a grading, about a tenth of a second. The figures in good.json come from as
+# many.
 OPERATIONS = 80_000_000
-# Bytes of the submission's temporaries, which take memory and time.
+# Most bytes of the submission's temporaries, which take memory and time.
 MOST_TEMPORARY = 256 << 20
 FACTS = "good.json"
 
@@ -46,8 +46,8 @@ class Seen:
 def look_at_timed(
     assignment: Assignment, plans: Mapping[str, Plan | Unplanned], simulation: Simulation
 ) -> Seen | None:
-    """Look at the first timed case in a simulator; `plans` has plans by the case's name. None where there is nothing to
-    look at or the look fails, which costs nothing."""
+    """Inspect the first timed case in a simulator; `plans` has plans by the case's name. None if the case has no plan
+    or the simulator fails, which costs no points."""
     case = next(iter(assignment.timed), None)
     plan = None if case is None else plans.get(case.name)
     if case is None or not isinstance(plan, Plan):
@@ -60,7 +60,8 @@ def look_at_timed(
 def look(
     assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, *, operations: int = OPERATIONS
 ) -> Seen | None:
-    """Look at a case's first call in a simulator; None where that cannot run the call. Raises InfrastructureError."""
+    """Inspect a case's first call in a simulator; None if the call cannot run there, or has large temporaries. Raises
+    InfrastructureError."""
     if sum(buffer.bytes for buffer in plan.buffers if not buffer.given) > MOST_TEMPORARY:
         return None
     simulated = simulation.inspect(assignment, plan, Watch(programs=PROGRAMS), operations=operations)
@@ -68,16 +69,16 @@ def look(
 
 
 def inspection_of(assignment: Assignment, seen: Seen, code: Mapping[str, Binary], target: str) -> Inspection:
-    """Return facts about what was seen. `code` is the machine code of the plan's kernels, by key."""
+    """Return facts about the launches that were simulated. `code` is the machine code of the plan's kernels, by key."""
     kernels = seen.plan.kernels
-    # What a launch asks for beside what its kernel takes itself.
+    # Shared memory that a launch asks for, beside what its kernel takes itself.
     shared = {(one.kernel, one.grid, one.line): one.shared for one in seen.plan.first if isinstance(one, Launch)}
     launches = [
         _launch(one, kernels[one.kernel], code[kernel_key(kernels[one.kernel])], target,
                 shared.get((one.kernel, one.grid, one.line), 0))
         for one in seen.simulated.launched if one.kernel < len(kernels)]
     many = TARGETS[target].multi_processor_count if target in TARGETS else 0
-    # Those that are kept are of the first case that is timed.
+    # The figures in good.json are of the first timed case.
     good = good_figures(assignment.name) if seen.case == assignment.timed[0] else None
     return Inspection(
         case=seen.case.name, sizes=seen.case.sizes, target=target, multiprocessors=many, launches=launches,
@@ -108,7 +109,7 @@ def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, ask
 
 
 def good_figures(name: str, root: Path | None = None) -> Figures | None:
-    """Return the figures of a good kernel that are kept with the assignment; None where there are none that can be
+    """Return a good kernel's figures, from good.json in the assignment's folder; None if they are absent or cannot be
     read."""
     try:
         return Figures.model_validate_json(((root or home.root()) / "assignments" / name / FACTS).read_bytes())

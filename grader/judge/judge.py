@@ -25,8 +25,8 @@ from grader.plan.plan import Integer, Launch, Plan
 
 @dataclass(frozen=True)
 class Extras:
-    """Results of a task beside its checks: facts about its kernels, and remarks that cost no points; `flagged` are
-    those of them that somebody has to look at before a right answer counts."""
+    """Results of a task beside its checks: facts about its kernels, and remarks that cost no points. `flagged` are the
+    remarks that a person has to read before a right answer counts."""
 
     inspection: Inspection | None = None
     remarks: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ def judge(prepared: Prepared, checks: Sequence[CheckResult]) -> Generator[Judged
 
 
 class _Timeline:
-    """The stages of a task, and what each leaves for the later ones."""
+    """The stages of a task, and the results that each leaves for the later ones."""
 
     def __init__(self, prepared: Prepared) -> None:
         self.machine = machine_of(prepared)
@@ -129,15 +129,15 @@ class _Timeline:
 
     def extras(self) -> Extras:
         remarks = explain_remarks(self._task.assignment, self._planned.skipped, self._findings, self._task.text)
-        # Its first call on a GPU is wrong, though none that is made here.
+        # A kernel with such a finding is wrong in its first call on a GPU, though in no call that is made here.
         tuned = [one for one in self._findings if isinstance(one, Undefined) and one.what == "tuner"]
         flagged = explain_remarks(self._task.assignment, (), tuned, self._task.text)
         return Extras(self._target.inspection, (*remarks, *self._target.remarks), tuple(flagged))
 
 
 def _told(plan: Plan, case: Case) -> list[str]:
-    """Return the sizes that kernels are given, as arguments or as numbers of programs. A 1 may be a constant of
-    theirs."""
+    """Return the names of the sizes that kernels get, as arguments or in their grids. A size of 1 may be a constant in
+    them."""
     launches = [one for one in plan.first if isinstance(one, Launch)]
     grids = {number for one in launches for number in one.grid if number}
     given = {argument.value for one in launches for argument in one.arguments if isinstance(argument, Integer)}

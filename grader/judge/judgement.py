@@ -34,8 +34,8 @@ class Judgement:
             self.seconds = time.monotonic() - started
 
     def take(self, number: int) -> CheckResult:
-        """Return the next outcome, which has to be that of check `number`. Raises the error of a check that is a
-        failure of ours."""
+        """Return the next outcome, which has to belong to check `number`. If the outcome is a failure of ours, its
+        error is raised."""
         try:
             judged = next(self._outcomes)
         except StopIteration:

@@ -1,8 +1,8 @@
-"""The cache of what builders have made, kept from one grading to the next.
+"""Cache of builds, which is retained from one grading to the next.
 
-A build is known by all that it is made from: the file, the request, and what every build shares, which names the
-compilers and the builder's own code. Only the judge can write here, and what a hostile file made of its compiler can
-come back for that very file alone.
+The key of a build is a hash of all that it is made from: the builder's role, the request, the file, and the part that
+all builds share, which names the compilers and the builder's own code. Only the judge can write here. If a hostile file
+takes over its compiler, the build is found again for that very file alone.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from pathlib import Path
 from grader.model.files import replace
 
 MOST_BYTES = 512 << 20
-"""The oldest builds go first."""
+"""The builds that were unused for longest go first."""
 _DIGEST = hashlib.sha256().digest_size
 
 
 class KeptBuilds:
-    """A cache of builds in a folder, which is made with the first of them. Without room, or with another user's folder,
-    nothing is kept."""
+    """A cache of builds in a folder, which the first build creates. If the folder has no room or cannot be written,
+    nothing is cached, and no error is raised."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def get(self, *parts: bytes) -> bytes | None:
-        """Return the build that was made from these parts, if it is still there and whole."""
+        """Return the build that was made from these parts; None if it is absent or damaged."""
         path = self._path(parts)
         try:
             kept = path.read_bytes()
@@ -39,7 +39,7 @@ class KeptBuilds:
     def keep(self, made: bytes, *parts: bytes) -> None:
         with contextlib.suppress(OSError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # As a whole: another lane may keep the same.
+            # Atomically: another lane may write the same build.
             replace(self._path(parts), hashlib.sha256(made).digest() + made, 0o600)
             self._sweep()
 

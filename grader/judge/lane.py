@@ -37,30 +37,30 @@ if TYPE_CHECKING:
     from grader.judge.execution import Executors
     from grader.judge.timing.baselines import Baselines
 
-# Seconds that a lane has to clean up once it is told to end; a zygote that does not answer takes 15 of them.
+# Seconds in which a lane has to clean up after SIGTERM; a fork server that does not answer takes 15 of them.
 END_SECONDS = 60
 # A shell's exit status for a process that a signal has ended.
 _TERMINATED = 128 + signal.SIGTERM
 
 CORES, MOST_STATIONS = 4, 4
-"""Processors for each station, and the most stations, where a GPU's tasks are prepared side by side: compilers use
-several."""
+"""Processors for each station, since compilers use several, and the most stations, for tasks of a GPU, which are
+prepared side by side."""
 
 _builders: list[Builders] = []
 _executors: list[Executors] = []
 _baselines: list[Baselines] = []
 _isolations: list[Isolation] = []
 _caches: list[Path] = []
-# Work is under way that has to be cleaned up; this process was told to end meanwhile.
+# `_busy`: work is under way that has to be cleaned up; `_told`: SIGTERM has come meanwhile.
 _busy = _told = False
-# How many lanes share this machine's processors where no GPU is used.
+# Number of lanes that share this machine's processors where no GPU is used.
 _sharing = 1
 
 
 def start_lane(measured: Isolation | None = None, sharing: int = 1, *, gpu: bool = False) -> None:
-    """Prepare this process for gradings, on a `gpu` if it has one. It ends with its parent, and adopts the processes
-    that a submission leaves behind. `measured` is the isolation, if it has been measured before; `sharing` lanes share
-    the processors where no GPU is used."""
+    """Prepare a pool's process for gradings; with `gpu`, on the machine's GPU. The process ends with its parent, and
+    adopts the processes that a submission leaves behind. `measured` is the isolation, if it was measured before;
+    `sharing` lanes share the processors where no GPU is used."""
     global _sharing
     _sharing = sharing
     signal.signal(signal.SIGTERM, _end)
@@ -83,14 +83,14 @@ def open_lane(measured: Isolation | None = None, *, gpu: bool = False) -> None:
         if gpu:
             _prepare()
             zygotes.start_ahead()
-        # Objects that an import makes stay: collecting garbage among them takes a fifth of the time.
+        # Objects that an import makes stay: collecting garbage among them would take a fifth of the import's time.
         gc.disable()
-        # Here, so that the fork server starts meanwhile.
+        # Imported here, so that the fork server starts meanwhile.
         import torch
 
         gc.enable()
-        # Imported modules never become garbage, so later collections, ten by pytest after each run, skip them. What is
-        # garbage by now stays: looking for it takes a fifth of a second, and frees no memory.
+        # Imported modules never become garbage, so later collections, ten by pytest after each run, skip them. Garbage
+        # of the imports stays: collecting it takes a fifth of a second, and frees no memory.
         gc.freeze()
         # A lane has one core: oracles on all cores would slow the other lanes.
         torch.set_num_threads(1)
@@ -117,7 +117,8 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def at_work() -> Iterator[None]:
-    """Hold a handler of SIGTERM for the block: a lane that gets it is interrupted, and ends once it has cleaned up."""
+    """Mark the block as work that SIGTERM interrupts: the lane then cleans up and ends. Outside such a block SIGTERM
+    ends the lane at once."""
     global _busy
     try:
         try:
@@ -155,15 +156,15 @@ class Station:
         self.turn = threading.RLock()
         """The lock that is held while a confined process answers, since a task may be prepared while another is
         judged."""
-        # It lives as long as the lane: the system ends a thread's processes with the thread.
+        # The thread lives as long as the lane: the system ends a thread's processes with the thread.
         self.ahead = ThreadPoolExecutor(max_workers=1)
         self._zygotes: list[Zygote] = []
         self._conversations: list[Conversation] = []
 
     @property
     def zygote(self) -> Zygote:
-        """Return its fork server: started on first use, replaced when lost, kept for all submissions."""
-        # If two threads saw that it is lost, one would close the other's replacement.
+        """Return the station's fork server: started on first use, replaced when lost, the same for all submissions."""
+        # If two threads saw that the fork server is lost, one would close the other's replacement.
         with self.turn:
             if not self._zygotes or not self._zygotes[0].alive:
                 while self._zygotes:
@@ -173,8 +174,8 @@ class Station:
             return self._zygotes[0]
 
     def converse(self, role: wire.Role, limits: wire.Limits) -> Conversation:
-        """Fork a confined process. The one before is ended, whichever attempt used it, since a fork server has one at a
-        time. The caller holds the turn. Raises InfrastructureError."""
+        """Fork a confined process. The process before is ended, whichever attempt used it, since a fork server has one
+        at a time. The caller holds the lock `turn`. Raises InfrastructureError."""
         self.hang_up()
         self._conversations.append(Conversation(self.zygote, role, limits))
         return self._conversations[0]
@@ -186,7 +187,7 @@ class Station:
                 self._conversations.pop().end()
 
     def close(self) -> None:
-        """End the fork server and its process, whatever that does, and leave out what was to be prepared."""
+        """End the fork server and its process, whatever that does, and drop the tasks that wait to be prepared."""
         self.ahead.shutdown(wait=False, cancel_futures=True)
         self.ahead = ThreadPoolExecutor(max_workers=1)
         if not self.turn.acquire(blocking=False):
@@ -202,18 +203,18 @@ class Station:
 
 
 def lane_station() -> Station:
-    """Return this process's first station, for all that is judged one after another."""
+    """Return this process's first station, which serves everything that is judged one after another."""
     return _stations[0]
 
 
 def lane_stations(tasks: int, device: str) -> list[Station]:
-    """Return this process's stations for so many tasks: as many as its processors allow. For the device "cuda" they
+    """Return this process's stations for `tasks` tasks: as many as the processors allow. For the device "cuda" they
     prepare tasks side by side; for "cpu" the first simulates a task while the second, if there is one, prepares the
-    next. A new one's fork server starts now; no other is waited for."""
+    next. The fork servers of new stations start now; the call does not wait for them."""
     processors = len(os.sched_getaffinity(0))
     allowed = min(tasks, *((MOST_STATIONS, processors // CORES) if device == "cuda" else (2, processors // _sharing)))
     while len(_stations) < allowed:
-        # The system counts a user's processes together.
+        # Each station has its own user: the system counts a user's processes together.
         _stations.append(Station(lambda: lane_isolation().of_another_user()))
         _ = _stations[-1].zygote
     return _stations[: max(1, allowed)]
@@ -221,8 +222,8 @@ def lane_stations(tasks: int, device: str) -> list[Station]:
 
 @contextlib.contextmanager
 def still() -> Iterator[float]:
-    """Hold this lane's confined processes for this thread alone during the block: what they do now ends before, and
-    other threads' questions wait. Yields the seconds that this took."""
+    """Hold the locks of all this lane's confined processes for the block: requests under way end before, and those of
+    other threads wait. Yields the seconds that the locks took."""
     begun = time.monotonic()
     with contextlib.ExitStack() as stack:
         for station in _stations:
@@ -242,7 +243,7 @@ _stations = [Station(lane_isolation)]
 
 
 def lane_builders() -> Builders:
-    """Return this process's builders: started on first use, kept for all submissions."""
+    """Return this process's builders: started on first use, the same for all submissions."""
     # Late: a lane starts from a light module.
     from grader.judge.builders import Builders
 
@@ -253,7 +254,7 @@ def lane_builders() -> Builders:
 
 
 def lane_executors() -> Executors:
-    """Return this process's executors on its GPU: started on first use, kept for all submissions."""
+    """Return this process's executors on its GPU: started on first use, the same for all submissions."""
     # Late: a lane starts from a light module.
     from grader.judge.execution import Executors
 
@@ -264,7 +265,7 @@ def lane_executors() -> Executors:
 
 
 def lane_baselines() -> Baselines:
-    """Return this process's baselines on its GPU: started on first use, kept for all submissions."""
+    """Return this process's baselines on its GPU: started on first use, the same for all submissions."""
     # Late: a lane starts from a light module.
     from grader.judge.timing.baselines import Baselines
 
@@ -278,7 +279,7 @@ def close_lane() -> None:
     """End this process's fork servers and all their workers, even if one of them raises."""
     _isolations.clear()
     with contextlib.ExitStack() as stack:
-        # Last, when nobody writes there any more.
+        # Runs last, when nobody writes there any more.
         while _caches:
             stack.callback(temporary.remove, _caches.pop())
         for station in _stations:
@@ -290,12 +291,12 @@ def close_lane() -> None:
 
 
 def user_cache() -> Path:
-    """Return the user's folder for builds, which need not be there. Raises RuntimeError for a user without a home."""
+    """Return the user's folder for builds, which need not exist. Raises RuntimeError for a user without a home."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelmark"
 
 
 def cache_trouble() -> str:
-    """Return the reason why builds are not kept for the next command, and what to do; "" if they are."""
+    """Return the reason why builds are not retained for the next command, and what to do; "" if they are."""
     try:
         folder = user_cache()
         folder.mkdir(parents=True, exist_ok=True)
@@ -310,8 +311,8 @@ def cache_trouble() -> str:
 
 
 def _cache() -> Path:
-    """Return the folder that keeps what is compiled from one grading to the next, or from one to the next of this
-    process. No process of a submission sees it."""
+    """Return the folder that caches compiled code: the user's, or else a temporary one of this process. No process of a
+    submission sees the folder."""
     if not cache_trouble():
         return user_cache()
     if not _caches:

@@ -1,5 +1,5 @@
-"""A look without a GPU at sizes that only a GPU runs: places are drawn from all of the output, the programs that store
-there are simulated, and what stands there is compared with the right answer."""
+"""Samples, without a GPU, of sizes that only a GPU runs whole: places are drawn from all of the output, the programs
+that store there are simulated, and the elements there are compared with the right answer."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from grader.model.cases import Case, shape_of
 from grader.plan.messages import CannotSimulate
 from grader.plan.plan import Launch, Plan
 
-# Elements of an output that is run whole, because each takes all of the input.
+# Most elements of an output that is run whole, because each of them takes all of the input.
 MOST_WHOLE = 1 << 21
 
 SLOW_AS_A_WHOLE = "run whole, it takes the simulator too long, whatever its speed on a GPU"
 
 
 def look_at_all(prepared: Prepared, plans: Mapping[str, Plan]) -> list[SampledCase]:
-    """Have a simulator look at cases that it cannot run whole. Of several cases of the same sizes it sees the first,
-    and none that is no smaller in any extent than one that took too long."""
+    """Sample the cases that a simulator cannot run whole, the smallest first, in SECONDS together. Of several cases of
+    the same sizes only the first is sampled. If a case took too long, each case that is at least as large in every size
+    gets the same outcome."""
     task = prepared.task
     by_sizes: dict[tuple[int, ...], Case] = {}
     small = task.assignment.cases_for("cpu")
@@ -57,8 +58,8 @@ def look_at_all(prepared: Prepared, plans: Mapping[str, Plan]) -> list[SampledCa
 def look_at_large(
     assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str
 ) -> list[SampledCase]:
-    """Look at every call of a plan, or at one as a whole. Of several outputs each that can be taken in parts is looked
-    at, in the same programs: one outcome for those that were seen, and one for each that was not. Raises
+    """Sample every call of a plan, or run one call whole. Each output that can be taken in parts is sampled. Returns a
+    failure alone; else one outcome for all outputs that were sampled, and one for each that was not. Raises
     InfrastructureError."""
     views = assignment.views()
     whole = max(prod(shape_of(output, case)) for output in assignment.outputs) <= MOST_WHOLE
@@ -111,7 +112,7 @@ def _all_of(
     detail = explain_findings(assignment, source, ran.findings)
     called = Called(about, case, plan, call, ran, source)
     if detail is None and not found.passed:
-        # Small cases show sooner what the values look like.
+        # The values are not explained: small cases show sooner what they look like.
         share = f"All {found.total:,}" if found.count == found.total else f"{found.count:,} of {found.total:,}"
         detail = wrong_part(f"{share} elements are wrong", about, found, found.wrong)
         if (unread := left_unread(called)) is not None:
@@ -123,7 +124,7 @@ def _all_of(
 
 
 def told(looks: Sequence[SampledCase]) -> str:
-    """Return a sentence or two about how much was looked at; "" if there was nothing to look at."""
+    """Return up to three sentences about how much was sampled; "" if there was nothing to sample."""
     seen = [look for look in looks if not look.unseen]
     parts = [f"{look.run:,} of {look.programs:,} programs of {look.what}" for look in seen if not look.whole]
     whole = [look.what for look in seen if look.whole]

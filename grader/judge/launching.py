@@ -1,4 +1,4 @@
-"""Running a plan's calls on a GPU: in an executor, on the judge's memory between guard zones."""
+"""Runner of a plan's calls on a GPU: in an executor, on the judge's memory between guard zones."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from grader.plan.plan import Place, Plan
 
 
 class Launching:
-    """A runner of the calls of a submission's assignment, in one executor as long as that lives; it takes the executor
-    on the first call.
+    """A runner of one assignment's calls, in one executor as long as that lives. The first call takes the executor.
 
     All calls use the same memory, which has room for the largest case. A call may take `seconds`.
     """
@@ -48,7 +47,7 @@ class Launching:
 
     def run(self, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs]) -> Ran | GpuFailure:
         """Run the plan's calls one after another, each on a copy of its `inputs` and poisoned outputs, and return the
-        last call's answer. With one entry in `inputs` that is the first call, with two the steady call after it.
+        last call's answer. One entry in `inputs` runs the first call, two run the steady call after it.
 
         Raises InfrastructureError, NoRoomError.
         """
@@ -93,7 +92,7 @@ class Launching:
             self._executor = None
         while self._allocations:
             self._allocations.popitem()[1].close()
-        # Memory that torch keeps for the judge's next tensors is out of reach of executors and other lanes.
+        # Executors and other lanes cannot use memory that torch caches for the judge's next tensors.
         torch.cuda.empty_cache()
 
     def _slots(self, case: Case, inputs: Sequence[Inputs], other: bool) -> list[dict[str, Piece]]:
@@ -124,7 +123,7 @@ class Launching:
         return self._allocations[place, output]
 
     def _given(self, case: Case) -> dict[tuple[Place, bool], list[GivenTensor]]:
-        """Return a call's tensors by their place and whether they are written."""
+        """Return a call's tensors, grouped by their place and by whether they are written."""
         groups: dict[tuple[Place, bool], list[GivenTensor]] = {}
         for parameter in self._assignment.parameters:
             if not isinstance(parameter, Scalar):

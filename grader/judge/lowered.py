@@ -1,8 +1,8 @@
-"""A plan as a GPU gets it: each kernel as the text that its compiler gives to the assembler, each launch with the
-operands of the machine code.
+"""Lowered plans: each kernel is the text that its compiler gives to the assembler, each launch has the operands of the
+machine code.
 
-Another front end's simulator runs that text, thread by thread. So it shows what the machine does where the language of
-the kernel promises nothing.
+The simulator of another language runs that text, thread by thread. So a run shows what the machine does where the
+language of the kernel promises nothing.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from grader.plan.plan import (
     Structure,
 )
 
-# How a scratch buffer's launches are told apart does not matter: each has its own.
+# Most bytes of a launch's scratch memory. Each launch has its own, which no other one can see.
 _MOST_SCRATCH = 64 << 20
 
 
 class CannotLower(Exception):
-    """A plan that has what only a newer GPU takes, such as a tensor map."""
+    """A plan that cannot be lowered: it has a cluster, a tensor map, or too much scratch memory."""
 
 
 def lowered(plan: Plan, binaries: Mapping[str, Binary], language: str) -> Plan:
-    """Return the first call of a plan, with kernels in the `language` of their machine text. `binaries` are those of
-    the plan's kernels with their text, by `kernel_key`. Raises CannotLower."""
+    """Return a plan's setup and first call, with kernels in the `language` of their machine text. `binaries` are those
+    of the plan's kernels, with their text, by `kernel_key`. Raises CannotLower."""
     buffers = list(plan.buffers)
     made = [binaries[kernel_key(kernel)] for kernel in plan.kernels]
     return Plan(

@@ -1,4 +1,5 @@
-"""Machines that run a task's plans: a simulator, or a GPU beside a simulator that sees what the GPU forgives."""
+"""Machines that run a task's plans: a simulator, or a GPU with a simulator beside it that sees what the GPU
+forgives."""
 
 from __future__ import annotations
 
@@ -24,12 +25,12 @@ class CallRunner(Protocol):
     """A machine that runs a task's plans."""
 
     def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs], *, again: bool = False) -> Ran | Stopped:
-        """Run the plan's calls on these inputs, an entry for each call, and return the last call's answer. `again`:
-        what has no order may come in another one than before. Raises InfrastructureError."""
+        """Run the plan's calls on these inputs, an entry for each call, and return the last call's answer. With
+        `again`, a simulator takes another order where none is defined. Raises InfrastructureError."""
         ...
 
     def chances(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> Sequence[Finding]:
-        """Return the undefined behaviour in a right answer."""
+        """Return findings of undefined behaviour on which a right answer rests."""
         ...
 
     def close(self) -> None: ...
@@ -45,7 +46,7 @@ class Simulator:
         assignment, manner = self._prepared.task.assignment, Manner(order=[]) if again else PLAIN
         ran = self._prepared.simulation.run(assignment, case, plan, inputs, manner)
         if _ended(ran):
-            # Once more: whatever the machine does, the same call does not end two simulators by chance.
+            # Once more: the machine may end one simulator by chance, but not two on the same call.
             ran = self._prepared.simulation.run(assignment, case, plan, inputs, manner)
         if _ended(ran):
             said = f"its kernels end the simulator, which runs them without a GPU: {ran.message}"
@@ -60,7 +61,7 @@ class Simulator:
 
 
 def _ended(ran: Ran | CannotSimulate | Exhausted | Lost) -> TypeGuard[Lost]:
-    """Return whether a simulator has ended by itself, or answers with no message of ours."""
+    """Return whether a simulator has ended by itself, or has sent a message that is none of ours."""
     return isinstance(ran, Lost) and ran.kind in ("crash", "protocol")
 
 
@@ -78,7 +79,7 @@ class GpuMachine(Simulator):
         foreseen = self._prepared.foreseen(case, len(inputs) - 1)
         seen, endless = foreseen.seen, foreseen.endless
         if isinstance(ran, Stopped):
-            # A compiler fails on some loops of which it sees that they have no end, and names no line.
+            # A compiler fails on some loops that it finds endless, and names no line; the simulator does.
             return Stopped(endless) if endless is not None and endless.what in ("endless", "stalled") else ran
         if isinstance(ran, GpuFailure) and ran.kind == "time_limit":
             return Stopped(endless or self._prepared.stalled(case, plan) or ran)

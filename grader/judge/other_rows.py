@@ -1,4 +1,4 @@
-"""Rows, columns and elements of a wrong answer that are right ones of others."""
+"""Rows, columns and elements of a wrong answer that hold the right values of other rows, columns and elements."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# Fewest rows, and elements of one, that exclude chance.
+# Fewest rows and columns, or elements, that exclude chance.
 FEW = 4
-# Share of the elements in which a row agrees with the one that it holds.
+# Share of a row's elements that agree with the right row that it seems to hold; share of the wrong elements that are
+# explained.
 MOST = 0.9
 
 
 def answers_of_others(got: Tensor, right: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Yield, for the rows of a matrix and for its columns, else for the elements of any tensor, the answer in which
-    each is that of another, and words for it with the first that holds another's. Yields nothing where none does, or
-    there are too few to tell."""
+    """Yield candidate answers, each with words that name its first example: every row of a matrix holds the right
+    values of some row, every column of some column, or else some elements those of others. Yields nothing if none does,
+    or there are too few to exclude chance."""
     lines = [*_lines(got, right)] if right.ndim == 2 and min(right.shape) >= FEW else []
     yield from lines or (_elements(got, right) if right.numel() >= FEW else ())
 
 
 def _elements(got: Tensor, right: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Yield the answer by elements that are equal to one other right one."""
+    """Yield the answer in which wrong elements hold the right value of exactly one other element."""
     values, order = right.flatten().sort()
     made = got.to(values).flatten()
     at = torch.searchsorted(values, made).clamp(max=len(values) - 1)
@@ -41,10 +42,11 @@ def _elements(got: Tensor, right: Tensor) -> Iterator[tuple[str, Tensor]]:
 
 
 def _lines(got: Tensor, right: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Yield the answer by rows and by columns: each that is not 0 is the right one nearest to it."""
+    """Yield the answers by rows and by columns: in place of each row that is not 0 stands the right row nearest to
+    it."""
     for unit in ("row", "column"):
         made, among = (one if unit == "row" else one.mT for one in (got.nan_to_num(0), right))
-        # Sums with the same random factors are near where all elements are.
+        # Sums of two rows, weighted by the same random factors, are near if all elements are.
         factors = torch.rand(len(among.mT), generator=torch.Generator().manual_seed(0)).to(among)
         sums, order = (among @ factors).sort()
         taken = order[torch.searchsorted((sums[1:] + sums[:-1]) / 2, made @ factors)]
@@ -58,5 +60,5 @@ def _lines(got: Tensor, right: Tensor) -> Iterator[tuple[str, Tensor]]:
 
 
 def _alike(made: Tensor, among: Tensor) -> Tensor:
-    """Return which rows agree in nearly all elements."""
+    """Return a bool tensor of the rows that agree in nearly all elements."""
     return torch.isclose(made, among, rtol=1e-2, atol=1e-6).double().mean(1) > MOST

@@ -1,8 +1,9 @@
-"""The program of a launch that stores a place of the output, found from where a few of its programs store.
+"""The rule by which programs of a launch store: which program stores a place of the output, from where a few programs
+do.
 
-All programs of a launch store alike: one stores a pattern of elements, and its number says where that begins. The rule
-is found by trial on the programs that were run: evenly along each axis of the grid, or tile after tile, in the orders
-that kernels take tiles in.
+All programs of a launch are taken to store alike: the same pattern of elements, which begins at a place that follows
+from the program's number. The rule is found by trial on the programs that were run: evenly along each axis of the grid,
+or tile after tile, in the orders in which kernels take tiles.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ def corners(grid: Sequence[int]) -> set[int]:
 
 
 class Reach:
-    """The stores of a launch to an output of this shape. `samples` are elements by program, ascending, of the programs
-    that were run; more may be added. `given`: it is given the output, and may store there."""
+    """The stores of a launch to an output of this shape. `samples` are the elements that the programs that were run
+    store, ascending, by the program's number; `add` adds more. `given`: the launch takes the output, and may store
+    there."""
 
     def __init__(
         self, grid: Sequence[int], shape: Sequence[int], samples: dict[int, Array], *, given: bool = True
@@ -52,22 +54,22 @@ class Reach:
 
     @property
     def known(self) -> bool:
-        """Return whether it is plain where each program stores, or that none does."""
+        """Return whether it is known where each program stores, or that no program stores."""
         return self.whole or not self.given or self._begins is not None
 
     def writers(self, place: int) -> list[int]:
-        """Return programs that seem to store an element: those that were run surely do."""
+        """Return programs that store an element by the rule. Of programs that were run, only those that do store it."""
         if self._begins is None:
             return self.stores(place)
         seeming = np.flatnonzero(np.isin(self._begins, place - self._pattern)).tolist()
         return [one for one in seeming if one not in self.samples or place in self.samples[one]]
 
     def stores(self, place: int) -> list[int]:
-        """Return programs that were run and store an element."""
+        """Return the programs that were run and that store an element."""
         return [program for program, elements in self.samples.items() if place in elements]
 
     def claims(self, places: Array) -> Array:
-        """Return a mask of the elements that it seems to store, by programs that were not run."""
+        """Return a bool mask of the `places` that the launch stores by the rule; none if no rule is known."""
         if self._begins is None:
             return np.zeros(places.size, bool)
         found: Array = np.isin(places[:, None] - self._pattern, self._begins).any(axis=1)
@@ -78,7 +80,7 @@ class Reach:
                    for program, elements in self.samples.items())
 
     def _orders(self, largest: Array) -> Iterator[Array]:
-        """Yield where programs begin, in each order that is tried."""
+        """Yield the element at which each program's pattern begins, for each rule that is tried."""
         numbers = np.arange(self.total)
         x, y, _ = self.grid
         evenly = np.zeros(self.total, np.int64)
@@ -89,7 +91,7 @@ class Reach:
                 evenly += (ends[1][0] - ends[0][0]) * along
         if (first := self.samples.get(0, largest[:0])).size:
             yield evenly + first[0]
-        # Neighbours, of which each may go on by all that they store together.
+        # Neighbouring programs store neighbouring runs of elements, and each may go on behind the last program's.
         yield numbers * (int(np.argmax(np.diff(largest, append=-1) != 1)) + 1)
         for (rows, columns), matrix in self._tiles(largest):
             sizes = prod(matrix[:-2]), -(-matrix[-2] // rows), -(-matrix[-1] // columns)
@@ -101,8 +103,8 @@ class Reach:
                 yield begins[::-1]
 
     def _tiles(self, largest: Array) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
-        """Yield the tile that the largest sample is, with the tensor that it is a tile of: a part of all elements in a
-        row, or of a matrix."""
+        """Yield the extents of the tile that the largest sample fills, with the shape that it is a tile of: all
+        elements in one row, or the output as a batch of matrices."""
         if largest[-1] - largest[0] + 1 == largest.size:
             yield (1, largest.size), (1, 1, prod(self.shape))
         width = self.shape[-1]
@@ -112,8 +114,8 @@ class Reach:
 
 
 def _digits(numbers: Array, sizes: tuple[int, int, int]) -> Iterator[list[Array]]:
-    """Yield batch, row and column of the tiles of programs: one changes fastest; or some rows or columns are a group,
-    which is taken across before the next."""
+    """Yield batch, row and column of each program's tile, in each order: one of them changes fastest; or several rows
+    or columns are a group, and programs finish a group before the next."""
     for order in permutations(range(3)):
         left, digits = numbers, [numbers] * 3
         for axis in order:

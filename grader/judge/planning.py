@@ -1,4 +1,4 @@
-"""Plans of a submission's calls, asked of planners and read when no planner is alive any more."""
+"""Plans of a submission's calls, requested from planners and read when no planner is alive any more."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from grader.plan.messages import (
 from grader.plan.plan import PLAN_BYTES, Kernel, Malformed, Plan, read_plan
 
 CALLS = 2
-"""Calls of a plan."""
+"""Most calls of a plan: the first and the steady one."""
 _NUMBERS: Mapping[str, Callable[[Value], Value]] = {"float": float, "int": int, "bool": bool}
 WRONG_ANSWER = Lost("protocol", "an answer to something else")
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A call to be planned, on the case's shapes and with these numbers for its scalars. `answers` are the replies to
-    host code that asks about its machine."""
+    """A call to be planned, on the case's shapes and with these numbers for its scalars. `answers` are for host code
+    that asks what its kernels take, or what an autotuner chooses."""
 
     case: Case
     scalars: Mapping[str, Value]
@@ -49,15 +49,15 @@ class Wanted:
 
 
 Unplanned = Refused | Absent | Failed | Problem | Lost
-"""The reason why there is no plan: something was refused, is not there, failed, does not hold, or the planner was
-lost."""
+"""The reason why there is no plan: the planner refused a request of host code, a name is absent, a call failed, the
+plan breaks a rule, or the planner was lost."""
 
 
 @dataclass
 class Planning:
-    """The outcomes of planning, one for each call wanted, in order. `loading` is why the file could not be loaded.
-    `asked` are the kernels about whose resources a call's host code asked and was told a guess, by the keys that they
-    have in a planner."""
+    """The outcomes of planning, one for each call wanted, in order. `loading` is the reason why the file could not be
+    loaded. `asked` are, for each call, the kernels for whose resources host code asked and got a guess, by the
+    planner's key."""
 
     outcomes: list[Plan | Unplanned] = field(default_factory=list)
     asked: list[dict[str, Kernel]] = field(default_factory=list)
@@ -93,9 +93,9 @@ def plan_calls(
 ) -> Planning:
     """Plan every call, in one planner as long as that lives. No process of the submission is left when this returns.
 
-    `contents` are the file, and what a builder made of it where the language has one. `printed` gives kernels' texts in
-    canonical form, as `canonical_texts` does: these alone are checked and kept in plans. `until` is the assignment's
-    deadline (time.monotonic). Raises InfrastructureError.
+    `contents` are the file, and what a builder made of it where the language has one. `printed` returns kernels' texts
+    in canonical form, as `canonical_texts` does: plans hold these texts alone. `until` is the assignment's deadline
+    (time.monotonic). Raises InfrastructureError.
     """
     found = Planning()
     with ExitStack() as stack:
@@ -108,7 +108,7 @@ def plan_calls(
         replies = [planner.plan(one, file) for one, file in zip(wanted, files, strict=True)]
         for number, reply in enumerate(replies):
             if isinstance(reply, messages.Planned) and reply.earlier:
-                # The plan uses memory that other cases have made: a planner that has seen none plans it again.
+                # The plan uses memory that earlier cases have made: a fresh planner plans the call again.
                 planner.end()
                 replies[number] = planner.plan(wanted[number], files[number])
         planner.end()
@@ -133,7 +133,7 @@ def plan_calls(
 
 
 class _PlannerProcess:
-    """Planners, one at a time: each is started when something is asked of it."""
+    """Planners, one at a time, each started by its first request."""
 
     def __init__(
         self, start: Callable[[], Conversation], assignment: Assignment, contents: Sequence[bytes], device: Device,
@@ -147,7 +147,7 @@ class _PlannerProcess:
         self._found = found
         self._contents = contents
         self._conversation: Conversation | None = None
-        # What every further call is told.
+        # The outcome of every further call.
         self._stopped: Failed | Refused | Absent | Lost | None = None
 
     def plan(self, wanted: Wanted, file: int) -> messages.Planned | Refused | Absent | Failed | Lost:
@@ -219,7 +219,7 @@ def _read(file: int, reply: messages.Planned, language: str) -> Plan | Lost:
 def _checked(
     assignment: Assignment, wanted: Wanted, plan: Plan, canonical: Mapping[str, str], device: Device
 ) -> Plan | Problem | Lost:
-    """Return the plan with its kernels' texts in canonical form, if it holds."""
+    """Return the plan with its kernels' texts in canonical form; its first problem if there is one."""
     kernels = [kernel.model_copy(update={"text": canonical[kernel.text]}) for kernel in plan.kernels]
     plan = plan.model_copy(update={"kernels": kernels})
     try:
@@ -250,7 +250,7 @@ def _asked(outcome: Plan | Unplanned, file: int, language: str) -> list[Kernel]:
 
 
 def _canonical(kernels: Sequence[Kernel], texts: Mapping[str, str]) -> list[Kernel]:
-    """Return the kernels with canonical texts; none if one of them does not hold."""
+    """Return the kernels with canonical texts; no kernel if one of them is malformed."""
     found = [kernel.model_copy(update={"text": texts[kernel.text]}) for kernel in kernels]
     try:
         check_kernels(found)

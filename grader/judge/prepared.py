@@ -1,4 +1,5 @@
-"""All that a task needs before anything is run: made on first demand, by any thread, also ahead of its turn."""
+"""Preparation of a task: plans, machine code and a simulator's views, made on first demand, by any thread, also ahead
+of the task's turn."""
 
 from __future__ import annotations
 
@@ -70,7 +71,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Stopped:
-    """The reason why there is no answer. `where` comes before its message."""
+    """The reason why there is no answer. `where` is put before the message."""
 
     stop: Stop
     where: str = ""
@@ -79,7 +80,7 @@ class Stopped:
 @dataclass(frozen=True)
 class TaskPlans:
     """The plans of a task's calls by the names of their cases. If there are none, `trouble` says what is wrong with the
-    file. `printed` is the file's output, `skipped` are the statements left out of it."""
+    file. `printed` is the file's output, `skipped` are the file's statements that were not run."""
 
     plans: Mapping[str, Plan | Unplanned] = field(default_factory=dict)
     trouble: Detail | None = None
@@ -95,8 +96,8 @@ class TaskPlans:
 
 
 class Once(Generic[T]):
-    """A value that is made on first demand; other threads wait meanwhile. If making it raises, that is raised, and the
-    next demand tries again."""
+    """A value that is made on first demand; other threads wait meanwhile. An error of `make` is raised, and the next
+    demand tries again."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
@@ -111,11 +112,12 @@ class Once(Generic[T]):
 
 
 class Prepared:
-    """A task with everything that can be made before its turn. `ahead` makes it all; `judge` waits for what it needs.
+    """A task with everything that can be made before its turn. `ahead` makes all of it; `judge` waits for the parts
+    that it needs.
 
     With and without a GPU the same calls are planned in the same order, and a simulator runs the cases that it can: its
-    certain findings count in both. Confined processes are those of `station`, the lane's first if it is left out;
-    cases are simulated by those of `simulating`, the same if it is left out.
+    certain findings count on both. Confined processes are those of `station` (the lane's first by default); cases are
+    simulated by those of `simulating` (by default `station`).
     """
 
     def __init__(self, task: Task, station: Station | None = None, simulating: Station | None = None) -> None:
@@ -129,22 +131,24 @@ class Prepared:
             self.preparing, seconds=limits.call_seconds, allowance=allowance, station=simulating)
         self.witness = Witness(assignment, task.text, self.simulation, self._plan_for_simulator)
         self.plan = Once(self._plan)
-        """The plans of all calls, or why the file cannot be imported or its function called."""
+        """The plans of all calls, or the reason why the file cannot be read or imported, or its function not be
+        called."""
         self.look = Once(self._look)
         """A simulator's view of the first timed case."""
         self.compiled = Once(self._compiled)
-        """The first case, by its name, in which a kernel as it is compiled for a GPU goes wrong, and how."""
+        """The name of the first case in which a kernel as compiled for a GPU goes wrong, and what is wrong; None if
+        there is none."""
         self.fit = Once(self._fit)
-        """The loss of the compiler that was asked whether the plans' kernels fit the device; None if it has
+        """The loss of the compiler that checks whether the plans' kernels fit the device; None if the compiler has
         answered."""
 
     def build(self) -> None:
-        """Begin to build the file, where its language needs that."""
+        """Begin to build the file, if its language has a builder."""
         if self.task.source.content is not None:
             self.preparing.build()
 
     def ahead(self) -> None:
-        """Make what the checks need later. Raises the errors that they would meet."""
+        """Make what the checks need later. Raises the errors that the checks would meet."""
         if self.plan().trouble is not None:
             return
         self.look()
@@ -181,8 +185,8 @@ class Prepared:
         return self.witness.foreseen(case, call, lambda number: self.inputs(case, number), self.compared)
 
     def stalled(self, case: Case, plan: Plan) -> Exhausted | None:
-        """Return where the programs of a first call wait for some that the device does not hold beside them, by the
-        registers that they take; None if they do not."""
+        """Return the stall of a first call: its programs wait for others that the device cannot hold beside them, by
+        their registers. None if there is no stall."""
         facts = self.preparing.facts(plan)
         if not waits(plan, self.preparing.device, facts):
             return None
@@ -205,7 +209,8 @@ class Prepared:
         if planning.loading is not None:
             failed = TaskPlans(printed=planning.printed, skipped=planning.skipped)
             return TaskPlans(trouble=failed.explain(self.task, Stopped(planning.loading)), skipped=planning.skipped)
-        # Hidden cases come later, in their own planners: what host code learns of one goes into no other plan or print.
+        # Hidden cases come later, in planners of their own: what host code learns of them goes into no public plan or
+        # print.
         outcomes = planning.outcomes + (self.preparing.plan(hidden).outcomes if hidden else [])
         plans = dict(zip((call.case.name for call in public + hidden), outcomes, strict=True))
         if self.task.on_gpu:
@@ -220,7 +225,7 @@ class Prepared:
         return TaskPlans(plans, printed=planning.printed, skipped=planning.skipped)
 
     def _look(self) -> Seen | None:
-        # Its time is none of the cases'.
+        # With a budget of its own, which takes no time from the cases.
         seconds = self.task.course.limits.call_seconds
         simulation = self.simulation.under(Allowance(seconds), self.preparing.station)
         return look_at_timed(self.task.assignment, self.plan().plans, simulation)
@@ -244,21 +249,21 @@ class Prepared:
 
 
 class Ahead:
-    """Tasks being prepared: those of a station one after another."""
+    """Tasks that are prepared in the background: those of a station one after another."""
 
     def __init__(self, tasks: Sequence[Prepared]) -> None:
         self._under_way = [task.preparing.station.ahead.submit(self._prepare, task) for task in tasks]
 
     def _prepare(self, task: Prepared) -> None:
-        # The check that needs it meets the same failure, and reports it.
+        # The check that needs the failed part meets the same failure, and reports it.
         with suppress(Exception):
             task.ahead()
 
     def wait(self) -> None:
-        """Wait until all are prepared."""
+        """Wait until all tasks are prepared."""
         wait(self._under_way)
 
     def drop(self) -> None:
-        """Leave out the tasks that have not begun."""
+        """Drop the tasks whose preparation has not begun."""
         for one in self._under_way:
             one.cancel()

@@ -28,23 +28,25 @@ from grader.plan.plan import MOST_KERNELS, Kernel, Plan
 MOST_CANDIDATES = 64
 # Reasons for which a language's own autotuner passes over a configuration, too.
 PASSED_OVER = ("shared_memory", "assembler")
-# Host code that asks what its kernels take is planned again with the answer; an answer may lead to another question.
+# Most times that a call is planned again because host code asks what its kernels take: an answer may lead to another
+# question.
 MOST_ROUNDS = 3
-# Time to compile as many kernels as a plan may have; where an attempt has a time, all of its kernels. An honest tile of
-# 4 rows of 32768 elements takes 30 alone.
+# Seconds to compile one request's kernels, as many as a plan may have; if the attempt has a budget, all of its kernels.
+# A kernel with a tile of 4 rows of 32768 elements, which is honest, takes 30 alone.
 COMPILE_SECONDS = 120.0
-# Time to compile the kernels of a few small cases once more.
+# Seconds to compile the kernels of a few small cases once more, for an older target.
 LOWER_SECONDS = 20.0
-# Time to parse and print the kernels of plans: milliseconds, unless the machine is busy or a text hostile.
+# Seconds to parse and print the kernels of plans. It takes milliseconds, unless the machine is busy or a text is
+# hostile.
 CANONICAL_SECONDS = 30.0
 
 
 class Preparing:
-    """The planning and compiling for one attempt, in confined processes that are gone when their answer is there.
+    """Planning and compiling for one attempt, in confined processes that have ended when an answer is returned.
 
-    `device` is what the submission is told that it runs on, `allowance` is the time of the attempt (no bound if it is
-    left out). Compiling for a GPU has a time of its own, so that it leaves a right kernel's cases theirs. The processes
-    are those of `station`, the lane's first if it is left out.
+    `device` is the GPU that the submission sees, `allowance` is the budget of the attempt (no bound by default).
+    Compiling for `device` has a budget of its own, so that it takes no time from a right kernel's cases. The processes
+    are those of `station` (the lane's first by default).
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class Preparing:
     def build(self) -> None:
         """Begin to build the file, if its language has a builder."""
         if self._built is None and self.builds:
-            # Of a call's parameters a builder needs the types alone.
+            # A builder needs only the types of a call's parameters, so their values do not matter.
             numbers = {one.name: 0.0 for one in self._assignment.parameters if isinstance(one, Scalar)}
             call = Wanted(self._assignment.cases[0], numbers)
             request = Build(seq=0, file=self._assignment.file, function=self._assignment.function, device=self.device,
@@ -84,7 +86,7 @@ class Preparing:
                 self._builder, request, self._source, self._bounds(), self._allowance)
 
     def built(self) -> bytes | Failed | Lost:
-        """Return what a builder makes of the file, or why it makes nothing. Raises InfrastructureError."""
+        """Return the build of the file, or the reason why there is none. Raises InfrastructureError."""
         self.build()
         assert self._built is not None
         try:
@@ -100,8 +102,8 @@ class Preparing:
         return self.device.target
 
     def plan(self, wanted: Sequence[Wanted]) -> Planning:
-        """Plan calls. Where host code asks what its kernels take, they are compiled, and the call is planned again with
-        the answer."""
+        """Plan calls. If host code asks what its kernels take, the kernels are compiled, and the call is planned again
+        with the answer."""
         calls = list(wanted)
         found = self._plan(calls)
         for _ in range(MOST_ROUNDS):
@@ -123,9 +125,9 @@ class Preparing:
     def launchable(
         self, wanted: Sequence[Wanted], outcomes: Sequence[Plan | Unplanned], run: Container[str]
     ) -> list[Plan | Unplanned]:
-        """Return the outcomes of calls that will be launched: where the device cannot start an autotuner's
-        configuration, the next one that it can start takes its place; where there is none, the outcome stays. Kernels
-        of the cases that `run` names are compiled, since a device runs them."""
+        """Return the outcomes of calls, with configurations of autotuners that the device can start: the next such
+        configuration replaces one that it cannot start. If there is none, the outcome stays. Kernels of the cases that
+        `run` names are compiled, since a device runs them."""
         found = list(outcomes)
         for step in range(1, MOST_CANDIDATES + 1):
             tuned = {number: plan for number, plan in enumerate(found) if isinstance(plan, Plan) and plan.tuners}
@@ -152,18 +154,20 @@ class Preparing:
             {kernel_key(kernel): kernel for kernel in timed}, {kernel_key(kernel): kernel for kernel in others})
 
     def misfit(self, kernel: Kernel) -> Problem | None:
-        """Return the reason why the device cannot start a kernel that `fit` has looked at."""
+        """Return the reason why a kernel did not compile for the device, after `fit` or `binaries`; None if none is
+        known."""
         found = self._compiled.get(kernel_key(kernel))
         return found if isinstance(found, Problem) else None
 
     def facts(self, plan: Plan) -> dict[int, Facts]:
-        """Return facts about the machine code of a plan's kernels, by their numbers, as far as there is any."""
+        """Return facts about the machine code of a plan's kernels, by the kernels' numbers; kernels that were not
+        compiled are left out."""
         found = {number: self._compiled.get(kernel_key(kernel)) for number, kernel in enumerate(plan.kernels)}
         return {number: one.facts for number, one in found.items() if isinstance(one, Binary)}
 
     def binaries(self, kernels: Sequence[Kernel]) -> list[Binary | Problem] | Lost:
-        """Return machine code of kernels, in order; each is compiled once. If the compiler was lost, how: it is not
-        asked again."""
+        """Return machine code of kernels, in order; each is compiled once. If the compiler was lost, returns the loss;
+        no further request is sent to it."""
         keys = [kernel_key(kernel) for kernel in kernels]
         lost = self._compile(dict(zip(keys, kernels, strict=True)))
         return [self._compiled[key] for key in keys] if lost is None else lost
@@ -187,8 +191,8 @@ class Preparing:
         return {key: one for key, one in zip(kernels, found, strict=False) if isinstance(one, Binary) and one.ptx}
 
     def start(self, part: wire.Part, language: str = "", station: Station | None = None) -> Conversation:
-        """Fork a confined process of the file's front end, or that of another `language`, with the course's limits, at
-        its own station or another. Raises InfrastructureError."""
+        """Fork a confined process of the file's language, or of another `language`, with the course's limits, at
+        `station` (its own by default). Raises InfrastructureError."""
         return (station or self.station).converse(f"{language or self._language}/{part}", self._bounds())
 
     def _bounds(self) -> wire.Limits:
@@ -199,7 +203,7 @@ class Preparing:
 
     def _plan(self, wanted: Sequence[Wanted]) -> Planning:
         if missing := by_suffix(self._assignment.suffix).problem():
-            # Whoever asks for a grading is told beforehand; on another machine the tools may be gone.
+            # Missing tools are reported before a grading begins; on another machine they may be gone.
             raise InfrastructureError(f"{self._assignment.file} cannot be judged here: {missing}")
         contents = [self._source]
         if self.builds:
@@ -213,7 +217,7 @@ class Preparing:
                 call_seconds=self._limits.call_seconds, until=time.monotonic() + seconds)
 
     def _printed(self, texts: Sequence[str]) -> list[str] | Lost:
-        """Return kernels' texts in canonical form; each is asked for once."""
+        """Return kernels' texts in canonical form; each text is sent to a compiler once."""
         missing = [text for text in texts if text not in self._canonical]
         if missing:
             found = canonical_texts(
@@ -224,7 +228,7 @@ class Preparing:
         return [self._canonical[text] for text in texts]
 
     def _compile(self, kernels: Mapping[str, Kernel], fitting: Mapping[str, Kernel] | None = None) -> Lost | None:
-        """Compile kernels, and check whether others fit the device. Each is given to a compiler once."""
+        """Compile kernels, and check whether others fit the device. Each kernel is sent to a compiler once."""
         missing = [(key, kernel, True) for key, kernel in kernels.items() if key not in self._compiled]
         missing += [(key, kernel, False) for key, kernel in (fitting or {}).items()
                     if key not in self._fitting and key not in self._compiled and key not in kernels]
@@ -256,11 +260,11 @@ class Preparing:
 
 
 def _resources(compiled: Binary | Problem) -> Resources | None:
-    """Return the resources of a kernel as host code is told them, also where they are more than there are."""
+    """Return the resources of a kernel as host code sees them, even if they are more than the device has."""
     if isinstance(compiled, Binary):
         facts = compiled.facts
         return Resources(registers=facts.registers, spills=facts.spills, shared=facts.shared)
-    # A kernel that was not assembled is told to have as many registers as a thread can.
+    # A kernel that was not assembled is said to have as many registers as a thread can.
     return Resources(registers=255, spills=0, shared=compiled.shared) if compiled.shared else None
 
 

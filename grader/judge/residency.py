@@ -1,4 +1,5 @@
-"""The launches that a device starts, and how many of their programs it holds at a time, by their resources."""
+"""Residency: whether a device can start a launch, and how many of its programs the device holds at a time, by their
+resources."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ MOST_REGISTERS = 255
 
 @dataclass(frozen=True)
 class TooManyRegisters:
-    """A launch of blocks of `threads` that take `registers` each, which are more in all than a block can have."""
+    """A launch whose blocks take more than `most` registers, all that a block can have: `registers` for each of
+    `threads`."""
 
     kernel: str
     line: Line
@@ -31,8 +33,8 @@ class TooManyRegisters:
 
 @dataclass(frozen=True)
 class TooManyTogether:
-    """A cooperative launch of more programs than the device holds at a time, with so many `registers` for each thread,
-    or however few they take (0)."""
+    """A cooperative launch of more programs than the device holds at a time, at most `most`. Each thread takes
+    `registers`; 0 if the launch asks for too many programs at any number of registers."""
 
     kernel: str
     line: Line
@@ -46,8 +48,9 @@ class TooManyTogether:
 def misfit(
     launch: Launch, kernel: Kernel, device: Device, facts: Facts | None = None
 ) -> TooManyTogether | TooManyRegisters | None:
-    """Return why a device does not start a launch. The `facts` of its machine code say what registers and shared memory
-    a program takes beside what the launch asks for; without them it has only its threads."""
+    """Return the reason why a device does not start a launch; None if it does. The `facts` of the machine code have the
+    registers and shared memory that a program takes, beside the shared memory that the launch asks for. Without them
+    only the launch's threads and shared memory count."""
     registers = 0 if facts is None else facts.registers
     if registers and not occupancy(device, launch.threads, registers, 0)[0]:
         return TooManyRegisters(kernel.name, launch.line, launch.threads, registers, device.regs_per_multiprocessor)
@@ -60,8 +63,8 @@ def misfit(
 
 
 def tight_kernels(plan: Plan, device: Device) -> list[Kernel]:
-    """Return the kernels of a plan by whose number of registers it is decided whether a device starts their launches,
-    or how long these wait."""
+    """Return the kernels of a plan whose number of registers decides whether a device starts their launches, or whether
+    the programs of these wait for ever."""
     return [plan.kernels[number] for number in dict.fromkeys(
         one.kernel for one in _launches(plan) if one.cooperative or "waits" in _traits(plan, one) or (
             "unbounded" in _traits(plan, one) and not occupancy(device, one.threads, MOST_REGISTERS, 0)[0]))]
@@ -70,15 +73,16 @@ def tight_kernels(plan: Plan, device: Device) -> list[Kernel]:
 def misfits(
     plan: Plan, device: Device, facts: Mapping[int, Facts]
 ) -> Iterator[TooManyTogether | TooManyRegisters]:
-    """Yield why the device does not start launches of a plan. `facts` are those of its kernels, by their numbers."""
+    """Yield the reasons why the device does not start launches of a plan. `facts` are those of the plan's kernels, by
+    number."""
     for one in _launches(plan):
         if (found := misfit(one, plan.kernels[one.kernel], device, facts.get(one.kernel))) is not None:
             yield found
 
 
 def waits(plan: Plan, device: Device, facts: Mapping[int, Facts]) -> bool:
-    """Return whether programs of a launch may wait for later ones, where the device holds fewer at a time than their
-    threads alone would let it."""
+    """Return whether programs of a launch may wait for later ones that the device cannot hold beside them. That counts
+    only if registers or shared memory are the reason: the programs' threads alone would let it hold more."""
     return any(
         "waits" in _traits(plan, one) and not one.cooperative
         and _resident(one, device, facts.get(one.kernel)) < min(prod(one.grid), _resident(one, device))

@@ -1,7 +1,8 @@
-"""Checks of the answers of many calls: secret rows are compared where rows can be computed one by one, else the whole
-answers of some calls; and everything must be written.
+"""Checks of the answers of many calls: secret rows are compared if rows can be computed one by one, else the whole
+answers of some calls; and every element must be written.
 
-A number that was never written counts as right where the answer is near the poison; in a whole row some are wrong.
+An unwritten whole number counts as right if the answer is near the poison; of a whole unwritten row some elements are
+wrong.
 """
 
 from __future__ import annotations
@@ -19,29 +20,31 @@ from grader.model.catalogue import answer_and_tolerance, answers
 from grader.model.parameters import Inputs
 
 ROWS, FEWEST, OF_ALL, ELEMENTS = 256, 32, 2048, 1 << 26
-"""Secret rows of an answer: as many as make OF_ALL of the answers of a replay, or take ELEMENTS of the inputs; and at
-least FEWEST of each."""
+"""Secret rows that are compared: of all answers of a replay together OF_ALL, or as many as take ELEMENTS elements of
+the inputs, if these are fewer; of each answer at least FEWEST and at most ROWS."""
 WHOLE_BYTES, SOME_BYTES = 1 << 30, 1 << 28
-"""Inputs of the calls whose answers are compared whole, at least those of one: where nothing else is compared, and
-beside secret rows. Rows hardly ever show an update of a few: a kernel that leaves out a tenth of such calls gets by
-with probability 0.9^n where n are compared, one of each replay if they are large."""
+"""Bytes of inputs of the calls whose answers are compared whole, at least one call: if nothing else is compared, and
+beside secret rows. Secret rows hardly ever hit an update of a few rows. So a kernel that leaves out the update in a
+tenth of the calls passes with probability 0.9^n, where n answers are compared whole: one of each replay if they are
+large."""
 # float64 elements of an answer that are compared at a time: comparing takes some ten times their memory.
 CHUNK = 1 << 24
 Answered = Mapping[str, Tensor]
 """The outputs of a call, by name."""
 SlotCheck = Callable[[Sequence[Inputs], Sequence[Answered]], Tensor]
-"""A check like those of `Assignment.spot_check`, of calls' answers: 0 if they pass, else infinite."""
+"""A check of many calls' answers, like those of `Assignment.spot_check`: float64, for each call 0 if it passes, else
+infinite."""
 
 
 def row_check(
     assignment: Assignment, names: Sequence[str], inputs: Sequence[Inputs], rows: int, generator: torch.Generator
 ) -> SlotCheck | None:
-    """Return a check of the outputs `names`, which have so many rows and take them from the same inputs; None where
-    those of calls differ in shape.
+    """Return a check of the outputs `names`, each of `rows` rows, which are computed from the same inputs; None if the
+    inputs of rows differ in shape between calls.
 
-    A kernel that computes a share p of all rows wrongly gets by with probability (1 − p)^n where n rows are looked at:
-    with 0.1 % of the rows in one of 20 where a dozen replays have one slot each, in one of 1e10 where they have eight
-    or more. Of rows so wide that FEWEST are taken 1 % gets by in one of 5e6 where there are four slots.
+    A kernel that computes a share p of all rows wrongly passes with probability (1 − p)^n if n rows are compared. A
+    share of 0.1 % passes a dozen replays with one slot each once in 20 times, with eight slots or more once in 1e10. If
+    rows are so wide that only FEWEST are compared, a share of 1 % passes four slots once in 5e6.
     """
     views, conditions = [assignment.about(name) for name in names], assignment.conditions
     rows_of = views[0].rows
@@ -56,7 +59,7 @@ def row_check(
     if any(isinstance(value, Tensor) and value.shape != drawn[0][name].shape
            for slot in drawn for name, value in slot.items()):
         return None
-    # Copies of the judge's own, of all slots side by side: an oracle of many small launches runs once for them all.
+    # Copies of the judge's own, of all slots side by side: so an oracle of many small launches runs once for all slots.
     kept = {name: torch.stack([slot[name] for slot in drawn]) if isinstance(value, Tensor) else value
             for name, value in drawn[0].items()}
 
@@ -72,7 +75,7 @@ def row_check(
 
 
 def _width(rows_of: Callable[[Inputs, slice], Inputs], inputs: Inputs) -> int:
-    """Return the number of elements of the inputs that a row of the answer takes."""
+    """Return the number of elements of the inputs from which a row of the answer is computed."""
     one, two = (sum(value.numel() for value in rows_of(inputs, slice(0, count)).values() if isinstance(value, Tensor))
                 for count in (1, 2))
     return max(1, two - one)
@@ -81,8 +84,8 @@ def _width(rows_of: Callable[[Inputs, slice], Inputs], inputs: Inputs) -> int:
 def whole_check(
     assignment: Assignment, inputs: Sequence[Inputs], generator: torch.Generator, most: int = WHOLE_BYTES
 ) -> SlotCheck:
-    """Return a check that compares whole answers of the output that is spoken of: of secret calls with `most` bytes of
-    inputs."""
+    """Return a check that compares whole answers of `assignment.output`, of as many secret calls as have `most` bytes
+    of inputs, at least one."""
     size = sum(value.nbytes for value in inputs[0].values() if isinstance(value, Tensor))
     kept, name = copied(inputs, max(1, most // max(1, size)), generator), assignment.output.name
 
@@ -98,7 +101,7 @@ def whole_check(
 
 def in_parts(assignment: Assignment, inputs: Inputs, answered: Answered) -> Iterator[tuple[int, Tensor, Inputs]]:
     """Yield a call's answer in parts of about CHUNK elements, or in one where rows cannot be computed one by one: for
-    each the number of its first row, its elements, and what the oracle is given for them."""
+    each part the number of its first row, its elements, and the oracle's inputs for them."""
     output, rows_of = answered[assignment.output.name], assignment.rows
     rows = output.shape[0] if rows_of is not None else 1
     step = max(1, CHUNK * rows // output.numel())
@@ -110,7 +113,7 @@ def in_parts(assignment: Assignment, inputs: Inputs, answered: Answered) -> Iter
 
 
 def copied(inputs: Sequence[Inputs], most: int, generator: torch.Generator) -> dict[int, Inputs]:
-    """Return copies of the inputs of at most so many secret slots, by the slot."""
+    """Return copies of the inputs of at most `most` secret slots, by the slot's number."""
     chosen = torch.randperm(len(inputs), generator=generator, device=generator.device)[:most].tolist()
     return {slot: {name: value.clone() if isinstance(value, Tensor) else value for name, value in inputs[slot].items()}
             for slot in chosen}
@@ -120,9 +123,10 @@ def answers_and_tolerances(
     assignment: Assignment, names: Sequence[str], slots: Inputs, answered: Answered
 ) -> dict[str, tuple[Tensor, Tensor | None]]:
     """Return the answers of many slots for the outputs `names`, and the absolute errors allowed: each tensor has a
-    dimension for the slots in front. `answered` is what the oracle is given of their answers.
+    dimension for the slots in front. `answered` are those of the outputs that the oracle takes.
 
-    An oracle that `torch.vmap` cannot run for all of them at once, since it decides by values, runs for each by itself.
+    `torch.vmap` runs the oracle for all slots at once. An oracle that branches on values fails there, and runs for each
+    slot by itself.
     """
     views = {name: assignment.about(name) for name in names}
     tensors = {name: value for name, value in {**slots, **answered}.items() if isinstance(value, Tensor)}
@@ -145,8 +149,8 @@ def answers_and_tolerances(
 
 
 def _picked(outputs: Sequence[Tensor], places: Sequence[Tensor] | Tensor) -> Tensor:
-    """Return the rows of each output at its places, side by side; as bits on the way, since not every dtype has an
-    index."""
+    """Return the rows of each output at its places, side by side; as whole numbers on the way, since torch cannot index
+    every dtype."""
     as_integer, _ = POISON[outputs[0].dtype]
     rows = [output.view(as_integer)[index] for output, index in zip(outputs, places, strict=True)]
     return torch.stack(rows).view(outputs[0].dtype)
@@ -159,8 +163,9 @@ def _doubtful(compared: Comparison) -> Tensor:
 
 
 def _unwritten(outputs: Sequence[Tensor]) -> Tensor:
-    """Return which outputs hold the poison, where that is hardly an answer."""
-    # One of some 10,000 small whole numbers is the poison: that would have all of them compared in full.
+    """Return a bool tensor of the outputs that hold the poison; false for dtypes in which the poison is a likely
+    answer."""
+    # Small whole numbers equal the poison by chance: then nearly every answer would be compared in full.
     if outputs[0].dtype in (torch.uint8, torch.int8, torch.int16):
         return torch.zeros(len(outputs), dtype=torch.bool, device=outputs[0].device)
     if all(output.is_cuda and output.is_contiguous() for output in outputs):

@@ -1,7 +1,7 @@
-"""The judge's reading of a plan, before anything of it is run.
+"""Rules for plans, which the judge checks before anything of a plan is run.
 
-A plan comes from a process that may be hostile, but an honest mistake ends here too. So what host code can bring about
-is a problem of the student's, with its line, and what only a forged plan can have is `Malformed`.
+A plan comes from a process that may be hostile, but an honest mistake ends here too. So a fault that host code can
+cause is a problem of the student's, with its line; a fault that only a forged plan can have raises `Malformed`.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class NotOnTarget:
 
 @dataclass(frozen=True)
 class NothingToCopy:
-    """A copy of one of the submission's own tensors on which no launch was made before."""
+    """A copy from one of the submission's own tensors that no earlier launch or copy has taken."""
 
     line: Line
     failure: Literal["runtime_error"] = "runtime_error"
@@ -125,20 +125,22 @@ def check(
     """Return the problems of a plan that are the student's doing, each once, in the plan's order. A plan with problems
     may not be run. Raises Malformed for a plan that no planner of ours writes.
 
-    `given` are the parameters that the plan was asked for. `copies` tells whether it may copy any tensor, and not only
-    all of one of its own onto another. `memory` is how many bytes temporaries may take in all (by default the device's
-    memory).
+    `given` are the parameters that the plan was asked for. With `copies` the plan may copy any tensor, else only a
+    temporary, in the order of memory, onto a whole tensor. `memory` is the most bytes that temporaries may take in all
+    (by default the device's memory).
     """
     return _Check(plan, given, device, copies, device.total_memory if memory is None else memory).problems()
 
 
 def foreign(plan: Plan) -> list[tuple[Kernel, Foreign]]:
-    """Return inline assembly and foreign functions in a plan's kernels, without those that their language brings."""
+    """Return what a plan's kernels use beyond their language: inline assembly, foreign functions and kernels of
+    libraries."""
     return [(kernel, one) for kernel in plan.kernels for one in frontends.of(kernel).read_kernel(kernel)]
 
 
 def check_kernels(kernels: Sequence[Kernel], language: str = "") -> None:
-    """Raise Malformed for kernels of which no planner of ours writes one; of a file's `language`, if it is said."""
+    """Raise Malformed for a kernel that no planner of ours writes, or that is not in the file's `language`, if that is
+    given."""
     for kernel in kernels:
         if language and kernel.language != language:
             raise Malformed(f"a kernel in {kernel.language[:20]!a}; its file is in {language!a}")
@@ -153,7 +155,7 @@ class _Check:
         self.copies = copies
         self.memory = memory
         self.given = [one for one in given if isinstance(one, GivenTensor)]
-        # Buffers that a launch has had before, or a copy.
+        # Buffers that an earlier launch or copy has taken.
         self.settled: set[int] = set()
         self.found: dict[Problem, None] = {}
 
@@ -323,7 +325,7 @@ class _Check:
 
 
 def _check_inner(argument: Structure) -> None:
-    """Raise Malformed for pointers that do not lie in an argument, or lie in one place."""
+    """Raise Malformed for pointers that are not aligned, lie outside their argument, or lie in the same place."""
     size, places = len(base64.b64decode(argument.contents)), [inner.at for inner in argument.pointers]
     if any(at % POINTER_BYTES or at + POINTER_BYTES > size for at in places) or len(set(places)) < len(places):
         raise Malformed("a pointer outside its argument")

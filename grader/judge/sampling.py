@@ -1,5 +1,5 @@
-"""A look at places of an output, drawn from all of it: the programs that store there are simulated on parts of the
-inputs, and what then stands there is compared with the right answer."""
+"""Sample of an output: places are drawn from all of it, the programs that store there are simulated on parts of the
+inputs, and the elements around the places are compared with the right answer."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ from grader.plan.messages import CannotSimulate, Simulated
 from grader.plan.plan import Copy, Launch, Plan
 from grader.plan.traffic import Watch
 
-# Bytes of the submission's temporaries, which take memory and time.
+# Most bytes of the submission's temporaries, which take memory and time.
 MOST_TEMPORARY = 256 << 20
 
 CLOSER = 10
-"""Times as many operations for a case that a simulator should run whole."""
+"""Factor on the operations for a case that a simulator should have run whole."""
 SECONDS = 20.0
-"""The time of all looks at large sizes together: none of it is taken from what the submission may take."""
+"""Seconds for all samples of large sizes together, and for the samples of each slow case. They are not charged to the
+submission."""
 LATE = f"looking took longer than {SECONDS:g} s"
 APART = "programs build on what others have stored"
 TAKES_ALL = "each element of the answer takes all of the input"
@@ -51,9 +52,9 @@ SLOW = "a part of it takes the simulator too long, whatever its speed on a GPU"
 
 @dataclass(frozen=True)
 class SampledCase:
-    """The outcome of a look at a case: the number of programs that were run, and of all; `whole`: every element was
-    compared. `unseen` is why none was run, `output` the one output that this concerns, "" for all. `detail` is what is
-    wrong."""
+    """The outcome of a case's sample: `run` of `programs` programs were run; `whole`: every element was compared.
+    `unseen` is the reason why none was run, `output` the one output that the outcome concerns, "" for all. `detail` is
+    what is wrong."""
 
     case: Case
     run: int = 0
@@ -69,7 +70,8 @@ class SampledCase:
 
 
 class Settled(Exception):
-    """The end of a look before anything is compared: what is wrong with a case, or what only a GPU can tell."""
+    """The end of a sample before anything is compared: `detail` is what is wrong with the case, or what only a GPU can
+    judge."""
 
     def __init__(self, detail: Detail) -> None:
         super().__init__()
@@ -79,8 +81,8 @@ class Settled(Exception):
 def wrong_part(
     said: str, assignment: Assignment, found: Comparison, wrong: Tensor, first: Sequence[int] = ()
 ) -> Detail:
-    """Return the number of wrong elements in a part of the output that begins at index `first`, and the worst of
-    them."""
+    """Return the detail of a part of the output, which begins at index `first`: the number of `wrong` elements (bool,
+    of the part's shape) and the worst of them. The message begins with `said`."""
     at = int(torch.where(wrong, found.ratio, -1.0).flatten().argmax())
     index = [place + start for place, start in zip_longest(index_of(at, tuple(wrong.shape)), first, fillvalue=0)]
     got, expected = (printed(plain(one.flatten()[at : at + 1])[0], found.got.dtype)
@@ -93,7 +95,7 @@ def wrong_part(
 
 
 class Sample:
-    """One output of a call of a case."""
+    """A sample of one output of a call of a case, which `look` takes. Raises Unseen and Settled."""
 
     def __init__(
         self, assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str,
@@ -124,12 +126,12 @@ class Sample:
         return SampledCase(self.case, len(blocks), programs, detail=self._run(chosen, blocks))
 
     def _run(self, chosen: list[list[int]], blocks: Sequence[DrawnBlock]) -> Detail | None:
-        """Run programs on inputs for these blocks. Returns what is wrong there."""
+        """Run programs on inputs for these blocks. Returns what is wrong there, None if nothing is."""
         with ExitStack() as stack:
             memory = self._memory(stack)
             output = memory[self.assignment.output.name].tensor
             parts = [self._filled(memory, number, block) for number, block in enumerate(blocks)]
-            # What several blocks take was drawn for the last of them.
+            # Inputs that several blocks take hold what was drawn for the last of these.
             before = [{name: value.clone() if isinstance(value, Tensor) else value for name, value in views.items()}
                       for views in parts]
             for block in blocks if self.assignment.output.name not in self.updates else ():
@@ -137,14 +139,14 @@ class Sample:
                 if self.fills is not None:
                     self._part(output, block).fill_(self.fills.value)
             again = self._simulated(Watch(chosen=chosen), memory)
-            # These hold where only some programs run.
+            # Only these findings hold if some programs alone run.
             detail = explain_findings(self.assignment, self.source, [
                 one for one in again.findings if isinstance(one, OutOfBounds | Assertion)
                 or (isinstance(one, Undefined) and one.what in ("shared", "divergent"))])
             for block, inputs in zip(blocks, before, strict=True):
                 detail = detail or self._compared(output, block, inputs)
             unset = next((one for one in again.findings if isinstance(one, Unwritten)), None)
-            # What a program has not written of its own memory harms none that does not use it.
+            # A read of unwritten memory counts beside a wrong answer alone, since its value may go unused.
             if detail is not None and detail.kind == "wrong_values" and unset is not None:
                 hint = told(unset, None, phrases_of(self.assignment))
                 return detail.model_copy(update={
@@ -174,7 +176,7 @@ class Sample:
             raise Unseen("host code copies tensors")
 
     def _whole(self) -> SampledCase:
-        """Run the whole call, if little of the input decides the answer."""
+        """Run the whole call, for an assignment whose `renew` changes the few inputs that decide the answer."""
         assert self.assignment.renew is not None
         name = self.assignment.output.name
         with ExitStack() as stack:
@@ -193,7 +195,7 @@ class Sample:
     def _simulated(
         self, watch: Watch, memory: Mapping[str, HostTensor] | None, operations: int = OPERATIONS
     ) -> Simulated:
-        """Return a simulator's view of the programs that are chosen."""
+        """Return a simulator's view of the programs that `watch` chooses. Raises Unseen and Settled."""
         seen = self.simulation.inspect(
             self.assignment, self.plan, watch, operations=self.closer * operations, memory=memory)
         if isinstance(seen, CannotSimulate):
@@ -205,7 +207,8 @@ class Sample:
             by_kind[one.access].add(one.buffer)
         if len(seen.accesses) >= MOST_ACCESSES:
             raise Unseen("its kernels load and store in too many places")
-        # The programs of one launch cannot wait for each other without atomics: each updates what is its own.
+        # Without atomics the programs of one launch cannot wait for each other: in a tensor that this launch alone
+        # takes, each updates its own elements.
         given = Counter(number for launch in self.launches for number in buffers_of(launch))
         own = {number for number, buffer in enumerate(self.plan.buffers)
                if buffer.given in self.updates and given[number] == 1}
@@ -231,7 +234,8 @@ class Sample:
         return found
 
     def _filled(self, memory: Mapping[str, HostTensor], number: int, block: DrawnBlock) -> Inputs:
-        """Return inputs that a block of the output takes: views of the memory, filled with numbers drawn for it."""
+        """Return the inputs of a block of the output: views of `memory`, filled with numbers that are drawn for the
+        block."""
         inputs = {p.name: memory[p.name].tensor for p in self.assignment.parameters if isinstance(p, Input | Update)}
         views: Inputs = {**inputs, **self.draws.scalars(self.case)}
         assert self.assignment.rows is not None

@@ -1,4 +1,5 @@
-"""Random bits that follow from a number: the same number gives the same answer, and another one another answer."""
+"""Checks of random bits that have to follow from a seed: the same seed gives the same answer, another seed another
+answer."""
 
 from __future__ import annotations
 
@@ -22,14 +23,15 @@ from grader.model.result import Detail
 from grader.plan.plan import Plan
 
 FEWEST, MOST = 32, 1 << 17
-"""Elements of the outputs of the case that is run again: fewer may be the same by chance."""
+"""Fewest and most elements of the largest output of the case that runs again: fewer may be the same by chance."""
 
 
 def wrong_seed(
     prepared: Prepared, machine: CallRunner, case: Case, plan: Plan, inputs: Inputs, ran: Ran
 ) -> Detail | None:
-    """Return what is wrong with how an answer follows from whole-number scalars that are drawn; None for an assignment
-    without a statistic, and in all but one of its cases. `ran` is the first call. Raises InfrastructureError."""
+    """Return what is wrong with how an answer follows from drawn whole-number scalars, the seeds; None if nothing is,
+    for an assignment without a statistic, and in all but one of its cases. `ran` is the outcome of the first call.
+    Raises InfrastructureError."""
     assignment = prepared.task.assignment
     if case != _chosen(assignment):
         return None
@@ -42,7 +44,7 @@ def wrong_seed(
         return _told(f"Two calls on the same inputs and the same {name} give different answers.",
                      f"Whatever is random has to follow from {name} and the element's place alone: does it depend on "
                      "the order of programs, or on what an earlier call has left?")
-    # One at a time: a kernel that heeds one of two would give another answer for both.
+    # One seed at a time: a kernel that heeds only one of two would give another answer if both changed.
     wanted = [Wanted(case, {**prepared.draws.scalars(case), one: value}) for one, value in others.items()]
     for (one, value), outcome in zip(others.items(), prepared.preparing.plan(wanted).outcomes, strict=True):
         if not isinstance(outcome, Plan):
@@ -55,10 +57,10 @@ def wrong_seed(
 
 
 def _equal(assignment: Assignment, inputs: Inputs, again: Ran, ran: Ran) -> bool:
-    """Return whether two right answers are one: sums may be rounded in another order."""
+    """Return whether two right answers agree; sums may be rounded in another order."""
     for view in assignment.views():
         name = view.output.name
-        # Both may be off by what is allowed.
+        # Both may be off by the tolerance.
         first = ran.outputs[name].to(device_of(inputs))
         first = first.to(torch.float64) if first.is_floating_point() else first
         allowed = None if view.tolerance is None else 2 * view.tolerance(inputs, first)
@@ -72,7 +74,7 @@ def _told(message: str, hint: str) -> Detail:
 
 
 def _chosen(assignment: Assignment) -> Case | None:
-    """Return the largest public case that is quickly run."""
+    """Return the largest public case of FEWEST to MOST elements; None for an assignment without a statistic."""
     sizes = {case.name: max(prod(shape_of(output, case)) for output in assignment.outputs)
              for case in assignment.cases_for("cpu")}
     public = [case for case in assignment.cases_for("cpu") if not case.hidden and FEWEST <= sizes[case.name] <= MOST]
@@ -80,7 +82,8 @@ def _chosen(assignment: Assignment) -> Case | None:
 
 
 def _others(prepared: Prepared, case: Case) -> Mapping[str, Value]:
-    """Return other numbers for the whole-number scalars that are drawn."""
+    """Return other values for the whole-number scalars that are drawn, by name; scalars that come out the same are left
+    out."""
     task, own = prepared.task, prepared.draws.scalars(case)
     again = hashlib.blake2b(b"another seed", key=task.seed[:64]).digest()
     drawn = Draws(task.assignment, again[:32], cuda=task.on_gpu).scalars(case)

@@ -1,4 +1,4 @@
-"""Calls of a plan run without a GPU, by a confined simulator on the judge's memory."""
+"""Simulation of a plan's calls without a GPU: a confined simulator runs them on the judge's memory."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from grader.plan.traffic import Stored, Watch
 
 @dataclass(frozen=True)
 class Ran:
-    """The end of a call: its `outputs` by name, copied out of the process's reach, the inputs that have `changed`, and
-    what was seen meanwhile. `seconds` is the time that it took; `touched` are tensors next to which something was
-    written, `between` those that are not contiguous and have something new between their elements. `unwritten` marks
-    elements that were never written, for outputs whose bits do not tell; `stored` is what a `Watch` asked for."""
+    """The outcome of a call: its `outputs` by name, copied out of the process's reach, the names of inputs that have
+    `changed`, and a simulator's findings and accesses. `seconds` is the time that the call took. `touched` are tensors
+    next to which the call wrote, `between` tensors between whose elements it wrote. `unwritten` marks elements that
+    were never written, for outputs whose bits do not show that; `stored` is what a `Watch` asked for."""
 
     outputs: Mapping[str, torch.Tensor]
     changed: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Ran:
 
     @property
     def one_element(self) -> bool:
-        """Return whether each output is a single element, which shows little."""
+        """Return whether each output is a single element, which is little evidence."""
         return all(output.numel() == 1 for output in self.outputs.values())
 
     def same_answer(self, other: Ran) -> bool:
@@ -60,7 +60,8 @@ class Ran:
 
 @dataclass(frozen=True)
 class Manner:
-    """The manner in which calls are simulated, where that is not the plain one: fields of `messages.Simulate`."""
+    """The manner in which calls are simulated; `PLAIN` is the usual one. The fields are those of
+    `messages.Simulate`."""
 
     masked: list[int] | None = None
     order: list[int] | None = None
@@ -74,13 +75,13 @@ class Manner:
 
 PLAIN = Manner()
 OPERATIONS = 4_000_000_000
-"""Element operations of a simulated call: ten seconds and more."""
+"""Most element operations of a simulated call, which take ten seconds and more."""
 NotRan = TypeVar("NotRan")
 
 
 def ran_on_both(run: Callable[[bool], Ran | NotRan]) -> Ran | NotRan:
-    """Run a call once on poisoned outputs, `run(False)`. If one may legitimately hold the poison's bytes, it is run
-    again on the other poison, `run(True)`: an element that holds the poison both times was never written."""
+    """Run a call once on poisoned outputs, `run(False)`. If an answer may legitimately hold the poison's bytes, run the
+    call again on the other poison, `run(True)`: an element that holds the poison both times was never written."""
     ran = run(False)
     if not isinstance(ran, Ran):
         return ran
@@ -96,12 +97,12 @@ def ran_on_both(run: Callable[[bool], Ran | NotRan]) -> Ran | NotRan:
 
 
 class Simulation:
-    """A runner of calls in one simulator as long as that lives, started when there is something to run.
+    """A runner of calls in one simulator as long as that lives. The first call starts the simulator.
 
     The simulator is that of the file that `preparing` is for, or of another `language`. A call may take `operations`
-    element operations and `seconds`, `on` is the simulated device, that of `preparing` if it is left out. `allowance`
-    bounds all calls together (no bound if it is left out). The simulator is of `station`, that of `preparing` if it is
-    left out.
+    element operations and `seconds`. `on` is the simulated device, `allowance` bounds all calls together, and the
+    simulator is a process of `station`; the defaults are the device of `preparing`, no bound, and the station of
+    `preparing`.
     """
 
     def __init__(
@@ -117,8 +118,8 @@ class Simulation:
         self._open: list[Conversation] = []
 
     def under(self, allowance: Allowance, station: Station | None = None) -> Simulation:
-        """Return the same simulation, with calls that take their time off another budget: in the same simulator, or in
-        one of another station."""
+        """Return the same simulation with another budget for its calls: in the same simulator, or in one of another
+        station."""
         other = copy(self)
         other._allowance = allowance
         if station not in (None, self._station):
@@ -128,8 +129,8 @@ class Simulation:
     def run(
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs], manner: Manner = PLAIN
     ) -> Ran | CannotSimulate | Exhausted | Lost:
-        """Run the plan's calls one after another, each on a copy of its `inputs` and poisoned outputs. Returns the end
-        of the last one: one element of `inputs` makes the first call, two make the steady call after it.
+        """Run the plan's calls one after another, each on a copy of its `inputs` and poisoned outputs. Returns the
+        outcome of the last call: one element of `inputs` runs the first call, two run the steady call after it.
 
         Raises InfrastructureError, NoRoomError.
         """
@@ -223,7 +224,8 @@ class Simulation:
         return reply, taken
 
     def end(self) -> None:
-        """End its simulator. Where somebody else has the turn, that ends it: a station has one confined process."""
+        """End the simulator. If another thread holds the station's lock, do nothing: a station has one confined
+        process, so the other thread's replaces the simulator."""
         turn = self._station.turn
         if turn.acquire(blocking=False):
             try:

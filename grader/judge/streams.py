@@ -1,4 +1,4 @@
-"""Operations of a call that nothing orders on a GPU, though the answer hangs on their order."""
+"""Search for operations of a call that nothing orders on a GPU, though the answer depends on their order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from operator import or_
 from grader.plan.findings import MOST_ACCESSES, Access, Undefined
 from grader.plan.plan import Launch, Operation, Plan, named
 
-# Streams of which each is tried ahead of the others, and operations that are held against one that goes wrong.
+# Most streams that are tried ahead of the others, one by one, and most operations that are tried as partners of a wrong
+# one.
 MOST_STREAMS, MOST_PAIRS = 4, 8
 
 
@@ -41,8 +42,9 @@ def unordered(
 
 
 class _AskedOperations:
-    """The operations of a call. Sets of them are bits: `before` are those that each follows, `against` those in front
-    of one that it does not follow and has memory in common with, which one of the two writes."""
+    """The operations of a call. A set of operations is an integer with a bit for each. `before[n]` are the operations
+    that operation n has to follow. `against[n]` are earlier ones that n need not follow, though both use memory that
+    one of them writes."""
 
     def __init__(self, plan: Plan, call: int, accesses: Sequence[Access]) -> None:
         self._plan, self._accesses, self.operations = plan, accesses, plan.call(call)
@@ -62,8 +64,8 @@ class _AskedOperations:
                 written[one] = written.get(one, 0) | (one in own) << number
 
     def streams(self) -> list[list[int]]:
-        """Return operations to run as early as they may, each list in one run: those of a stream follow one another.
-        Where there are many streams, it is one list, the last operation first."""
+        """Return lists of operations to run as early as they may, one list in each run: the operations of a stream,
+        which follow one another. If there are more than MOST_STREAMS, return one list, the last operation first."""
         found: list[list[int]] = []
         for number in self.against:
             own = next((one for one in found if self.before[number] >> one[-1] & 1), None)
@@ -76,7 +78,8 @@ class _AskedOperations:
         return found
 
     def ahead(self, early: Sequence[int]) -> list[int]:
-        """Return an order in which operations come as early as they may, one after another."""
+        """Return an order of the call's operations in which those of `early` come as early as they may, one after
+        another."""
         found, done = list[int](), 0
         for number in early:
             found += _bits((self.before[number] | 1 << number) & ~done)
@@ -84,7 +87,8 @@ class _AskedOperations:
         return [*found, *_bits((1 << len(self.operations)) - 1 & ~done)]
 
     def exchanged(self, earlier: int, later: int) -> list[int]:
-        """Return an order in which an operation comes right behind a later one, and with it all that follows it."""
+        """Return an order in which the operation `earlier`, and the operations up to `later` that have to follow it,
+        come right after `later`."""
         held = [one for one in range(earlier, later) if one == earlier or self.before[one] >> earlier & 1]
         return sorted(range(len(self.operations)), key=lambda one: later + 0.5 if one in held else one)
 
@@ -101,7 +105,8 @@ class _AskedOperations:
             earlier=pair[0].line, tensor=tensor, given=self._plan.buffers[buffer].given)
 
     def _written(self, operation: Operation) -> set[int]:
-        """Return the buffers that an operation writes; all that it has, if it is a launch of which not all is known."""
+        """Return the buffers that an operation writes; all its buffers for a launch whose accesses are not all
+        known."""
         if operation.op == "data":
             return {operation.buffer}
         if operation.op != "launch":

@@ -1,4 +1,4 @@
-"""The check of a task's plans against a GPU, whether this machine has one or not."""
+"""Check of a task's plans against the target GPU, whether this machine has a GPU or not."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from grader.plan.plan import Plan
 
 @dataclass(frozen=True)
 class Target:
-    """The outcome of compiling all plans: `detail` is what is wrong, `hidden` whether it concerns a hidden case.
-    `looked` says how much was looked at of sizes that only a GPU runs; `remarks` cost no points."""
+    """The outcome of the target's check: `detail` is what is wrong, `hidden` whether that concerns a hidden case.
+    `looked` says how much was sampled of sizes that only a GPU runs; `remarks` cost no points."""
 
     detail: Detail | None = None
     hidden: bool = False
@@ -38,8 +38,8 @@ class Target:
 
 
 def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
-    """Return whether a GPU could launch every kernel, and what shows without a GPU of the sizes that only a GPU runs.
-    Raises InfrastructureError."""
+    """Check whether a GPU could launch every kernel, and whether kernels as compiled go wrong. Without a GPU, also
+    sample the sizes that only a GPU runs. Raises InfrastructureError."""
     task = prepared.task
     hidden = {case.name for case in task.assignment.cases if case.hidden}
     plans: dict[str, Plan] = {}
@@ -52,7 +52,7 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
     for name, plan in plans.items() if assembly or libraries else ():
         if refused := _foreign([plan], assembly=assembly, libraries=libraries):
             return Target(refused[0], name in hidden)
-    # Cases have left a simulator running: looks come before a compiler takes its place.
+    # The cases have left a simulator running: samples come before a compiler takes its place.
     seen = prepared.look()
     looks = [] if task.on_gpu else large.look_at_all(prepared, plans)
     trouble = next((_Trouble(look.case.name, look.detail) for look in looks if look.detail is not None), None)
@@ -88,7 +88,7 @@ class _Trouble:
 
 
 def _trouble(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
-    """Return the first case that the device cannot start."""
+    """Return the first case that the device cannot start, or that would stall there; None if there is none."""
     lost = prepared.fit()
     if lost is not None:
         return _Trouble("", lost)
@@ -106,7 +106,8 @@ def _trouble(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
 
 
 def _foreign(plans: Iterable[Plan], *, assembly: bool = True, libraries: bool = True) -> list[Detail]:
-    """Return what kernels use beyond their language, and kernels of libraries, once for each kernel."""
+    """Return details about what kernels use beyond their language, and about kernels of libraries, one detail for each
+    kernel and kind."""
     found: dict[tuple[str, FrontEnd, bool], list[str]] = {}
     for plan in plans:
         for kernel, one in foreign(plan):

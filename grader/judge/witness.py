@@ -1,4 +1,5 @@
-"""A simulator's view of a call that went wrong, and the line to which that points."""
+"""Evidence about a call from a simulator: the line where the call goes wrong, and undefined behaviour on which a right
+answer rests."""
 
 from __future__ import annotations
 
@@ -34,25 +35,26 @@ from grader.plan.messages import Elsewhere, Exhausted
 from grader.plan.plan import Plan
 from grader.plan.traffic import Watch
 
-# Wrong elements that are watched, and the largest output that is run again for them.
+# Most wrong elements whose stores are watched, the largest output that runs again for that, and the most such runs.
 WATCHED = 4096
 MOST_ELEMENTS = 1 << 17
 MOST_CASES = 6
-# Loads whose masked lanes are looked at one by one.
+# Most lines that are tried one by one.
 MOST_LINES = 4
-# Cases in which a line may come out right in another order before no further one is run so for it.
+# Cases in which a line comes out right in another order, too, after which no further case is reordered for it.
 MOST_ORDERS = 4
-# Cases that are run on another device without a reason, and the elements that one has at least.
+# Cases that are run on another device though no finding is a reason, and the fewest elements of such a case.
 MOST_ELSEWHERE, LEAST_ELEMENTS = 2, 32
 UNORDERED_SECONDS = 10.0
-"""The time for other orders of operations: none of it is taken from what the submission may take."""
+"""Seconds for other orders of operations, which are not charged to the submission."""
 ELSEWHERE: dict[Elsewhere, Undefinable] = {"bits": "unset", "places": "places", "errors": "approximate"}
 
 
 @dataclass(frozen=True)
 class Foreseen:
-    """A simulator's view of a call that a GPU runs as well: what was `seen`, None where the simulator cannot tell;
-    whether that is `right`; what of it is left to chance; and why it does not come to an end."""
+    """A simulator's view of a call that a GPU runs as well: `seen` is the outcome, None if the simulator cannot run the
+    call, and `right` whether its answer is. `chances` is undefined behaviour on which a right answer rests. `endless`
+    is set if the call took too long or does not end."""
 
     seen: Ran | None = None
     right: bool = False
@@ -61,8 +63,8 @@ class Foreseen:
 
 
 class Witness:
-    """A witness to failed calls, which it runs in a simulator. `plan_of` finds the simulator's plan of a case; `source`
-    is the student's file."""
+    """Evidence about a task's calls, which run again in a simulator. `plan_of` returns a case's plan for the simulator,
+    None if there is none; `source` is the student's file."""
 
     def __init__(
         self, assignment: Assignment, source: str, simulation: Simulation, plan_of: Callable[[Case], Plan | None]
@@ -85,7 +87,7 @@ class Witness:
     def seen(
         self, case: Case, inputs: Sequence[Inputs], watch: Watch | None = None, output: str = ""
     ) -> Ran | None:
-        """Return a simulator's view of calls; None if it cannot tell. A `watch` concerns one `output`."""
+        """Return a simulator's view of calls; None if it cannot run them. A `watch` concerns one `output`."""
         plan = self._plan_of(case)
         if plan is None or len(plan.calls()) < len(inputs):
             return None
@@ -97,8 +99,8 @@ class Witness:
         self, case: Case, call: int, inputs: Callable[[int], list[Inputs]],
         compared: Callable[[Ran, Inputs], Compared],
     ) -> Foreseen:
-        """Return a simulator's view of a call. The first question runs all calls of a case, whichever thread asks it.
-        `inputs` gives the contents of the calls up to one."""
+        """Return a simulator's view of a call. The first request runs all calls of a case, in whichever thread.
+        `inputs` returns the contents of the calls up to a number."""
         plan = self._plan_of(case)
         if plan is None:
             return Foreseen()
@@ -122,8 +124,8 @@ class Witness:
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran,
         compared: Callable[[Ran, Inputs], Compared],
     ) -> list[Finding]:
-        """Return what a right answer leaves to chance: the call is run again where there may be such a thing. `ran` is
-        the plain run."""
+        """Return undefined behaviour on which a right answer rests. The call runs again, in other manners, if there may
+        be some. `ran` is the plain run."""
         def right(other: Ran) -> bool:
             return compared(other, inputs[-1]).passed
 
@@ -131,14 +133,15 @@ class Witness:
                  *self.unordered(case, plan, inputs, ran, right)]
         if any(frontends.of(kernel).lowers_to for kernel in plan.kernels):
             return [*found, *self.masked(case, plan, inputs, ran)]
-        # The simulator runs the machine's own text.
+        # Other kernels are simulated as the machine's own text.
         return [*found, *self.elsewhere(case, plan, inputs, ran, right)]
 
     def elsewhere(
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, right: Callable[[Ran], bool]
     ) -> list[Finding]:
-        """Return undefined behaviour on which a right answer rests: it is wrong on another device, which differs in
-        what none promises. Two cases are tried, and those that read what nothing has set, or where they run."""
+        """Return undefined behaviour on which a right answer rests: the answer is wrong on another device, which
+        differs in what no device promises. MOST_ELSEWHERE cases are tried, and every case with a finding of such a
+        kind."""
         known = any(isinstance(one, Undefined) and one.what in ELSEWHERE.values() for one in ran.findings)
         few = max(output.numel() for output in ran.outputs.values()) < LEAST_ELEMENTS
         if not known and (few or (self._elsewhere >= MOST_ELSEWHERE and case != self._largest)):
@@ -164,7 +167,7 @@ class Witness:
         return []
 
     def masked(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> list[Finding]:
-        """Return loads on whose masked lanes a right answer rests. One small case is looked at."""
+        """Return loads on whose masked lanes a right answer rests. Only one public case is tried."""
         if self._masked or case.hidden or ran.one_element:
             return []
         self._masked = True
@@ -183,9 +186,9 @@ class Witness:
     def reordered(
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, right: Callable[[Ran], bool]
     ) -> list[Finding]:
-        """Return findings on which an answer rests: it is right in one order of lanes, elements or programs and wrong
-        in another one that is allowed, or wrong where loads come early that nothing orders. Cases with something to
-        order are run again until some of them came out right either way."""
+        """Return findings on which a right answer rests: the answer is wrong in another allowed order of lanes,
+        elements or programs, or if loads that nothing orders come early. Cases with such findings run again, until
+        MOST_ORDERS of them came out right either way."""
         found: list[Unwritten | Race | Undefined] = [
             one for one in ran.findings if (isinstance(one, Unwritten) and not one.given)
             or (isinstance(one, Race) and not one.certain)
@@ -215,14 +218,14 @@ class Witness:
         for one in sorted(map(_chance, found), key=lambda one: one.what == "ticket"):
             chances.setdefault(0 if one.what in ("programs", "ticket") else one.line, one)
         blamed = [one for line, one in list(chances.items())[:MOST_LINES] if len(chances) == 1 or wrong([line])]
-        # Where only several of them together change the answer, all are blamed.
+        # If only several of them together change the answer, all are blamed.
         return list(blamed or chances.values())
 
     def tuned(
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, right: Callable[[Ran], bool]
     ) -> list[Finding]:
-        """Return findings about kernels that add to what an autotuner's other configurations have left. One first call
-        is looked at."""
+        """Return findings about kernels that add to what an autotuner's other configurations have left. Only one first
+        call is tried."""
         tuners = {tuner.kernel: tuner for tuner in plan.tuners if not tuner.resets}
         twice = [number for number, kernel in enumerate(plan.kernels)
                  if kernel.name in tuners and _changes(kernel.name, ran.accesses)]
@@ -238,8 +241,8 @@ class Witness:
     def unordered(
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, right: Callable[[Ran], bool]
     ) -> list[Finding]:
-        """Return two operations that no stream, event or waiting orders, if the answer hangs on their order. The first
-        are enough."""
+        """Return two operations that no stream, event or wait orders, if the answer depends on their order. After one
+        such finding no further one is sought."""
         if self._raced or case.hidden:
             return []
 
@@ -255,7 +258,7 @@ class Witness:
         self, detail: Detail, case: Case, inputs: Sequence[Inputs], answer: Compared, findings: Sequence[Finding]
     ) -> Detail:
         """Return the detail with the line that evidence names: the line of the finding that explains the answer, else
-        the one store that wrote all wrong elements. No line is named where several stores did."""
+        the one store that wrote all wrong elements. No line is named if several stores did."""
         comparison = answer.chosen
         if detail.place is not None or comparison.passed or answer.about in case.strides:
             return detail
@@ -270,7 +273,8 @@ class Witness:
         self._left -= 1
         chosen = wrong.tolist()
         if len(chosen) > WATCHED:
-            # Even steps would miss one of two stores that take turns. The first is told.
+            # Chosen at random, since even steps would miss one of two stores that take turns; with the first, which a
+            # message names.
             chosen = sorted({chosen[0], *random.Random(0).sample(chosen, WATCHED - 1)})
         size = comparison.got.itemsize
         ran = self.seen(case, inputs, Watch(stores=[size * element for element in chosen]), answer.about)
@@ -286,7 +290,7 @@ class Witness:
 
 
 def _chance(found: Race | Undefined | Unwritten) -> Undefined:
-    """Return a finding as one on which the answer was seen to rest."""
+    """Return a finding as undefined behaviour on which the answer was seen to rest."""
     if isinstance(found, Undefined):
         return found.model_copy(update={"certain": True})
     if isinstance(found, Unwritten):

@@ -35,18 +35,18 @@ def indexed(name: str, index: Sequence[int]) -> str:
 
 
 def element(name: str, flat: int, shape: Sequence[int]) -> str:
-    """Return the element of a tensor at a row-major position."""
+    """Return the element of a tensor at a row-major position in words: "out[1, 2]"."""
     return indexed(name, index_of(flat, tuple(shape)))
 
 
 def first_of(name: str, those: Tensor) -> str:
-    """Return the first of the elements of a tensor that are marked in `those`."""
+    """Return the first element of a tensor that `those` (bool) marks, in words."""
     return element(name, int(those.flatten().int().argmax()), those.shape)
 
 
 def part(name: str, those: Tensor) -> str:
-    """Return the part of a tensor in which all elements are marked in `those`, and outside of which none is: from one
-    element on, or some columns. "" where there is no such part."""
+    """Return words for the part of a tensor that has exactly the elements that `those` (bool) marks: from one element
+    on, or some columns. "" if there is no such part."""
     flat = those.flatten()
     begin = int(flat.int().argmax())
     if begin and bool(flat[begin:].all()):
@@ -62,7 +62,7 @@ def part(name: str, those: Tensor) -> str:
 
 
 def place(assignment: Assignment, source: str, line: int) -> Place | None:
-    """Return a line of the student's file; None where no line is known, which is 0."""
+    """Return the place of a line in the student's file; None for line 0, which stands for an unknown line."""
     return Place(file=assignment.file, line=line, text=line_text(source, line)) if line else None
 
 
@@ -79,14 +79,13 @@ def tensor_name(tensor: str, given: str, words: Phrases) -> str:
 
 
 def spoken(text: str, words: Phrases) -> str:
-    """Return a sentence of the judge's in the terms of a language: "block 3" of a kernel for "program 3". What is
+    """Return a sentence of the judge's in the terms of a language: "block 3" of a kernel for "program 3". Text that is
     quoted as code stays."""
     return _with_terms(text, words.names.terms)
 
 
 def spoken_mistake(text: str, words: Phrases) -> str:
-    """Return the hint of an assignment's mistake in the terms of a language. A block is what the language takes it
-    for."""
+    """Return the hint of an assignment's mistake in the terms of a language. The word "block" stays."""
     return _with_terms(text, {**words.names.terms, **words.names.mistakes, "block": "block"})
 
 
@@ -106,13 +105,13 @@ def _with_terms(text: str, terms: Mapping[str, str]) -> str:
 
 @cache
 def _pattern(terms: Sequence[str]) -> re.Pattern[str]:
-    """Return a pattern that finds any of these terms, the longest first: words with an s behind them, or with a
-    capital, too."""
+    """Return a pattern that finds any of these terms, the longest first; words also with a plural s, or with a
+    capital."""
     found = []
     for term in sorted(terms, key=len, reverse=True):
         first = f"[{term[0].upper()}{term[0]}]" if term[0].islower() else re.escape(term[0])
         word = r"(?=s?\b)" if term[-1].isalpha() else ""
-        # A block size is the language's own.
+        # "block size" is a term of the language's own.
         size = "(?! size)" if term == "block" else ""
         found.append((r"\b" if term[0].isalpha() else "") + first + re.escape(term[1:]) + word + size)
     return re.compile("|".join(found))
@@ -130,7 +129,7 @@ def extent(sizes: Sequence[int]) -> str:
 
 
 def started(line: int, grid: Sequence[int]) -> str:
-    """Return what a launch starts: "launch in line 12 starts 3 x 2 programs"."""
+    """Return words for what a launch starts: "launch in line 12 starts 3 x 2 programs"."""
     count = extent(grid)
     return f"launch in line {line} starts {count} program{'s' * (count != '1')}"
 
@@ -145,7 +144,7 @@ def capital(text: str) -> str:
 
 
 def in_line(line: int) -> str:
-    """Return " in line 12", or nothing where no line is known."""
+    """Return " in line 12", or "" for line 0, which stands for an unknown line."""
     return f" in line {line}" if line else ""
 
 

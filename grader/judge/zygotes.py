@@ -1,5 +1,5 @@
-"""Fork servers of the executors on a GPU, which a lane can start with itself: torch takes all of them seconds to
-import."""
+"""Fork servers of the executors on a GPU. A lane can start them at its own start, since each takes seconds to import
+torch."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from grader.engine.forkserver.handle import Zygote
 from grader.plan import wire
 
 AHEAD = 3
-"""Fork servers that a lane needs: two for submissions, one for baselines. No more are taken at first, so whoever takes
-one finds it."""
+"""Fork servers that a lane needs: two for submissions, one for baselines. At first no more are taken, so each is there
+when it is needed."""
 
 _started: list[Zygote] = []
 
@@ -21,7 +21,7 @@ def start_ahead() -> list[Zygote]:
 
 
 def executor_zygote() -> Zygote:
-    """Return a fork server for executors: unconfined, since they run only code of ours."""
+    """Return a fork server for executors: unconfined, since on the host they run only code of ours."""
     return _started.pop() if _started else _start()
 
 

@@ -1,6 +1,7 @@
-"""Hints at why a submission failed and where its author should look: they follow from evidence, never from a guess.
+"""Messages and hints: why a submission failed, and where its author should look. A hint follows from evidence; a part
+that does not is marked as a guess.
 
-Facts come in as values, and leave as words: nothing reads a sentence back.
+Facts come in as values and leave as sentences.
 """
 
 from grader.judge.explain.called import Called

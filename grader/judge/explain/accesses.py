@@ -1,6 +1,6 @@
-"""Loads and stores held against the tensors that they go to: strides, grids and masks.
+"""Hints from loads and stores that do not fit the layout of their tensors: strides, grids and masks.
 
-Every sentence says what a kernel does as a simulator saw it: tile and grid are those of the launch.
+Every sentence says what a simulator saw: tile and grid are those of the launch.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ DIVIDED = "How does the kernel compute each index from the number of a program, 
 LEFT_OUT = ("Does the loop around it end before the last, incomplete block, as after a division that rounds down, or "
             "does an `if` leave programs out?")
 ACCESS = {"load": "load", "store": "store", "atomic": "atomic operation", "granule": "descriptor's store"}
-# So many elements a thread takes at once.
+# Numbers of elements that a thread may take at once.
 SHARES = (2, 4, 8)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A contiguous tensor of `rows` x `columns`, `down` and `across` by name; a vector is one row, and `down` is ""."""
+    """A contiguous tensor of `rows` x `columns`; `down` and `across` are the names of these sizes. A vector is one row,
+    and its `down` is ""."""
 
     name: str
     is_output: bool
@@ -55,7 +56,7 @@ class Layout:
 
     @property
     def steps(self) -> str:
-        """Return the distance of its rows, or of a vector's elements."""
+        """Return words for the distance between neighbouring rows, or between a vector's elements."""
         if not self.is_matrix:
             return f"neighbours in {self.name} lie next to each other"
         return f"a row of {self.name} has {self.across} = {self.columns:,}"
@@ -64,9 +65,8 @@ class Layout:
 @dataclass(frozen=True)
 class TensorAccess:
     """A load or store, the tensor that it goes to, and the words of its kernel's language. `launch` is the line of the
-    launch in the student's file `source`, `several` the number of elements that a thread takes at once. `looked_up`
-    marks an access whose place may follow from whole numbers that the call is given: its programs lie at no distance of
-    their own."""
+    launch in the student's file `source`, `several` the number of elements that a thread takes at once. `looked_up`:
+    the place may come from a tensor of indices, so the distance between programs shows nothing."""
 
     access: Access
     layout: Layout
@@ -83,8 +83,8 @@ class TensorAccess:
 
     @property
     def unsteady(self) -> bool:
-        """Return whether nothing is known of its reach: it is not known how a loop moves on, or programs begin among
-        what others take."""
+        """Return whether the access's reach is unknown: the step of its loop is, or programs begin among elements that
+        others take."""
         step, times = self.access.step, self.access.times
         return times > 1 and (step is None or any(
             moved and step <= moved <= step * (times - 1) for moved in self.access.programs))
@@ -95,26 +95,28 @@ class TensorAccess:
 
     @property
     def count(self) -> str:
-        """Return the number of the tensor's elements, as a product of the names of its sizes."""
+        """Return the number of the tensor's elements in words, as a product of the names of its sizes."""
         return " * ".join(filter(None, (self.layout.down, self.layout.across)))
 
     @property
     def dimensions(self) -> Iterator[tuple[int, int | None, int]]:
-        """Yield the tile's dimensions along which several lanes take part: number, distance of neighbours, size."""
+        """Yield the tile's dimensions along which several lanes take part: number, distance between neighbouring lanes
+        in elements (None if unknown), size."""
         for number, (size, apart) in enumerate(zip(self.access.tile, self.access.lanes, strict=True)):
             if size > 1 and max(self.access.live[number], self.access.last[number]) > 1:
                 yield number, apart, size
 
     def named(self, number: int) -> str:
-        """Return a number with the name of the one size, or of the product of two, that it equals."""
+        """Return a number in words, with the name of the size, or of the product of two sizes, if it equals exactly
+        one."""
         names = [name for name, size in self.sizes.items() if size == number] or [
             f"{a} * {b}" for a, b in combinations_with_replacement(self.sizes, 2)
             if self.sizes[a] * self.sizes[b] == number]
         return f"{names[0]} = {number:,}" if len(names) == 1 and number > 1 else f"{number:,}"
 
     def along(self, apart: int) -> int:
-        """Return the number of the tile's lanes that lie this far apart, those of further dimensions that go on behind
-        them included, unless a new row begins there."""
+        """Return the number of the tile's lanes that follow each other at this distance. Lanes of further dimensions
+        that go on behind them count as well, but not in a matrix, where a new row begins."""
         sizes = {step: size for _, step, size in self.dimensions if step}
         reach = apart
         while (size := sizes.pop(reach, 0)) and (reach == apart or not self.layout.is_matrix):
@@ -123,11 +125,11 @@ class TensorAccess:
 
     @classmethod
     def of_threads(cls, access: Access) -> tuple[Access, int]:
-        """Return a load or store in which each thread takes a few elements at once, one beside the other, as that of
-        all of them in a row; and how many each takes."""
+        """Merge the neighbouring elements that each thread takes at once into the dimension of threads. Returns the
+        access, and how many elements each thread takes; the access as it is, and 1, if threads take single ones."""
         *tile, several = access.tile
         *lanes, apart = access.lanes
-        # How far threads lie apart is not known where one takes part, or some do not.
+        # The distance between threads is unknown if only one takes part, or some do not.
         if not tile or several not in SHARES or apart != 1 or (
             lanes[-1] not in (several, None) and access.live[-2] != 1):
             return access, 1
@@ -145,7 +147,7 @@ class TensorAccess:
 
     @property
     def flat(self) -> bool:
-        """Return whether the kernel counts elements without regard to rows."""
+        """Return whether the kernel indexes elements of the tensor without regard to rows."""
         access, columns = self.access, self.layout.columns
         if not self.layout.is_matrix:
             return True
@@ -159,9 +161,9 @@ class TensorAccess:
 
 
 def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
-    """Return a hint for the first access whose strides or programs are not those of its tensor."""
+    """Return a hint for the first access whose strides, or distances between programs, do not fit its tensor."""
     for one in seen:
-        # How far lanes lie apart may not be known, or how far a loop reaches.
+        # The distance between lanes, or the reach of a loop, may be unknown.
         if not one.unsteady and not one.looked_up and (hint := _strides(one) or (
             None if any(apart is None for _, apart, _ in one.dimensions) else _programs(one)
         )) is not None:
@@ -171,30 +173,30 @@ def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
 
 def _strides(one: TensorAccess) -> Hint | None:
     layout = one.layout
-    # Lanes may lie behind each other in several dimensions.
+    # A dimension of the tile may go on where another one ends.
     right = {1, *[layout.columns] * bool(layout.down), *(apart * size for _, apart, size in one.dimensions if apart)}
     wrong = next((apart for _, apart, _ in one.dimensions if apart and apart not in right), None)
-    # A thread may have several elements for itself.
+    # A thread may own several elements, at any distance from the next thread's.
     return None if wrong is None or one.words.names.threads else one.hint(
         f"{one.where} steps by {one.named(wrong)} elements; {layout.steps}.", layout.text, "stride")
 
 
 def _programs(one: TensorAccess) -> Hint | None:
-    """Return a hint for programs that do not lie as far apart as a tile is large."""
+    """Return a hint if the distance between programs is not the extent of a tile; None if it is."""
     access, layout = one.access, one.layout
     tile = {apart: size for _, apart, size in one.dimensions if apart}
     lanes, step = math.prod(access.tile), abs(access.step or 0)
-    # As far as a tile or a loop reaches, whole and as a mask leaves it.
+    # Right distances: the extent of a tile or of a loop, whole or as far as a mask lets it reach.
     right = {apart * size * times for apart, size in tile.items() for times in (1, access.times)} | {
         step * (access.times - 1) * more + apart * live[number] for number, apart, _ in one.dimensions if apart
         for more, live in ((0, access.live), (1, access.last))} | ({step * access.times} if not tile else set())
     for axis, moved in enumerate(access.programs):
-        # If a matrix has one row, programs for further rows have nothing to do. A third axis is of parts of a sum.
+        # If a matrix has one row, programs for further rows have nothing to do. A third axis may count parts of a sum.
         if moved is None or not 0 < moved < layout.total or (axis == 2 and layout.is_matrix):
             continue
         rows = layout.is_matrix and moved % layout.columns == 0
         if rows if one.one_row else (
-            # So many rows each, or one place of a row, which a label or an index may decide.
+            # Right, too: several rows a program, or one element of a row, which a label or an index may choose.
             moved in right or (rows and (moved // layout.columns == one.along(layout.columns) or access.times > 1))
             or (moved == 1 and 1 not in tile) or (layout.is_matrix and not rows and lanes == 1)
         ):
@@ -213,13 +215,13 @@ def _programs(one: TensorAccess) -> Hint | None:
 
 
 def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
-    """Return a hint at the grid, loop or mask that left elements of the output unwritten, judging by the one store to
-    it.
+    """Return a hint for the grid, loop or mask that left elements of the output unwritten, from the only store to it.
 
-    `unwritten` marks the elements. None where a simulator did not see how far the programs reach.
+    `unwritten` (bool, of the output's shape) marks the elements. None if a simulator did not see how far the programs
+    reach.
     """
     stores = [one for one in seen if one.layout.is_output and one.access.access == "store"]
-    # Too few programs, and a mask that ends too early, leave out ends. A beginning has another cause.
+    # Too few programs, or a mask that ends too early, leave out an end. A missing beginning has another cause.
     if len(stores) != 1 or not (one := stores[0]).access.even or one.unsteady or bool(unwritten.flatten()[0]) or any(
         apart is None for _, apart, _ in one.dimensions):
         return None
@@ -231,7 +233,7 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
         return _masked(one, int(unwritten.sum()), first)
     if len(parts) == 2:
         down, across = parts
-        # Programs in one row may be numbered in groups.
+        # Programs of a one-dimensional grid may be numbered in groups.
         two = any(size > 1 for size in one.access.grid[1:]) or one.words.names.program_ids[1] in one.source
         if two and (down.programs, across.programs) == (across.needed, down.needed) != (down.needed, across.needed):
             first = down.axis == 0 or across.axis == 1
@@ -239,7 +241,8 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
             return one.hint(
                 f"{one.launched}; {one.layout.name} needs {needed[0]:,} x {needed[1]:,} tiles.",
                 "Are rows and columns exchanged in the grid, or in the offsets of the store?", "grid axes exchanged")
-    # As many programs as there are tiles, and offsets that depend on theirs: numbers are taken apart in a wrong way.
+    # There are enough programs, and offsets depend on their numbers: so the kernel divides these numbers in a wrong
+    # way.
     more = math.prod(one.access.grid) - math.prod(part.needed for part in parts)
     if one.access.times > 1 or all(part.axis is None for part in parts) or more < 0:
         return _short(one, short[0])
@@ -250,7 +253,7 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
 
 
 def overlapping(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
-    """Return a hint for a store in a loop of which each program begins among what the one before it stores."""
+    """Return a hint for a store in a loop whose programs overlap: each begins among the elements of the one before."""
     if len(seen) != 1 or not (one := seen[0]).flat:
         return None
     access, step, further, end = one.access, one.access.step or 0, one.access.times - 1, one.access.end or 0
@@ -266,7 +269,8 @@ def overlapping(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
 
 
 def rest_by_groups(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
-    """Return a hint for the store of a rest that begins at the number of whole groups, not of the elements in them."""
+    """Return a hint for the store of a rest that begins at the number of whole groups, and not at the number of their
+    elements."""
     first = int(unwritten.flatten().int().argmax())
     for rest, groups in product(seen, seen):
         start = rest.access.first
@@ -279,8 +283,8 @@ def rest_by_groups(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | No
 
 
 class Part(NamedTuple):
-    """The reach of a launch's programs along the rows, the columns, or all elements of an output: `block` of them for
-    each program."""
+    """The reach of a launch's programs along the rows, the columns, or all elements of an output: each program covers
+    `block` of these units."""
 
     unit: str
     name: str
@@ -299,7 +303,7 @@ class Part(NamedTuple):
 
 
 def _reach(one: TensorAccess) -> Iterator[Part]:
-    """Yield the reach of a store along rows and columns, or along all elements where it knows no rows."""
+    """Yield the reach of a store along rows and columns, or along all elements if it is `flat`."""
     access, layout = one.access, one.layout
     moves = [moved if moved and (layout.is_matrix or moved < layout.total) else 0 for moved in access.programs]
     step = max(0, access.step or 0)
@@ -322,7 +326,7 @@ def _part(one: TensorAccess, unit: str, name: str, size: int, apart: int, moves:
     axis = next((axis for axis, moved in enumerate(moves) if moved), None)
     if axis is None:
         return Part(unit, name, size, block + (times - 1) * step // apart, 1, None)
-    # A loop by more than a program's own block goes on where the last program ends.
+    # A loop with a larger step than the distance between programs goes on where the last program ends.
     own = block * times if step > moves[axis] else max(1, moves[axis] // apart)
     return Part(unit, name, size, own, one.access.grid[axis], axis)
 

@@ -1,4 +1,4 @@
-"""A call that was run, with what explains its answer: its operations, its tensors, and its loads and stores."""
+"""A call that was run, with facts that explain its answer: its operations, its tensors, and its loads and stores."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from grader.plan.plan import ITEM_BYTES, Copy, Launch, Operation, Plan
 
 @dataclass(frozen=True)
 class Called:
-    """A call of a case: `number` 0 is the first of the `plan`, 1 the steady one. `ran` is what it left and what was
-    seen meanwhile; `source` is the student's file."""
+    """A call of a case: `number` is 0 for the first call of the `plan`, 1 for the steady one. `ran` is the outcome of
+    the run; `source` is the student's file."""
 
     assignment: Assignment
     case: Case
@@ -49,13 +49,13 @@ class Called:
 
     @cached_property
     def outputs(self) -> set[int]:
-        """Return the buffers that hold the output."""
+        """Return the numbers of the buffers that hold the output."""
         return {number for number, buffer in enumerate(self.plan.buffers) if buffer.given == self.output}
 
     @cached_property
     def accesses(self) -> list[TensorAccess]:
         """Return the loads and stores of tensors whose layout is known, except those that threads make in a loop."""
-        # A thread's rounds need not be those of the file: a compiler makes several of them at once.
+        # The rounds of a thread's loop need not be those of the file: a compiler merges several.
         return [one for one in self.every_access if one.access.times == 1 or not self.words.names.threads]
 
     @cached_property
@@ -74,13 +74,13 @@ class Called:
                 and all(one.live) and not self._in_parts(one)]
 
     def _in_parts(self, access: Access) -> bool:
-        """Return whether each lane takes a part of an element, as compilers have it for the low half of an int64."""
+        """Return whether each lane takes a part of an element, as compiled code does for the low half of an int64."""
         given = self.plan.buffers[access.buffer].given
         kept = next((p for p in self.assignment.parameters if p.name == given and not isinstance(p, Scalar)), None)
         return kept is not None and 0 < access.width < ITEM_BYTES[dtype_of(kept, self.case)]
 
     def place(self, line: int) -> Place | None:
-        """Return a line of the student's file; None where no line is known, which is 0."""
+        """Return the place of a line in the student's file; None for line 0, which stands for an unknown line."""
         return place(self.assignment, self.source, line)
 
     def _layouts(self) -> dict[int, Layout]:

@@ -1,4 +1,4 @@
-"""The explanation of a failed check: a sentence with figures, and a hint that follows from the evidence."""
+"""Explanation of a call's wrong answer: a message with figures, and the hint with the best evidence."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ SECOND_CALL = ("The first call was right, and the second one, with new values in
 STATISTIC = ("Which random number belongs to an element, and what is it compared with? No two elements may share one "
              "by design, and each number of its range has to be as likely as any other.")
 NOT_GATHERED = "No kernel runs here: does the host gather every element, also those of a last, partial share?"
-# Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
+# Most elements of an output in which patterns are sought: more take seconds, and smaller cases show the same patterns.
 MOST_EXPLAINED = 1 << 22
 
 
 def explain_case(called: Called, inputs: Inputs, answer: Compared) -> Detail | None:
     """Return what is wrong with a call that was run and compared; None if nothing is.
 
-    `inputs` are the judge's own, as they were before the call. The assignment is about the output to speak of.
+    `inputs` are the judge's own, as they were before the call. `called.assignment` is about the output to explain.
     """
     detail = _explain(called, inputs, answer, answer.outputs[called.output])
     if detail is None or list(answer.outputs) == ["out"] or detail.wrong is None:
@@ -58,7 +58,7 @@ def _explain(called: Called, inputs: Inputs, answer: Compared, comparison: Compa
     if comparison.passed:
         return _input_changed(called, comparison.total, several)
     if any(isinstance(found, Unwritten) and found.given == out for found in findings):
-        # A result that NaN went into may hold the very bits that mark an element as never written.
+        # A result that is computed from the poison may hold the very bits that mark an element as never written.
         comparison = replace(comparison, unwritten=torch.zeros_like(comparison.unwritten), kept=False)
     updated = out in inputs
     nothing = same_bits(comparison.got, inputs[out]) if updated else comparison.unwritten_count == comparison.total
@@ -81,12 +81,12 @@ def _explain(called: Called, inputs: Inputs, answer: Compared, comparison: Compa
 
 
 def _named(name: str, message: str, several: bool) -> str:
-    """Return a message that says, where there are several outputs, which one it is about."""
+    """Return a message that names its output if there are several."""
     return message if not several or message.startswith(f"{name} ") else f"{name}: {message[:1].lower()}{message[1:]}"
 
 
 def _others(answer: Compared) -> str:
-    """Return which of several outputs were written, where some were not; "" for one output."""
+    """Return a sentence that says which outputs the call wrote and which not; "" if it wrote none."""
     written = [name for name, one in answer.outputs.items() if one.unwritten_count < one.count or one.passed]
     missing = [name for name in answer.outputs if name not in written]
     return f" The call wrote {listed(written)} and not {listed(missing)}." if written else ""
@@ -117,7 +117,7 @@ def _kind(comparison: Comparison) -> FailureKind:
 
 
 def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
-    """Return the best explanation of an answer: what a kernel was seen to do, else a mistake that is known to give this
+    """Return the hint with the best evidence: what the kernel was seen to do, else a known mistake that gives this
     answer, else what the answer looks like."""
     comparison, small = evidence.comparison, evidence.comparison.total <= MOST_EXPLAINED
     seen = beside(called) or exchanged(called)
@@ -129,11 +129,12 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     placed = apart or (_uncovered(called, comparison) if kind == "unwritten" else None) or explain_copies(called)
     fitting = known_mistakes(called.assignment, evidence) if small else []
     if len(fitting) == 1:
-        # What was seen is certain, and the mistake says what comes of it.
+        # What was seen is certain, and the mistake's own hint explains it.
         known = placed or seen or Hint("", "")
         return replace(known, look=spoken_mistake(fitting[0].hint, called.words), pattern=f"mistake: {fitting[0].name}")
     if placed is not None:
-        # What accesses should be is not known, and of distances nothing: a kernel may take blocks, or columns first.
+        # Which access would be right is a guess. An odd distance is a guess as a whole: a kernel may take blocks, or
+        # columns first.
         return replace(placed, guess=placed.text if placed is apart else placed.look)
     if seen is not None:
         return seen
@@ -146,7 +147,7 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     alike = not_contiguous(called) or (_alike(called, kind, evidence) if small else Hint("", ""))
     if alike.pattern != UNKNOWN:
         return replace(alike, guess=alike.look)
-    # Two mistakes give many answers: whatever explains one alone comes first.
+    # Some pair of mistakes fits many answers: any single cause comes first.
     if (pair := known_pair(called.assignment, evidence)) is not None:
         return Hint("Two mistakes together give this answer.",
                     " ".join(spoken_mistake(one.hint, called.words) for one in pair),
@@ -159,13 +160,13 @@ def _uncovered(called: Called, comparison: Comparison) -> Hint | None:
     missing = comparison.unwritten
     found = overlapping(stores, missing) or rest_by_groups(stores, missing) or uncovered(
         [one for one in stores if one in called.accesses], missing)
-    # Lanes that are not there store nothing, whatever the mask says.
+    # Lanes that have ended store nothing, whatever the mask says.
     left = left_early(called.ran.findings, called.words)
     return left if left is not None and (found is None or found.pattern == "mask") else found
 
 
 def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
-    """Return what the output looks like, or where to begin if it looks like nothing known."""
+    """Return a hint from what the output looks like, or advice where to begin if that is no known pattern."""
     comparison = evidence.comparison
     if kind == "unwritten" and comparison.unwritten_count == comparison.total:
         out = "the output" if len(called.assignment.outputs) == 1 else called.output
@@ -189,7 +190,7 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
 
 
 def _launched(called: Called) -> str:
-    """Return what was launched on the output, where it is one launch."""
+    """Return a sentence about the launch on the output; "" unless there is exactly one."""
     launches = [one for one in called.launches if named(one) & called.outputs]
     if len(launches) != 1:
         return ""

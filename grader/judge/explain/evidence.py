@@ -1,4 +1,5 @@
-"""Hints as values, one wrong output, and the thresholds by which a claim about it counts as true."""
+"""Hints as values, the evidence of a wrong output, and the thresholds by which a claim about the output counts as
+true."""
 
 from __future__ import annotations
 
@@ -25,11 +26,11 @@ COVERAGE = 0.95
 ROUNDING = {
     torch.float64: 2.0**-40, torch.float32: 2.0**-20, torch.float16: 2.0**-9, torch.bfloat16: 2.0**-6,
     torch.float8_e4m3fn: 2.0**-3, torch.float8_e5m2: 2.0**-2}
-# Levels between which bytes tell answers apart.
+# Distinct values that bytes and whole numbers need at least to distinguish answers.
 LEVELS = 8
 # The pattern of a wrong output that shows none.
 UNKNOWN = "none known"
-# Patterns that describe the output without naming a line to blame; a race is what many faults come to.
+# Patterns that describe the output without naming a line to blame; a race has many causes.
 WEAK = frozenset({"", UNKNOWN, "zero", "not finite", "race"})
 
 
@@ -37,10 +38,10 @@ WEAK = frozenset({"", UNKNOWN, "zero", "not finite", "race"})
 class Hint:
     """A hint: what was `seen` and where to `look`, each one or two whole sentences or "".
 
-    `pattern` is a name that is the same in every case that shows the same, "" where none was looked for; `line` is that
-    of the student's file, 0 where none is known. `fits` are the patterns that a case does not tell apart. What is not
-    `sure` may have nothing to do with a wrong answer beside which it was seen. `guess` is the end of the text that
-    follows from no evidence: nobody needs it where a change of the file was proved.
+    `pattern` names what a case shows, by the same name in every case, "" if none was sought; `line` is a line of the
+    student's file, 0 if none is known. `fits` are the patterns among which a case does not distinguish. If not `sure`,
+    the observation may have nothing to do with the wrong answer. `guess` is the end of the text that follows from no
+    evidence: a proved change of the file replaces it.
     """
 
     seen: str
@@ -57,15 +58,15 @@ class Hint:
 
 
 class Evidence:
-    """One wrong output of an assignment, with the tests that answers are held against. `inputs` are the judge's own, as
-    they were before the call."""
+    """One wrong output of an assignment, with tests whether a candidate answer explains it. `inputs` are the judge's
+    own, as they were before the call."""
 
     def __init__(self, comparison: Comparison, inputs: Inputs, assignment: Assignment) -> None:
         self.comparison = comparison
         self.inputs = inputs
         self.right = assignment.oracle
         self.output = assignment.output.name
-        # Whether the assignment asks for an exp, of which much is said.
+        # The formula has an exponential, which overflows.
         self.exponential = any(one in assignment.formula for one in ("exp", "tanh", "σ"))
         self.got = bits_of_bool(comparison.got).to(torch.float64)
         self.expected = comparison.expected.to(torch.float64)
@@ -74,15 +75,15 @@ class Evidence:
         self._take(comparison.wrong & self.written)
         self.dtype = comparison.got.dtype
         self.exact = comparison.exact
-        # Whether the right answers are whole numbers, that nothing rounds.
+        # The right answers are whole numbers, which nothing rounds.
         self.whole = not comparison.expected.dtype.is_floating_point
-        # Whether they are so large that float64 does not tell neighbours apart.
+        # Some are so large that float64 does not distinguish neighbours.
         self.large = self.whole and bool((self.expected.abs() >= MOST_EXACT).any())
         self.tensors = {name: value.detach().to(self.got.device, torch.float64)
                         for name, value in inputs.items() if isinstance(value, Tensor)}
-        # How far a number comes to lie from where it was when it is stored, rounded or cut off.
+        # Largest change of a number that is stored, rounded or cut off.
         self._step = 0.0 if self.dtype.is_floating_point or self.whole else 1.0
-        # Numbers that a mistake adds up are rounded, also where the right answer is copied.
+        # A mistake's sums are rounded, even if the right answer is copied exactly.
         self._rounding = ROUNDING.get(self.dtype, 0.0) * (16 if self.exact else 1)
 
     @property
@@ -99,12 +100,12 @@ class Evidence:
 
     def _take(self, wrong: Tensor) -> None:
         self.wrong, self.count = wrong, int(wrong.sum())
-        # A few mostly show that an answer has nothing to do with them.
+        # A sample of wrong elements: mostly it suffices to reject a candidate.
         self._few = wrong.nonzero()[:: 1 + self.count // 4096].unbind(1)
 
     def is_explained_by(self, answer: Tensor, agreement: float = AGREEMENT) -> bool:
-        """Return whether an answer (of the output's shape), stored as a kernel would, accounts for the wrong elements,
-        and for the written ones in general."""
+        """Return whether a candidate answer (of the output's shape), stored as a kernel would store it, accounts for
+        the share `agreement` of the wrong elements, and for COVERAGE of the written ones."""
         answer = answer.to(self.got.device).reshape(self.got.shape)
         wrong, written, count = self.wrong, self.written, self.count
         if self.large:
@@ -113,8 +114,8 @@ class Evidence:
         if self.dtype.is_floating_point:
             # A float16 output holds infinity where float64 need not.
             answer = answer.to(self.dtype).to(torch.float64)
-            # Zeros have many causes, and infinity equals infinity whatever overflowed: numbers must agree as well, or
-            # NaN must stand in just these of many places.
+            # Zeros have many causes, and infinity equals infinity whatever overflowed: finite numbers must agree as
+            # well, or NaN must stand in exactly the wrong elements.
             few, numbers = self._fits(answer, self._few)[1], wrong & self.finite
             if bool(self.got[wrong].isnan().all()):
                 return ENOUGH <= count < int(written.sum()) and bool(torch.equal(answer.isnan() & written, wrong))
@@ -122,12 +123,12 @@ class Evidence:
                 int(numbers.sum()) < min(ENOUGH, count)):
                 return False
         elif self.whole:
-            # Few numbers are often the same by chance: then all that is written must be.
+            # Few distinct numbers often agree by chance: then every written element must agree.
             few = self.expected.flatten().sort().values.diff().count_nonzero() < LEVELS - 1
             if few and (count < ENOUGH or not bool((self.got == answer)[written].all())):
                 return False
         elif not bool((answer >= 1).any()) or (
-            # Of few levels any number is near: they must be the same, rounded or cut off.
+            # Among few levels any number is near: they must agree, rounded or cut off.
             float(answer.max()) < LEVELS
             and int((((self.got - answer).abs() < 1) & wrong).sum()) < agreement * count
         ):
@@ -141,8 +142,8 @@ class Evidence:
         )
 
     def _fits(self, answer: Tensor, at: Any = ...) -> tuple[Tensor, Tensor]:
-        """Return where the output equals an answer within rounding, and where it is much nearer to that than to the
-        right one."""
+        """Return two bool tensors: where the output equals a candidate answer within rounding, and where it is also
+        much nearer to the candidate than to the right answer."""
         got, answer = self.got[at], answer[at]
         apart, same = (got - answer).abs(), (got == answer) | (got.isnan() & answer.isnan())
         close = (apart <= 2 * self.comparison.allowed[at] + self._rounding * answer.abs()) | same

@@ -62,9 +62,9 @@ def explain_failure(
 ) -> Detail:
     """Return why there is no answer, and where to look.
 
-    `message` comes from the submission's process or the judge; `line` and `text` are the line of the student's file (0
-    and "" if none is known), `constants` those that its kernel was compiled with, by name. `signal` is the number of
-    the signal that ended the process; `exited` says that the process ended itself.
+    `message` comes from the submission's process or the judge; `line` and `text` are number and text of a line of the
+    student's file (0 and "" if none is known). `constants` are those with which the kernel was compiled, by name.
+    `signal` is the number of the signal that ended the process; `exited` says that the process ended itself.
     """
     words = phrases_of(assignment).failures
     message = _unwrapped(message, words)
@@ -84,8 +84,8 @@ def explain_unreadable(assignment: Assignment, problem: Unreadable) -> Detail:
 def hinted(
     clues: Sequence[Clue], kind: FailureKind, message: str, text: str = "", known: Mapping[str, str] | None = None
 ) -> str | None:
-    """Return the hint of the first clue that fits a failure; None if none does. `known` fills places beside the clue's
-    own."""
+    """Return the hint of the first clue that fits a failure; None if none does. `known` are values for the hint's
+    placeholders, beside those that the clue's own patterns find."""
     for clue in clues:
         if kind in clue.kinds and (found := re.search(clue.message, message)):
             names = {**(known or {}), **_named(found)}
@@ -108,7 +108,7 @@ def _hint(
     assignment: Assignment, words: Failures, kind: FailureKind, message: str, text: str, constants: Mapping[str, str]
 ) -> str:
     named = {name: value for name, value in constants.items() if re.search(rf"\b{re.escape(name)}\b", text)}
-    # Arguments that equal 1 are among them.
+    # The constants include arguments that equal 1, which are no choice of the author's.
     others = {name: value for name, value in constants.items() if value != "1"} or constants
     known = {"signature": assignment.signature, "function": assignment.function, "constants": _here(named),
              "all": _here(others)}
@@ -138,7 +138,7 @@ def _crash(words: Failures, signal: int | None, exited: bool) -> str:
 
 
 def _unwrapped(message: str, words: Failures) -> str:
-    """Return the objection of a compiler or an allocator, without the text around it and without addresses."""
+    """Return the core of a message of a compiler or an allocator, without the text around it and without addresses."""
     message = re.sub(r" at 0x[0-9a-f]+(?=>)", "", message)
     if found := re.search(r"tried to allocate ([\d.]+ ?\w+)", message, re.IGNORECASE):
         return f"Out of memory: the call tried to allocate {found[1]}"

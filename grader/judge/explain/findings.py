@@ -1,4 +1,4 @@
-"""Sentences for what a simulator saw while kernels ran, and which of it fails a run by itself."""
+"""Messages for the findings of a simulator. Some findings fail a run by themselves."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ LARGEST_BLOCK = 1 << 20
 def explain_findings(
     assignment: Assignment, source: str, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess] = (),
 ) -> Detail | None:
-    """Return what fails a run whatever its answer is: an assertion that does not hold, an access outside a tensor,
-    programs that store different values to one element, an undefined operation that goes wrong. None if there is
-    nothing of these.
+    """Return the first failure that fails a run whatever its answer is: an assertion that does not hold, an access
+    outside a tensor, a misaligned access, programs that store different values to one element, an undefined operation
+    that goes wrong. None if there is no such finding.
 
     `source` is the student's file, `accesses` are its loads and stores.
     """
@@ -42,7 +42,7 @@ def explain_findings(
 def _failure(
     found: seen.Finding, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess], source: str, words: Phrases
 ) -> tuple[FailureKind, Hint] | None:
-    """Return the failure that a finding is by itself; None if it is none."""
+    """Return the failure that a finding is by itself, and its hint; None if the finding fails no run."""
     match found:
         case seen.Assertion():
             said = " ".join(found.message.split())
@@ -85,7 +85,8 @@ def _failure(
 
 
 def told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
-    """Return what a finding says beside a wrong answer."""
+    """Return the hint of a finding beside a wrong answer. `output` is the output to explain, None if no single one is
+    meant."""
     sights, line = words.sights, in_line(found.line)
     match found:
         case seen.Recast():
@@ -102,7 +103,7 @@ def told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
                 f"Compute from the inputs alone{even}. Where programs add to {output.name}, fill it with 0 before.")
             return Hint(said, look, "reads the output", guess=look)
         case seen.Unwritten():
-            # Of a shared tile that several steps load the lanes are those of one step.
+            # If several steps load a shared tile, `lanes` are those of one step alone.
             count = "elements" if found.space == "shared" else plural(found.lanes, "element")
             look = sights.unwritten_between.format(*found.stored) if found.stored else (
                 sights.unwritten_shared if found.space == "shared" else sights.unwritten)
@@ -110,7 +111,7 @@ def told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
                         f"{tensor_name(found.tensor, found.given, words)} that nothing has written.",
                         look, "reads unwritten memory")
         case seen.Overflow():
-            # Of these the width alone is known: they may be unsigned.
+            # Only the width of these types is known: the numbers may be unsigned.
             narrow = found.type in ("int8", "int16")
             held = f"what {found.type.removeprefix('int')} bits hold" if narrow else f"the range of {found.type}"
             return Hint(
@@ -135,8 +136,8 @@ def _race(found: seen.Race, words: Phrases) -> Hint:
 
 
 def undefined(found: seen.Undefined, words: Phrases, source: str = "") -> Hint:
-    """Return a hint at what a kernel leaves to chance: neither its language nor a GPU defines it, though one of them
-    may do it right."""
+    """Return a hint for undefined behaviour: neither the language nor a GPU promises the result, which may come out
+    right."""
     chance = words.closer(words.chances[found.what], found, source)
     first, other = (program(one, *found.programs) for one in [*found.programs, (0, 0, 0), (0, 0, 0)][:2])
     # Shared memory is a program's own.
@@ -148,8 +149,8 @@ def undefined(found: seen.Undefined, words: Phrases, source: str = "") -> Hint:
 
 
 def left_early(findings: Sequence[seen.Finding], words: Phrases) -> Hint | None:
-    """Return a hint for lanes that have ended before a barrier at which others wait: what comes after it is done
-    without them."""
+    """Return a hint for lanes that have ended before a barrier at which others wait, and so do no work after the
+    barrier; None if there are none."""
     line = _ended_before_barrier(findings)
     return None if line is None else Hint(
         words.sights.left_early.format(line=in_line(line)), words.sights.left_early_look, "left early", line)
@@ -198,12 +199,12 @@ def _outside(
     told_by = words.outside(source, found) if words.names.threads or any(_later(one, found) for one in here) else None
     hint = misplaced(here) or next(filter(None, (_by_itself(one, found) for one in here)), None) or (
         Hint(told_by.seen, told_by.look, "guard") if told_by else Hint("", _why_outside(found, here, source, words)))
-    # That a load has no mask is seen; which index it should compare is not.
+    # A hint that asks is a guess: a missing mask is seen, but not which index it should compare.
     return replace(hint, guess=hint.text) if "?" in hint.text else hint
 
 
 def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: str, words: Phrases) -> str:
-    """Return the hint that an access outside its tensor gives by itself."""
+    """Return the advice for an access outside its tensor from the finding alone, without its strides."""
     past, before = _sides(found)
     far, sights = max(past, before), words.sights
     if far > LARGEST_BLOCK:
@@ -215,7 +216,7 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: 
                       "bits wrapped around?", words)
     if not found.masked and sights.block_pointer and sights.block_pointer in source:
         return sights.block_pointer_look
-    # A matrix of one row has no row to tell an index by; the tile has.
+    # A matrix of one row does not show whether the kernel has an index of rows; a tile of two dimensions does.
     matrix = next((one.layout for one in here if one.layout.down and (len(one.access.tile) > 1 or not one.flat)), None)
     both = f"the index of the row with {matrix.down}, and that of the column with {matrix.across}" if matrix else ""
     every = prod(here[0].access.grid) if here else 0
@@ -236,7 +237,7 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: 
                       words)
     if found.lanes == found.active and (vector := next((one.layout for one in here if not one.layout.down), None)):
         return f"{vector.name} has one element for each of {vector.across}: does the index count these, or others?"
-    # What is known of tensors of three dimensions is no layout.
+    # Tensors of three dimensions have no known layout.
     flat = f"the offsets with {here[0].count}" if here else "the offsets with the right size, in each dimension"
     index = "" if here else " And is each index multiplied by the stride of its own dimension?"
     if matrix:
@@ -246,12 +247,12 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: 
 
 
 def _by_itself(one: TensorAccess, found: seen.OutOfBounds) -> Hint | None:
-    """Return a hint for what the places of an access show without its tensor."""
+    """Return a hint for vector accesses: an index that is multiplied twice, or a last group that is incomplete."""
     access, each = one.access, (one.access.tile or [1])[-1]
     if one.words.names.threads and each in SHARES and access.lanes[-2:] == [each**2, 1]:
         return one.hint("", f"Each thread moves {each} elements at once, and the next one begins {each**2} further on: "
                         f"the index of a vector counts vectors, and is multiplied by {each} before.", "vector")
-    # Where a group reaches outside, the place of its first element is known.
+    # An access past the end by less than a group is one of the last, incomplete group.
     (past, before), rest = _sides(found), one.layout.total % one.several
     if one.words.sights.several and rest and not before and past < one.several:
         return one.hint("", one.words.sights.several.format(count=one.several, rest=plural(rest, "element")), "groups")
@@ -259,8 +260,8 @@ def _by_itself(one: TensorAccess, found: seen.OutOfBounds) -> Hint | None:
 
 
 def _later(one: TensorAccess, found: seen.OutOfBounds) -> bool:
-    """Return whether an access reaches outside by what its loop adds: no first round does, or no lane is off where it
-    goes."""
+    """Return whether the loop of an access takes it outside: its first round stays inside, or its step is the extent of
+    a tile of which no lane is switched off in the last round."""
     access, first = one.access, one.access.model_copy(update={"times": 1}).end
     return access.times > 1 and ((first is not None and first <= found.elements) or any(
         size * (apart or 0) == abs(access.step or 0) and access.last[number] == size

@@ -1,4 +1,4 @@
-"""The joint effect of a call's launches and copies: what they leave unwritten, read too early, or take for another
+"""Hints from a call's launches and copies together: what they leave unwritten, read too early, or take for another
 tensor."""
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from grader.model.result import Detail
 from grader.plan.findings import MOST_ACCESSES, Overflow, Race, Recast, Undefined, Unwritten
 from grader.plan.plan import ITEM_BYTES, Copy, Launch, Pointer, filled, named
 
-# Findings that explain a wrong answer. A race may be what an offset that wrapped around comes to.
+# Findings that explain a wrong answer. An overflow comes before a race, since an offset that wrapped around may cause
+# one.
 BESIDE = (Recast, Unwritten, Overflow, Race)
 STRIDES = ("Neighbouring elements of a dimension lie as far apart as its stride says: is each index multiplied by the "
            "stride of its own dimension, which host code passes to the kernel?")
 
 
 def explain_unwritten(called: Called) -> Detail | None:
-    """Return the reason why a call cannot write its output; None where it can."""
+    """Return the reason why a call cannot write its output; None if it can."""
     out = called.output
     # A copy does not write its source.
     reaching = [one for one in called.operations if named(one) & called.outputs
@@ -57,8 +58,8 @@ def explain_unwritten(called: Called) -> Detail | None:
 
 
 def read_too_early(called: Called, found: Unwritten) -> Hint | None:
-    """Return a hint for a launch that reads a temporary which a fill sets in part, or to which only a later launch
-    stores."""
+    """Return a hint for a launch that reads a temporary that a fill sets in part, or that only a later launch
+    writes."""
     seen, names = called.ran.accesses, [called.plan.kernels[one.kernel].name for one in called.launches]
     read = {one.buffer for one in seen if (one.kernel, one.tensor) == (found.kernel, found.tensor)}
     stores = {one.kernel: one.access for one in seen if one.buffer in read and one.access != "load"}
@@ -80,8 +81,8 @@ def read_too_early(called: Called, found: Unwritten) -> Hint | None:
 
 
 def explain_copies(called: Called) -> Hint | None:
-    """Return a hint for copies that leave out a part of an output, or write a part twice. None where launches write to
-    the output as well."""
+    """Return a hint for copies that leave out a part of an output, or write a part twice. None if a launch takes the
+    output as well."""
     copies = [one for one in called.operations if isinstance(one, Copy) and one.target.buffer in called.outputs]
     if not copies or any(named(one) & called.outputs for one in called.launches):
         return None
@@ -103,7 +104,7 @@ def explain_copies(called: Called) -> Hint | None:
 
 
 def beside(called: Called) -> Hint | None:
-    """Return what was seen beside an answer and may explain it; None if that is nothing."""
+    """Return the hint of the first observation that may explain a wrong answer; None if there is none."""
     findings = called.ran.findings
     unwritten = [found for found in findings if isinstance(found, Unwritten)]
     early = next(filter(None, (read_too_early(called, found) for found in unwritten)), None) or next((
@@ -111,7 +112,7 @@ def beside(called: Called) -> Hint | None:
         and called.words.names.threads), None)
     kernels = [called.plan.kernels[one.kernel] for one in called.launches]
     passed = {name for kernel in kernels for name in frontends.of(kernel).argument_names(kernel)}
-    # Memory of a program's own may be read and never written because lanes have left.
+    # A program's own memory may stay unwritten because lanes have ended early.
     own = any(found.tensor and found.tensor not in passed for found in unwritten)
     return (early or (left_early(findings, called.words) if own else None)
             or next((told(found, called.assignment.output, called.words) for kind in BESIDE for found in findings
@@ -119,7 +120,7 @@ def beside(called: Called) -> Hint | None:
 
 
 def left_unread(called: Called) -> Hint | None:
-    """Return a hint for a temporary of which the kernels read fewer elements than they store."""
+    """Return a hint for a temporary if the kernels read fewer of its elements than they store."""
     copied = {one.source.buffer for one in called.operations if isinstance(one, Copy)}
     for number, buffer in enumerate(called.plan.buffers):
         seen = [one for one in called.ran.accesses if one.buffer == number]
@@ -140,8 +141,8 @@ def left_unread(called: Called) -> Hint | None:
 
 
 def read_while_added(called: Called) -> Hint | None:
-    """Return a hint for a load of what all programs of the same launch add to before it, which the load does not wait
-    for. None where programs may wait for each other."""
+    """Return a hint for a load of an element to which all programs of the same launch add in an earlier line: the load
+    does not wait for them. None for cooperative launches, whose programs may wait for each other."""
     words = called.words.sights
     waits = {called.plan.kernels[one.kernel].name for one in called.launches if one.cooperative}
     seen = [one for one in called.ran.accesses if one.kernel not in waits and one.grid != (1, 1, 1)]
@@ -173,7 +174,7 @@ def exchanged(called: Called) -> Hint | None:
 
 
 def not_contiguous(called: Called) -> Hint | None:
-    """Return a hint for a case of which a tensor is not contiguous."""
+    """Return a hint that names the case's first tensor that is not contiguous; None if all are."""
     for one in called.assignment.parameters:
         if not isinstance(one, Scalar) and one.name in called.case.strides:
             return Hint(f"In this case {one.name} is not contiguous: it has {_strides(one, called.case)}.", STRIDES,

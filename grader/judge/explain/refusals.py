@@ -1,4 +1,5 @@
-"""Host code that asks for what it cannot have, names that are missing because of it, and remarks that cost nothing."""
+"""Explanations of refusals, of files and names that are missing, and of kernels that a course refuses; remarks, which
+cost no points."""
 
 from __future__ import annotations
 
@@ -17,13 +18,13 @@ from grader.plan.findings import Finding, MaskedUsed, Undefined
 from grader.plan.messages import Absent, Refused, Skipped, Why
 
 MOST_LISTED = 6
-# Lines of a call after its first, and signs of it, at most.
+# Most lines of a call after its first, and most characters, that are read for the call's end.
 MOST_LINES, MOST_SIGNS = 8, 1_000
 
 
 def explain_refusal(assignment: Assignment, source: str, refused: Refused) -> Detail:
-    """Return what was asked in which line, why it is refused, and what to do instead. `source` is the student's
-    file."""
+    """Return what host code asked for, and in which line, why it is refused, and what to do instead. `source` is the
+    student's file."""
     wording = phrases_of(assignment).refusals[refused.why]
     asked = wording.asked.replace("{operator}", quoted(_called(refused.operator)))
     where = f"Line {refused.line}" if refused.line else "The function"
@@ -87,7 +88,7 @@ def explain_remarks(
     assignment: Assignment, skipped: Iterable[Skipped], findings: Iterable[Finding] = (), source: str = "",
 ) -> list[str]:
     """Return a sentence for each reason why statements were skipped, for each load that relies on masked lanes, and for
-    each operation that goes right by chance. `source` is the student's file."""
+    each undefined operation that comes out right. `source` is the student's file."""
     words = phrases_of(assignment)
     reasons: dict[tuple[Why, str], list[Skipped]] = {}
     for one in skipped:
@@ -106,11 +107,12 @@ def explain_remarks(
 
 
 def _masked(words: Phrases, source: str, line: int) -> str:
-    """Return a sentence about a load that relies on masked lanes: a block pointer takes no `other`."""
+    """Return a sentence about a load that relies on masked lanes. A load with a boundary check gets its own sentence,
+    since a block pointer takes no `other`."""
     checked = words.sights.bounds_checked
     text = "\n".join(source.splitlines()[line - 1:line + MOST_LINES])[:MOST_SIGNS] if line else ""
     depths = accumulate((sign == "(") - (sign == ")") for sign in text)
-    # The line's brackets end with the call.
+    # The call ends where its brackets close.
     end = next((at for at, (sign, depth) in enumerate(zip(text, depths, strict=True)) if sign == ")" and not depth),
                len(text))
     return words.sights.padded_remark if checked and checked in text[:end] else words.sights.masked_remark

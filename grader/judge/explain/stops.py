@@ -1,5 +1,5 @@
-"""The reasons why a call has no answer: what a planner, the rules of a plan (which ask for what no GPU of the target
-has), a simulator, a compiler or an executor said instead; and what is wrong with a timed call."""
+"""Explanations of calls without an answer: the stop of a planner, of the rules of a plan (such as a request for more
+than a GPU has), of a simulator, a compiler or an executor. Also of errors in a timed call."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ AGAIN = ("Timed calls are like all others: new values, at the sizes of their cas
 def explain_stop(assignment: Assignment, source: str, stop: Stop) -> Detail:
     """Return why there is no answer, and where to look. `source` is the student's file.
 
-    A stop tells about the file, and the kind is "needs_gpu" where only a GPU can tell. It is never a failure of the
-    grader's: a confined process, which may say anything, has no word for those.
+    A stop is a fact about the file; its kind is "needs_gpu" if only a GPU can judge the file. A stop is never a failure
+    of the grader's: a hostile process can send any message, so no message stands for such a failure.
     """
     match stop:
         case Refused():
@@ -98,7 +98,8 @@ def _cannot(assignment: Assignment, source: str, cannot: CannotSimulate) -> Deta
 
 
 def explain_slow(assignment: Assignment, source: str, exhausted: Exhausted, case: str, seconds: float) -> Detail:
-    """Explain a case that may only be too long for the simulator, since another one took it so many seconds."""
+    """Explain a time-out of the simulator that proves nothing: another `case` took `seconds`, so this one may just be
+    long."""
     return Detail(
         kind="needs_gpu", place=place(assignment, source, exhausted.line),
         message=f"The simulator did not finish the kernel {quoted(exhausted.kernel)} in time. As {case} took "
@@ -150,7 +151,7 @@ def _problem(assignment: Assignment, source: str, problem: rules.Problem) -> Det
 
 
 def _asked(problem: rules.Problem, phrases: Phrases, assignment: Assignment) -> tuple[str, str]:
-    """Return what is asked for and what there is; and what to do instead."""
+    """Return a message, with what is asked for and what there is, and a hint."""
     line, words, own = in_line(problem.line), phrases.calls, phrases.names.own_unnamed
     given = written_name(
         assignment, problem.given) if isinstance(problem, rules.BeyondBuffer | rules.HostMemory) else ""

@@ -1,4 +1,5 @@
-"""One message and one hint for an assignment, from the evidence that most of its checks share."""
+"""One message and one hint for an assignment, from the evidence that many of its checks share, or else from its first
+failure."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from grader.model.parameters import extents
 from grader.model.result import CheckResult, Detail, decisive
 from grader.model.verdicts import UNJUDGED, VERDICT_OF_KIND, VERDICTS, FailureKind
 
-# Share of the failed cases that must show a pattern before it speaks for all: a few cases show one by chance.
+# Share of the failed cases that must show a pattern before the pattern stands for all: a few cases show one by chance.
 RECOGNISED_SHARE = 1 / 3
 # Fewer cases than this have something in common by chance.
 FEWEST_CASES = 3
-# A claim about a word of the cases' names, such as -extreme, needs so many cases that failed, and so many of more than
-# one element that passed.
+# Fewest failed cases, and fewest passed cases of more than one element, for a claim about a word of the cases' names,
+# such as -extreme.
 FEWEST = 2
 # Failures that have nothing to do with the sizes of a case.
 SAID_ONCE = frozenset({"policy", "compile_error", "import_error", "not_attempted"})
@@ -32,8 +33,8 @@ THOSE = "exactly those where"
 @dataclass(frozen=True)
 class Summary:
     """The message of an assignment. `guess` is the end of the hint that follows from no evidence. `common` is what
-    failed cases have in common, `shown` is the one that the message cites; where both are empty, the message says all.
-    """
+    failed cases have in common, `shown` is the check that the message cites; if both are empty, the message says
+    all."""
 
     message: str
     hint: str = ""
@@ -44,7 +45,7 @@ class Summary:
 
 def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> Summary:
     """Return one message and one hint for an assignment, from the public checks that decide its verdict. Students read
-    both: of hidden checks they tell what `grader.model.hidden` allows."""
+    both, so they say about hidden checks only what `grader.model.hidden` allows."""
     said = _explain(assignment, [check for check in checks if not check.hidden])
     message, hint = in_words(checks)
     return replace(said, message=f"{said.message} {message}".strip(), hint=said.hint or hint)
@@ -64,7 +65,7 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
         return Summary(
             f"{unjudged} of {plural(len(cases), 'case')} can be judged {judged}; first {first.case}: "
             f"{detail.message}", detail.hint)
-    # Where the grader failed, the sizes of its cases tell nothing, and may not even be known.
+    # If the grader failed, the sizes of its cases say nothing, and may not even be known.
     alone = verdict in UNJUDGED or first.stage != "case"
     if alone or any(c.outcome == "not_run" for c in cases):
         return Summary(detail.message, detail.hint)
@@ -76,7 +77,7 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
     shown, telling, sure = _speaker(failed, deciding)
     common = _counted(failed, deciding, cases)
     kind = _detail(shown).kind
-    # Of what is left to chance only some cases are looked at twice.
+    # Undefined behaviour is sought in some cases only, so sizes say nothing about it.
     matters = (_is_answer(kind) and kind != "undefined") or kind in OUTSIDE
     if matters and (where := in_common(assignment, failed, passed, blocks=not sure)):
         common += f", {where}"
@@ -85,20 +86,21 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
 
 
 def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> tuple[CheckResult, Detail, bool]:
-    """Return the check to cite, the detail whose hint is for all, and whether the hint names a cause.
+    """Return the check to cite, the detail whose hint stands for all, and whether that hint names a cause.
 
-    A cause that most cases show speaks for all of them, also for those that fail in another way.
+    A pattern that RECOGNISED_SHARE of the cases show stands for all failed cases, also for those that fail in another
+    way.
     """
     if not _speaks(deciding[0]):
-        # Sizes of 1 are constants, and may fail in a way of their own.
+        # Sizes of 1 are compiled as constants, so their cases may fail in a way of their own.
         alike = [c for c in deciding if _detail(c).kind == _detail(deciding[0]).kind == "compile_error"] or deciding[:1]
         messages = Counter(_detail(c).message for c in alike)
         shown = max(alike, key=lambda c: messages[_detail(c).message])
         return shown, _detail(shown), False
     answered = [c for c in failed if _speaks(c)]
-    # One element fits many patterns, and so shows none.
+    # A case of one element fits many patterns, and so shows none.
     voters = [c for c in answered if max(c.sizes.values()) > 1 and _detail(c).total != 1] or answered
-    # What an access outside of its tensor shows says more than what wrong answers beside it look like.
+    # An access outside its tensor says more than the looks of other cases' wrong answers.
     pattern = _recognised([c for c in voters if c in deciding], strong=True) or _recognised(voters)
     if pattern:
         telling = [c for c in voters if pattern in _patterns(c)]
@@ -112,7 +114,7 @@ def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> 
         other = _detail(telling[0])
         if other.hint:
             said = f"In {telling[0].case}: {other.hint}"
-            # A hint that is a guess as a whole goes as a whole where a change is proved.
+            # If the whole hint is a guess, the added words are part of it: a proved change replaces all of the hint.
             other = other.model_copy(update={"hint": said, "guess": said if other.guess == other.hint else other.guess})
         return shown, other, pattern not in WEAK
     # A case of one element shows least about how far a load or store reaches. A mistake that is known to give an answer
@@ -125,7 +127,7 @@ def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> 
 
 
 def _recognised(voters: Sequence[CheckResult], *, strong: bool = False) -> str:
-    """Return the pattern that speaks for all, "" if none does. `strong`: no weak one."""
+    """Return the pattern that stands for all cases, "" if there is none. `strong`: weak patterns do not count."""
     patterns = Counter(pattern for c in voters for pattern in _patterns(c))
     named = Counter({pattern: count for pattern, count in patterns.items() if pattern not in WEAK})
     for pattern, count in (named if strong else named or patterns).most_common(1):
@@ -151,14 +153,13 @@ def _detail(check: CheckResult) -> Detail:
 
 
 def _patterns(check: CheckResult) -> list[str]:
-    """Return the patterns that a case shows, the most telling first: several where the case does not tell them
-    apart."""
+    """Return the patterns that a case shows, the most telling first: several if the case does not distinguish them."""
     detail = _detail(check)
     return detail.fits or ([detail.pattern] if detail.pattern not in ("", UNKNOWN) else [])
 
 
 def _speaks(check: CheckResult) -> bool:
-    """Return whether a failure depends on what a kernel computes where."""
+    """Return whether a failure shows what a kernel computes, or where it loads and stores."""
     kind = _detail(check).kind
     return _is_answer(kind) or kind == "out_of_bounds"
 
@@ -171,14 +172,14 @@ def in_common(
     assignment: Assignment, failed: Sequence[CheckResult], passed: Sequence[CheckResult], *, blocks: bool
 ) -> str:
     """Return the simplest condition that every failed case meets and no passed one: "exactly those where M and N
-    differ". "" where there is none. `blocks`: how sizes compare with those of blocks may be one."""
+    differ". "" where there is none. With `blocks`, a condition may compare sizes with the sizes of blocks."""
     cases = [*failed, *passed]
     if not any(max(c.sizes.values(), default=0) > 1 for c in passed) or len(cases) < FEWEST_CASES:
         return ""
     separating = [number < len(failed) for number in range(len(cases))]
     conditions = _conditions(assignment, cases, len(failed), blocks)
     fit = [(said, block) for said, block, met in conditions if met == separating]
-    # Of several blocks that fit the cases alone cannot tell which it is.
+    # If several blocks fit, the cases do not show which one matters.
     sizes = [block for said, block in fit if said == fit[0][0]]
     return fit[0][0].replace("{}", f"{sizes[0]:,}" if len(sizes) == 1 else "a block") if fit else ""
 
@@ -186,8 +187,9 @@ def in_common(
 def _conditions(
     assignment: Assignment, cases: Sequence[CheckResult], failed: int, blocks: bool
 ) -> Iterator[tuple[str, int, list[bool]]]:
-    """Yield conditions, each with a block in them, and which cases meet them; the first `failed` have failed."""
-    # What kernels are not told decides nothing.
+    """Yield conditions: the words, the block in them (0 for none), and for each case whether it meets the condition.
+    The first `failed` cases have failed."""
+    # A size that kernels do not get decides nothing.
     names = [name for name in cases[0].sizes if all(c.told is None or name in c.told for c in cases[:failed])]
     passed = cases[failed:]
     enough = min(failed, sum(max(c.sizes.values()) > 1 for c in passed)) >= FEWEST
@@ -202,7 +204,7 @@ def _conditions(
     rests = {(name, block): [c.sizes[name] % block > 0 for c in cases] for name in names
              for block in (*theirs, 2, 4, 8)}
     telling = {name for (name, _), rest in rests.items() if all(rest[:failed]) and not any(rest[failed:])}
-    # Of several sizes each may decide it alone, whatever it is divided by.
+    # If several sizes separate the cases, each alone may decide, whatever it is divided by.
     some, those = sorted(telling) or names, "in each of which" if len(telling) > 1 else THOSE
     for block in theirs if names else ():
         yield (f"{those} {some[0] if len(telling) == 1 else 'a size'} is not a multiple of {{}}", block,

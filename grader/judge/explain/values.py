@@ -1,8 +1,8 @@
-"""The explanation of a wrong answer by what it equals and where it is wrong: mistakes that its assignment knows, then
-facts.
+"""Explanation of a wrong answer by its values and by the places where it is wrong: mistakes that its assignment knows,
+then facts.
 
-A fact says what was seen, for all wrong elements that it speaks of, and then asks where it may come from. One of few
-elements, or one that many answers show, is none.
+A fact says what was seen, for all wrong elements that it speaks of, and then asks where it may come from. A claim about
+few elements, or one that many answers fit, is no fact.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from grader.model.assignment import Assignment, Mistake
 
 EXACT_AGREEMENT = 0.9999
 """Share of the wrong elements that a mistake must account for, so that two mistakes that differ in the last few
-elements are told apart. Sums in float16 and bytes are exempt: float16 differs here and there with the order of a sum,
-and kernels round bytes or cut them off."""
+elements are distinguished. Sums in float16 and bytes are exempt: float16 differs here and there with the order of a
+sum, and kernels round bytes or cut them off."""
 
 BYTES = ("A byte holds no fraction and nothing beyond 255: are sums and products in a larger type, "
          "and numbers between 0 and 1 multiplied by 255?")
@@ -55,16 +55,16 @@ OF_RIGHT: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
 )
 
 
-# Pairs of mistakes that are tried, and elements of an answer that they are tried on, at most.
+# Most mistakes whose pairs are tried, and most elements of an answer on which they are tried.
 MOST_MISTAKES, MOST_PAIRED = 24, 1 << 14
 
 
 def known_mistakes(assignment: Assignment, evidence: Evidence) -> list[Mistake]:
-    """Return the mistakes whose answer the output equals where the right answer does not, one of each name.
+    """Return the known mistakes whose answer accounts for the wrong output, one of each name.
 
-    The list is empty for an output of one element, which equals anything.
+    The list is empty for an output of one element, which any mistake may fit.
     """
-    # Bytes are 0 for many reasons.
+    # Bytes that are all 0 have many causes.
     if evidence.count == 0 or evidence.got.numel() == 1 or (
             evidence.dtype == torch.uint8 and not bool(evidence.got[evidence.wrong].any())):
         return []
@@ -73,7 +73,7 @@ def known_mistakes(assignment: Assignment, evidence: Evidence) -> list[Mistake]:
     for mistake in assignment.mistakes:
         takes = inspect.signature(mistake.answer).parameters
         answered = {evidence.output: evidence.comparison.got} if evidence.output in takes else {}
-        # One that is made to fit says less than one before it that fits by itself.
+        # A mistake that takes the output fits more easily: it says less than an earlier one that fits without.
         if mistake.name in fitting or (answered and fitting):
             continue
         answer = mistake.answer(**{**evidence.inputs, **answered})
@@ -83,9 +83,9 @@ def known_mistakes(assignment: Assignment, evidence: Evidence) -> list[Mistake]:
 
 
 def known_pair(assignment: Assignment, evidence: Evidence) -> tuple[Mistake, Mistake] | None:
-    """Return the one pair of known mistakes that together give the answer which no mistake gives alone: each changes
-    what the other has left, by as much or as many times, also of what a tensor was then added to. None for several
-    pairs, and for an output of one element."""
+    """Return the only pair of known mistakes that together account for the output: their differences from the right
+    answer add up, or their factors multiply, also where a tensor is added afterwards. None if several pairs do, for an
+    output of one element or of more than MOST_PAIRED, and for one that is no float or has to be exact."""
     if not evidence.dtype.is_floating_point or evidence.exact or not 1 < evidence.got.numel() <= MOST_PAIRED:
         return None
     right, answers = evidence.expected, list[tuple[Mistake, Tensor]]()
@@ -115,7 +115,7 @@ def explain_values(evidence: Evidence) -> Hint | None:
 def _values(evidence: Evidence) -> Hint | None:
     got, right = evidence.got[evidence.wrong], evidence.expected[evidence.wrong]
     if evidence.dtype == torch.bool:
-        # Each wrong one is the opposite of the right one.
+        # A wrong bool is always the opposite of the right one.
         return None
     if not bool(got.any()):
         every = "Every" if evidence.count == evidence.got.numel() else "Every wrong"
@@ -144,7 +144,8 @@ def _values(evidence: Evidence) -> Hint | None:
 
 
 def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
-    """Yield what every value may be, or a sentence; where that may come from, and the answer that it would be."""
+    """Yield candidate answers: words for what every wrong value is, or a whole sentence; a question about the cause;
+    and the answer, of the output's shape."""
     right, x = evidence.expected, evidence.inputs.get(evidence.output)
     if x is not None:
         yield (f"the right answer to zeros in place of {evidence.output}", UPDATED.format(evidence.output),
@@ -162,7 +163,7 @@ def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
         if x.shape == right.shape[right.ndim - x.ndim:]:
             yield f"{name} itself", LOADED, x.expand_as(right)
             yield f"the right one times {name}", f"Is {name} multiplied once too often?", right * x
-    # One difference or factor for all elements, or a factor for those of each row. Bytes that are nearly right fit any.
+    # One difference or factor for all elements, or a factor for each row. Bytes that are nearly right fit any factor.
     known = evidence.finite & (evidence.comparison.wrong | (right != 0))
     got, among = (torch.where(known, one, 0.0) for one in (evidence.got, right))
     for dims, of in (((*range(right.ndim),), "all elements"), ((-1,), "a row")) if (
@@ -175,7 +176,7 @@ def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
         elif right.ndim == 2 and right.shape[1] >= ENOUGH and right.shape[0] > 1:
             yield "Each row is off by a constant factor of its own.", FOR_ALL.format(of), factor * right
     for name, x in evidence.tensors.items():
-        # An oracle takes no other signs of indices.
+        # An oracle takes no indices of another sign.
         if evidence.inputs[name].dtype.is_floating_point:
             for sign, changed in (("without its", x.abs()), ("with the other", -x)):
                 yield (f"the right answer to {name} {sign} sign", MINUS,
@@ -183,8 +184,8 @@ def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
 
 
 def _where(evidence: Evidence) -> Hint | None:
-    """Return what the wrong elements have in common that no right one shares; None if it is nothing known. Of an answer
-    that is NaN or infinite these elements alone are looked at."""
+    """Return what the wrong elements have in common and the right ones have not; None if that is nothing known. If most
+    wrong elements are NaN or infinite, only these count as wrong."""
     wrong = evidence.wrong & ~evidence.finite if evidence.broken else evidence.wrong
     right = ~wrong & evidence.written
     state = "Wrong exactly"
@@ -205,7 +206,7 @@ def _where(evidence: Evidence) -> Hint | None:
             rest = signed[right & (signed < least)]
             if int(right.sum()) - len(rest) > most:
                 continue
-            # What is multiplied after exp overflows before 88.
+            # The bound is below 88, since a product after exp overflows sooner.
             if evidence.broken and evidence.exponential and least >= 84:
                 beyond = "above" if side == "positive" else "below"
                 return Hint(f"{state} where {name} is far {beyond} 0.", OVER, pattern="not finite")

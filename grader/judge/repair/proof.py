@@ -1,4 +1,4 @@
-"""Proof that an edited file is right: the judge's own word, on new contents, at the public sizes and at others."""
+"""Proof that an edited file is right: the judge's own verdict, on new contents, at the public sizes and at others."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from grader.model.parameters import Scalar
 from grader.model.submission import Source
 from grader.plan.plan import Plan
 
-# A loop that takes one tile, or a block that covers a row, is right up to some size.
+# A long size: a loop that takes one tile, or a block that covers a row, is right up to some size.
 LONG = 4096
 SMALL = 90
 FEW = (1, 5)
-# Some blocks in two directions: what is split by one size may be wrong where another one is long, too.
+# Sizes of some blocks in two directions: work that is split by one size may be wrong if another one is long, too.
 BLOCKS = (130, 190)
 
 
 class Proof(NamedTuple):
-    """The number of cases that the judge finds right, and whether a simulator has looked at all that only a GPU
+    """The number of cases that the judge finds right, and whether a simulator has sampled all cases that only a GPU
     runs."""
 
     cases: int
@@ -35,15 +35,15 @@ class Proof(NamedTuple):
 
 
 def proved(prepared: Prepared, case: Case, text: str) -> Proof | None:
-    """Return the proof of this text as the file; None if a case fails, or one that only a GPU runs where a simulator
-    looks at it. `case` has failed before. Hidden cases take no part: a proof would tell of them. Raises
-    InfrastructureError."""
+    """Return the proof that `text` is a right file; None if a case fails, has no plan, or shows an error in a sample of
+    sizes that only a GPU runs. `case` failed with the student's file. Hidden cases take no part: a proof would reveal
+    them. Raises InfrastructureError."""
     task = prepared.task
     small = task.assignment.cases_for("cpu")
     public = [one for one in small if not one.hidden]
     large = [one for one in task.assignment.cases if not one.hidden and one not in small]
     seed = hashlib.blake2b(b"proof", key=task.seed[:64], digest_size=16).digest()
-    # The one that has failed first, since most that fail do so there.
+    # The failed case first, since most wrong edits fail there.
     cases = (case, *(one for one in public if one != case), *fresh(task.assignment, case, random.Random(seed)))
     assignment = task.assignment.model_copy(update={"cases": (*cases, *large), "timed": ()})
     tried = Prepared(replace(task, assignment=assignment, seed=seed, device="cpu",
@@ -62,8 +62,9 @@ def proved(prepared: Prepared, case: Case, text: str) -> Proof | None:
 
 
 def fresh(assignment: Assignment, case: Case, drawn: random.Random) -> list[Case]:
-    """Return cases of other sizes: small ones, one of some blocks, and for each size one in which it is long. A size
-    that has choices keeps to them, sizes fit each other, and no tensor is empty."""
+    """Return cases of other sizes: small ones, one of some blocks, and for each size one in which that size is long. A
+    size with choices takes one of them. Cases whose sizes do not fit each other, or in which a tensor is empty, are
+    left out."""
     names = list(case.sizes)
     sizes = [{name: drawn.randint(2, SMALL) for name in names} for _ in range(2)]
     sizes.append({name: drawn.randint(*(BLOCKS if name in names[-2:] else FEW)) for name in names})
@@ -79,7 +80,8 @@ def fresh(assignment: Assignment, case: Case, drawn: random.Random) -> list[Case
 
 
 def _laid_out(assignment: Assignment, case: Case) -> bool:
-    """Return whether no tensor is empty, and no two elements share memory by the strides of a case of other sizes."""
+    """Return whether no tensor is empty, and the case's strides, made for other sizes, let no two elements share
+    memory."""
     for tensor in (p for p in assignment.parameters if not isinstance(p, Scalar)):
         shape = shape_of(tensor, case)
         try:

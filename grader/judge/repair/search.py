@@ -1,4 +1,4 @@
-"""The search for an edit that makes every case right."""
+"""Search for an edit that makes every case right."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MENDED = ("wrong_answer", "runtime_error")
 
 @dataclass(frozen=True)
 class Pace:
-    """The number of edits to try: `first` together, then ever more, up to `most`; `after` the first that was proved;
-    and `share` of those that a course allows."""
+    """Numbers of edits to try: `first` together, then twice as many each time, up to `most` together; `after` more once
+    one is proved; and the `share` of those that a course allows."""
 
     first: int
     most: int
@@ -35,15 +35,16 @@ class Pace:
 
 
 # A process takes as long to start as two files to be planned, and most searches end early. A better change may follow
-# the first that is proved: one that is likelier comes earlier, so not many more are tried.
+# the first that is proved. Likelier changes come earlier, so only a few more are tried.
 PLANNED = Pace(first=15, most=MOST_EDITED, after=15, share=1)
 # A file takes a second to be built, and two are built side by side.
 BUILT = Pace(first=2, most=2, after=4, share=1 / 10)
 
-# All processes of a search together, builds and proofs included. It bounds hostile files alone: honest ones end by the
-# number of edits, so that the same file gets the same hint, on a busy machine as well.
+# Processor seconds of a search, of all its processes, builds and proofs included. This bound ends the search for
+# hostile files alone. For honest ones the number of edits does, so that the same file gets the same hint, on a busy
+# machine as well.
 PROCESSOR_SECONDS = 60.0
-# A file that waits uses no processor.
+# Seconds of wall time, since a file that waits uses no processor.
 MOST_SECONDS = 180
 # A file may be made so that many edits pass a case, and each proof takes as long as ten trials.
 MOST_PROOFS = 8
@@ -51,7 +52,7 @@ MOST_LINES = 16
 # A file that ends planners, or hangs in them, delays the whole class.
 MOST_LOST = 2
 UNTRIED = " Not all large sizes were tried here."
-# Of changes that weigh nearly the same, none is told as if it were the only one.
+# Changes whose weights differ by at most this are reported together, since none is the only one.
 NEARLY = 0.5
 
 
@@ -85,7 +86,7 @@ def repaired(
 ) -> Repair | None:
     """Return a change of a wrong file that makes every case right; None if there is none among those tried, or nothing
     to mend. `checks` are the outcomes of the task. `progress` is called with the number of edits that were tried, and
-    how many there are at most. The caller has judged the task. Raises InfrastructureError."""
+    with their largest number. The caller has judged the task. Raises InfrastructureError."""
     task, hints = prepared.task, prepared.task.course.hints
     front_end = by_suffix(task.assignment.suffix)
     case = failed_case(prepared, checks)
@@ -106,8 +107,8 @@ def repaired(
 
 
 def failed_case(prepared: Prepared, checks: Sequence[CheckResult]) -> Case | None:
-    """Return the smallest public case that failed and that a simulator can run; those with a size of 1 hide most, and
-    come last. None if the verdict is not one that an edit can mend."""
+    """Return the smallest public case that failed and that a simulator can run. Cases with a size of 1 hide most
+    errors, and come last. None if the verdict is not one that an edit can mend."""
     if decisive(checks)[0] not in MENDED:
         return None
     failed = {check.case for check in checks if check.stage == "case" and check.outcome == "failed"}

@@ -1,4 +1,4 @@
-"""Edited files on trial: whether one case comes out right, at the least cost. A pass proves nothing yet."""
+"""Trials of edited files: a cheap test whether one case comes out right. A pass proves nothing yet."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from grader.plan.messages import (
 )
 from grader.plan.plan import Malformed, Plan, read_plan
 
-# Processor time to plan a file. An honest one takes some ten milliseconds.
+# Processor seconds to plan a file. An honest file takes some ten milliseconds.
 FILE_SECONDS = 1.0
-# Element operations of a call: what a small case takes, many times over. It is these that end a loop without end, since
-# a clock would end it elsewhere the next time.
+# Element operations of a call: many times what a small case takes. They end an endless loop, since a clock would end it
+# elsewhere the next time.
 OPERATIONS = 200_000_000
 CALL_SECONDS = 20.0
-# For a request, and more for each of its files.
+# Seconds for a request, and more for each of its files.
 REQUEST_SECONDS, MORE_SECONDS = 8.0, 0.5
 EDIT_BYTES = 16 << 20
 LIST_SECONDS = 10.0
@@ -49,7 +49,7 @@ LIST_SECONDS = 10.0
 
 class Trial:
     """A trial of edited files of a task on `case`, on the same contents each time. `lost` counts the planners that
-    files have ended, or kept from answering. `end` ends its processes."""
+    files have ended, or kept from answering. `end` ends the simulator."""
 
     def __init__(self, prepared: Prepared, case: Case) -> None:
         task = prepared.task
@@ -61,8 +61,8 @@ class Trial:
         self._simulation = Simulation(prepared.preparing, operations=OPERATIONS, seconds=CALL_SECONDS)
 
     def edits(self, lines: Sequence[int] = ()) -> list[Edit]:
-        """Return the edits of the student's file, those to try first in front. `lines` are those that evidence names.
-        Raises InfrastructureError."""
+        """Return the edits of the student's file, in the order in which to try them. `lines` are the lines that
+        evidence names. Raises InfrastructureError."""
         source, result = memory_file(contents=self._task.text.encode()), memory_file(EDIT_BYTES)
         try:
             reply = self._asked(
@@ -116,7 +116,7 @@ class Trial:
     def _asked(
         self, request: ListEdits | PlanEdited, files: list[int], seconds: float
     ) -> Listed | PlannedEdited | Lost:
-        """Return the answer of a planner that has ended when this returns."""
+        """Send a request to a planner and return its reply. The planner has ended when this returns."""
         with self._preparing.station.turn:
             reply = ask_once(
                 lambda: self._preparing.start("planner"), request, EDITING_REPLY, files, seconds=seconds)

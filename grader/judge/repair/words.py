@@ -1,4 +1,4 @@
-"""The words for changes that make every case right: a student is never told that they are the mistake."""
+"""Sentences about changes that make every case right. They never state that a change is the mistake."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ _ADDED = ("before", "after")
 
 
 def line_of(text: str, edits: Sequence[Edit]) -> int:
-    """Return the line to look at, the first of the best edit; 0 where edits of several places are as good."""
+    """Return the line to look at, the first of the best edit; 0 if edits in more than MOST_PLACES places are as
+    good."""
     return edits[0].line if len({_place(text, edit) for edit in edits}) <= MOST_PLACES else 0
 
 
 def told(text: str, edits: Sequence[Edit], level: Level, words: Mapping[EditKind, str]) -> str:
-    """Return a sentence about edits of a file that were proved, which are as good as each other, the best first. Where
-    the level tells the edit itself, it is shown beside the sentence."""
+    """Return a sentence about edits of a file that were proved, which are as good as each other, the best first. At the
+    level "edit", the report shows the edit beside the sentence."""
     best = edits[0]
     kinds: dict[tuple[tuple[int, ...], str], EditKind] = {}
     for edit in edits:

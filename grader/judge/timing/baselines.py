@@ -1,4 +1,5 @@
-"""The baselines of all assignments on one device, in their own executor, which never runs a submission's kernels."""
+"""Baselines on one device, in an executor of their own, which never runs a submission's kernels. Baselines of
+assignments whose inputs lie on the host are loaded into the submission's executor instead."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from grader.model.catalogue import baseline_source
 from grader.model.parameters import Scalar, Value
 
 EAGER, COMPILED = "eager", "compiled"
-# The first call of torch.compile takes seconds, so this is run ahead.
+# The first call of torch.compile takes seconds, so this file is run ahead.
 FIRST_COMPILED = b"""
 import torch
 
@@ -31,12 +32,12 @@ def nothing():
 
 
 class Baselines:
-    """A lane's baselines. Each is compiled once, and the folder `cache` keeps it for the next lane. The slow first
-    start runs in the background.
+    """A lane's baselines. The folder `cache` retains compiled baselines for the next lane. The slow first start runs in
+    the background.
 
-    `drift` holds their earlier times, also of earlier executors. By the names of assignment and case, `counts` is the
-    number of baseline calls in a replay, and `compiled` the seconds a call of the compiled baseline. Until
-    `warm_until` (time.monotonic) a power-bound device keeps its pace.
+    `drift` holds the baselines' earlier times, also those in earlier executors. By the names of assignment and case,
+    `counts` is the number of baseline calls in a replay, and `compiled` the seconds a call of the compiled baseline.
+    Until `warm_until` (time.monotonic) a power-bound device keeps its pace.
     """
 
     def __init__(self, cache: Path) -> None:
@@ -95,7 +96,7 @@ def load_baseline(executor: Executor, assignment: Assignment, case: Case, functi
 
 
 def scalars(assignment: Assignment, case: Case) -> dict[str, Value]:
-    """Return the numbers that a baseline is given: always the same, since they are compiled into it."""
+    """Return the scalars of a baseline: always the same, since they are compiled into the baseline."""
     distributions = {} if assignment.distributions is None else assignment.distributions(case)
     return {one.name: middle(distributions[one.name], case.sizes)
             for one in assignment.parameters if isinstance(one, Scalar) and one.name in distributions}

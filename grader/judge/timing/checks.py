@@ -1,4 +1,4 @@
-"""Checks of many slots' answers at secret places; the right values there are kept from before the calls."""
+"""Checks of many slots' answers at secret places, against copies of inputs that are made before the calls."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Laid:
 
 
 class Checks:
-    """Checks of slots' answers, made before the calls, from the slots' `inputs`, which `laid` describes as flat memory;
-    `doubtful` comes after."""
+    """Checks of slots' answers. They are made before the calls, from the slots' `inputs`; `laid` are the inputs as flat
+    memory, which must not change. `doubtful` is for after the calls."""
 
     def __init__(
         self, assignment: Assignment, case: Case, inputs: Sequence[Inputs], laid: Sequence[Laid],
@@ -81,7 +81,7 @@ def _checks_of(
         if check is not None:
             yield check
         for view in views:
-            # Few rows of a cache may change, and one that is left as it was holds no poison.
+            # A call may update few rows of a cache, and a row that is left as it was holds no poison.
             if check is None or isinstance(view.output, Update):
                 yield whole_check(view, inputs, generator, WHOLE_BYTES if check is None else SOME_BYTES)
 

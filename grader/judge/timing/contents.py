@@ -1,4 +1,5 @@
-"""Contents of tensors on a device, for many slots at once: drawn from secret keys, from which they can be had again."""
+"""Contents of tensors on a device, for many slots at once: drawn from secret keys, from which they can be drawn
+again."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from grader.plan.plan import spanned
 
 @dataclass(frozen=True)
 class _Filled:
-    """A tensor in all slots: `pieces` are its own, `starts` (int64) their first elements in flat `memory`."""
+    """A tensor in all slots: one of `pieces` for each slot, and `starts` (int64), the indices of their first elements
+    in flat `memory`."""
 
     distribution: Distribution
     pieces: Sequence[Piece]
@@ -33,7 +35,7 @@ class _Filled:
 
 
 class SlotContents:
-    """The contents of the tensors of `pieces`, which has each one's pieces in all slots by the name of the
+    """The contents of tensors in all slots. `pieces` has a tensor's pieces, one for each slot, by the name of the
     parameter."""
 
     def __init__(
@@ -47,7 +49,7 @@ class SlotContents:
         self._fused = fused
         self._sizes = case.sizes
         self._generator = generator
-        # Seeded anew for each tensor that no kernel draws.
+        # This generator is seeded anew for each tensor that no kernel draws.
         self._own = torch.Generator(generator.device)
         self._filled = {
             name: _Filled(distributions[name], own, _flat(own), torch.tensor(
@@ -59,7 +61,7 @@ class SlotContents:
         self._partners: dict[str, Tensor] = {}
 
     def laid(self, names: Sequence[str]) -> list[Laid]:
-        """Return where these tensors lie, as bits."""
+        """Return these tensors in all slots, as whole numbers in flat memory."""
         return [Laid(one.memory.view(POISON[one.memory.dtype][0]), one.starts,
                      spanned(one.shape, one.pieces[0].tensor.stride()))
                 for one in (self._filled[name] for name in names)]
@@ -71,7 +73,7 @@ class SlotContents:
         self._partners = partner_tables(distributions, shapes, count, self._generator)
         for name, one in self._filled.items():
             self._keys[name] = [secrets.randbits(64) - (1 << 63) for _ in range(count)]
-            # Before any kernel begins, whose end a copy to the device would wait for.
+            # Copied before any kernel begins, since a copy to the device waits for running kernels.
             self._on_device[name] = torch.tensor(self._keys[name], device=self._generator.device)
             if isinstance(one.distribution, Spread) and self._by_kernel(one):
                 self._tables[name] = tables(

@@ -57,8 +57,8 @@ class Neighbour:
 class Snapshot:
     """The state of a device at one moment. None: the driver does not say.
 
-    Clocks are in MHz, power in watts. `reasons` are those for lower clocks. `neighbours` is None if our own processes
-    cannot be told apart. `unavailable` says why nothing at all could be read, else it is "".
+    Clocks are in MHz, power in watts. `reasons` are reasons for lower clocks. `neighbours` is None if our own processes
+    cannot be distinguished from others. `unavailable` is the reason why nothing at all could be read, else "".
     """
 
     unavailable: str = ""
@@ -131,7 +131,7 @@ def driver_version() -> str:
 
 def uuid_of(device: int = 0) -> str:
     """Return NVML's name for a CUDA device, which does not depend on CUDA_VISIBLE_DEVICES."""
-    # Here because commands that time nothing start faster without torch.
+    # Imported here, since commands that time nothing start faster without torch.
     import torch
 
     return f"GPU-{torch.cuda.get_device_properties(device).uuid}"
@@ -147,8 +147,8 @@ def reasons_of(bits: int) -> tuple[str, ...]:
 def others(
     listed: Sequence[int], ours: Collection[int], percents: Mapping[int, int] | None
 ) -> tuple[Neighbour, ...] | None:
-    """Return the compute processes of `listed` that are not `ours`, each with its use; None if ours cannot be told
-    apart.
+    """Return the compute processes of `listed` that are not `ours`, each with its use; None if ours cannot be
+    distinguished.
 
     `percents` holds the use of processes that had any; None if it is unknown. In a container NVML may list the host's
     pids: if none of ours is listed, the pids belong to another namespace.

@@ -44,11 +44,12 @@ CACHES = 4
 MEMORY_SHARE = 0.4
 # Replays of the compiled baseline, which is only reported.
 REPORTED_REPLAYS = 3
-# A power-bound device keeps its pace for so long after its last work.
+# Seconds after its last work for which a power-bound device keeps its pace.
 WARM_SECONDS = 2.0
 # An interval this narrow, which leaves no threshold open, needs no further blocks.
 WIDTH = 2e-3
-# Measurements of a case, if the machine is unfit or the baseline slower than before.
+# Most measurements of a case: it is measured again if the machine is unfit, or the baseline unsteady or slower than
+# before.
 TRIES = 3
 BASELINE_SECONDS = 180.0
 
@@ -56,8 +57,8 @@ T = TypeVar("T")
 
 
 def largest_fitting(assignment: Assignment, case: TimedCase, free: FreeMemory) -> tuple[Case, int]:
-    """Return the largest of the case and its smaller siblings whose pool fits into a GPU's machine, and its number of
-    slots.
+    """Return the case, or else its largest smaller sibling, whose pool fits into this machine's memory, and the number
+    of slots.
 
     Raises InfrastructureError if none fits.
     """
@@ -93,15 +94,15 @@ class Timed:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds of a measurement: it ends once the ratio is told apart from the `threshold`, at latest at `until`
-    (time.monotonic). A replay of the student that takes `seconds` is a `time_limit`."""
+    """Bounds of a measurement: it ends once the ratio is distinguished from the ends of the `threshold`, at latest at
+    `until` (time.monotonic). A replay of the student that takes `seconds` is a `time_limit`."""
 
     threshold: Threshold
     seconds: float
     until: float
 
     def later(self, waited: float) -> Bounds:
-        """Return the same bounds after so many seconds that were none of the submission's."""
+        """Return the same bounds, with an end that is `waited` seconds later: these were none of the submission's."""
         return replace(self, until=self.until + waited)
 
 
@@ -219,8 +220,8 @@ class Measurement:
         return stopped if isinstance(stopped, GpuFailure | Wrong) else None
 
     def draw(self, side: Replays) -> None:
-        """Draw new contents for a side's next replay. A baseline that is bound by memory takes those of the student's,
-        if they are floats: which they are does not change its time, and drawing them takes longer than its calls."""
+        """Draw new contents for a side's next replay. A memory-bound baseline takes the student's contents again, if
+        they are floats: their values do not change its time, and drawing takes longer than its calls."""
         theirs = self._limited or side is self._student
         side.draw(expect=theirs, again=not theirs)
 

@@ -1,8 +1,8 @@
 """The pool: memory for the timed calls of both sides, as slots of distinct inputs with their outputs.
 
-No call of a submission that counts sees contents twice: inputs are drawn anew before each of its replays. Outputs and
-guard zones are rewritten before every replay. Both sides use the same memory in turn, so that their ratio does not
-depend on its place.
+No call of a submission that counts sees contents twice: inputs are drawn anew before each of the student's replays.
+Outputs and guard zones are rewritten before every replay. Both sides use the same memory in turn, so that their ratio
+does not depend on its place.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from grader.model.result import Worst
 from grader.plan.messages import GivenTensor
 from grader.plan.plan import spanned
 
-# Places of each output, of 32 bits and secret, that are sampled while the clock runs.
+# Secret places of each output, of 32 bits, that are sampled while the clock runs.
 LOOKED_AT = 1024
 WORD = 4
 
@@ -65,14 +65,14 @@ def slot_bytes(assignment: Assignment, case: Case, only: Collection[str] | None 
 class Pool:
     """`count` slots for a case, on a GPU, or all on the host. Raises NoRoomError if there is no memory.
 
-    A slot's inputs lie in one arena, what calls write in another, by the parameter: all slots' first outputs, then all
-    their second ones.
+    Inputs lie in one arena, slot by slot. Outputs lie in another, parameter by parameter: the first output of all
+    slots, then the second.
     """
 
     def __init__(self, assignment: Assignment, case: Case, count: int, *, cuda: bool) -> None:
         self.count = count
         self._assignment, self._case = assignment, case
-        # The numbers of the side whose calls come next.
+        # The scalars of the side whose calls come next.
         self._scalars: Mapping[str, Value] = {}
         self._generator = torch.Generator("cuda" if cuda else "cpu").manual_seed(secrets.randbits(63))
         given = [given_tensor(p, case) for p in assignment.parameters if not isinstance(p, Scalar)]
@@ -97,11 +97,11 @@ class Pool:
         self._pieces: dict[str, Sequence[Piece]] = {
             **{tensor.name: self._inputs.pieces[at :: len(read)] for at, tensor in enumerate(read)}, **self._written}
         self._with_gaps = [self._pieces[tensor.name] for tensor in given if tensor.strides]
-        # What the judge fills, and what calls have to leave as it is.
+        # Tensors that the judge fills, and tensors that calls have to leave as they are.
         self._filled = [tensor.name for tensor in given if tensor.filled]
         self._kept = [tensor.name for tensor in read]
-        # Whether a baseline may find inputs as calls and the filling of gaps left them. An index says where it reads:
-        # that is the judge's to say.
+        # Whether a baseline may reuse inputs as calls and the filling of gaps left them. Indices are drawn anew, since
+        # they say where the baseline reads: the judge decides that.
         self._stay = not self._with_gaps and not any(tensor.filled for tensor in written) and all(
             torch_dtype(tensor.dtype).is_floating_point for tensor in read)
         self.contents: SlotContents | None = None
@@ -122,10 +122,10 @@ class Pool:
     def draw(
         self, count: int, scalars: Mapping[str, Value], *, expect: bool = True, again: bool = False
     ) -> None:
-        """Draw new contents for the first `count` slots. `scalars` are the numbers of the side whose calls come next.
+        """Draw new contents for the first `count` slots. `scalars` are those of the side whose calls come next.
 
-        With `expect`, `check` can check the answers to them. With `again`, inputs that were drawn before stay as they
-        are, if calls leave them whole, and all else is written anew.
+        With `expect`, `check` can check the answers to these contents. With `again`, inputs that were drawn before stay
+        as they are, if they are floats that calls leave whole, and all else is written anew.
         """
         self._scalars = scalars
         for pieces in self._with_gaps:
@@ -157,7 +157,8 @@ class Pool:
         return self._checks.doubtful([self._answered(slot) for slot in range(count)])
 
     def check(self, count: int, *, looked: bool = True) -> Wrong | None:
-        """Return the first error after a replay on the first `count` slots. `looked`: the replay ended with a look."""
+        """Return the first error after a replay on the first `count` slots. `looked`: the replay ended with the copy of
+        single elements that `Look` describes."""
         late = self._is_late()
         doubtful = self.doubtful(count)
         # Again after checking the answers: an element written meanwhile is late as well.
@@ -197,7 +198,7 @@ class Pool:
         look = self.look
         memory = look.source.memory
         words = memory[: len(memory) // WORD * WORD].view(torch.int32)
-        # By our own copy of the places: kernels could have written the other one.
+        # By the judge's own copy of the places: kernels could have written to `look.positions`.
         return (words[self._places] != look.target.tensor).any()
 
     def _given(self, slot: int) -> Inputs:
@@ -237,7 +238,8 @@ class Pool:
         return self._compared(given, {**answered, **{name: left[name] for name in answered if name in left}})
 
     def _compared(self, given: Inputs, answered: Answered) -> Wrong | None:
-        """Return the first error of a call that was given this and has answered so."""
+        """Return the first error of a call with the inputs `given` and the outputs `answered`; None if there is
+        none."""
         for view in self._assignment.views():
             for first, output, part in in_parts(view, given, answered):
                 wrong = _wrong(compare(output, *answer_and_tolerance(view, part)), first, view.output.name)

@@ -71,8 +71,8 @@ class Replays:
         return None
 
     def draw(self, *, expect: bool, again: bool = False) -> None:
-        """Draw contents that no call has seen before, or with `again` leave the inputs. With `expect` the pool can
-        check the answers."""
+        """Draw contents that no call has seen before; with `again`, leave the inputs as `Pool.draw` does. With `expect`
+        the pool can check the answers."""
         self.pool.draw(self.count, self.scalars, expect=expect, again=again)
 
     def replay(self) -> float | GpuFailure:
@@ -98,8 +98,8 @@ class Replays:
         """Return whether the device's clock says less than the host's by more than a late notice explains. A kernel can
         overwrite the device's times in the driver's memory, but not the host's clock.
 
-        A late notice only adds to the host's times, so the shortest of them is trusted. It is compared with the
-        device's median.
+        A late notice only adds to the host's times, so the shortest of them is trusted. The shortest is compared with
+        the device's median.
         """
         if not self._taken:
             return False

@@ -199,8 +199,9 @@ def _median_seconds(call: Callable[[], object]) -> float:
         first = _seconds(call)
         calls = max(1, min(MOST_CALLS, int(SECONDS_A_WAY / (REPLAYS + 1) / first)))
         graph = torch.cuda.CUDAGraph()
-        # Of this thread alone: another one may be preparing the next assignment, and what it asks of the device would
-        # end the capture and leave torch's own generator, which a graph takes, useless for all that follows.
+        # The capture watches this thread alone. Another thread may be preparing the next assignment: its requests to
+        # the device would end the capture, and leave torch's own generator, which a graph takes, useless for all that
+        # follows.
         with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
             for _ in range(calls):
                 call()

@@ -1,4 +1,4 @@
-"""A timed case from its plan to its time."""
+"""Timing of a case, from its plan to its figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search for an autotuner's fastest configuration: each one is run as it would be timed, and its answers are
+"""Search for an autotuner's fastest configuration: each configuration runs as it would be timed, and its answers are
 checked."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from grader.plan.compiled import Binary
 from grader.plan.messages import Answers
 from grader.plan.plan import Plan
 
-# Fewer than a student's own autotuner would make: these calls are tens of milliseconds long.
+# Fewer than a student's own autotuner would make: each of these replays is of many calls.
 REPLAYS = 3
 
 
@@ -27,7 +27,7 @@ def tuned(
     prepared: Prepared, plan: Plan | Unplanned, wanted: Wanted, launching: Launching, *, slots: int, until: float
 ) -> Plan | Unplanned | GpuFailure | Wrong:
     """Return the plan of a timed case with the fastest configuration of each autotuner; `plan` has any configurations.
-    None is tried after `until` (time.monotonic). Raises the same errors as `measure_case`."""
+    No configuration is tried after `until` (time.monotonic). Raises the same errors as `measure_case`."""
     chosen: list[int] = []
     while isinstance(plan, Plan) and len(chosen) < len(plan.tuners):
         count = min(plan.tuners[len(chosen)].candidates, MOST_CANDIDATES)
