@@ -1,7 +1,7 @@
 """Memory allocation that keeps freed memory for reuse.
 
-glibc gives each large array back to the system and asks for fresh, zeroed pages for the next, which costs several times
-what arithmetic on it does.
+glibc returns each large array to the system and asks for fresh, zeroed pages for the next, which costs several times as
+much as arithmetic on the array.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def keep_freed_memory() -> None:
 
 def zeros(elements: int, dtype: Any) -> Array:
     """Return a vector of zeros that takes memory only where it is touched. NumPy puts large vectors into pages of 2
-    MiB, so storing some tiles of an output would clear nearly all of it. Raises MemoryError."""
+    MiB, so that stores to some tiles of an output would touch nearly all of it. Raises MemoryError."""
     size = elements * np.dtype(dtype).itemsize
     if size < LARGE_BYTES:
         return np.zeros(elements, dtype)

@@ -13,12 +13,12 @@ from grader.ptx.types import Array, Unsupported
 
 EVERY_LANE = 0xFFFFFFFF
 _WHOLE = frozenset({"mma", "wmma", "wgmma", "ldmatrix", "stmatrix", "movmatrix", "tensormap"})
-"""Instructions that all lanes of a warp make."""
+"""Instructions that all lanes of a warp execute together."""
 
 
 class Barriers:
-    """The barriers of a machine, which decide which waiting threads can go on. `arrived` counts, by barrier, the
-    threads of each block that have arrived there and not waited."""
+    """Barriers of a machine, which decide which waiting threads can go on. `arrived` counts, by barrier, the threads of
+    each block that have arrived there without waiting."""
 
     def __init__(self, machine: Scheduling) -> None:
         self.machine = machine
@@ -35,7 +35,7 @@ class Barriers:
     # Barriers of a block.
 
     def pass_block(self, path: Path) -> bool:
-        """Let the threads of blocks go on whose barrier is complete, and return whether there are any."""
+        """Release the threads of blocks whose barrier is complete, and return whether there are any."""
         m = self.machine
         entry = m.waiting[path]
         for number in self._numbers(entry):
@@ -57,7 +57,7 @@ class Barriers:
         return False
 
     def _open(self, masks: dict[Path, Array], done: Array) -> None:
-        """Let the threads of the blocks `done` go on that wait at a group of places: those of `masks`."""
+        """Release the waiting threads of the blocks `done`: those of `masks`, which has a mask for each place."""
         m = self.machine
         rows = np.ones((1, 1), bool) if done.all() else done[:, None]
         group = {path: m.waiting[path] for path in masks}
@@ -81,8 +81,8 @@ class Barriers:
             m.go_on(group[path].activation, group[path].number + 1, mask)
 
     def _compare(self, group: dict[Path, Waiting], passing: dict[Path, Array]) -> None:
-        """Record lanes of one warp that wait at different barriers: the barrier that comes first, which the others have
-        passed."""
+        """Record lanes of one warp that wait at different barriers. The finding names the first barrier, which some
+        have passed."""
         seen: list[tuple[Path, Array]] = []
         for path in sorted(group):
             here = warps(passing[path], self.machine.whole).any(2)
@@ -93,7 +93,7 @@ class Barriers:
             seen.append((path, here))
 
     def _look_for_left(self, group: dict[Path, Waiting], passing: Array, rows: Array) -> None:
-        """Record lanes of a warp that have ended while others of it wait: a GPU allows that, the language does not."""
+        """Record lanes that have ended while others of their warp wait: a GPU allows that, the language does not."""
         m = self.machine
         if m.alive.size == 1:
             return
@@ -169,10 +169,10 @@ class Barriers:
             named = np.take_along_axis(warps(value, m.whole), here.argmax(2)[..., None], 2)
         return (named >> np.arange(WARP, dtype=np.uint32)) & np.uint32(1) != 0
 
-    # Where nobody can go on.
+    # Threads of which none can go on.
 
     def force(self) -> Path | None:
-        """Record that threads wait for others that never come, and let the first of them go on."""
+        """Record that threads wait for others that never come, and release the first of the waiting ones."""
         m = self.machine
         path = min(m.waiting, key=lambda one: (self._stretch(m.waiting[one]).waits != "warp", one))
         entry = m.waiting[path]
@@ -218,7 +218,7 @@ class Barriers:
         return entry.mask & (self._value(entry, self._operands(entry)[0]) == number)
 
     def _wanted(self, entry: Waiting, mask: Array) -> int | None:
-        """Return how many threads a barrier waits for where threads of a mask stand; None for all of the block."""
+        """Return the number of threads that the barrier of the threads `mask` waits for; None for all of the block."""
         operands, whole = self._operands(entry), self.machine.whole
         if len(operands) == 1:
             return None

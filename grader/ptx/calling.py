@@ -9,7 +9,7 @@ from grader.ptx.types import Array, Unsupported
 
 
 class Calling:
-    """The calls of functions, which take threads into them and back. Arguments and results are registers whose names
+    """Calls of functions, which take threads into a function and back. Arguments and results are registers whose names
     have an offset."""
 
     def __init__(self, machine: Scheduling) -> None:
@@ -36,7 +36,7 @@ class Calling:
         m.go_on(activation, 0, mask)
 
     def back(self, activation: Activation, mask: Array) -> None:
-        """Take threads back to behind the call that they came from."""
+        """Take threads back to the block after their call, with its results."""
         m = self.machine
         parent = activation.parent
         assert parent is not None
@@ -51,7 +51,7 @@ class Calling:
 def _move(
     m: Scheduling, source: Activation, parameter: str, target: Activation, name: str, mask: Array
 ) -> None:
-    """Copy all parts of a parameter to another one in another function, for some threads."""
+    """Copy all parts of a parameter to a parameter of another function, for the threads of a mask."""
     prefix = f"[{parameter}+"
     there = {key: slot for key, slot in target.code.slots.items() if key.startswith(f"[{name}+")}
     for key, slot in source.code.slots.items():

@@ -35,9 +35,9 @@ def kernel_code(text: str, symbol: str, suffix: str = "") -> KernelCode:
 class KernelCode:
     """The code of a kernel. `shared` are the arrays in shared memory as (begin, end, name), `dynamic` those whose size
     the launch gives, which begin at `static`. `tables` are variables in global memory. `parameters` have their offsets
-    in `places`. `spins`: a loop may wait for other threads, `flags`: for a flag that one of them stores; `locks`:
-    threads may take turns by atomics. `unit` is the shift of the smallest access, `largest` the most registers of an
-    operand."""
+    in `places`. `spins`: a loop may wait for other threads; `flags`: it may wait for a flag that another thread stores;
+    `locks`: threads may take turns by atomics. `unit` is the base-2 logarithm of the smallest access in bytes, 2 at
+    most; `largest` is the most registers of an operand."""
 
     def __init__(self, module: PtxModule, entry: str) -> None:
         self.module, self.entry, self.functions = module, entry, module.functions
@@ -119,7 +119,8 @@ class KernelCode:
             raise Malformed(f"{at:,} bytes of parameters")
 
     def arrays(self, shared: int) -> tuple[list[tuple[int, int, str]], int]:
-        """Return the arrays in shared memory of a launch that adds so many bytes, and the size of it all."""
+        """Return the arrays in shared memory for a launch with `shared` bytes of dynamic memory, and the size of shared
+        memory in bytes."""
         names = self.dynamic[0] if self.dynamic else ""
         arrays = list(self.shared)
         if shared:
@@ -134,7 +135,7 @@ class KernelCode:
                 symbols[name] = at
                 local.append(name)
                 at += one.size
-        # A parameter of a call is a register of this function, whatever the entry's parameters are called.
+        # Parameters of a device function are registers, even if the entry has parameters of the same names.
         for one in () if function.entry else (*function.parameters, *function.returns):
             symbols.pop(one.name, None)
         decoder = Decoder(function, symbols, frozenset(local))
@@ -146,7 +147,7 @@ class KernelCode:
 
 
 def decoded(decoder: Decoder, one: ThreadInstruction) -> Decoded:
-    """Return an instruction that is ready to run. An unknown one raises when it is run, if ever."""
+    """Return an instruction that is ready to run. An unknown instruction raises an error only when it is run."""
     decoder.taken()
     decoder.library = one.library
     try:
@@ -185,8 +186,8 @@ def _guarded(run: Run, decoder: Decoder, guard: tuple[str, bool]) -> Run:
 
 FLAGS = frozenset({"volatile", "relaxed"})
 WAITING = FLAGS | {"acquire", "atom"}
-"""Ways to wait in a loop: by atomics, and by loads with these modifiers. Who waits by a load of a flag is ordered in a
-way that is not seen here."""
+"""Ways to wait in a loop: atomics, and loads with these modifiers. A load of a flag orders threads in a way that is not
+seen here."""
 
 
 def _orders(one: ThreadInstruction) -> bool:
@@ -195,14 +196,15 @@ def _orders(one: ThreadInstruction) -> bool:
 
 
 def _takes_turns(every: Sequence[ThreadInstruction]) -> bool:
-    """Return whether threads may take turns: an exchange is part of that where its result is used."""
+    """Return whether threads may take turns, as with a lock: whether the result of a `cas` or `exch` is used."""
     made = {one.operands[0]: one for one in every if one.name == "atom" and {"cas", "exch"} & set(one.modifiers)}
     return any(made.get(name, one) is not one for one in every if made
                for operand in one.operands for name in _REGISTER.findall(operand))
 
 
 def _spins(function: ThreadFunction, ways: frozenset[str]) -> bool:
-    """Return whether a loop has an instruction by which threads may wait for others, in one of these ways."""
+    """Return whether a loop has an instruction by which threads may wait for others: `nanosleep`, or one of these
+    ways."""
     waits = np.zeros(len(function.code) + 1, np.int64)
     for at, one in enumerate(function.code):
         waits[at + 1] = waits[at] + (one.name == "nanosleep" or ("shared" not in one.modifiers and (

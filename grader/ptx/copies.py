@@ -1,7 +1,7 @@
 """Copies by `cp.async` that are under way: see "Asynchronous copy" of the PTX ISA (9.0, 9.7.9.25).
 
-Their contents are there at once, so values do not depend on when they arrive. A GPU may have it as late as the copying
-thread's wait for its group: a load before that is reported, and race detection takes that wait for their store.
+The simulator copies at once, so values do not depend on when copies arrive. On a GPU a copy may arrive as late as the
+copying thread's wait for its group: an earlier load is reported, and the race detector takes the wait for the store.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from grader.ptx.types import Array
 
 
 class _Flight(NamedTuple):
-    """The words of shared memory that one instruction copies, and for each the thread that copies it and its group."""
+    """Words of shared memory that one instruction copies, with the copying thread and the group of each."""
 
     number: int
     words: Array
@@ -23,15 +23,15 @@ class _Flight(NamedTuple):
 
 
 class Copies:
-    """The copies of a chunk that are under way. Words are those of its shared memory, threads its threads. With 0 words
-    nothing is recorded."""
+    """Copies of a chunk that are under way. Words are indices in its shared memory, threads are indices of its threads.
+    With 0 words nothing is recorded."""
 
     def __init__(self) -> None:
         self.begin(0, 0)
 
     def begin(self, words: int, threads: int) -> None:
         self.flights: list[_Flight] = []
-        # By words, the flight that brings one last; by threads, the group of their next copy.
+        # `_by` is the last flight to each word, 0 for none; `_group` is the group of each thread's next copy.
         self._by, self._group = np.zeros(words, np.int32), np.zeros(threads, np.int32)
         self._flown = 0
 
@@ -48,8 +48,8 @@ class Copies:
             self._group[threads] += 1
 
     def wait(self, threads: Array, left: int | None) -> tuple[Array, Array]:
-        """Let these threads wait for all their groups but the last few, or for all their copies (None). Returns the
-        words that are there now, and who has copied each."""
+        """Let threads wait for all their groups but the last `left`, or for all their copies if it is None. Returns the
+        words that have arrived, and the thread that has copied each."""
         waits = np.zeros(self._group.size, bool)
         waits[threads] = True
         landed, kept = [(np.zeros(0, np.int64), np.zeros(0, np.int64))], []
@@ -69,6 +69,6 @@ class Copies:
         return np.concatenate(words), np.concatenate(who)
 
     def flying(self, words: Array) -> Array:
-        """Return which of the words nobody has waited for."""
+        """Return a mask of the words that nobody has waited for."""
         found: Array = self._by.take(words, mode="clip") != 0
         return found

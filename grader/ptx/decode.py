@@ -39,8 +39,8 @@ _CLOCKS = ("%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo",
 
 @dataclass(slots=True)
 class Decoded:
-    """An instruction that is ready to `run`. `reads` and `writes` are sets of slots, as bits of a number; with a
-    `guard` it may leave what it writes as it was."""
+    """Instruction that is ready to `run`. `reads` and `writes` are sets of slots, as bits of a number; a guarded
+    instruction may leave the slots that it writes as they were."""
 
     instruction: ThreadInstruction
     run: Run
@@ -53,10 +53,10 @@ class Decoded:
 
 
 class Decoder:
-    """A decoder that gives the registers of a function their slots, and makes readers and writers of operands.
+    """Decoder: gives the registers of a function their slots, and makes readers and writers of operands.
 
-    `symbols` are the addresses of variables and parameters in their spaces; those of `local` variables count from
-    where the local memory of a call begins. `library`: what is decoded is a library's.
+    `symbols` are the addresses of variables and parameters in their spaces; those of `local` variables count from the
+    start of a call's local memory. `library` is True while instructions of a library are decoded.
     """
 
     def __init__(self, function: ThreadFunction, symbols: Mapping[str, int], local: frozenset[str]) -> None:
@@ -107,7 +107,7 @@ class Decoder:
             return lambda m: ~inner(m)
         slot = self.register(operand)
         if slot is None and self.library and operand in _CLOCKS:
-            # A library reads the clock to wait for less and less long: any clock will do.
+            # A library reads the clock only to time its waits: any clock will do.
             return lambda m: np.full((1, 1), m.clock * _TICK, np.uint64).astype(dtype)
         if slot is None:
             slot = self.special(operand)
@@ -142,7 +142,7 @@ class Decoder:
         if match := _SUM.fullmatch(operand):
             name, plus = match[1], int(match[2], 0)
         if name not in self.symbols:
-            # A function's name, too: pointers to functions are not followed.
+            # This includes names of functions, as pointers to functions are not followed.
             raise Unsupported(f"the address of {operand[:60]}")
         return self.symbols[name] + plus
 
@@ -174,7 +174,7 @@ class Decoder:
         if slot is None:
             raise Malformed(f"an address that is not known: {operand[:60]}")
         self.reads |= 1 << slot
-        # Addresses within a space of their own may have 32 bits.
+        # Addresses within one space may have 32 bits.
         narrow = TYPE_BYTES[self.kinds[slot]] == 4
         base = _reader(slot, U32 if narrow else U64, TYPE_BYTES[self.kinds[slot]])
         step = np.uint64(plus % (1 << 64))

@@ -1,4 +1,4 @@
-"""Facts about a kernel, from its PTX and from what the assembler says, whichever language it was written in."""
+"""Facts about a kernel of any language, from its PTX and from the assembler's output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from grader.plan.compiled import Facts, Width
 from grader.plan.device import tensor_cores
 
-# Nothing here may match a run of digits from each of its ends: names in the texts are as long as a submission likes.
+# No pattern may try a long match from each digit of a run: that is quadratic, and names may have any length.
 _USED = re.compile(r"\bUsed (\d{1,9}) registers")
 _SPILLED = re.compile(r"\b(\d{1,9}) bytes spill stores, (\d{1,9}) bytes spill loads")
 _SHARED = re.compile(r"\b(\d{1,9}) bytes smem\b")
@@ -18,15 +18,14 @@ MOST_LINES = 256
 
 
 def read_facts(ptx: str, said: str, shared: int | None = None) -> Facts:
-    """Return the facts about a kernel. `said` is the output of ptxas -v: of the kernel's entry, and of each function
-    that was not inlined into it. `shared` is the kernel's shared memory in bytes, where the assembler does not know of
-    it."""
+    """Return the facts about a kernel. `said` is the output of ptxas -v, for the kernel's entry and for each function
+    that was not inlined into it. `shared` is the kernel's shared memory in bytes, if the assembler does not know it."""
     lines: Counter[tuple[int, Literal["load", "store"], int]] = Counter()
     line, own = 0, ""
     copies: Literal["none", "cp.async", "tma"] = "none"
     for text in ptx.splitlines():
         if place := _PLACE.match(text):
-            # The kernel's own file is that of its first place; other files are its language's.
+            # The kernel's own file is that of its first location; other files are its language's.
             own = own or place[1]
             line = int(place[2]) if place[1] == own else line
         if copied := _copied(text):
@@ -65,7 +64,7 @@ def _accessed(text: str) -> tuple[Literal["load", "store"], int] | None:
 
 
 def _copied(text: str) -> int:
-    """Return the bytes that an instruction copies to shared memory while others run; 0 if it does not.
+    """Return the bytes that an instruction copies to shared memory asynchronously; 0 for any other instruction.
 
     `cp.async.cg.shared.global [ %r1 + 0 ], [ %rd2 + 0 ], 0x10, %r3;`: the third operand is in bytes.
     """

@@ -1,4 +1,4 @@
-"""The findings of a run: the first of each kind at each place."""
+"""Findings of a run: the first of each kind at each place."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from grader.ptx.types import Array
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The name that a kernel gives memory (`name`), and the plan's parameter behind it. `kept` is the line that
-    allocated a temporary before this call, else 0."""
+    """Names of a memory: `name` is the kernel's, `given` that of the plan's parameter, "" for none. `kept` is the line
+    that allocated a temporary before this call, else 0."""
 
     name: str
     given: str = ""
@@ -34,13 +34,13 @@ class Named:
 
 
 class Sightings(Collected):
-    """A collector of the findings about threads."""
+    """Collector of findings about threads."""
 
     def out_of_bounds(
         self, spot: Site, way: Kind, what: Named, elements: int, offsets: Array, bad: Array, active: Array
     ) -> None:
-        """Record an access outside its memory. `bad` are those of the `active` threads that reach outside, `offsets`
-        are theirs in elements: arrays of the shape (blocks, threads)."""
+        """Record an access outside its memory. `bad` masks the `active` threads that reach outside, `offsets` are in
+        elements: all are arrays of the shape (blocks, threads)."""
         hit = bad.any(1)
         first, outside = int(np.argmax(hit)), offsets[bad]
         self._add_outside(spot, OutOfBounds(
@@ -84,8 +84,8 @@ class Sightings(Collected):
             programs=[spot.program(number) for number in numbers][:2], certain=certain))
 
     def failed(self, spot: Site, message: str, block: int, line: int = 0, header: str = "") -> None:
-        """Record an assertion that does not hold in a block, at its place among `spot.numbers`; `header`: a file that
-        is not the student's."""
+        """Record an assertion that does not hold in a block, an index of `spot.numbers`; `header` is the assertion's
+        file if it is not the student's."""
         program = spot.program(spot.numbers[block])
         self._add(("assert", spot.kernel, line or spot.line, message), lambda: Assertion(
             kernel=spot.kernel, line=line or spot.line, message=message[:500], program=program, header=header[:200]))

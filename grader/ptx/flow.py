@@ -1,4 +1,4 @@
-"""Functions as basic blocks: where threads part and meet, and which registers each block still needs."""
+"""Functions as basic blocks, with the ways that threads take between them and the registers that each block needs."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ Waiting = Literal["", "block", "warp"]
 WARP_WIDE = frozenset({"shfl", "vote", "match", "redux", "mma", "wmma", "ldmatrix", "stmatrix", "movmatrix", "elect",
                        "wgmma"})
 ROUNDS = 50
-"""The most visits to each block, on average, to find what is live."""
+"""The most visits to each block, on average, to find live slots."""
 ENDS = frozenset({"bra", "brx", "ret", "exit", "trap", "call"})
 
 
 @dataclass(slots=True)
 class Stretch:
-    """Steps that run one after another.
+    """Basic block: steps that run one after another.
 
-    `waits` is for whom its first step waits: the threads of a barrier ("block"), which is a block's only step, or
-    those of a warp. `ending` is the step that ends it. `live` are the slots that it or what follows reads.
+    `waits` says for which threads the first step waits: for those of a "block", at a barrier, which is the only step
+    then, or for those of a "warp". `ending` is the kind of ending, `end` the instruction that ends the steps. `live`
+    are the slots that the steps or their successors read.
     """
 
     steps: list[Decoded]
@@ -43,7 +44,7 @@ class Stretch:
 
 @dataclass(slots=True)
 class Call:
-    """A call of a function: the slots of its arguments here, and of what it returns."""
+    """Call of a function: the caller's names of its arguments and of its results."""
 
     name: str
     arguments: list[str] = field(default_factory=list)
@@ -52,7 +53,7 @@ class Call:
 
 @dataclass(slots=True)
 class FunctionCode:
-    """A function that is ready to run. `specials` are special registers by slot, `local` the bytes of its local
+    """Function that is ready to run. `specials` are special registers by slot, `local` the bytes of its local
     variables. `parameters` and `returns` are names; the slots that hold them have names with an offset: `[name+0]`."""
 
     name: str
@@ -75,7 +76,8 @@ def waits(instruction: ThreadInstruction) -> Waiting:
 
 
 def basic_blocks(function: ThreadFunction, decoder: Decoder, steps: list[Decoded]) -> list[Stretch]:
-    """Return the basic blocks of a function, whose instructions are `steps`, with what is live before each."""
+    """Return the basic blocks of a function, whose instructions are `steps`, with the slots that are live before each.
+    Raises Malformed, Unsupported."""
     code = function.code
     if not code:
         raise Malformed("a function without instructions")
@@ -108,7 +110,7 @@ def _block(function: ThreadFunction, decoder: Decoder, steps: list[Decoded], num
         if not step.guarded:
             block.kills |= step.writes
         else:
-            # What it may leave as it was is needed before it.
+            # A guarded step may leave its slots as they were, so their old values are needed.
             block.reads |= step.writes & ~block.kills
     reads, _ = decoder.taken()
     block.reads |= reads & ~block.kills
@@ -124,7 +126,7 @@ def _end(
         at = function.labels.get(label)
         if at is None:
             raise Malformed(f"a branch to a label that there is not: {label[:60]}")
-        # A label at the very end stands where a function returns.
+        # A label at the very end is a return.
         return number.get(at, len(number))
 
     if last.guard is not None:
@@ -176,7 +178,7 @@ def _names(text: str) -> list[str]:
 
 
 def _liveness(blocks: list[Stretch]) -> None:
-    """Find what is live before each block, going backwards until nothing changes."""
+    """Find the slots that are live before each block, backwards until nothing changes."""
     before: list[set[int]] = [set() for _ in blocks]
     after: list[list[int]] = []
     for number, block in enumerate(blocks):
@@ -186,7 +188,7 @@ def _liveness(blocks: list[Stretch]) -> None:
         after.append([other for other in following if other < len(blocks)])
         for other in after[-1]:
             before[other].add(number)
-    # The last blocks first, since what is live goes backwards.
+    # The last blocks come first, as liveness spreads backwards.
     heap = [-number for number in reversed(range(len(blocks)))]
     queued = set(range(len(blocks)))
     for _ in range(ROUNDS * len(blocks)):
@@ -204,6 +206,6 @@ def _liveness(blocks: list[Stretch]) -> None:
             for other in before[number] - queued:
                 queued.add(other)
                 heappush(heap, -other)
-    # Code of no compiler's: to keep all is always right.
+    # No compiler writes such code: to keep all slots live is always right.
     for block in blocks:
         block.live = -1

@@ -1,7 +1,7 @@
-"""Masks of the threads of a chunk of blocks.
+"""Values and masks of the threads of a chunk of blocks.
 
-Everything that threads hold is an array of shape (blocks, threads of a block), or one that broadcasts to it: what
-depends on the block alone stays (blocks, 1), a constant (1, 1). So do masks.
+A value is an array of shape (blocks, threads of a block), or an array that broadcasts to it: (blocks, 1) if it depends
+on the block alone, (1, 1) for a constant. Masks have the same shapes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ WARP = 32
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """The part of a chunk that runs: `rows` are blocks, `columns` threads, None for all of them. Columns are whole
+    """Part of a chunk that runs: `rows` are blocks, `columns` threads, None for all of them. Columns are whole
     warps."""
 
     shape: tuple[int, int]
@@ -53,8 +53,8 @@ def count(mask: Array, shape: tuple[int, int]) -> int:
 
 
 def spread(value: Array, shape: tuple[int, int]) -> Array:
-    """Broadcast as `np.broadcast_to` does, which takes longer than what is done with most values. These have the shape
-    already."""
+    """Broadcast a value to a shape. Most values have the shape already, and `np.broadcast_to` takes longer than the
+    work on them."""
     return value if value.shape == shape else np.broadcast_to(value, shape)
 
 

@@ -1,4 +1,4 @@
-"""Running a launch: its arguments as bytes, and its blocks in chunks."""
+"""Run of a launch: its arguments as bytes, and its blocks in chunks."""
 
 from __future__ import annotations
 
@@ -40,35 +40,35 @@ from grader.ptx.types import Array, Unsupported
 LANES = 1 << 16
 """The most threads of a chunk: what they hold stays in the caches."""
 LOOKED_AT = 4096
-"""Bytes of each buffer that choose what is checked."""
+"""The bytes of each buffer that decide which chunks are checked."""
 CHECKED_LANES = 1 << 12
 """The most threads of a chunk in which races within blocks are looked for."""
 MOST_CHECKED = 4
-"""Launches of no more such chunks are checked whole; of others the first, the last and chunks between them."""
+"""The most chunks of a launch that are checked: if there are more, the first, the last and some between them."""
 MOST_HELD = 1 << 28
-"""Bytes of registers, local and shared memory of a chunk's blocks, about."""
+"""The most bytes, roughly, of registers, local and shared memory of a chunk's blocks."""
 WAITING_LANES = 1 << 20
 """The most threads of a chunk whose blocks may wait for each other, which have to be in the same chunk."""
 MOST_BLOCKS = 1 << 26
 MOST_KEPT = 1 << 26
-"""Bytes of a buffer that are kept from before a launch."""
+"""The most bytes of a buffer of which a copy from before a launch is kept."""
 WORKSPACE = TABLES - 1
 """The number of the region for barriers of the whole grid."""
 ASIDE = 0x13_5790_0000
-"""Bytes by which buffers lie elsewhere on another device: a multiple of all that allocations are aligned to."""
+"""The distance, in bytes, between a buffer's addresses on two devices: a multiple of every alignment of allocations."""
 _PARAMETER = re.compile(r"^param_\d+_(\w*)$")
 
 
 class Watching(Observer, Protocol):
-    """An observer that chooses which blocks run: None for all of them."""
+    """Observer that chooses which blocks run: None for all of them."""
 
     def begin(self, launch: Launch, total: int, threads: int, spins: bool) -> Array | None: ...
 
 
 @dataclass(frozen=True)
 class SimulatedDevice:
-    """The device that is simulated. `registers` are those that a thread takes, by kernels' numbers, as far as they are
-    known; `elsewhere` and `erring` are what it does otherwise than the plain one, as in `messages.Simulate`."""
+    """Device that is simulated. `registers` are the known numbers of registers of a thread, by the kernel's number;
+    `elsewhere` and `erring` say how it differs from the plain device, as in `messages.Simulate`."""
 
     device: Device | None = None
     registers: Mapping[int, int] = field(default_factory=dict)
@@ -82,7 +82,7 @@ PLAIN = SimulatedDevice()
 @dataclass(frozen=True)
 class Setting:
     """Settings of launches: `suffix` is that of the student's file, `title` reads the name of a variable.
-    `loads_first`: what a block loads and another one stores, without an order between, is loaded first."""
+    `loads_first`: a block's load comes before another block's store, if nothing orders the two."""
 
     suffix: str = ""
     title: Callable[[str], str] = str
@@ -113,7 +113,7 @@ def run_launch(
 
 
 class _Run:
-    """A launch under way."""
+    """Launch under way."""
 
     def __init__(
         self, launch: Launch, kernel: Kernel, code: KernelCode, buffers: Sequence[Mapped], setting: Setting
@@ -162,7 +162,7 @@ class _Run:
                 self.launch, self.total, self.grid.block * self.code.largest, self.waits)
         numbers = np.arange(self.total, dtype=np.int64) if chosen is None else chosen.astype(np.int64)
         resident = self._resident()
-        # Of tensors that are looked at in part only a few pages are there.
+        # If only some blocks run, few pages of tensors are in memory: the race detector must not touch the others.
         self.spaces.races.sampled = chosen is not None
         try:
             for part, checked in self._chunks(numbers.size, resident):
@@ -177,8 +177,8 @@ class _Run:
         return self.code.spins or self.launch.cooperative
 
     def _chunks(self, total: int, resident: int) -> Iterator[tuple[slice, bool]]:
-        """Yield the blocks that run at once, of so many, and whether races within them are looked for: in the first
-        alone where blocks wait for each other."""
+        """Yield slices of the `total` blocks, each of which runs at once, and whether races within blocks are looked
+        for there. If blocks wait for each other, only the first slice is checked."""
         size = self._chunk(True, resident)
         if self.waits:
             for start in range(0, total, size):
@@ -186,7 +186,7 @@ class _Run:
             return
         looked: Sequence[int] = range(-(-total // size))
         if len(looked) > MOST_CHECKED:
-            # The same under the same inputs, and nobody can foretell them.
+            # The choice depends on the inputs alone, and nobody can foretell it.
             secret = Random(b"".join(region.raw[:LOOKED_AT].tobytes() for region in self.spaces.regions.values()))
             between = secret.sample(looked[1:-1], MOST_CHECKED - 2)
             looked = sorted((looked[0], *between, looked[-1]))
@@ -198,14 +198,14 @@ class _Run:
             yield slice(number * size, start), True
 
     def _chunk(self, first: bool, resident: int) -> int:
-        """Return how many blocks run at once."""
+        """Return the number of blocks that run at once."""
         threads = self.grid.block
         if self.waits:
             return max(1, min(self.total if self.launch.cooperative else resident, WAITING_LANES // threads))
         code = self.code.function(self.code.entry)
         each = threads * (code.local + 8 * len(code.kinds)) + self.spaces.shared.bytes
         size = max(1, min((CHECKED_LANES if first else LANES) // threads, MOST_HELD // each))
-        # Two blocks at least, as races between them show only there.
+        # There are two blocks at least, as races between blocks show only there.
         return max(2, size) if first else size
 
     def _resident(self) -> int:

@@ -1,7 +1,8 @@
-"""A machine for a chunk of thread blocks: it runs all their threads at once, in lockstep under masks.
+"""Machine for a chunk of thread blocks: runs all their threads at once, in lockstep under masks.
 
-Threads wait before basic blocks. Of those that can go on the ones furthest behind do, which brings threads that parted
-together again. Every thread has a path: the block that it waits at, behind the blocks that called its function.
+Threads wait before basic blocks. In each step, of the threads that can go on, those furthest behind do: this reunites
+threads that have diverged. Every thread has a path: the blocks of the calls that it is in, and the block that it waits
+at.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from grader.ptx.sums import Sums
 from grader.ptx.types import Array
 
 FLOOR = 4000
-"""Operations that an instruction counts beside one for each thread, for the time that it takes."""
+"""The cost in operations of an instruction, beside one operation for each thread."""
 FAIR = 32
 """The number of steps after which the threads that waited longest go on, so that none waits for ever behind a loop."""
 SPARSE = 4
@@ -35,8 +36,8 @@ LARGE = 1 << 12
 
 @dataclass
 class Loop:
-    """The history of a loop, to tell whether it can end: how often its head ran, and what it needed there. `vain`: the
-    machine's, when it last came round."""
+    """History of a loop, from which the machine sees whether it can end: the number of rounds, and the values that its
+    head needed. `vain` is the machine's at the last round."""
 
     rounds: int = 0
     vain: int = -1
@@ -45,7 +46,7 @@ class Loop:
 
 
 class ThreadMachine(Scheduling):
-    """A machine that runs chunks of a launch's blocks, one after another."""
+    """Machine that runs chunks of a launch's blocks, one after another."""
 
     def __init__(
         self, code: Runnable, grid: Grid, spaces: Spaces, budget: Budget, findings: Sightings, kernel: str = ""
@@ -54,7 +55,8 @@ class ThreadMachine(Scheduling):
         self.barriers, self.calls = Barriers(self), Calling(self)
         self.loops: dict[Path, Loop] = {}
         self.held: Array | None = None
-        # Counted apart from the clock, which atomics move as well: a loop of an even number would never be fair.
+        # Steps are counted apart from the clock, which atomics move as well: a loop that moves it by an even number
+        # could miss every multiple of FAIR.
         self.steps = 0
 
     def arrive(self, number: int, mask: Array) -> None:
@@ -64,7 +66,7 @@ class ThreadMachine(Scheduling):
         self.calls.back(activation, mask)
 
     def run(self, numbers: Array, checked: bool) -> None:
-        """Run blocks, by their numbers in the grid, to their ends. `checked`: looks for races within them."""
+        """Run blocks, by their numbers in the grid, to their ends. `checked`: look for races within blocks."""
         self.numbers = numbers
         self.whole = self.shape = (numbers.size, self.grid.block)
         self.frame = Frame(self.whole)
@@ -101,8 +103,8 @@ class ThreadMachine(Scheduling):
         self._leave(entry, block)
 
     def _choose(self) -> Path | None:
-        """Return the path whose threads go on, leaving those waiting that cannot. None if a barrier let threads go
-        on."""
+        """Return the path whose threads go on; threads there that cannot go on keep waiting. None if a barrier has
+        released threads."""
         waiting = self.waiting
         if len(waiting) == 1 and self.steps % FAIR:
             path, entry = next(iter(waiting.items()))
@@ -110,7 +112,7 @@ class ThreadMachine(Scheduling):
                 return path
         order = sorted(waiting) if self.steps % FAIR else sorted(waiting, key=lambda one: waiting[one].last)
         if self.version == self.vain:
-            # Last those that would look again at what is as it was.
+            # Threads that would test unchanged memory again come last.
             order.sort(key=self._looks_again)
         for path in order:
             entry = waiting[path]
@@ -130,7 +132,7 @@ class ThreadMachine(Scheduling):
         return path in self.loops and self.loops[path].vain == self.version
 
     def _split(self, path: Path, entry: Waiting, ready: Array) -> None:
-        """Leave only the threads of `ready` at a path, and move the others behind it."""
+        """Let only the threads of `ready` go on from a path; the others wait there again once these have left."""
         if ready is entry.mask:
             return
         rest = entry.mask & ~ready
@@ -138,7 +140,7 @@ class ThreadMachine(Scheduling):
         self.held = rest if rest.any() else None
 
     def _enter(self, path: Path, entry: Waiting) -> None:
-        """Make the part of the chunk in which threads of an entry run, its registers and its mask."""
+        """Set up the part of the chunk in which threads of an entry run, its registers and its mask."""
         mask, total = entry.mask, self.whole[0] * self.whole[1]
         here = total if mask.size == 1 else count(mask, self.whole)
         frame = self._frame(mask, here, total)
@@ -161,7 +163,7 @@ class ThreadMachine(Scheduling):
         self.needed = self._needed(entry.activation)
 
     def _frame(self, mask: Array, here: int, total: int) -> Frame:
-        """Return the part of the chunk that threads run in: where they are few, their blocks and warps alone."""
+        """Return the part of the chunk that threads run in: if they are few, only their blocks and warps."""
         if here * SPARSE > total or total < LARGE:
             return self.frame if self.frame.full else Frame(self.whole)
         frame = self.frame
@@ -218,7 +220,8 @@ class ThreadMachine(Scheduling):
             self.leave(taken)
 
     def _parted(self, mask: Array, block: Stretch) -> tuple[Array | None, Array | None]:
-        """Return the threads that go where a block's end says, and those that go on, as masks of the whole chunk."""
+        """Return the threads that take a block's ending and those that go on to the next block, as masks of the whole
+        chunk."""
         if block.condition is None:
             return mask, None
         goes = block.condition(self)
@@ -245,7 +248,7 @@ class ThreadMachine(Scheduling):
                 self.go_on(entry.activation, target, self.out(taken))
 
     def _again(self, path: Path, activation: Activation) -> None:
-        """Record another round of a loop. Raises Limit for one that nothing can end."""
+        """Record another round of a loop. Raises Limit for a loop that nothing can end."""
         loop = self.loops.setdefault(path, Loop())
         loop.rounds += 1
         loop.vain = self.vain
@@ -255,7 +258,7 @@ class ThreadMachine(Scheduling):
         ):
             return
         live = activation.code.blocks[path[-1]].live
-        # Registers of the part of the chunk that runs, and which part that is.
+        # Live registers of the part of the chunk that runs, and which part that is.
         values = [(here if here is not None else value) if live >> slot & 1 else None
                   for slot, (here, value) in enumerate(zip(self.regs, activation.regs, strict=True))]
         values += [self.frame.rows, self.frame.columns]

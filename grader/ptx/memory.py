@@ -1,6 +1,6 @@
-"""The memory that a kernel sees: the plan's buffers, and its blocks' and threads' own.
+"""Memory that a kernel sees: the plan's buffers, and the memory of its blocks and threads.
 
-Buffers lie so far apart that an address outside of one is known to be meant for it.
+Buffers lie so far apart that an address outside of a buffer shows for which one it is meant.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from grader.ptx.transfers import Transfers
 from grader.ptx.types import Array, Unsupported
 
 GAP = 256
-"""Bytes behind each shared array that belong to none."""
+"""The bytes after each shared array that belong to none."""
 ROW = 16
-"""Bytes of a row of a matrix of 8 × 8 halves."""
+"""The bytes of a row of a matrix of 8 × 8 halves."""
 MOST_REGIONS = 64
 _HALF = np.uint64(1 << (APART - 1))
 _APART = np.uint64(APART)
 
 
 class Spaces:
-    """All memory of a launch. `regions` are the plan's buffers by their numbers, and others from TABLES on."""
+    """All memory of a launch. `regions` are the plan's buffers by their numbers, and other regions from TABLES - 1
+    on."""
 
     def __init__(self, regions: dict[int, Region], shared: SharedSpace, launched: LaunchMemory, races: Races) -> None:
         self.regions, self.shared, self.local, self.races = regions, shared, LocalSpace(), races
@@ -57,7 +58,7 @@ class Spaces:
         self._rows, self._threads = self.shared.rows, self.local.threads
 
     def turn_to(self, frame: Frame, local: int) -> None:
-        """Make a part of the chunk the one that accesses memory."""
+        """Select the part of the chunk that accesses memory."""
         self._rows = frame.inside(self.shared.rows)
         self._threads = frame.inside(self.local.threads)
         self.races.turn_to(frame)
@@ -67,11 +68,11 @@ class Spaces:
         """Return where the shared memory of each block that runs begins, in bytes: (blocks, 1)."""
         return self._rows
 
-    # Finding the memory behind addresses.
+    # Memory at addresses.
 
     def reach(self, m: Threads, space: str, address: Array, size: int, way: Kind, item: int) -> list[Reached]:
-        """Return the memory behind the addresses of an access of `size` bytes, in elements of `item`, as far as there
-        is any. Records what lies outside."""
+        """Return the memory at the addresses of an access of `size` bytes, in elements of `item` bytes. Threads that
+        reach outside of memory are recorded and left out."""
         if not space:
             return self._generic(m, address, size, way, item)
         if space == "shared":
@@ -102,7 +103,7 @@ class Spaces:
 
     def _global(self, m: Threads, address: Array, size: int, way: Kind, item: int) -> list[Reached]:
         if m.mask is not None and address.shape == m.mask.shape:
-            # Threads that take no part may be anywhere: let them be where the first is that does.
+            # Addresses of inactive threads may be anything: they get the address of the first active one.
             first = int(m.mask.argmax())
             if m.mask.reshape(-1)[first]:
                 address = np.where(m.mask, address, address.reshape(-1)[first])
@@ -115,8 +116,7 @@ class Spaces:
         return self._global_slowly(m, address, size, way, item)
 
     def _global_slowly(self, m: Threads, address: Array, size: int, way: Kind, item: int) -> list[Reached]:
-        """Return what `reach` does, for addresses in several buffers or outside of them, or of threads that do not take
-        part."""
+        """Return the same as `reach`, for addresses in several buffers, outside of buffers, or not aligned."""
         wide = np.broadcast_to(address, m.shape)
         mask = np.ones(m.shape, bool) if m.mask is None else np.broadcast_to(m.mask, m.shape)
         active = wide[mask]
@@ -150,7 +150,7 @@ class Spaces:
         return offsets
 
     def _inside(self, m: Threads, region: Region, address: Array, size: int, way: Kind) -> list[Reached]:
-        """Return an access to memory of which a kernel of a compiler's knows the bounds."""
+        """Return an access to memory whose bounds any compiled kernel respects. Raises Unsupported outside of it."""
         offsets = address.view(np.int64)
         if m.mask is not None:
             offsets = np.where(m.mask, offsets, 0)
@@ -218,7 +218,7 @@ class Spaces:
     def load(
         self, m: Threads, space: str, address: Array, dtype: np.dtype[Any], count: int = 1, synced: Synced = False
     ) -> list[Array]:
-        """Load `count` elements that follow each other; zeros where there is no memory. `synced`: the load orders
+        """Load `count` contiguous elements for each thread, zeros where there is no memory. `synced`: the load orders
         itself."""
         if space == "local" and count > 1:
             return [self.load(m, space, address + np.uint64(k * dtype.itemsize), dtype)[0] for k in range(count)]
@@ -254,13 +254,13 @@ class Spaces:
         return results
 
     def _apart(self, number: int, size: int) -> int:
-        """Return how far an element of a vector lies from the first one, in elements, in local memory."""
+        """Return the distance of an element of a vector from the first one, in elements of local memory."""
         at = number * size
         return (at // 8 * self.local.lanes * 8 + at % 8) // size
 
     def shared_rows(self, address: Array) -> Array | None:
-        """Return the four words of rows of shared memory, along a new last axis; `address` is (blocks, …). None where a
-        closer look is needed: at rows beside an array, or at what other threads do."""
+        """Return the four words of rows of shared memory, along a new last axis; `address` is (blocks, …). None if rows
+        have to be checked: they lie outside of an array, or races are looked for."""
         space, offsets = self.shared, address.view(np.int64)
         low, high = int(offsets.min()), int(offsets.max())
         if space.region.written is not None or space.bytes % ROW or low < 0 or high + ROW > space.bytes or (
@@ -302,7 +302,7 @@ class Spaces:
                 return
 
     def running(self, m: Threads) -> Array:
-        """Return the numbers of the threads of the chunk that take part."""
+        """Return the indices in the chunk of the threads that take part."""
         return _taking_part(m, m.mask, self._threads)
 
     def wait_for_copies(self, m: Threads, left: int | None) -> None:
@@ -312,7 +312,7 @@ class Spaces:
             self.races.landed(m, self.shared.region, *self.copies.wait(self.running(m), left))
 
     def place(self, region: Region, offset: int, size: int) -> tuple[Named, int]:
-        """Return what a byte belongs to, and the number of the element of `size` bytes there."""
+        """Return the names of the memory at a byte, and the index of the element of `size` bytes there."""
         if region.named.shared:
             offset %= self.shared.bytes
             begin, _, name = self.shared.array(offset)
@@ -320,9 +320,9 @@ class Spaces:
         return region.named, offset // size
 
     def stored_rows(self, region: Region, loaded: Array, block: int) -> tuple[int, int] | None:
-        """Return the bytes of the rows of a block's shared array that were written, and how far apart they begin; None
-        where gaps differ, or where what is `loaded`, by first bytes, may be rows as far apart: the same columns of
-        each."""
+        """Return the length of the stored rows of a block's shared array, and the distance between their starts, in
+        bytes. None if rows are uneven, or if the elements `loaded`, by first bytes, are the same columns of rows at
+        that distance."""
         if not region.named.shared or region.written is None:
             return None
         begin, end, _ = self.shared.array(int(loaded[0]) % self.shared.bytes)
@@ -338,8 +338,8 @@ class Spaces:
         self, m: Threads, space: str, address: Array, values: Sequence[Array], dtype: np.dtype[Any],
         synced: Synced = False, copied: bool = False,
     ) -> None:
-        """Store values. `synced`: the store orders itself. `copied`: words arrive in shared memory at the latest when
-        their threads wait."""
+        """Store values. `synced`: the store orders itself. `copied`: words arrive in shared memory when their threads
+        wait for them, at the latest."""
         count, size = len(values), dtype.itemsize
         if space == "local" and count > 1:
             for k, value in enumerate(values):
@@ -386,7 +386,8 @@ def _misaligned(offsets: Array, size: int) -> bool:
 
 
 def _as_before(region: Region, index: Array, found: Array, places: Array, shape: tuple[int, ...]) -> Array:
-    """Return what a load has `found`, with what stood there before the launch in some places of the shape."""
+    """Return the values that a load has `found`, with those from before the launch at `places` of the flattened
+    shape."""
     assert region.before is not None
     values = np.broadcast_to(found, shape).copy()
     before = region.before[: region.before.size // found.dtype.itemsize * found.dtype.itemsize].view(found.dtype)

@@ -1,4 +1,4 @@
-"""The observations of a run beside its findings: where each load and store goes, and how many bytes they move."""
+"""Observations of a run beside its findings: where each load and store goes, and the bytes that it moves."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from grader.ptx.types import Array
 
 MOST_STEPS = 64
 _OWN = "firsts", "apart", "mask", "columns"
-"""The facts kept of an access to follow it through a loop."""
+"""Facts that follow an access through a loop, and are no fields of `Access`."""
 
 
 class ThreadObserver(Meter):
-    """A collector of the accesses of a run's first blocks, and of what a `Watch` asks for. `output` is the output's
+    """Collector of the accesses of a run's first blocks, and of what a `Watch` asks for. `output` is the output's
     name."""
 
     def __init__(self, watch: Watch, output: str) -> None:
@@ -76,8 +76,8 @@ class ThreadObserver(Meter):
     def _note(
         self, m: Threads, way: Kind, region: Region, offsets: Array, mask: Array | None, size: int, count: int
     ) -> None:
-        """Record an access by the threads of a chunk's first block. Copies of a line, which a compiler makes of a loop,
-        are one access."""
+        """Record an access by the threads of a chunk's first block. Copies of a line in an unrolled loop are one
+        access."""
         rows, columns = m.frame.rows, m.frame.columns
         if (rows is not None and rows[0]) or (columns is not None and columns[0]):
             return
@@ -90,7 +90,7 @@ class ThreadObserver(Meter):
         first = int(offsets[0, 0]) // size
         here = np.arange(threads) if columns is None else columns
         if known is not None and mask is known["mask"] and columns is known["columns"]:
-            # Most rounds of a loop are of the same threads.
+            # Most iterations of a loop have the same threads.
             live = known["last"]
         elif mask is None and columns is None:
             live = tile
@@ -101,18 +101,18 @@ class ThreadObserver(Meter):
         if known is not None:
             if len(known["firsts"]) < MOST_STEPS:
                 known["firsts"].append(first)
-            # An unrolled loop takes what is left over first, and threads that have more of it are then a round ahead.
+            # An unrolled loop begins with the remainder, and threads that have more of it are then an iteration ahead.
             known["apart"] |= any(now > before for now, before in zip(live, known["last"], strict=True))
             known["times"] += 1
             known |= {"last": live, "mask": mask, "columns": columns}
             return
         x, y, z = self._launch.grid
         starts = np.broadcast_to(offsets[:, 0], m.shape[0]) // size
-        # What a block computes of whose threads none takes part is no place.
+        # An address of a block without active threads is no place.
         there = np.any(np.broadcast_to(True if mask is None else mask, m.shape), axis=1)
         apart = [_between(starts[: number * length : number], there[: number * length : number])
                  for number, length in ((1, x), (x, y), (x * y, z))]
-        # Blocks of a part are not neighbours.
+        # Blocks of a part of the chunk need not be neighbours in the grid.
         apart = apart if m.frame.rows is None and not self.chooses else [apart[0][:0]] * 3
         self._seen[key] = {
             "access": way, "kernel": m.kernel, "line": m.line(), "tensor": region.named.name[:200],
@@ -131,7 +131,7 @@ class ThreadObserver(Meter):
 
 
 def _between(starts: Array, there: Any) -> Array:
-    """Return the distances of neighbours that are both there."""
+    """Return the distances of neighbours that are both `there`."""
     return np.diff(starts)[there[1:] & there[:-1]]
 
 
@@ -145,14 +145,15 @@ def _flat(m: Threads, offsets: Array, mask: Array | None) -> tuple[Array, Array]
 
 
 def _tile(block: tuple[int, int, int], count: int) -> list[int]:
-    """Return the threads of a block along its axes, the fastest last, without axes of one; last, elements of a
-    thread."""
+    """Return the numbers of threads along the axes of a block, the fastest last, without axes of size 1; then the
+    elements of a thread, if there are several."""
     tile = [size for size in reversed(block) if size > 1]
     return [*tile, count] if count > 1 else tile or [1]
 
 
 def _live(mask: Array | bool, here: Array, threads: int, tile: list[int], count: int) -> list[int]:
-    """Return how far threads of a block take part along each dimension: those of `mask`, which are `here`."""
+    """Return the extent of the active threads along each dimension. `mask` holds for the threads `here` of the
+    block."""
     on = np.zeros(threads, bool)
     on[here] = mask
     if on.all():
@@ -181,8 +182,8 @@ def _apart(starts: Array, here: Array, threads: int, tile: list[int], count: int
 
 
 def _step(firsts: list[int]) -> int | None:
-    """Return how far a loop moves on, by where its rounds begin; None if they do not lie evenly. The copies of a line
-    that an unrolled loop has may be out of order."""
+    """Return the distance from one iteration of a loop to the next, by their first elements; None if it varies. Copies
+    of a line in an unrolled loop may be out of order."""
     if len(firsts) < 2:
         return None
     steps = np.diff(firsts)

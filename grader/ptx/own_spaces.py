@@ -1,4 +1,4 @@
-"""The memory that blocks and threads have of their own."""
+"""Memory of blocks and of threads: shared and local."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MOST_LOCAL = 1 << 29
 
 @dataclass(slots=True)
 class LaunchMemory:
-    """Parts of memory that a launch gives: the bytes of the parameters, the address of the memory for barriers of the
-    whole grid, the number of multiprocessors, and what another device does otherwise."""
+    """Facts of a launch that its memory depends on: the bytes of the parameters, the address of the memory for barriers
+    of the whole grid, the number of multiprocessors, and how another device differs."""
 
     parameters: Array
     workspace: int = 0
@@ -40,15 +40,15 @@ class SharedSpace:
         self.rows = np.zeros((1, 1), np.int64)
 
     def begin(self, blocks: int, checked: bool, unset: int) -> None:
-        """Begin a chunk of so many blocks. `unset` is what the bytes hold that no thread has stored: a GPU has anything
-        there."""
+        """Begin a chunk of `blocks` blocks. `unset` is the value of bytes that no thread has stored, where a GPU may
+        have anything."""
         raw = np.full(blocks * self.bytes, unset, np.uint8)
         written = np.zeros(raw.size, np.uint8) if checked else None
         self.region = Region(raw, SHARED, Named("", shared=True), written)
         self.rows = np.arange(blocks, dtype=np.int64)[:, None] * self.bytes
 
     def array(self, offset: int) -> tuple[int, int, str]:
-        """Return the array that an offset is in, or else the nearest."""
+        """Return the array at an offset, or else the nearest one."""
         if not self.arrays:
             return 0, 0, ""
         return min(self.arrays, key=lambda one: one[0] - offset if offset < one[0] else max(0, offset - one[1] + 1))

@@ -36,7 +36,7 @@ def _print(m: Scheduling, entry: Waiting, call: Call, mask: Array) -> None:
 
 
 def _assertion(m: Scheduling, entry: Waiting, call: Call, mask: Array) -> None:
-    """Run `__assertfail(text, file, line, function, size)`: the kernel ends."""
+    """Run `__assertfail(text, file, line, function, size)`: record the first thread's failure, and end the threads."""
     wide = np.broadcast_to(mask, m.whole)
     block = int(np.argmax(wide.any(1)))
     text, file = (string_at(m, int(np.broadcast_to(_argument(m, entry.activation, name, "u8"), m.whole)[
@@ -73,7 +73,7 @@ def string_at(m: Scheduling, address: int) -> str:
 
 
 def _formatted(m: Scheduling, text: str, place: int, lane: int) -> str:
-    """Return a format with its arguments, which lie in a thread's local memory."""
+    """Return a format string with its arguments, which lie in a thread's local memory."""
     at = place - LOCAL
     parts, last = [], 0
     for match in _CONVERSION.finditer(text):

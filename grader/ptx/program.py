@@ -15,8 +15,8 @@ class ThreadInstruction:
     "f32"), and the guard is ("%p1", True): the register, and whether it is negated.
 
     Operands are as they stand in the text: `%f1`, `{%f1, %f2}`, `%p1|%p2`, `!%p1`, `[%rd1+8]`, `(param0)`. Names that
-    an inner scope declares end in `@` and a number. `line` is the line in the student's file, 0 where the instruction
-    comes from another one; `library`: it stands in another file, whatever line calls it.
+    an inner scope declares end in `@` and a number. `line` is the line in the student's file: that of the call for code
+    inlined from another file, 0 if there is none. `library` is True if the instruction stands in another file.
     """
 
     name: str
@@ -32,7 +32,7 @@ class ThreadInstruction:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable of `size` bytes, 0 for an array whose size the launch gives. `initial` are its first bytes, the others
+    """Variable of `size` bytes, 0 for an array whose size the launch gives. `initial` are its first bytes; the others
     are zero."""
 
     name: str
@@ -44,9 +44,9 @@ class Variable:
 
 @dataclass(slots=True)
 class ThreadFunction:
-    """A function. `registers` has types by name; for `.reg .f32 %f<9>` the name is "%f" and `counted` holds it.
-    `labels` are the numbers of the instructions that they stand before, `targets` the lists of labels that indirect
-    branches choose from."""
+    """Function. `registers` has types by name; for `.reg .f32 %f<9>` the name is "%f", and `counted` has its 9.
+    `labels` are the indices of the instructions after them, `targets` the lists of labels from which indirect branches
+    choose."""
 
     name: str
     entry: bool

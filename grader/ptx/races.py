@@ -1,7 +1,8 @@
-"""Race detection: who wrote and read each word of a launch's memory last, and whether somebody else may do so now.
+"""Race detector: records the threads that last wrote and read each word of a launch's memory, and checks that another
+thread's access is ordered after theirs.
 
-Between threads of a block barriers make an order, between blocks atomics do: a block knows what another one wrote
-before its last atomic, if its own last atomic came later. Within blocks only some chunks of a launch are watched.
+Barriers order the threads of a block, atomics order blocks: a block sees another block's stores before that block's
+last atomic, if its own last atomic came later. Races within blocks are looked for in some chunks of a launch.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from grader.ptx.transfers import Elements
 from grader.ptx.types import Array
 
 WHEN = 40
-"""A stamp is a time, shifted so far, and the number of a thread in the grid, counted from 1."""
+"""The shift of the time in a stamp; the lower bits hold a thread's number in the grid, counted from 1."""
 ATOMIC = 1 << (WHEN - 1)
 """The bit of a stamp that is set for an atomic."""
 WHO = ATOMIC - 1
 Synced = bool | Literal["volatile"]
-"""The way in which an access orders itself. A volatile one does between warps, as far as is known, not within one."""
+"""The way in which an access orders itself. A volatile access counts as ordered between warps, not within one."""
 LAST = (1 << 23) - 1
-"""The last time that a stamp tells from others."""
+"""The last time that a stamp can hold; it stands for all later ones."""
 MOST_WORDS = 1 << 27
 """The most words of a buffer in which races are looked for."""
 
 
 class Races:
-    """The order of a launch. `unit` is the number of bytes that a word has, as a shift; `blocks` are those of the grid.
-    `place` tells what a byte of a region belongs to, and which element of some size it is. `sampled`: only some
-    blocks run, and only shared memory is looked at. `locks`: threads may take turns in a way that is not seen.
+    """Race detector of a launch. A word has 2^unit bytes; `blocks` is the number of blocks of the grid. `place` returns
+    the names of the memory at a byte of a region, and the index of its element of some size. `sampled`: only some
+    blocks run, and only shared memory is checked. `locks`: threads may take turns in a way that is not seen.
     """
 
     place: Callable[[Region, int, int], tuple[Named, int]]
@@ -54,10 +55,10 @@ class Races:
 
     def begin(self, numbers: Array, threads: int, checked: bool) -> None:
         self.numbers, self.threads, self.checked = numbers, threads, checked
-        # When a warp last met its block at a barrier, or its own lanes.
+        # The times at which each warp last met its block at a barrier, and its own lanes.
         self.barrier = np.zeros((numbers.size, -(-threads // WARP)), np.int32)
         self.warp = np.zeros_like(self.barrier)
-        # And when it last told others by a barrier in memory, or was told.
+        # The times at which it last arrived at a barrier in memory, and ended a wait there.
         self.arrived, self.waited = np.zeros_like(self.barrier), np.zeros_like(self.barrier)
         self._whole = numbers[:, None].astype(np.int64) * threads + np.arange(1, threads + 1)
         self.turn_to(Frame(self._whole.shape))
@@ -68,7 +69,7 @@ class Races:
         self._set_floor()
 
     def _set_floor(self) -> None:
-        """Set the stamp from which on touches of shared memory are not known to all of a block."""
+        """Set the first stamp of accesses to shared memory that no barrier orders yet for all of a block."""
         floor = np.maximum(self.barrier.min(1, keepdims=True), 0).astype(np.int64)
         self._floor = self._frame.inside((np.minimum(floor, LAST) << WHEN) + 1)
 
@@ -79,7 +80,7 @@ class Races:
             self._set_floor()
 
     def told(self, threads: Array, clock: int, waits: bool) -> None:
-        """Record that threads have arrived at a barrier in memory, or that one has let them go on."""
+        """Record that threads have arrived at a barrier in memory or, if `waits`, that they have ended a wait there."""
         (self.waited if waits else self.arrived)[self._warps(threads)] = clock
 
     def _warps(self, threads: Array) -> Array:
@@ -95,7 +96,8 @@ class Races:
                 times[numbers] = clock
 
     def _ordered(self, other: Array, when: Array, mine: Array) -> Array:
-        """Return whether threads know what others did at some time. Threads are numbered from 1."""
+        """Return whether accesses of threads `other` at times `when` are ordered before those of threads `mine` now.
+        Threads are numbered from 1."""
         theirs, ours = (other - 1) // self.threads, (mine - 1) // self.threads
         same = theirs == ours
         known = np.zeros(other.shape, bool)
@@ -112,10 +114,10 @@ class Races:
         return known
 
     def _clash(self, m: Threads, region: Region, stamps: Array, mask: Array | None) -> Array | None:
-        """Return the places, in the flattened shape of what runs, where somebody else has been whom no order makes
-        known; None if there are none. `stamps` are the last touches of the words there."""
+        """Return the places, in the flattened shape of what runs, that another thread has touched without an order;
+        None if there are none. `stamps` are the last touches of the words there."""
         if region.named.shared:
-            # All that came before the last barrier of a block is known to it.
+            # The last barrier of a block orders all accesses before it.
             near = stamps >= self._floor
         elif stamps.any():
             near = stamps != 0
@@ -135,9 +137,9 @@ class Races:
     def loaded(
         self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int, item: int, synced: Synced
     ) -> dict[int, Array]:
-        """Record a load of `size` bytes by each thread, of elements of `item` bytes. Returns the places, in the
-        flattened shape of what runs, that may find the bytes before the launch, by the number of the word: one other
-        block has stored it, and nothing orders the two. It is empty where those bytes are not kept."""
+        """Record a load of `size` bytes by each thread, of elements of `item` bytes. Returns, for each word of the
+        load, the places in the flattened shape of what runs that may find the bytes from before the launch: one other
+        block has stored the word, and nothing orders the two. The result is empty if those bytes are not kept."""
         shared = region.named.shared
         volatile = shared and synced == "volatile"
         watched = self.checked and (volatile or not synced)
@@ -174,7 +176,7 @@ class Races:
         before = touched.reader[words]
         touched.reader[words] = new
         last = self._warp(touched.reader[words])
-        # Of lanes that read the same word at once, one is the last.
+        # If several lanes read a word at once, one of them is the last.
         others = np.where(self._warp(new) == last, before, new)
         several = (others != 0) & (self._warp(others) != last)
         if several.any():
@@ -191,7 +193,7 @@ class Races:
     def _look_for_fence(
         self, m: Threads, region: Region, words: Array, stamps: Array, mask: Array | None, item: int
     ) -> None:
-        """Look for a word that another block stored and told of, without a fence between."""
+        """Record a word that another block has stored and published by an atomic, without a fence between the two."""
         near = stamps != 0 if mask is None else (stamps != 0) & mask
         at = np.flatnonzero(np.broadcast_to(near, m.shape)) if near.any() else np.zeros(0, np.int64)
         words, stamps, owners = (np.broadcast_to(one, m.shape).reshape(-1)[at] for one in (words, stamps, self._owners))
@@ -204,8 +206,8 @@ class Races:
                 m.spot(), "relaxed", named, element=element, numbers=[int(theirs[first]), int(ours[first])])
 
     def read_by_warp(self, m: Threads, who: tuple[Array, Array], place: Elements, size: int) -> None:
-        """Look for elements of shared memory, of `size` bytes, that another warp has stored and that a warp reads, for
-        each of the threads that ask, without an order."""
+        """Record elements of shared memory, of `size` bytes, that another warp has stored and that the warp of one of
+        the threads `who` reads, without an order."""
         if (touched := place.region.touched) is None:
             return
         stamps = touched.writer.take(place.index * size >> self.unit).reshape(len(place.index), -1)
@@ -220,7 +222,7 @@ class Races:
                 certain=not self.locks)
 
     def changed(self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int) -> None:
-        """Record atomics on shared memory, which need barriers beside plain loads and stores as those do."""
+        """Record atomics on shared memory. A barrier has to order them with plain loads and stores."""
         if not self.checked or not region.named.shared:
             return
         touched = self._touched(region)
@@ -246,7 +248,7 @@ class Races:
         self, m: Threads, piece: Reached, size: int, parts: list[tuple[Array, Array]], dtype: np.dtype[Any],
         synced: Synced,
     ) -> None:
-        """Record a store that is about to be made: of each of `parts`, the indices of elements and their values."""
+        """Record a store that is about to be made. Each of `parts` has the indices of elements, and their values."""
         region, mask = piece.region, piece.mask
         shared = region.named.shared
         volatile = shared and synced == "volatile"
@@ -262,7 +264,7 @@ class Races:
             clash = self._clash(m, region, stamps, mask)
             if clash is not None:
                 index, value = parts[min(len(parts) - 1, (step << self.unit) // size)]
-                # Places among the threads that take part.
+                # Indices among the threads that take part.
                 place = clash if mask is None else np.cumsum(np.broadcast_to(mask, m.shape))[clash] - 1
                 old = region.view(dtype)[index[place]]
                 clash = clash[_bits(old) != _bits(value[place])]
@@ -287,7 +289,7 @@ class Races:
             words, blocks = words[mask], blocks[mask]
         before = alone[words]
         alone[words] = np.where((before == 0) | (before == blocks), blocks, -1)
-        # Of several blocks that store at once the last stands there.
+        # If several blocks store at once, the word holds the last one.
         alone[words[alone[words] != blocks]] = -1
 
     def landed(self, m: Threads, region: Region, words: Array, threads: Array) -> None:
@@ -298,7 +300,7 @@ class Races:
                 region.touched.writer[(words << 2 >> self.unit) + step] = new
 
     def settled(self, m: Threads, piece: Reached, view: Array, parts: list[tuple[Array, Array]]) -> None:
-        """Look, after a store, for threads that stored something else to the same place at the same time."""
+        """Record, after a store, threads that stored different values to the same place at the same time."""
         if piece.region.named.shared and not self.checked:
             return
         for index, value in parts:
@@ -328,9 +330,9 @@ class Races:
         self, m: Threads, region: Region, words: Array, stamps: Array, clash: Array, item: int, *,
         different: bool = False, volatile: bool = False,
     ) -> None:
-        """Record the first clash between blocks, between warps of a block, and within a warp, by the number of an
-        element of `item` bytes. `different`: both store, other values; `volatile`: within a warp alone, as a volatile
-        access may be meant for other warps."""
+        """Record the first clash between blocks, between warps of a block, and within a warp, with the index of an
+        element of `item` bytes. `different`: both threads store, and different values; `volatile`: only clashes within
+        a warp count, as a volatile access may be meant for other warps."""
         words, stamps, owners = (
             np.broadcast_to(one, m.shape).reshape(-1)[clash] for one in (words, stamps, self._owners))
         theirs, ours = (stamps & WHO) - 1, owners - 1
@@ -346,7 +348,7 @@ class Races:
             if among == "blocks":
                 m.findings.race(m.spot(), named, element, blocks, different)
             elif among == "lanes":
-                # Lanes of a warp mostly run in step, so the answer may well be right: a remark.
+                # Lanes of a warp mostly run in step, so the answer may well be right: this becomes a remark.
                 m.findings.undefined(m.spot(), "warp", named, element=element, numbers=blocks[:1])
             else:
                 m.findings.undefined(

@@ -1,4 +1,4 @@
-"""A reader of PTX in one pass. See "Syntax" and "Directives" of the PTX ISA."""
+"""Reader of PTX in one pass. See "Syntax" and "Directives" of the PTX ISA."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_INSTRUCTIONS = 1 << 16
 MOST_REGISTERS = 1 << 17
 MOST_SCOPES = 64
 MOST_FRAMES = 32
-# Bytes of a variable. Local memory of a thread is the largest that a GPU has.
+# The most bytes of a variable: local memory of a thread, which is no larger on any GPU.
 MOST_BYTES = 512 << 10
 
 TYPE_BYTES = {
@@ -46,13 +46,13 @@ _NUMBER = re.compile(r"0[fF]([0-9a-fA-F]{8})|0[dD]([0-9a-fA-F]{16})|(-?)(0[xX][0
 
 @lru_cache(maxsize=256)
 def read_module(text: str, suffix: str = "") -> PtxModule:
-    """Read a text. Lines are those of its file whose name ends in `suffix`, or else of the file where its entry stands.
+    """Read a text. Lines belong to the first file with the suffix `suffix`, or else to the file of the first `.loc`.
     Raises Malformed."""
     return _ModuleReader(_without_comments(text), suffix).read()
 
 
 def split_operands(text: str) -> tuple[str, ...]:
-    """Return the parts of a list that commas separate outside of brackets."""
+    """Split a list at the commas outside of brackets."""
     if "{" not in text and "[" not in text and "(" not in text:
         return tuple(part.strip() for part in text.split(",")) if text.strip() else ()
     parts, depth, start = [], 0, 0
@@ -83,7 +83,7 @@ def _without_comments(text: str) -> str:
 
 
 class _ModuleReader:
-    """A reader of one text, from `at` on."""
+    """Reader of one text, from `at` on."""
 
     def __init__(self, text: str, suffix: str) -> None:
         self.text, self.suffix, self.at = text, suffix, 0
@@ -92,7 +92,7 @@ class _ModuleReader:
         self.files: dict[int, str] = {}
         self.own: int | None = None
         self.line, self.library = 0, False
-        # Where code that begins at a place of a file was put in.
+        # The location of the call, by the location of the code that was inlined for it.
         self.inlined: dict[tuple[int, int, int], tuple[int, int, int]] = {}
         self.function: ThreadFunction | None = None
         self.scopes: list[dict[str, str]] = []
@@ -118,7 +118,7 @@ class _ModuleReader:
         return at < len(text)
 
     def _next(self) -> None:
-        """Read what stands at `at`: a directive, a bracket, a label, a declaration or an instruction."""
+        """Read the item at `at`: a directive, a bracket, a label, a declaration or an instruction."""
         if match := _LINE_DIRECTIVE.match(self.text, self.at):
             self.at = match.end()
             if match[1] == "loc":
@@ -224,7 +224,7 @@ class _ModuleReader:
             return
         code = self.function.code
         for at in range(self.begins.pop(), len(code)):
-            # A branch forward stands before the label that it names.
+            # A forward branch stands before its label, whose new name was not known there.
             if code[at].name == "bra" and (label := names.get("".join(code[at].operands))):
                 code[at] = replace(code[at], operands=(label,))
 
@@ -253,7 +253,7 @@ class _ModuleReader:
                 variable = self._variable(statement)
                 self.variables[variable.name] = variable
             else:
-                # A variable of a function lives as long as it; those of an inner scope have their own names.
+                # Variables live as long as their function; those of an inner scope get unique names.
                 name = match[5] if len(self.scopes) == 1 else self._declare(match[5])
                 function.variables[name] = self._variable(statement, name)
         elif function is None:

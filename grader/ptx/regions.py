@@ -1,4 +1,4 @@
-"""Pieces of memory, by their addresses."""
+"""Regions of memory, by their addresses."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from grader.ptx.types import Array
 APART = 40
 """Buffers begin 2^40 bytes apart."""
 TABLES = 1 << 12
-"""The number of the first region that is none of the plan's buffers."""
+"""The number of the first table; the numbers of the plan's buffers are smaller."""
 SHARED, LOCAL, PARAM = 1 << 56, 1 << 57, 1 << 58
 """The first generic addresses of other spaces."""
 WINDOWS = {"shared": SHARED, "local": LOCAL, "param": PARAM, "global": 0, "const": 0}
 
 
 class Mapped(Protocol):
-    """The memory of a plan's buffer: `written` marks each written byte with ones, None if all are."""
+    """Memory of a plan's buffer: `written` marks each written byte with ones; it is None if all are written."""
 
     raw: Array
     written: Array | None
@@ -29,8 +29,8 @@ class Mapped(Protocol):
 
 
 class LastTouch:
-    """The last writer and reader of each word, as stamps: see `grader.ptx.races`. Nobody is 0. `another`: who of
-    another warp than the last reader's read it before. `alone`: which block has written it, counted from 1, or −1 for
+    """Last writer and reader of each word, as stamps: see `grader.ptx.races`; 0 is nobody. `another` is the last reader
+    of another warp than the last reader's. `alone` is the block that has written the word, counted from 1, or −1 for
     several.
     """
 
@@ -46,12 +46,12 @@ class LastTouch:
 
 
 class Region:
-    """Bytes at addresses from `base` on. `number` is that of the plan's buffer, or more for other memory."""
+    """Bytes at addresses from `base` on. `number` is that of the plan's buffer, or a larger one for other memory."""
 
     def __init__(self, raw: Array, base: int, named: Named, written: Array | None = None, number: int = 0) -> None:
         self.raw, self.base, self.named, self.written, self.number = raw, base, named, written, number
         self.touched: LastTouch | None = None
-        # Whether the bytes before the launch are kept, for loads that nothing orders; these, from the first store on.
+        # `keeps`: `before` gets a copy of the bytes before the first store, for loads that nothing orders.
         self.keeps = False
         self.before: Array | None = None
         self._views: dict[Any, Array] = {}
@@ -71,13 +71,13 @@ class Region:
 
 
 def whole(size: int) -> int:
-    """Return what `Region.marks` hold for a written element of so many bytes."""
+    """Return the value in `Region.marks` of a written element of `size` bytes."""
     return (1 << 8 * size) - 1
 
 
 class Reached(NamedTuple):
-    """A part of an access: `offsets` are bytes in a region, `mask` its threads, None for all. `partial`: others of the
-    access lie elsewhere."""
+    """Part of an access: `offsets` are in bytes in a region, `mask` has its threads, None for all. `partial`: other
+    threads of the access reach elsewhere."""
 
     region: Region
     offsets: Array

@@ -1,4 +1,4 @@
-"""Threads that wait in functions: what they hold there, and where they go."""
+"""Waiting threads of functions: their registers, and where they go next."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Runnable(Protocol):
 
 @dataclass(eq=False, slots=True)
 class Activation:
-    """A call of a function by some threads: `path` are the basic blocks of the calls around it. `regs` are values of
-    the whole chunk, by slot; `local` is where its local memory begins."""
+    """Call of a function by some threads: `path` are the basic blocks of the calls around it. `regs` are values of the
+    whole chunk, by slot; `local` is the offset of its local memory."""
 
     code: FunctionCode
     path: Path
@@ -48,7 +48,7 @@ class Activation:
 
 @dataclass(slots=True)
 class Waiting:
-    """Threads that wait before a block of a function; `last` is the step when some of them went on from there."""
+    """Threads that wait before a block of a function; `last` is the time at which threads last went on from there."""
 
     activation: Activation
     number: int
@@ -73,7 +73,7 @@ class Scheduling(ChunkState):
     # Registers.
 
     def fetch(self, slot: int) -> Array:
-        """Return a register that this part of the chunk has not read yet."""
+        """Return a register that this part of the chunk has not read yet, and record it if nothing has written it."""
         assert self.running is not None
         value = self.running.regs[slot]
         if value is None:
@@ -88,8 +88,8 @@ class Scheduling(ChunkState):
         return self.running is not None and self.running.regs[slot] is not None
 
     def _unset(self, dtype: np.dtype[np.generic]) -> Array:
-        """Return a register that nothing has written: a GPU has anything there. NaN as a number, so that a sum that
-        begins with it shows, and no predicate holds; on another device they do."""
+        """Return the value of a register that nothing has written, where a GPU may have anything: NaN for a float, so
+        that it shows in sums, and False for a predicate. A device with other `bits` has True and another number."""
         if dtype.kind == "b":
             return np.full((1, 1), self.spaces.unset != 0xFF)
         return np.full(dtype.itemsize, self.spaces.unset, np.uint8).view(dtype)[None]
@@ -109,14 +109,14 @@ class Scheduling(ChunkState):
         return Activation(code, path, parent, regs, local)
 
     def _needed(self, activation: Activation) -> int:
-        """Return the slots of an activation that threads which do not run now still need."""
+        """Return the slots of an activation that waiting threads still need."""
         needed, depth = 0, len(activation.path)
         for path, other in self.waiting.items():
             if path[:depth] == activation.path:
                 if len(path) == depth + 1:
                     needed |= activation.code.blocks[other.number].live if other.activation is activation else 0
                 else:
-                    # They come back behind the call that they are in.
+                    # They return to the block after the call that they are in.
                     blocks = activation.code.blocks
                     needed |= blocks[path[depth] + 1].live if path[depth] + 1 < len(blocks) else 0
         return needed
@@ -139,13 +139,13 @@ class Scheduling(ChunkState):
         self.dirty = set()
 
     def settle(self) -> None:
-        """Make the registers of the whole chunk those that count, until the next step."""
+        """Write registers back, so that those of the whole chunk are right until the next step."""
         self.flush()
         if not self.frame.full:
             self.running = None
 
     def whole_value(self, activation: Activation, slot: int) -> Array | None:
-        """Return a register of the whole chunk, right in the threads that run."""
+        """Return a register of the whole chunk, with right values at least for the threads that run."""
         if activation is not self.running or self.frame.full:
             return activation.regs[slot]
         assert self.dirty is not None
@@ -173,7 +173,7 @@ class Scheduling(ChunkState):
             self.dirty.discard(slot)
 
     def waiting_in(self, path: Path) -> Activation | None:
-        """Return the activation of threads that are in a call."""
+        """Return the activation of threads that wait in the call at `path`; None if there are none."""
         for other, entry in self.waiting.items():
             if other[: len(path)] == path and len(other) == len(path) + 1:
                 return entry.activation
@@ -187,7 +187,7 @@ class Scheduling(ChunkState):
     # Where threads go.
 
     def back(self, activation: Activation, mask: Array) -> None:
-        """Take threads back from a function to behind its call."""
+        """Take threads back from a function to the block after its call."""
         raise NotImplementedError
 
     def go_on(self, activation: Activation, number: int, mask: Array) -> None:
@@ -210,10 +210,10 @@ class Scheduling(ChunkState):
         if self.waiting:
             self.alive = self.alive & ~mask
 
-    # Where it is.
+    # The running line and instruction.
 
     def line(self) -> int:
-        """Return the line of the innermost instruction that stands in the student's file."""
+        """Return the line of the innermost instruction that has a line in the student's file, 0 if none has."""
         if self.step is not None and self.step.instruction.line:
             return self.step.instruction.line
         activation = self.running
@@ -232,6 +232,6 @@ class Scheduling(ChunkState):
         return Site(self.kernel, instruction.line or self.line(), self.numbers, self.grid.blocks)
 
     def first(self, mask: Array) -> int:
-        """Return the first block that has threads in a mask of the whole chunk: its place in this part."""
+        """Return the index, in this part, of the first block that has threads in a mask of the whole chunk."""
         inside = mask if self.frame.full else self.frame.inside(mask)
         return int(np.argmax(inside.any(1))) if inside.shape[0] > 1 else 0

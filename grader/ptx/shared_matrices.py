@@ -1,8 +1,8 @@
 """Matrices in shared memory as `wgmma` reads them, by descriptor: see "Matrix Descriptor" and "Strides" of the PTX ISA
 (9.0, 9.7.15.5).
 
-A matrix has rows of A, or columns of B, along M or N, and 32 bytes of each along K. They lie in rows of `width` bytes,
-which the swizzle has (16: none), eight below one another; the descriptor says how far such pieces are apart.
+A matrix has lines along M or N, rows of A or columns of B, of 32 bytes each along K. It lies in pieces of eight rows of
+`width` bytes, which is the swizzle's width (16: none); the descriptor gives the distances between pieces.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _KEPT = 1024
 
 
 class Strides(NamedTuple):
-    """The layout of a matrix: bytes of the "leading dimension" and of the "stride dimension", and the swizzle's row."""
+    """Layout of a matrix, in bytes: the "leading dimension" and "stride dimension" offsets, and the width of the
+    swizzle's row."""
 
     leading: int
     stride: int
@@ -34,7 +35,7 @@ def _field(descriptor: int, at: int) -> int:
 
 def addresses(descriptors: Array, lines: int, item: int, across: bool) -> Array:
     """Return the addresses (descriptors, lines, elements along K) of the elements of `lines` rows of A or columns of B,
-    of `item` bytes. `across`: neighbours lie along M or N, not along K."""
+    of `item` bytes. `across`: neighbours in memory lie along M or N, not along K."""
     found = []
     for descriptor in descriptors.tolist():
         if descriptor >> 49 & 7:

@@ -1,4 +1,4 @@
-"""Special registers: see "Special Registers" of the PTX ISA. Clocks are not among them, they need a GPU."""
+"""Special registers: see "Special Registers" of the PTX ISA. Clocks are left out, as they need a GPU."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MASKS = {
     "%lanemask_gt": lambda lane: 0xFFFFFFFF - ((2 << lane) - 1),
 }
 ANYWHERE = frozenset({"%smid", "%gridid"})
-"""Registers that a launch on another device may find otherwise."""
+"""Registers whose values may differ on another device."""
 
 
 def special(name: str, grid: Grid, numbers: Array, spaces: Spaces) -> Array:
@@ -49,7 +49,7 @@ def special(name: str, grid: Grid, numbers: Array, spaces: Spaces) -> Array:
         "%nwarpid": 64, "%smid": 0, "%nsmid": spaces.multiprocessors, "%dynamic_smem_size": grid.shared,
         "%total_smem_size": spaces.shared.bytes, "%aggr_smem_size": spaces.shared.bytes, "%cluster_ctarank": 0,
         "%cluster_nctarank": 1, "%is_explicit_cluster": 0, "WARP_SZ": WARP,
-        # The system's memory for barriers of a whole grid; zero where not all blocks run at the same time.
+        # The address of the system's memory for barriers of a whole grid, 0 for launches that are not cooperative.
         "%envreg1": spaces.workspace >> 32, "%envreg2": spaces.workspace & 0xFFFFFFFF,
     }
     if name not in constants:

@@ -14,7 +14,7 @@ from grader.ptx.types import Array
 
 @dataclass(frozen=True)
 class Grid:
-    """The launch's shape: blocks of the grid, threads of a block, bytes of dynamic shared memory."""
+    """Shape of a launch: blocks of the grid, threads of a block, bytes of dynamic shared memory."""
 
     blocks: tuple[int, int, int]
     threads: tuple[int, int, int]

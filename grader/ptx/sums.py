@@ -1,4 +1,4 @@
-"""Registers that `wgmma` is still summing in, as threads see it: nobody may use them before `wgmma.wait_group`."""
+"""Registers with sums of `wgmma` under way: no thread may use them before `wgmma.wait_group`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from grader.ptx.types import Array
 
 
 class Sums:
-    """The sums under way. `groups` are those of the last product in a register, by its slot, for each thread of the
-    chunk. `now` is the group that a thread's next product belongs to, and its groups up to `over` are known to have
-    ended. `owner` is the call of a function whose registers these are."""
+    """Sums under way. `groups` has, by slot, the group of the last product in a register, for each thread of the chunk.
+    `now` is the group of a thread's next product; its groups before `over` are known to have ended. `owner` is the
+    activation of the function that has these registers."""
 
     def __init__(self) -> None:
         self.groups: dict[int, Array] = {}
@@ -32,11 +32,11 @@ class Sums:
             self.slots |= 1 << slot
 
     def commit(self, m: Threads) -> None:
-        # From 1 on: nothing is in group 0.
+        # Groups count from 1; 0 is no group.
         self.now = np.where(_mask(m), self.now + 1, self.now)
 
     def wait(self, m: Threads, left: int) -> None:
-        """End all groups of threads but the last few."""
+        """End all groups of threads but the last `left`."""
         self.over = np.where(_mask(m), np.maximum(self.over, self.now - left), self.over)
         known = {id(group): bool((group >= self.over).any()) for group in self.groups.values()}
         self._keep({slot: group for slot, group in self.groups.items() if known[id(group)]})
@@ -52,7 +52,7 @@ class Sums:
         read = list(_bits(reads & self.slots))
         written = list(_bits(writes))
         if name == "mov" and len(read) == len(written) == 1:
-            # A compiler gives a register another name.
+            # A compiler may copy a register, which then holds the same sum.
             self.groups[written[0]] = np.where(mask, self.groups[read[0]], self.groups.get(written[0], self.now * 0))
             self.slots |= 1 << written[0]
             return

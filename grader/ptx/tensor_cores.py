@@ -1,8 +1,8 @@
 """Matrix instructions of a warp (PTX ISA 9.0, 9.7.14) as pure functions of arrays shaped (warps, 32, registers).
 
-A fragment says which element of a matrix each register of each lane holds. Those of `mma` are PTX's own. Those of
-`wmma` PTX leaves open; here they are put together from `mma`'s as on an H200, read from one. Sums are taken
-in float32, float64 or integers without the shorter sums that hardware has inside.
+A fragment says which element of a matrix each register of each lane holds. PTX defines the fragments of `mma`, and
+leaves those of `wmma` open: here these consist of `mma`'s, as read from an H200. Sums are taken in float32, float64 or
+integers, without the narrower sums inside the hardware.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _SHORT = {"f16", "bf16"}
 
 
 class Fragment(NamedTuple):
-    """The part of a matrix that the lanes of a warp hold.
+    """Distribution of a matrix over the lanes of a warp.
 
-    `kind` is the type of an element, `register` that of a register, and `words` how many a lane has of these.
-    `places` (32, elements) are positions row · columns + column, in the order in which registers pack them, and
-    `holders` (rows · columns) say in which lane · elements + element a position is found.
+    `kind` is the type of an element, `register` that of a register, and `words` the number of a lane's registers.
+    `places` (32, elements) are positions row · columns + column, in the order in which registers pack them; `holders`
+    (rows · columns) are the inverse, lane · elements + element by position.
     """
 
     kind: str
@@ -47,8 +47,8 @@ class Fragment(NamedTuple):
         return _SIZES[self.kind]
 
     def offsets(self, column_major: bool) -> tuple[Array, Array]:
-        """Return, for memory (32, elements), by how many strides and by how many elements an element lies from the
-        start."""
+        """Return the distance of each element (32, elements) from the start of the matrix in memory, as strides and as
+        elements."""
         row, column = np.divmod(self.places, self.columns)
         return (column, row) if column_major else (row, column)
 
@@ -63,7 +63,7 @@ class Fragment(NamedTuple):
         return elements
 
     def matrix(self, registers: Array) -> Array:
-        """Return the matrices (warps, rows, columns) as float32, float64 or, of s32, int64."""
+        """Return the matrices (warps, rows, columns) as float32, float64 or, for s32, int64."""
         values = numbers(self.kind, self.unpack(registers))
         flat = values.reshape(len(values), -1).take(self.holders, axis=1)
         matrices: Array = flat.reshape(-1, self.rows, self.columns)
@@ -95,7 +95,7 @@ class Product(NamedTuple):
         with np.errstate(all="ignore"):
             total = np.matmul(a, b)
             if self.c.kind == self.d.kind == "f32":
-                # Elements are registers: c need not become a matrix.
+                # Each element is a register, so c need not become a matrix.
                 found: Array = total.reshape(len(total), -1).take(self.d.places.T, axis=1).swapaxes(1, 2) + c
                 return found
             if self.d.kind != "s32":
@@ -108,8 +108,8 @@ class Product(NamedTuple):
 
 
 class RowAccess(NamedTuple):
-    """`ldmatrix` and `stmatrix`: the part of register r of a lane lies `offsets` bytes from the address that the lane
-    `lanes` gives. Both are (32, registers, parts), a part being of `bytes` bytes, the lower one first. `transposed`:
+    """Access of `ldmatrix` or `stmatrix`: a part of a lane's register lies `offsets` bytes from the address in lane
+    `lanes`. Both are (32, registers, parts); a part has `bytes` bytes, and the lower part comes first. `transposed`:
     parts of a register lie in different rows."""
 
     lanes: Array
@@ -119,7 +119,7 @@ class RowAccess(NamedTuple):
 
 
 def numbers(kind: str, elements: Array) -> Array:
-    """Return unsigned elements as the numbers that they are: float32, float64 or, of s32, int64."""
+    """Return the numbers that unsigned elements stand for, as float32, float64 or, for s32, int64."""
     if kind in _SHORT:
         return CODES[kind].decode(elements)
     if kind == "tf32":
@@ -135,10 +135,11 @@ def numbers(kind: str, elements: Array) -> Array:
 
 
 def _fragment(kind: str, rows: int, columns: int, row: Array, column: Array, copies: int = 1) -> Fragment:
-    """Return a fragment from the row and column of each element (32, elements); a lane holds all `copies` times."""
+    """Return a fragment from the row and column of each element (32, elements); a lane holds its elements `copies`
+    times."""
     places = np.tile(row * columns + column, copies)
     holders = np.zeros(rows * columns, np.intp)
-    # Backwards, as the first of several holders is to win.
+    # Backwards, so that the first of several holders remains.
     holders[places.ravel()[::-1]] = np.arange(places.size)[::-1]
     size = _SIZES[kind]
     return Fragment(kind, _REGISTERS.get(kind, "b32"), places.shape[1] * size // max(size, 4), rows, columns, places,
@@ -152,13 +153,13 @@ def _turned(fragment: Fragment) -> Fragment:
 
 
 def _grid(*counts: int) -> tuple[Array, ...]:
-    """Return counters of the nested parts that a lane's elements are ordered by, each (1, elements)."""
+    """Return the counters of nested loops over a lane's elements, each (1, elements)."""
     return tuple(part.reshape(1, -1) for part in np.indices(counts))
 
 
 def _left(kind: str, m: int, k: int, copies: int = 1) -> Fragment:
-    """Return the fragment of A: a register holds neighbours of a row; then come 8 rows further down, 4 registers to the
-    right, 16 rows."""
+    """Return the fragment of A. A register holds neighbours of a row; the following ones lie 8 rows down, then 4
+    registers to the right, then 16 rows down."""
     each = max(4 // _SIZES[kind], 1)
     block, chunk, half, part = _grid(max(m // 16, 1), k // (4 * each), min(m // 8, 2), each)
     row = _GROUP[:, None] + 8 * half + 16 * block
@@ -166,7 +167,8 @@ def _left(kind: str, m: int, k: int, copies: int = 1) -> Fragment:
 
 
 def _right(kind: str, k: int, n: int, copies: int = 1) -> Fragment:
-    """Return the fragment of B: a register holds neighbours of a column; then come 4 registers down, 8 columns."""
+    """Return the fragment of B. A register holds neighbours of a column; the following ones lie 4 registers down, then
+    8 columns to the right."""
     each = max(4 // _SIZES[kind], 1)
     block, chunk, part = _grid(n // 8, k // (4 * each), each)
     row = _MEMBER[:, None] * each + part + 4 * each * chunk
@@ -174,7 +176,8 @@ def _right(kind: str, k: int, n: int, copies: int = 1) -> Fragment:
 
 
 def _sum(kind: str, m: int, n: int) -> Fragment:
-    """Return the fragment of C or D: two neighbours of a row; then come 8 rows further down, 8 columns, 16 rows."""
+    """Return the fragment of C or D. Two neighbours of a row come first, then 8 rows down, 8 columns right, 16 rows
+    down."""
     block, wide, half, part = _grid(max(m // 16, 1), n // 8, min(m // 8, 2), 2)
     row = _GROUP[:, None] + 8 * half + 16 * block
     return _fragment(kind, m, n, row, _MEMBER[:, None] * 2 + part + 8 * wide)
@@ -207,7 +210,7 @@ def _sides(shape: str) -> tuple[int, int, int]:
 
 
 def _options(flags: Words, result: str) -> bool:
-    """Return whether these are modifiers that a product may have."""
+    """Return whether a product may have the modifiers `flags`."""
     return set(flags) <= ({"satfinite"} if result == "s32" else _OPTIONS if result == "f64" else set())
 
 
@@ -216,8 +219,7 @@ def mma(modifiers: Words) -> Product:
     """Return the product of `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32` and its like; `modifiers` begin with
     "sync".
 
-    Raises:
-        Unsupported: Of sparse ones, of sub-byte integers, and of m8n8k4 with f16.
+    Raises: Unsupported: For sparse products, sub-byte integers, and m8n8k4 with f16.
     """
     if len(modifiers) < 9 or modifiers[:2] != ("sync", "aligned") or modifiers[3:5] != ("row", "col"):
         raise _unknown("mma", modifiers)
@@ -265,8 +267,8 @@ def wmma(modifiers: Words) -> Product:
 @lru_cache(_KEPT)
 def wmma_access(modifiers: Words) -> tuple[Fragment, bool]:
     """Return the fragment that `wmma.load.a.sync.aligned.row.m16n16k16.shared.f16` loads or `wmma.store.d…` stores, and
-    whether memory is column-major; `modifiers` begin with "load" or "store". Their stride, where none is written, is
-    the length of a row (of a column) of the matrix."""
+    whether memory is column-major; `modifiers` begin with "load" or "store". The stride of an instruction that names
+    none is the length of a row (or column) of the matrix."""
     if len(modifiers) < 7 or modifiers[0] not in ("load", "store") or modifiers[2:4] != ("sync", "aligned"):
         raise _unknown("wmma", modifiers)
     part, order, shape, kind = modifiers[1], modifiers[4], modifiers[5], modifiers[-1]
@@ -280,8 +282,8 @@ def wmma_access(modifiers: Words) -> tuple[Fragment, bool]:
 
 @lru_cache(_KEPT)
 def matrix_rows(name: str, modifiers: Words) -> RowAccess:
-    """Return the access of `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16` and `stmatrix`; of its addresses, those of
-    the lanes that appear in `lanes` count."""
+    """Return the access of `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16` and `stmatrix`; only the addresses of lanes
+    in `lanes` count."""
     flags = [word for word in modifiers[3:-1] if word not in ("shared", "shared::cta")]
     counts = [word for word in flags if word in ("x1", "x2", "x4")]
     known = modifiers[:3] == ("sync", "aligned", "m8n8") and modifiers[-1] == "b16" and len(counts) == 1
@@ -299,7 +301,8 @@ def matrix_rows(name: str, modifiers: Words) -> RowAccess:
 
 @lru_cache(_KEPT)
 def warpgroup_fragments(kinds: Words, columns: int) -> tuple[Fragment, Fragment, int]:
-    """Return, for `wgmma.mma_async` with types of d, a and b, what a warp holds of A and D, and an element's bytes."""
+    """Return a warp's fragments of A and D for `wgmma.mma_async`, and the bytes of an element of A. `kinds` are the
+    types of d, a and b."""
     result, left, right = kinds
     known = left != "f64" and (left, right) in _MMA and result in _SUMS[left]
     if not known or columns % 8 or not 8 <= columns <= 256:
@@ -309,8 +312,8 @@ def warpgroup_fragments(kinds: Words, columns: int) -> tuple[Fragment, Fragment,
 
 
 def transposed(words: Array) -> Array:
-    """Transpose as `movmatrix.sync.aligned.m8n8.trans.b16` does: a matrix of 8 × 8 halves, a word (warps, 32) of it in
-    each lane."""
+    """Transpose as `movmatrix.sync.aligned.m8n8.trans.b16` does: each lane holds a word (warps, 32) of a matrix of 8 ×
+    8 halves."""
     halves = np.ascontiguousarray(words).view(np.uint16).reshape(-1, 8, 8)
     turned: Array = np.ascontiguousarray(halves.swapaxes(1, 2)).view(np.uint32).reshape(np.shape(words))
     return turned

@@ -1,7 +1,7 @@
-"""Tensor maps, which tell the copy engine how a tensor lies in memory: see "Tensors" and `tensormap.replace` of the PTX
-ISA (9.0, 5.5 and 9.7.9.26).
+"""Tensor maps, which describe a tensor's layout in memory to the copy engine: see "Tensors" and `tensormap.replace` of
+the PTX ISA (9.0, 5.5 and 9.7.9.26).
 
-Their 128 bytes are opaque. Here they hold the fields that `tensormap.replace` names, one after another.
+PTX leaves their 128 bytes opaque. Here they hold the fields that `tensormap.replace` names, one after another.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ALIGNED = 64
 _KEPT = 1024
 _MOST_BOX, _MOST_BYTES, _MOST_STRIDE = 256, 256 << 10, 1 << 40
 _REPEATS = 1024
-"""Bytes after which a swizzle begins anew."""
+"""The bytes after which a swizzle repeats."""
 
 FIELDS = {
     "global_address": (0, 8), "rank": (8, 4), "elemtype": (12, 4), "interleave_layout": (16, 4),
@@ -30,12 +30,12 @@ FIELDS = {
 LISTS = {"box_dim": 5, "element_stride": 5, "global_dim": 5, "global_stride": 4}
 """The count of numbers in each field that is a list."""
 _ITEMS = (1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4)
-"""Bytes of an element by `elemtype`."""
+"""The bytes of an element by `elemtype`."""
 
 
 class TensorLayout(NamedTuple):
-    """A tensor at an `address`, of elements of `item` bytes. `box` is the shape of what one copy brings, the fastest
-    dimension first, and so are `sizes` and `strides`, in bytes. `width`: see `swizzled`."""
+    """Tensor at an `address`, of elements of `item` bytes. `box` is the shape of a copy, `sizes` the shape of the
+    tensor; `strides` are in bytes. All have the fastest dimension first. `width` is as in `swizzled`."""
 
     address: int
     item: int
@@ -51,7 +51,7 @@ class TensorLayout(NamedTuple):
 
     @property
     def valid(self) -> bool:
-        """Return whether a GPU takes it: 16 bytes are the least that it moves."""
+        """Return whether a GPU takes the map; it moves 16 bytes at least."""
         row = self.box[0] * self.item
         return (
             self.bytes <= _MOST_BYTES and all(1 <= side <= _MOST_BOX for side in self.box) and 0 not in self.sizes
@@ -60,8 +60,8 @@ class TensorLayout(NamedTuple):
             and (self.width == 16 or row <= self.width))
 
     def offsets(self, corner: tuple[int, ...]) -> tuple[Array, Array]:
-        """Return, of the elements of the box at a corner, their bytes behind `address`, and whether the tensor has
-        them."""
+        """Return the offset from `address`, in bytes, of each element of the box at a corner, and whether the element
+        lies in the tensor."""
         at, inside = np.zeros(1, np.int64), np.ones(1, bool)
         for first, side, size, stride in zip(corner, self.box, self.sizes, self.strides, strict=True):
             along = first + np.arange(side, dtype=np.int64)
@@ -70,7 +70,7 @@ class TensorLayout(NamedTuple):
         return at, inside
 
     def spread(self, begin: int) -> Array:
-        """Return the addresses in shared memory of the elements of a box that begins there."""
+        """Return the addresses in shared memory of the elements of a box that begins at `begin`."""
         if self.width > 16 and self.box[0] * self.item != self.width:
             raise Unsupported("a tensor map whose box is narrower than its swizzle")
         phase = begin % _REPEATS
@@ -78,8 +78,8 @@ class TensorLayout(NamedTuple):
 
 
 def swizzled(addresses: Array, width: int) -> Array:
-    """Return addresses in shared memory under the swizzle of 32, 64 or 128 bytes: the 16 bytes that a row's number
-    turns lie in different banks for rows that follow each other. 16 is none."""
+    """Return addresses in shared memory under the swizzle of 32, 64 or 128 bytes; 16 is none. A row's number exchanges
+    its pieces of 16 bytes, so that the same piece of consecutive rows lies in different banks."""
     return addresses ^ (addresses >> 7 & (width // 16 - 1)) << 4
 
 

@@ -1,4 +1,4 @@
-"""The threads that run at a time: their registers, and which of them take part."""
+"""Threads that run at once: their registers, and which of them take part."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from grader.ptx.types import Array
 
 
 class Observer(Protocol):
-    """An observer, which is told of each access: `offsets` in bytes, of `count` elements of `size` bytes; `mask` as in
+    """Observer of each access: `offsets` are in bytes, of `count` elements of `size` bytes; `mask` is as in
     `Reached`."""
 
     @property
     def counts(self) -> bool:
-        """Return whether the run counts what is moved, of inputs that are zeros."""
+        """Return whether the run counts the bytes that move; its inputs are zeros then."""
 
     def access(
         self, m: Threads, way: Kind, region: Region, offsets: Array, mask: Array | None, size: int, count: int
     ) -> None: ...
 
     def copied(self, m: Threads, way: Kind, region: Region, begins: Array, block: int, size: int) -> None:
-        """Record a copy that a thread of a block has made: elements of `size` bytes, by where they begin."""
+        """Record a copy that a thread of a block has made: elements of `size` bytes, by their first bytes."""
 
 
 class Threads:
     """Threads of a chunk of blocks, whose `numbers` in the grid ascend; `whole` is its shape.
 
     `regs` are the registers of the function that runs, in the part of the chunk that runs, which has the `shape` of
-    `frame`; `dirty` are those that only this part knows, None if it is the whole chunk. `mask` are the threads there
-    that take part, None if all do. `needed` are the slots in which other threads still need what they hold. `clock`
-    counts steps over all chunks, `version` changes of memory, and `vain` was the version when a thread last looked at a
-    barrier in memory and has to look again.
+    `frame`; `dirty` are the slots that only this part has set, None if it is the whole chunk. `mask` are the threads
+    there that take part, None if all do. `needed` are the slots whose values other threads still need. `clock` counts
+    steps over all chunks, `version` changes of memory; `vain` is the version at which a thread last tested a barrier in
+    memory in vain.
     """
 
     def __init__(self, budget: Budget, findings: Sightings, kernel: str, grid: tuple[int, int, int]) -> None:
@@ -54,7 +54,7 @@ class Threads:
         self.dirty: set[int] | None = None
         self.observer: Observer | None = None
         self.matrices: dict[tuple[object, ...], tuple[object, Array]] = {}
-        """The matrices that registers hold, for as long as they hold them."""
+        """A cache of the matrices that registers hold: see `grader.ptx.instructions.matrices`."""
 
     def fetch(self, slot: int) -> Array:
         """Return a register that this part of the chunk has not read yet."""
@@ -65,15 +65,15 @@ class Threads:
         raise NotImplementedError
 
     def line(self) -> int:
-        """Return the line of the student's file that runs, 0 if it is not known."""
+        """Return the running line of the student's file, 0 if it is not known."""
         raise NotImplementedError
 
     def place(self) -> int:
-        """Return a number that tells the instruction that runs from all others of its kernel."""
+        """Return a number that identifies the running instruction within its kernel."""
         raise NotImplementedError
 
     def merged(self, slot: int, value: Array) -> Array:
-        """Return a new value where the mask holds, and what was there elsewhere."""
+        """Return the new value where the mask holds, and the old one elsewhere."""
         old = self.regs[slot]
         if old is None:
             if not self.known(slot):
@@ -87,7 +87,7 @@ class Threads:
         return _Under(self, mask)
 
     def out(self, mask: Array) -> Array:
-        """Return a mask of this part as one of the whole chunk."""
+        """Return a mask of this part as a mask of the whole chunk."""
         if self.frame.full:
             return mask
         whole = np.zeros(self.whole, bool)
@@ -99,7 +99,7 @@ class Threads:
         return self.numbers if self.frame.rows is None else self.numbers[self.frame.rows]
 
     def spot(self) -> Site:
-        """Return this place, for the blocks that run."""
+        """Return the place of the running instruction, for the blocks that run."""
         return Site(self.kernel, self.line(), self.numbers_here(), self.blocks)
 
 

@@ -1,4 +1,4 @@
-"""Elements of memory that threads do not access themselves, but the copy engine or the tensor cores for them."""
+"""Elements of memory that the copy engine or the tensor cores access on behalf of threads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ Copy = Callable[[ChunkState, "Who"], None]
 
 
 class Who(NamedTuple):
-    """The threads that ask: blocks and threads in the part of the chunk that runs."""
+    """Threads on whose behalf memory is accessed: indices of blocks and of threads in the part of the chunk that
+    runs."""
 
     blocks: Array
     threads: Array
@@ -31,13 +32,13 @@ def active(m: ChunkState) -> Who:
 
 
 def of_one(value: Array, m: ChunkState, who: Who) -> int:
-    """Return what a register holds in one thread."""
+    """Return a register's value in the first of the threads."""
     return int(np.broadcast_to(value, m.shape)[who.blocks[0], who.threads[0]])
 
 
 def shared_place(m: ChunkState, who: Who, addresses: Array, item: int, way: Kind) -> Elements:
-    """Return elements of `item` bytes in the shared memory of blocks, at `addresses` of the shape (threads that ask,
-    …)."""
+    """Return elements of `item` bytes in the shared memory of blocks, at `addresses` of the shape (threads, …). Records
+    those outside."""
     space = m.spaces.shared
     within = np.clip(addresses, 0, space.bytes - item)
     inside = (within == addresses) & space.valid[within] & space.valid[within + item - 1]
@@ -51,7 +52,8 @@ def shared_place(m: ChunkState, who: Who, addresses: Array, item: int, way: Kind
 def global_place(
     m: ChunkState, who: Who, address: int, offsets: Array, wanted: Array, item: int, way: Kind
 ) -> Elements:
-    """Return elements that one thread asks for, bytes behind an address; those that are not `wanted` are nowhere."""
+    """Return elements at `offsets`, in bytes, from an address, for one thread. Elements that are not `wanted` are not
+    inside; wanted ones outside of memory are recorded."""
     address = min(address, 1 << 62)
     region = m.spaces.regions.get((address + _HALF >> APART) - 1) or Region(np.zeros(0, np.uint8), 0, Named(""))
     at = (address - region.base + offsets)[None]
@@ -63,15 +65,15 @@ def global_place(
 
 
 def aligned(m: ChunkState, who: Who, address: int, to: int, way: Kind, named: Named) -> int:
-    """Return an address, rounded down where it is no multiple of `to`, which is recorded."""
+    """Return an address, rounded down to a multiple of `to`. Records an address that is no multiple."""
     if address % to:
         m.findings.misaligned(m.spot(), way, named, to, address % (1 << APART), int(who.blocks[0]))
     return address - address % to
 
 
 def taken(m: ChunkState, who: Who, place: Elements, item: int) -> Array:
-    """Return the elements of a place, zeros for those that are not inside. Records those that nothing has written, and
-    those of copies that nobody has waited for."""
+    """Return the elements of a place, zeros for those that are not inside. Records elements that nothing has written,
+    and elements of copies for which no thread has waited."""
     region, kind = place.region, np.dtype(f"u{item}")
     if region.written is not None:
         known = (region.marks(item).take(place.index, mode="clip") == whole(item)) | ~place.inside
@@ -94,7 +96,7 @@ def taken(m: ChunkState, who: Who, place: Elements, item: int) -> Array:
 def outside(
     m: ChunkState, who: Who, way: Kind, named: Named, elements: int, offsets: Array, inside: Array
 ) -> None:
-    """Record threads that ask for elements which are not inside."""
+    """Record threads with elements that are not inside."""
     every, bad, at = np.zeros((3, *m.shape), np.int64)
     flat, far = inside.reshape(len(inside), -1), offsets.reshape(len(offsets), -1)
     every[who], bad[who] = 1, ~flat.all(1)

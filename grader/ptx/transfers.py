@@ -1,7 +1,7 @@
 """Bulk copies into shared memory that are under way: see "Asynchronous copy" of the PTX ISA (9.0, 9.7.9.25).
 
-What they bring arrives when somebody looks whether it has, as late as a GPU may have it: threads that do not look find
-what was there before.
+Data arrives when a thread tests the barrier, as late as a GPU may have it: threads that do not test find the old
+contents.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ FIELD = np.uint64(20)
 PENDING = np.uint64((1 << 20) - 1)
 PHASE = np.uint64(1 << 63)
 _BYTES, _AT = (1 << 22) - 1, np.uint64(40)
-"""The field of a barrier in memory that counts bytes, and where it is."""
+"""The mask of the field that counts bytes in a barrier in memory, and the field's lowest bit."""
 
 
 def after(words: Array, arrived: Array, due: Array) -> Array:
-    """Return barriers, as `grader.ptx.instructions.phases` has them, after so many arrivals, with so many more bytes
-    due."""
+    """Return barriers, as in `grader.ptx.instructions.phases`, after `arrived` arrivals, with `due` more bytes to
+    come."""
     pending, expected = words & PENDING, words >> FIELD & PENDING
     left = np.maximum(pending.astype(np.int64) - arrived, 0)
     bytes_ = ((words >> _AT).astype(np.int64) + due) & _BYTES
@@ -34,14 +34,14 @@ def after(words: Array, arrived: Array, due: Array) -> Array:
 
 
 class Elements(NamedTuple):
-    """Elements of a region by their `index`, and which of them are `inside` of it; the index of others is 0."""
+    """Elements of a region by their `index`, with a mask of those `inside` the region; the index of others is 0."""
 
     region: Region
     index: Array
     inside: Array
 
     def put(self, values: Array) -> None:
-        """Store without a thread: whoever touched these elements before has nothing to do with it."""
+        """Store elements without a thread: their last touches stay as they are."""
         at, size = self.index[self.inside], values.dtype.itemsize
         region = self.region
         region.view(values.dtype)[at] = values[self.inside]
@@ -49,7 +49,7 @@ class Elements(NamedTuple):
             region.marks(size)[at] = whole(size)
 
     def forget(self, unit: int, size: int) -> None:
-        """Forget who touched elements of `size` bytes, of which words of 2^unit bytes know it."""
+        """Clear the last touches of elements of `size` bytes; a word has 2^unit bytes."""
         if (touched := self.region.touched) is not None:
             words = self.index[self.inside] * size >> unit
             for step in range(max(1, size >> unit)):
@@ -67,7 +67,7 @@ class Transfers:
         self.due.setdefault(barrier, []).append((place, values, bytes_))
 
     def arrive(self, m: Threads, barriers: Reached, unit: int) -> None:
-        """Let everything arrive that is due at barriers."""
+        """Let all data arrive that is due at barriers."""
         if not barriers.region.named.shared:
             return
         index = np.broadcast_to(barriers.offsets >> 3, m.shape)

@@ -11,7 +11,7 @@ from grader.plan.limits import Unsupported
 __all__ = ["DTYPES", "Array", "Unsupported"]
 
 Array = Any
-"""A NumPy array, or a scalar of NumPy's: what array arithmetic gives where no axis is left."""
+"""A NumPy array, or a NumPy scalar, which arithmetic returns if no axis is left."""
 
 
 DTYPES: dict[str, np.dtype[Any]] = {

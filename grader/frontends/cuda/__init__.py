@@ -1,4 +1,5 @@
-"""CUDA C++: a file of host code and kernels, which NVIDIA's compiler lowers to a text of PTX for each kernel."""
+"""CUDA C++: a file holds host code and kernels; nvcc lowers the kernels to PTX, of which each gets a text of its
+own."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from grader.frontends.cuda.source import outline
 from grader.frontends.cuda.text import argument_names, check_launch, read_kernel
 from grader.plan.plan import DType, Kernel, Launch
 
-# The instructions of tensor cores, "PTX ISA", "Warp Level Matrix Multiply-Accumulate Instructions".
+# Instructions of tensor cores: "PTX ISA", "Warp Level Matrix Multiply-Accumulate Instructions".
 _PRODUCTS = ("\tmma.", "\twmma.mma.", "\twgmma.mma_async.")
 _ELEMENTS: dict[DType, str] = {
     "float64": "double", "float32": "float", "float16": "half", "bfloat16": "__nv_bfloat16",
@@ -22,9 +23,9 @@ _ELEMENTS: dict[DType, str] = {
 }  # fmt: skip
 
 
-# Loads of a flag, and atomics, by which a loop may wait: see `ptx/code.py`.
+# Instructions by which a loop may wait for a flag: loads, atomics and nanosleep. See `ptx/code.py`.
 _WAITS = ("\tld.volatile.", "\tld.relaxed.", "\tld.acquire.", "\tatom.", "\tnanosleep.")
-# `__launch_bounds__`, and a bound of registers itself.
+# Directives by which `__launch_bounds__` and its like bound threads or registers.
 _BOUNDED = (".maxntid", ".maxnreg", ".reqntid")
 
 

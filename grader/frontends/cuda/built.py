@@ -1,8 +1,8 @@
-"""The result of a builder for a planner: a shared object, and after it what the planner has to know of it.
+"""Result of a builder for a planner: a shared object, and after it what the planner has to know of the file.
 
-The object comes first, so that the result can be loaded as it is: loaders read an ELF file by its headers and do not
-look behind it. Then follow the two columns of `HostLines` (unsigned, little-endian, of 64 and of 32 bits), `Contents`
-as JSON, and in the last bytes the sizes of these parts.
+The object comes first, so that the result can be loaded as it is: loaders read an ELF file by its headers and not past
+its end. The two columns of `HostLines` follow (unsigned, little-endian, of 64 and of 32 bits), then `Contents` as JSON.
+The last bytes hold a magic number and the sizes of these parts.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _MAGIC = b"kmbuilt1"
 
 
 Symbol = Annotated[str, Field(max_length=8_000)]
-"""A name as nvcc writes it: those of templates are long."""
+"""A name as nvcc writes it; names of templates are long."""
 
 
 class BuiltVariable(Shaped):
-    """A variable of a module. `symbol` is its name where host code registers it, `initial` what it holds at first, in
+    """Variable of a module. `symbol` is the name under which host code registers it, `initial` its first contents in
     base64, "" for zeros."""
 
     symbol: Symbol
@@ -40,10 +40,9 @@ class BuiltVariable(Shaped):
 
 
 class BuiltEntry(Shaped):
-    """A kernel. `registered` is its name where host code registers it, `symbol` that in the text. `variables` are those
-    that its last parameters stand for, in their order. `shared` are the bytes of shared memory that it takes without
-    being asked to, `most_threads` those that a block of it may have. `unplanned` says
-    what keeps it out of every plan, in `line`."""
+    """Kernel. `registered` is the name under which host code registers it, `symbol` its name in the text. Its last
+    parameters stand for `variables`, in their order. `shared` is its static shared memory in bytes, `most_threads` the
+    most threads of a block. `unplanned` says, about `line`, why no plan may hold the kernel; "" if one may."""
 
     registered: Symbol
     symbol: Name
@@ -58,14 +57,15 @@ class BuiltEntry(Shaped):
 
 
 class HostParameter(Shaped):
-    """A parameter of the student's function as the file has it. `type` is `pointer` or a C type of `CTYPES`."""
+    """Parameter of the student's function in the file. `type` is `pointer` or a C type of `_CTYPES` in
+    planner/child.py."""
 
     name: Name
     type: Name
 
 
 class Contents(Shaped):
-    """The facts about a built file; `symbol` is the name of the student's function in the object."""
+    """Facts about a built file; `symbol` is the name of the student's function in the object."""
 
     symbol: Symbol
     parameters: Annotated[list[HostParameter], Field(max_length=MOST_ARGUMENTS)]
@@ -74,8 +74,8 @@ class Contents(Shaped):
 
 @dataclass(frozen=True)
 class HostLines:
-    """The lines of the student's file by addresses in the object: `lines[i]` holds from `starts[i]` on, 0 for code of
-    other files. Addresses are in ascending order."""
+    """Lines of the student's file by addresses in the object: `lines[i]` holds from `starts[i]` up to the next start, 0
+    for code of other files. `starts` ascend."""
 
     starts: numpy.typing.NDArray[numpy.uint64]
     lines: numpy.typing.NDArray[numpy.uint32]
@@ -103,7 +103,7 @@ def write_built(library: bytes, lines: HostLines, contents: Contents) -> bytes:
 
 
 def read_built(made: bytes) -> tuple[HostLines, Contents]:
-    """Read a builder's result. Raises Malformed for all bytes that `write_built` did not write."""
+    """Read a builder's result. Raises Malformed for bytes of any other form than that of `write_built`."""
     if len(made) < _END.size:
         raise Malformed("no result of a builder")
     magic, library, rows, described = _END.unpack_from(made, len(made) - _END.size)

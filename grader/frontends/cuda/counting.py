@@ -1,5 +1,5 @@
-"""Edits of counts in CUDA C++: another constant of the file, the elements that an iteration of a loop covers, a count
-where numbers begin at 0, and elements where a call of CUDA's counts bytes."""
+"""Edits of counts in CUDA C++: they take another constant of the file, multiply a loop's variable by the elements of an
+iteration, subtract 1 where numbers begin at 0, and turn elements into bytes where a call of CUDA's counts bytes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _DEFINED = re.compile(r"^[ \t]*+#[ \t]*+define[ \t]++([A-Z][A-Z\d_]++)[ \t]++([^
 _OPERAND = re.compile(r"\w+")
 _CUTS = frozenset({";", ",", ")", "]", "+", "-", "<", "=="})
 _COMPARED = frozenset({"<", ">", "<=", ">=", "==", "?"})
-# Where the bytes stand among the arguments; what they lie in comes first.
+# The index of the argument that counts bytes; argument 0 is the memory.
 _BYTES = {"cudaMalloc": 1, "cudaMallocManaged": 1, "cudaMallocHost": 1, "cudaMallocAsync": 1, "cudaMemset": 2,
           "cudaMemsetAsync": 2, "cudaMemcpy": 2, "cudaMemcpyAsync": 2}
 _FEW = 3
 _LONGEST = 32
-"""The largest number of tokens read of an argument, a product or an index."""
+"""The most tokens that are read of an argument, a product or an index."""
 
 
 def constants_of(words: Sequence[CodeWord], text: str) -> list[str]:
-    """Return the names in capitals to which a file assigns integers."""
+    """Return the names in capitals that a file assigns to, or defines as macros without a decimal point."""
     defined = [match[1] for match in _DEFINED.finditer(text) if "." not in match[2].partition("//")[0]]
     return list(dict.fromkeys(defined + [
         name.text for name, sign in pairwise(words)
@@ -47,7 +47,7 @@ def counting(body: Sequence[CodeWord], text: str, constants: Sequence[str], *, k
 def _constants(
     body: Sequence[CodeWord], texts: Sequence[str], constants: Sequence[str], *, kernel: bool
 ) -> Iterator[Draft]:
-    """Yield edits that replace a constant by another: those beside it in the file come first."""
+    """Yield edits that replace a constant by one of the nearest constants in the order of the file."""
     place = {name: number for number, name in enumerate(constants)}
     for at in range(len(body) - 1):
         own = place.get(texts[at])
@@ -74,8 +74,8 @@ def _halves(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
 
 
 def _rounds(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """Yield edits of a loop's variable that is added to an index as if one iteration covered one element alone, though
-    the loop does not run over a size: each edit multiplies it by a factor."""
+    """Yield edits that multiply a loop's variable by a factor where it is added to an index. The loop counts from 0 to
+    a bound that is no size, so that an iteration may cover several elements."""
     sizes, counters, factors = sizes_of(body), set[str](), dict[str, None]()
     for at in range(len(texts) - 6):
         if texts[at] == "blockIdx":
@@ -97,8 +97,8 @@ def _rounds(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
 
 
 def _old_counts(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """Yield edits that take 1 off a total with which the result of an atomic operation, the count before it, is
-    compared."""
+    """Yield edits that subtract 1 from a total which is compared with an atomic's result, the count before it, or which
+    is the limit of an atomicInc."""
     named = {texts[at - 2] for at in range(2, len(texts)) if texts[at].startswith("atomic") and texts[at - 1] == "="}
     ends, opened = set[int](), list[int]()
     for at, text in enumerate(texts):
@@ -120,11 +120,11 @@ def _old_counts(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draf
 
 
 def _mirrored(body: Sequence[CodeWord], texts: Sequence[str], constants: Sequence[str]) -> Iterator[Draft]:
-    """Yield edits that take 1 off an index counted from the end: `n - i` lies behind the last element where i begins at
+    """Yield edits that subtract 1 from an index counted from the end: `n - i` is past the last element for an i of
     0."""
     sizes = {*sizes_of(body), *constants}
     for at in range(2, len(texts) - 2):
-        # `blockDim.x - threadIdx.x` has two words more.
+        # `blockDim.x` has two tokens more than a name.
         first = at - 3 if texts[at - 3:at] == ["blockDim", ".", "x"] else at - 1
         begins = texts[first - 1] in ("=", "[", "+") or (texts[first - 1] == "(" and not _called(texts[first - 2]))
         if texts[at] != "-" or not begins or not (first < at - 1 or texts[first] in sizes):
@@ -155,7 +155,7 @@ def _bytes(body: Sequence[CodeWord], texts: Sequence[str], text: str) -> Iterato
             if len(found) <= _BYTES[name] or first >= end or "sizeof" in given or given & known:
                 continue
             to, behind = found[0]
-            # `cudaMalloc((void **)&sum, …)` is given where the pointer stands.
+            # `cudaMalloc((void **)&sum, …)` takes the pointer's address: the last token is the pointer.
             target = texts[behind - 1] if behind == to + 1 or name.startswith("cudaMalloc") else (
                 f"({text[body[to].start:body[behind - 1].end]})")
             bytes_ = text[body[first].start:body[end - 1].end]
@@ -165,7 +165,7 @@ def _bytes(body: Sequence[CodeWord], texts: Sequence[str], text: str) -> Iterato
 
 
 def _until(texts: Sequence[str], start: int, ends: frozenset[str]) -> int:
-    """Return the index of the first of the tokens `ends` outside of the brackets that are opened from `start` on."""
+    """Return the index of the first token of `ends` that lies outside of the brackets opened from `start` on."""
     depth = 0
     for at in range(start, min(start + _LONGEST, len(texts))):
         if not depth and texts[at] in ends:

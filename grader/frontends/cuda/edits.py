@@ -1,7 +1,7 @@
 """The error model of CUDA C++: edits of a student's file that may correct it, the most frequent ones first.
 
-Each edited file is compiled, which takes a second, so there are few kinds, and evidence decides which come first.
-Files are read as words: a change that makes no sense there does not compile, and costs a try.
+Each edited file is compiled, which takes a second: so there are few kinds of edit, and evidence decides their order.
+Edits change tokens: one that makes no sense does not compile, and costs a try.
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ _LAYOUTS: Mapping[str, str] = {
     "mem_col_major": "mem_row_major",
 }  # fmt: skip
 _INFINITE = frozenset({"INFINITY", "CUDART_INF_F", "HUGE_VALF"})
-# Behind these a sign has one operand.
+# A sign after one of these has one operand.
 _BEFORE_ONE = frozenset({"return", "float", "half", "__half", "int", "char", "void", "double", "unsigned"})
 _OPERAND = re.compile(r"\w|[)\]]")
 LARGEST = 1 << 16
 """The most characters of a file that is edited: a larger one takes the compiler too long."""
 _NAMED, _BINDS, _ELSEWHERE = 0.8, 0.5, 0.6
-"""The discounts on an edit's weight in a line that evidence names, and in one that sets what is used there, and the
-surcharge outside of the function that holds such a line."""
+"""The discount on an edit's weight in a line that evidence names, the discount in a line that sets a name used there,
+and the surcharge outside of the functions that hold such lines."""
 _LEAST = 0.3
 _FEW = 8
 _LONGEST = 16
-"""The most tokens from one size of a condition to the other."""
+"""The most tokens from one size of a condition to the other, and the most members in a statement."""
 
 
 def edits_of(text: str, most: int = MOST_EDITS, lines: Sequence[int] = ()) -> Edits:
-    """Return at most so many edits of the file, and none of a file larger than LARGEST. `lines` are those that evidence
+    """Return at most `most` edits of a file, none of a file larger than LARGEST. `lines` are those that evidence
     names."""
     if len(text) > LARGEST:
         return Edits(edits=[])
@@ -78,13 +78,13 @@ def edits_of(text: str, most: int = MOST_EDITS, lines: Sequence[int] = ()) -> Ed
     drafts = (
         draft._replace(weight=max(_LEAST, draft.weight - near.get(line_of(draft.start), -_ELSEWHERE if near else 0)))
         for draft in _drafts(words, text))
-    # Spaces make no other program.
+    # Edits that differ in spaces alone make the same program.
     return edits_in_order(text, drafts, most, line_of, lambda changed: "".join(changed.split()))
 
 
 def _nearness(words: Sequence[CodeWord], lines: Sequence[int]) -> dict[int, float]:
-    """Return the discounts on edits' weights by line number: for lines that evidence names, those that set what is used
-    there, and the others of the function around them."""
+    """Return the discount on edits' weights by line number: for lines that evidence names, for lines that set a name
+    used there, and 0 for the others of the functions around them."""
     found: dict[int, float] = {}
     for first, last in _bodies(words):
         here = [line for line in lines if words[first].line <= line <= words[last].line]
@@ -95,7 +95,7 @@ def _nearness(words: Sequence[CodeWord], lines: Sequence[int]) -> dict[int, floa
             sets = word.text in used and after.text in ("=", "+=", "[", ";")
             found[word.line] = max(found.get(word.line, 0), _BINDS if sets else 0)
         found |= dict.fromkeys(here, _NAMED)
-    # Whatever calls it, a device function may be what is wrong.
+    # A device function may hold the mistake, whichever kernel calls it.
     helpers = [body for body in (words[first:last + 1] for first, last in _bodies(words))
                if found and any(word.text == "__device__" for word in body[:8])]
     return {word.line: -_ELSEWHERE / 2 for body in helpers for word in body} | found
@@ -125,7 +125,8 @@ def _drafts(words: Sequence[CodeWord], text: str) -> Iterator[Draft]:
     reduce = frozenset(_name(body) for body in bodies if reducing(body))
     for body in bodies:
         kernel = any(word.text in ("__global__", "__device__") for word in body[:8])
-        # More blocks, or larger ones, may only keep a kernel's fault from showing; `max` for `min` makes more.
+        # In host code these edits, and `max` for `min`, may launch more or larger blocks, which only hides a kernel's
+        # fault.
         yield from (draft._replace(workaround=not kernel) for draft in chain(_signs(body), _numbers(body)))
         yield from _axes(body)
         yield from _names(body)
@@ -169,11 +170,11 @@ def _signs(body: Sequence[CodeWord]) -> Iterator[Draft]:
         if word.text in _COMPARISONS and at not in templates:
             for other, weight in _COMPARISONS[word.text]:
                 yield _instead("comparison", weight, word, other)
-        # A sign behind an operand has two: `*input` and `-x` have one.
+        # A sign after an operand has two operands: `*input` and `-x` have one.
         elif word.text in _OPERATORS and between and body[at - 1].text not in _BEFORE_ONE:
             for other, weight in _OPERATORS[word.text]:
                 if other == "%" and body[at + 1].text == "sizeof":
-                    # Of two sizes it is 0, and what is divided by that may come out as anything.
+                    # The remainder of two `sizeof` is 0, and a division by 0 may give anything.
                     continue
                 yield _instead("operator", weight, word, other)
 
@@ -188,14 +189,14 @@ def _templates(body: Sequence[CodeWord]) -> set[int]:
             if body[end].text in (";", "{", "&&", "||", ")"):
                 break
             if body[end].text == ">":
-                # `a < b > c` is never meant.
+                # Nobody means `a < b > c` as two comparisons.
                 found |= {at, end}
                 break
     return found
 
 
 def _axes(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """Yield edits that exchange `.x` and `.y`: one, all of a statement, and all of a name."""
+    """Yield edits that exchange `.x` and `.y`: one, all of a statement, all of a name, and all of the definition."""
     seen = [at for at in range(2, len(body)) if body[at].text in _AXES and body[at - 1].text == "."
             and body[at - 2].text in _PLACES]
     if len({body[at].text for at in seen}) < len(_AXES):
@@ -214,8 +215,8 @@ def _axes(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def _members(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """Yield edits that take another member of a vector in a statement: a member that occurs once among equal ones
-    becomes as they are, and one of the most frequent members becomes the least frequent."""
+    """Yield edits that take another member of a vector in a statement: a member that occurs once beside a single other
+    becomes that one, and one of the most frequent members becomes one of the least frequent."""
     for statement in statements(body):
         yield from _odd([word for before, dot, word in zip(statement, statement[1:], statement[2:], strict=False)
                          if word.text in _MEMBERS and dot.text in (".", "->") and before.text not in (*_PLACES, ")")])
@@ -225,7 +226,7 @@ def _odd(found: Sequence[CodeWord]) -> Iterator[Draft]:
     count = Counter(word.text for word in found)
     if len(count) < 2 or len(found) > _LONGEST:
         return
-    # Behind three of four the fourth is missing.
+    # A vector of four has `z` and `w`; other vectors have two members.
     of = _MEMBERS[:4 if {"z", "w"} & {*count} else 2]
     least, most = min(count[one] for one in of), max(count.values())
     for word in found:
@@ -237,8 +238,7 @@ def _odd(found: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def _factors(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
-    """Yield edits that multiply, or divide, the value which a device function returns by a number to which it has given
-    a name."""
+    """Yield edits that multiply or divide a returned value by one of the function's last floating-point variables."""
     names = [name.text for before, name, sign in zip(body, body[1:], body[2:], strict=False)
              if before.text in _FLOATS and sign.text == "="][-_FEW // 2:]
     ends = [at for at, word in enumerate(body) if word.text == ";"]
@@ -253,7 +253,7 @@ def _factors(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
 
 
 def _names(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """Yield edits that replace a size by another, exchange two in a statement, or exchange adjacent arguments."""
+    """Yield edits that replace a size by another, exchange two sizes in a statement, or exchange adjacent arguments."""
     head = next((at for at, word in enumerate(body) if word.text == "{"), 0)
     sizes = sizes_of(body)
     if len(sizes) > 1:
@@ -284,8 +284,8 @@ def _quotients(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def _exchanged(body: Sequence[CodeWord], sizes: Sequence[str]) -> Iterator[Draft]:
-    """Yield exchanges of two sizes in a condition that compares with both, in a statement, and in a line: that of a
-    condition may hold another statement."""
+    """Yield edits that exchange two sizes: in a condition that compares with both, in a statement, and in a line, which
+    may hold a condition and another statement."""
     limits = [at for at in range(1, len(body) - 1) if body[at].text in sizes and body[at - 1].text in ("<", ">=")
               and body[at + 1].text in (")", "&&", "||", "?", ";")]
     for first, second in pairwise(limits):
@@ -307,7 +307,7 @@ def _exchanged(body: Sequence[CodeWord], sizes: Sequence[str]) -> Iterator[Draft
 
 
 def _numbers(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """Yield edits of integers, and of their quotients that lose their fraction."""
+    """Yield edits of integers: other values, and a float where the integer is divided."""
     for at in range(1, len(body) - 1):
         word = body[at]
         if not _INTEGER.fullmatch(word.text):
@@ -329,18 +329,19 @@ def _functions(body: Sequence[CodeWord]) -> Iterator[Draft]:
         if word.text in _LAYOUTS:
             yield _instead("order", 0.7, word, _LAYOUTS[word.text])
         if word.text in _INFINITE:
-            # Infinity less infinity is NaN.
+            # Infinity minus infinity is NaN: the largest float is not.
             yield _instead("start", 0.9, word, "3.402823466e38f")
         if word.text in _NARROW:
             yield _instead("type", 1.6, word, _NARROW[word.text])
 
 
 def _kernel(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """Yield edits of barriers, initial values, and sums of several threads."""
+    """Yield edits of barriers, of a `return` in a kernel with shared memory, of initial values, and of sums that need
+    an atomic."""
     shared = set(shared_arrays(body))
     for *statement, word in statements(body):
         if word.text == "}" and shared:
-            # Before the next round of a loop.
+            # A barrier before the next iteration of a loop.
             yield Draft("barrier", 1.6, (insert(word.start, "__syncthreads(); "),))
         if word.text != ";" or not statement:
             continue
@@ -366,7 +367,8 @@ def _host(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
         if sign.text == "/" and _OPERAND.match(below.text) and above.text.isidentifier():
             yield Draft("rounding", 0.9, (
                 insert(above.start, "("), insert(above.end, f" + {below.text} - 1)")))
-        # A path of whole vectors that is taken from one on, where the size has to be a multiple.
+        # A path of whole vectors: a file may take it for sizes that are large enough, but not multiples of the
+        # vector's.
         if sign.text in (">", ">=") and body[at - 1].text in ("(", "&&") and body[at + 3].text in (")", "&&"):
             yield Draft("comparison", 1.0, (put(sign, "%"), insert(below.end, " == 0")))
     texts = [word.text for word in body]

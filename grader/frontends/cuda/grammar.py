@@ -1,4 +1,4 @@
-"""A text of PTX as functions, variables and statements, and how it is printed in one form.
+"""A text of PTX as functions, variables and statements, and its one printed form.
 
 Source: "Parallel Thread Execution ISA", chapters "Syntax" and "Directives".
 """
@@ -14,8 +14,8 @@ TYPE_BITS = {**{f".{kind}{bits}": bits for kind in "bsu" for bits in (8, 16, 32,
 
 @dataclass(frozen=True)
 class TextParameter:
-    """A parameter of a function. `type` is without its dot; `count` is the number of elements of an array, 0 for a
-    scalar. `alignment` is in bytes, 0 where the text says none."""
+    """Parameter of a function. `type` has no dot; `count` is the number of elements of an array, 0 for a scalar.
+    `alignment` is in bytes, 0 if the text gives none."""
 
     name: str
     type: str
@@ -38,7 +38,7 @@ class TextParameter:
 
 @dataclass(frozen=True)
 class TextVariable:
-    """A variable of the module. `initial` are the words of its initialiser, `count` is None for an array whose size the
+    """Variable of a module. `initial` are the tokens of its initialiser; `count` is None for an array whose size the
     launch decides."""
 
     name: str
@@ -63,14 +63,14 @@ class TextVariable:
 
 @dataclass(frozen=True)
 class TextStatement:
-    """A statement of a body, in words: an instruction with its guard, a declaration, a label with its colon, a brace,
-    or a `.loc` with its numbers. Without its semicolon."""
+    """Statement of a body as tokens, without its semicolon: an instruction with its guard, a declaration, a label with
+    its colon, a brace, or a `.loc` with its numbers."""
 
     words: tuple[str, ...]
 
     @property
     def place(self) -> int:
-        """Return the index of the opcode or directive: behind a guard `@%p1` or `@!%p1`."""
+        """Return the index of the opcode or directive, which follows a guard such as `@%p1` or `@!%p1`."""
         return 0 if self.words[0] != "@" else 3 if self.words[1:2] == ("!",) else 2
 
     @property
@@ -96,7 +96,7 @@ class TextStatement:
 
 @dataclass(frozen=True)
 class TextFunction:
-    """An entry or a device function; `body` is None for one that is only declared."""
+    """Entry or device function; `body` is None for a function that is only declared."""
 
     name: str
     entry: bool
@@ -120,7 +120,7 @@ class TextFunction:
 
 @dataclass
 class TextModule:
-    """A text. Names are those of the text; `files` are named by the numbers that `.loc` has."""
+    """Module of PTX. Variables and functions are keyed by name, `files` by the numbers that `.loc` uses."""
 
     version: str = ""
     target: tuple[str, ...] = ()
@@ -135,7 +135,7 @@ class TextModule:
         """Return the text in its one form: a statement a line, no comments."""
         defined = [function for function in self.functions.values() if function.body is not None]
         inner = [function for function in defined if not function.entry]
-        # Two of them may call each other.
+        # Device functions may call each other, so they are declared first.
         declared = [function for function in self.functions.values() if function.body is None]
         declared += [replace(function, body=None) for function in inner] if len(inner) > 1 else []
         return "\n".join([

@@ -1,7 +1,7 @@
-"""The variables of a module that may stay in the text of a kernel.
+"""Variables of a module that may stay in the text of a kernel.
 
-A variable of a module keeps its values from launch to launch, where no judge sees them. So only those stay that nothing
-writes: strings that are printed, and NVIDIA's own small tables.
+A variable of a module keeps its values from launch to launch, where the judge does not see them. So only variables that
+nothing writes stay: printed strings, and NVIDIA's own small tables.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ MOST_BYTES = 4096
 MOST_KEPT = 64
 
 CALLED = frozenset({"vprintf", "__assertfail"})
-"""The functions of the driver that kernels may call. What they are given, they only read."""
+"""The functions of the driver that kernels may call; they only read their arguments."""
 
 _MOST_ROUNDS = 16
-# An instruction that makes another address of one.
+# Instructions that derive an address from another.
 _PASSED_ON = ("mov", "cvta", "add", "sub", "selp", "ld")
 
 
 def read_only(functions: Iterable[TextFunction], names: Mapping[str, TextVariable]) -> frozenset[str]:
-    """Return those of the variables `names` that all functions only load from, or hand to functions of the driver."""
+    """Return the variables of `names` that all functions only load from, or pass to functions of the driver."""
     written: set[str] = set()
     for function in functions:
         written |= _written(function.body or (), names)
@@ -32,11 +32,12 @@ def read_only(functions: Iterable[TextFunction], names: Mapping[str, TextVariabl
 
 
 def _written(body: Sequence[TextStatement], names: Mapping[str, TextVariable]) -> set[str]:
-    """Return the variables whose address goes where it might be written through."""
+    """Return the variables that a body may write: those whose address reaches anything but a load or a function of
+    CALLED."""
     if not any(word in names for statement in body for word in statement.words):
         return set()
     followed = [_Step.of(statement, words) for statement, words in _scoped(body)]
-    # What each register, and each parameter of a call, may hold the address of.
+    # The variables whose addresses each register, and each parameter of a call, may hold.
     holds: dict[str, set[str]] = {}
     written: set[str] = set()
     for _ in range(_MOST_ROUNDS):
@@ -45,13 +46,13 @@ def _written(body: Sequence[TextStatement], names: Mapping[str, TextVariable]) -
             step.follow(names, holds, written)
         if sum(map(len, holds.values())) + len(written) == before:
             return written
-    # Not settled: nothing is known.
+    # The addresses have not settled: any variable may be written.
     return set(names)
 
 
 def _scoped(body: Sequence[TextStatement]) -> Iterator[tuple[TextStatement, tuple[str, ...]]]:
-    """Yield each instruction with its operands, in which parameters of calls have names of their own: the compiler
-    gives the same to those of each call, in braces."""
+    """Yield each instruction with its operands, in which the parameters of each call have unique names: the compiler
+    declares the same names in the braces of every call."""
     scopes: list[dict[str, str]] = [{}]
     for number, statement in enumerate(body):
         if statement.words == ("{",):
@@ -75,7 +76,7 @@ def _named(word: str, scopes: Sequence[Mapping[str, str]]) -> str:
 
 @dataclass(frozen=True)
 class _Step:
-    """An instruction: `kinds` are the words of its opcode, `callee` is what a call calls."""
+    """Instruction: `kinds` are the parts of its opcode, `callee` is the function that a call names, "" otherwise."""
 
     kinds: tuple[str, ...]
     operands: tuple[str, ...]
@@ -97,10 +98,11 @@ class _Step:
             return
         name, operands = self.kinds[0], self.operands
         if name == "st" and "param" in self.kinds and operands[0] == "[" and "@" in operands[1]:
-            # For a call of this body; what a function returns is declared outside of it.
+            # A parameter of a call: names declared in the body hold `@`. A return value is declared outside of the
+            # body.
             holds.setdefault(operands[1], set()).update(reached)
         elif name == "ld" and "param" not in self.kinds:
-            # What is loaded through an address is a value.
+            # A value loaded through an address is no address of the variable.
             pass
         elif name in _PASSED_ON and operands[0] not in ("{", "["):
             holds.setdefault(operands[0], set()).update(reached)

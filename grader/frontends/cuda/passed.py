@@ -1,4 +1,4 @@
-"""Edits of a launch in CUDA C++: its grid and block, and what it passes to its kernel."""
+"""Edits of a launch in CUDA C++: of its grid and block, and of its arguments."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _FEW = 8
 _LONG = 64
 """The most tokens between `<<<` and `>>>`, and of the arguments behind them."""
 _THREADS = re.compile(r"\d+|[A-Z][A-Z\d_]*|(?i:t|tpb|block|.*threads.*|block_?(size|dim).*)")
-"""A pattern of the first of a launch's two sizes where that is more likely to be the block."""
+"""Pattern of a launch's first size that looks like the block's."""
 _UNLIKELY = 1.6
-"""The surcharge on the weight of their exchange elsewhere."""
+"""The surcharge on the weight of exchanging grid and block where the first size looks like the grid's."""
 
 
 def turned(body: Sequence[CodeWord], text: str, weight: float) -> Iterator[Draft]:
@@ -30,8 +30,8 @@ def turned(body: Sequence[CodeWord], text: str, weight: float) -> Iterator[Draft
 
 
 def passed(bodies: Mapping[str, Sequence[CodeWord]], weight: float) -> Iterator[Draft]:
-    """Yield edits that exchange two integers of a launch, of which one is not passed under its own name. `bodies` are
-    definitions, by what they define."""
+    """Yield edits that exchange two integer arguments of a launch, unless both have the names of their parameters.
+    `bodies` are definitions by name."""
     kernels = {name: sizes_of(body) for name, body in bodies.items()
                if any(word.text == "__global__" for word in body[:8])}
     for body in bodies.values():
@@ -43,7 +43,7 @@ def passed(bodies: Mapping[str, Sequence[CodeWord]], weight: float) -> Iterator[
             begin = at + inside.index(">>>") + 2
             end = next((one for one in range(begin, min(begin + _LONG, len(texts))) if texts[one] in ("(", ")")), begin)
             given = [word for word in body[begin:end] if word.text in sizes]
-            # An argument that is computed has more names, or none.
+            # A computed argument holds several sizes, or none: then arguments and parameters do not pair up.
             if len(given) != len(taken) or len(taken) > _FEW or texts[end:end + 1] != [")"]:
                 continue
             for (one, first), (other, second) in combinations(zip(given, taken, strict=True), 2):

@@ -1,5 +1,5 @@
-"""Edits of the range of an array that a thread or block in CUDA C++ takes: where a tail of vectors begins, and where
-shares end."""
+"""Edits of the part of an array that a thread or block in CUDA C++ takes: where the elements after the vectors begin,
+and where a share ends."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from grader.plan.edits import MOST_SPANS
 WHOLE = frozenset({"int", "unsigned", "long", "size_t", "uint32_t", "int32_t"})
 _VECTOR = re.compile(r"(?:u?(?:int|char|short|long)|float|double|__half|half|__nv_bfloat16)([248])")
 _HALF = frozenset({"half", "__half"})
-# Types that `min` of one and an int is ambiguous for.
+# `min` of one of these types and an int is ambiguous.
 _WIDE = frozenset({"unsigned", "long", "size_t", "uint32_t", "auto"})
 _NO_ENDS = frozenset({"/", "?", "min", "&&", "||", "<", "[", "="})
 _LONGEST = 24
-"""The largest number of tokens read of a value."""
+"""The most tokens that are read of a value."""
 
 
 def sizes_of(body: Sequence[CodeWord]) -> list[str]:
@@ -29,10 +29,10 @@ def sizes_of(body: Sequence[CodeWord]) -> list[str]:
 
 
 def widths(words: Sequence[CodeWord]) -> list[int]:
-    """Return how many elements the vectors of a file have, at most two numbers."""
+    """Return the numbers of elements that vectors of a file have: the two largest at most."""
     found = {int(match[1]) for word in words if (match := _VECTOR.fullmatch(word.text))}
     if 4 in found and any(word.text in _HALF for word in words):
-        # Sixteen bytes of halves.
+        # A vector of 16 bytes holds 8 halves.
         found.add(8)
     return sorted(found, reverse=True)[:2]
 
@@ -52,7 +52,8 @@ def counts(words: Sequence[CodeWord], wide: Sequence[int]) -> dict[str, int]:
 
 
 def sides(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """Yield edits that change all signs of a condition which lets one element too many through along each side."""
+    """Yield edits that exclude the bound in all comparisons of a statement: it may let one element too many through
+    along each side."""
     for statement in statements(body):
         for sign, other in (("<=", "<"), (">", ">=")):
             places = [one for one, after in pairwise(statement) if one.text == sign and after.text != "("]
@@ -61,7 +62,8 @@ def sides(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def tails(body: Sequence[CodeWord], counted: Mapping[str, int]) -> Iterator[Draft]:
-    """Yield edits that turn a count of vectors into one of elements in an index behind the vectors."""
+    """Yield edits that turn a count of vectors into a count of elements, in an index of the elements after the
+    vectors."""
     for at in range(1, len(body) - 1):
         word, before, after = body[at], body[at - 1].text, body[at + 1].text
         if word.text in counted and before in ("=", "+", "(", ",", "[") and after in ("+", ";", ",", ")", "]"):
@@ -86,7 +88,7 @@ def vectors(body: Sequence[CodeWord], wide: Sequence[int], *, kernel: bool) -> I
 
 
 def ends(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
-    """Yield edits that limit the end of a share by a size: an end with a name, and one in the head of a loop."""
+    """Yield edits that limit the end of a share by a size: an end that has a name, or one in a comparison."""
     sizes, texts = sizes_of(body), [word.text for word in body]
     if not sizes:
         return
@@ -96,7 +98,7 @@ def ends(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
     places += [(at + 1, _end(texts, at + 1)) for at in range(len(texts) - 1) if texts[at] == "<"]
     for first, end in places:
         value = texts[first:end]
-        # `n + 1` is no end of a share, `(part + 1) * share` is, whoever gives the share.
+        # `n + 1` is no end of a share; `(part + 1) * share` is, even if the share is a size.
         other = [size for size in sizes if size not in value]
         if "+" not in value or texts[end:end + 1] not in ([";"], [","]) or _NO_ENDS & {*value} or (
                 len(other) < len(sizes) and "*" not in value):
@@ -111,8 +113,8 @@ def ends(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
 
 
 def _values(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return, by name, the range of the first value to which it is set: the index of its first token, and that behind
-    its last."""
+    """Return the first value of each name as a range of tokens: the index of the first, and the index after the
+    last."""
     found = dict[str, tuple[int, int]]()
     for at in range(1, len(texts) - 1):
         if texts[at] == "=" and texts[at - 1].isidentifier():
@@ -121,7 +123,7 @@ def _values(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
 
 
 def _end(texts: Sequence[str], first: int) -> int:
-    """Return the index of the token behind a value."""
+    """Return the index of the token after a value; `first` if there is none."""
     depth = 0
     for at in range(first, min(first + _LONGEST, len(texts))):
         depth += (texts[at] in ("(", "[")) - (texts[at] in (")", "]"))
@@ -133,7 +135,7 @@ def _end(texts: Sequence[str], first: int) -> int:
 def _sizes_behind(
     texts: Sequence[str], value: Sequence[str], values: Mapping[str, tuple[int, int]], sizes: Sequence[str]
 ) -> list[str]:
-    """Return the sizes from which a value is made by way of others."""
+    """Return the sizes on which a value depends, also by way of other names."""
     seen, waiting = set[str](), list(value)
     for _ in range(4 * _LONGEST):
         if not waiting:

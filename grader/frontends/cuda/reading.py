@@ -1,5 +1,4 @@
-"""A reader of PTX, which may be hostile: each character is looked at once, and what this reader does not know is
-refused rather than passed on."""
+"""Reader of PTX, which may be hostile: it reads each character once, and refuses what it does not know."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from grader.plan.plan import Malformed
 MOST_DEPTH = 64
 MOST_SHOWN = 60
 
-# What is matched is not given back (`*+`, `++`): there is one way to read a text, and none is tried twice.
+# Possessive quantifiers (`*+`, `++`) never backtrack: there is one way to read a text, and it is tried once.
 _TOKEN = re.compile(
     rf"(?P<space>(?:[ \t\r\n\f\v]++|//[^\n]*+|{BLOCK_COMMENT})++)"
     r"""
@@ -33,7 +32,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.ASCII | re.DOTALL,
 )
 
-# "Instructions"; without those for textures and surfaces, whose references no plan has, nor those for a debugger.
+# PTX ISA, "Instructions", without those for textures and surfaces, of which plans have no references, and those for a
+# debugger.
 _INSTRUCTIONS = """
     abs activemask add addc alloca and applypriority atom bar barrier bfe bfi bfind bmsk bra brev brx call clz cnot
     copysign cos cp createpolicy cvt cvta discard div dp2a dp4a elect ex2 exit fence fma fns getctarank griddepcontrol
@@ -53,8 +53,8 @@ _CLUSTERS = (".reqnctapercluster", ".maxclusterrank", ".blocksareclusters")
 
 
 def read_module(text: str, *, known: bool = True) -> TextModule:
-    """Read a text of PTX. Raises Malformed for one that NVIDIA's compiler does not write. Statements are `known` ones
-    alone, or any: see `is_known`."""
+    """Read a text of PTX. Raises Malformed for a text that NVIDIA's compiler does not write and, if `known`, for
+    statements that `is_known` does not take."""
     return _TextReader([match.group() for match in cut_tokens(text, _TOKEN, "the compiler")], known).module()
 
 
@@ -142,7 +142,7 @@ class _TextReader:
         alignment = self._alignment()
         kind = self._type()
         if self._peek() == ".ptr":
-            # What is promised about a pointer is left out: a launch need not keep it.
+            # Promises about a pointer are left out, as a launch need not keep them.
             self._next()
             if self._peek() in (".global", ".const", ".shared", ".local"):
                 self._next()
@@ -224,7 +224,7 @@ class _TextReader:
             raise Malformed("a file without a number or a name")
         made.files[int(number)] = name[1:-1]
         while self._peek() == ",":
-            # Its time and its size.
+            # The file's time and its size.
             self._next()
             self._number()
 
@@ -319,7 +319,7 @@ def _shown(word: str) -> str:
 
 
 def is_known(statement: TextStatement) -> bool:
-    """Return whether kernels may have a statement; places, labels and braces are among those."""
+    """Return whether kernels may have a statement. Locations, labels and braces are allowed."""
     words, opcode = statement.words, statement.opcode
     if words[0] in (".loc", "{", "}") or words[-1] == ":":
         return True
@@ -327,5 +327,6 @@ def is_known(statement: TextStatement) -> bool:
 
 
 def declared_bytes(statement: TextStatement) -> int:
-    """Return the bytes of a variable that stands in a body: `.shared .align 4 .b8 part[128];`. Raises Malformed."""
+    """Return the size, in bytes, of a variable that is declared in a body: `.shared .align 4 .b8 part[128];`. Raises
+    Malformed."""
     return _TextReader([*statement.words[1:], ";"]).variable("shared", ()).bytes

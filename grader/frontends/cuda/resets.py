@@ -1,5 +1,5 @@
-"""Edits of what a kernel in CUDA C++ sets too rarely or too often: sums that are set once before a loop, where each
-iteration needs them reset, and values set anew before the old ones have been used."""
+"""Edits of variables that a kernel in CUDA C++ sets too rarely or too often: sums that are set once before a loop
+though each iteration needs them reset, and values that are set anew before the old ones have been used."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Loop:
         sign, others = self._body[after].text, self._at[name]
         if sign in _ADDS:
             return "adds"
-        # On the right of a sign the name is part of what is set.
+        # A name that stands on both sides of `=` is added to.
         here = bisect_left(others, at)
         left = here > 0 and others[here - 1] >= self._ends[number - 1]
         right = bisect_right(others, self._ends[number]) > here + 1
@@ -66,12 +66,12 @@ class _Loop:
 
 
 def resets(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
-    """Yield edits that reset at the beginning of each iteration what is set before a loop, and added to and used in it:
-    one by one, and all at once."""
+    """Yield edits that reset variables at the beginning of each iteration: those that are set before a loop, and added
+    to and used in it. They are reset one by one, and all at once."""
     partners = _partners(body)
     for at, first in _loops(body, partners)[:_MOST_LOOPS]:
         loop, head = _Loop(body, partners, first), {word.text for word in body[at:first]}
-        # What a loop counts with is set before it for good.
+        # A variable of the loop's head counts its iterations, and must not be reset.
         again = [f" {statement};" for name, statement in _set(body[:at], partners, text).items()
                  if name not in head and loop.needs(name)]
         for one in dict.fromkeys([*again, "".join(again)] if again else []):
@@ -79,8 +79,7 @@ def resets(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
 
 
 def again(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """Yield edits that drop a statement which sets what a later one of its block sets again, where it is used in
-    between."""
+    """Yield edits that drop an assignment if its variable is used, and then assigned again in the same block."""
     blocks, used = [dict[str, tuple[list[str], int, Change]]()], Counter[str]()
     for statement in statements(body):
         *texts, last = [word.text for word in statement]
@@ -98,7 +97,8 @@ def again(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def updated_early(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
-    """Yield edits that move `m = new;` behind the next statement, which uses both: the old value was meant there."""
+    """Yield edits that move `m = new;` after the next statement, which uses both `m` and `new`: it may need the old
+    value."""
     for before, here in pairwise(statements(body)):
         earlier, texts = ([word.text for word in words] for words in (before, here))
         if (len(earlier) == 4 and earlier[1:4:2] == ["=", ";"] and texts[1:2] == ["="] and texts[-1] == ";"
@@ -109,7 +109,7 @@ def updated_early(body: Sequence[CodeWord], text: str) -> Iterator[Draft]:
 
 
 def _partners(body: Sequence[CodeWord]) -> dict[int, int]:
-    """Return, by the indices of opening brackets, those that close them."""
+    """Return the index of each closing bracket by the index of the opening one."""
     waiting, found = list[int](), dict[int, int]()
     for at, word in enumerate(body):
         if word.text in _PAIRS.values():
@@ -120,7 +120,7 @@ def _partners(body: Sequence[CodeWord]) -> dict[int, int]:
 
 
 def _loops(body: Sequence[CodeWord], partners: dict[int, int]) -> list[tuple[int, int]]:
-    """Return the indices of loops' first tokens, and of the braces that open their bodies."""
+    """Return the index of each loop's first token, and of the brace that opens its body."""
     found = []
     for at, word in enumerate(body):
         if word.text in ("for", "while") and at + 1 in partners and partners[at + 1] + 1 in partners:
@@ -131,7 +131,7 @@ def _loops(body: Sequence[CodeWord], partners: dict[int, int]) -> list[tuple[int
 
 
 def _set(before: Sequence[CodeWord], partners: dict[int, int], text: str) -> dict[str, str]:
-    """Return, by name, the statement that sets a number, an array or a fragment once more."""
+    """Return the statement that resets each number, array or fragment that is set in `before`, by name."""
     found, arrays, begin = dict[str, str](), set[str](), 0
     for at, word in enumerate(before[:-1]):
         after = before[at + 1]
@@ -158,11 +158,11 @@ def _set(before: Sequence[CodeWord], partners: dict[int, int], text: str) -> dic
 
 
 def _named(words: Sequence[CodeWord], at: int) -> str:
-    """Return the name that stands before the token at `at`, or before the indices there; "" for none."""
+    """Return the name that the `=` at `at` assigns to, without its indices; "" for none."""
     for back in range(at - 1, max(at - 16, -1), -1):
         if words[back].text in (";", "{", "}", "=", ")"):
             break
-        # In `a[b[i]]` brackets are open behind `b`.
+        # In `a[b[i]] =` the brackets after `b` do not balance.
         if words[back].text.isidentifier() and words[back + 1].text in ("=", "[") and (
                 sum((one.text == "[") - (one.text == "]") for one in words[back + 1:at]) == 0):
             return words[back].text
@@ -170,7 +170,7 @@ def _named(words: Sequence[CodeWord], at: int) -> str:
 
 
 def _value(words: Sequence[CodeWord], at: int, text: str) -> str:
-    """Return the text of a value that is made of numbers alone, "" for another."""
+    """Return the text of a value without variables, "" for any other."""
     depth = 0
     for end in range(at, min(at + _LONGEST, len(words))):
         word = words[end]

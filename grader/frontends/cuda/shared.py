@@ -1,5 +1,5 @@
-"""Edits of indices of shared arrays in CUDA C++: of the stage that is filled or used, as in `tile[2][16][16]`, of the
-thread's own numbers, and of the length of a row that a fragment is loaded with."""
+"""Edits of indices of shared arrays in CUDA C++: of the stage that is filled or used, as in `tile[2][16][16]`, of a
+thread's own indices, and of the row length with which a fragment is loaded or stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FEW = 4
 
 
 def shared_arrays(words: Sequence[CodeWord]) -> dict[str, bool]:
-    """Return the names that stand behind `__shared__`, and whether they are arrays."""
+    """Return the names that are declared with `__shared__`, and whether each is an array."""
     found, declared, depth = dict[str, bool](), False, 0
     for word, after in pairwise(words):
         declared = (declared or word.text == "__shared__") and word.text != ";"
@@ -30,8 +30,8 @@ def shared_arrays(words: Sequence[CodeWord]) -> dict[str, bool]:
 
 
 class StageUse(NamedTuple):
-    """A use of an array of several stages: the tokens `first` to `last` are its first index, `stage` their text.
-    `stores`: it is stored to."""
+    """Use of an array with several stages: the tokens `first` to `last` are its first index, `stage` is their text.
+    `stores` is True for a store."""
 
     array: str
     stage: str
@@ -49,7 +49,7 @@ def stage_uses(words: Sequence[CodeWord]) -> list[StageUse]:
         if texts[at + 1] != "[" or not texts[at].isidentifier():
             continue
         end = _closed(texts, at + 1)
-        # The first of several dimensions.
+        # Only the first of several indices is a stage.
         if texts[end + 1:end + 2] != ["["]:
             continue
         if declared:
@@ -61,7 +61,7 @@ def stage_uses(words: Sequence[CodeWord]) -> list[StageUse]:
 
 
 def _closed(texts: Sequence[str], at: int) -> int:
-    """Return the index of the bracket that closes the one at `at`; `at` where it is far."""
+    """Return the index of the bracket that closes the one at `at`; `at` if it is more than _MOST tokens away."""
     depth = 0
     for end in range(at, min(at + _MOST, len(texts))):
         depth += (texts[end] in ("(", "[")) - (texts[end] in (")", "]"))
@@ -82,7 +82,7 @@ def stored(texts: Sequence[str], at: int) -> bool:
 
 
 def indices(body: Sequence[CodeWord], uses: Sequence[StageUse]) -> Iterator[Draft]:
-    """Yield the edits of indices in a definition. `uses` are those of the file."""
+    """Yield the edits of indices in a definition. `uses` are the uses of stages in the whole file."""
     yield from _stages([use for use in uses if body[0].start <= use.first.start < body[-1].start])
     texts = [word.text for word in body]
     yield from _threads(body, texts)
@@ -90,8 +90,8 @@ def indices(body: Sequence[CodeWord], uses: Sequence[StageUse]) -> Iterator[Draf
 
 
 def _stages(uses: Sequence[StageUse]) -> Iterator[Draft]:
-    """Yield edits that take another stage for which the kernel has a name: in one place, and in all that are stored
-    to."""
+    """Yield edits that take another stage of the kernel, or `1 - stage` if there is none: in one place, and in all
+    stores."""
     known = list(dict.fromkeys(use.stage for use in uses))
     if len(known) == 1:
         known.append(f"1 - {known[0]}" if known[0].isidentifier() else f"1 - ({known[0]})")
@@ -118,8 +118,7 @@ def _threads(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
 
 
 def _rows(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """Yield edits that load or store a fragment with the row length by which its position is counted, where that is
-    another one."""
+    """Yield edits that load or store a fragment with the row length in its address, if the call has a different one."""
     for at, text in enumerate(texts):
         if text not in _FRAGMENTS or (end := _closed(texts, at + 1)) == at + 1:
             continue

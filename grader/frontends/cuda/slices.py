@@ -1,7 +1,7 @@
-"""The compiler's output for a file, cut into a text for each kernel.
+"""Split of the compiler's output for a file into a text for each kernel.
 
 A text holds its entry, the functions that the entry calls, and no variable that keeps values from launch to launch:
-those become parameters, which a plan backs with buffers of its own.
+such variables become parameters, for which a plan has buffers of its own.
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ _INTERNAL = re.compile(r"\(anonymous namespace\)::|_INTERNAL_\w+?::")
 _STATIC = re.compile(r"_*nv_static_\d+__\w*?_cu_\w{8,}?__?(?=[A-Za-z])")
 # Strings, the names of functions in assertions, and tables for sine and cosine.
 _MAY_STAY = ("$str", "__unnamed_", "__cudart_")
-# The functions of CUDA's own for memory within a kernel, and how the file may write them.
+# CUDA's functions for memory within a kernel, and how a file may write them.
 _ALLOCATES = {"malloc": "malloc (or new)", "free": "free (or delete)"}
 # `…/include/cccl/cub/device/…`
 _HEADER = re.compile(r"/include/(?:cccl/)?(\w{1,40})/[^/]")
 LIBRARY_FILE = 2
-"""The number of the file in a text whose name is the library that the kernel is of."""
+"""The number of the `.file` in a text that names the library of the kernel."""
 _ITEMS = {8: "B", 16: "H", 32: "I", 64: "Q"}
 
 
 class Unplannable(Exception):
-    """Something of a kernel that no plan can have: what it is and what to do, with its line (0: not known)."""
+    """Error: a kernel has something that no plan can have. The message says what it is and what to do; line 0 is not
+    known."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
@@ -48,8 +49,8 @@ class Unplannable(Exception):
 
 @dataclass(frozen=True)
 class HiddenVariable:
-    """A variable of the file, which a kernel gets as a parameter. `symbol` is its name in the compiler's text, which
-    host code registers it with, `name` what the student calls it. `contents` are those that it begins with."""
+    """Variable of the file, which a kernel gets as a parameter. `symbol` is its name in the compiler's text, under
+    which host code registers it, `name` its name in the file. `contents` are its initial bytes."""
 
     symbol: str
     name: str
@@ -58,9 +59,9 @@ class HiddenVariable:
 
 @dataclass(frozen=True)
 class EntryText:
-    """A kernel as `Kernel` has it. `variables` are behind the last parameters of its signature, in their order.
-    `most_threads` is the most that a block may have: what `__launch_bounds__` says, or 1024. `unplanned` says what
-    keeps it out of every plan, in `line`; it has no text then."""
+    """Kernel with the fields of `Kernel`. The last parameters of its signature stand for `variables`, in their order.
+    `most_threads` is the most threads of a block: what `__launch_bounds__` says, or 1024. `unplanned` says, about
+    `line`, why no plan may hold the kernel; there is no text then."""
 
     symbol: str
     name: str
@@ -73,9 +74,9 @@ class EntryText:
 
 
 def split(ptx: str, source: str) -> list[EntryText]:
-    """Return a text for each kernel of the compiler's `ptx`, in its order; one that cannot be planned costs nothing
-    unless it is launched. `source` is the file, for what it calls its parameters. Raises Malformed for what the
-    compiler does not write."""
+    """Return a text for each kernel of `ptx`, in order. A kernel that cannot be planned is harmless unless it is
+    launched. The file `source` gives the names of parameters. Raises Malformed for a text that the compiler does not
+    write."""
     module = read_module(ptx, known=False)
     declarations = kernel_declarations(source)
     known: dict[str, list[KernelDeclaration]] = {}
@@ -97,13 +98,13 @@ def _entry(module: TextModule, entry: TextFunction, known: Mapping[str, list[Ker
 
 
 class _Slice:
-    """One entry on its way to a text of its own."""
+    """Slice of a module for one entry."""
 
     def __init__(self, module: TextModule, entry: TextFunction, known: Mapping[str, list[KernelDeclaration]]) -> None:
         self._module = module
         self._entry = entry
         self._known = known
-        # The compiler is given the file under a name that ends so; headers are named otherwise.
+        # The student's file is compiled under a name that ends in .cu; names of headers do not.
         self._own = next((number for number, name in sorted(module.files.items()) if name.endswith(".cu")), 0)
 
     def made(self) -> EntryText:
@@ -138,15 +139,14 @@ class _Slice:
             most_threads=most_threads(entry))
 
     def _library(self) -> str:
-        """Return the library whose header defines the kernel, as `cub`, whatever the file calls it; "" where the file
-        does."""
+        """Return the library whose header defines the kernel, such as `cub`; "" if the file defines it."""
         place = next((one.words[1] for one in self._entry.body or () if one.words[0] == ".loc"), "")
         file = self._module.files.get(int(place), "") if place and int(place) != self._own else ""
         found = _HEADER.search(file)
         return found[1] if found else ""
 
     def _reached(self) -> list[TextFunction]:
-        """Return the functions that the entry calls, and those that these call."""
+        """Return the functions that the entry calls, directly or by way of others."""
         found: dict[str, TextFunction] = {}
         left = [self._entry]
         while left:
@@ -165,7 +165,7 @@ class _Slice:
         return {name: variable for name, variable in self._module.variables.items() if name in words}
 
     def _kept(self, functions: Sequence[TextFunction], used: Mapping[str, TextVariable]) -> frozenset[str]:
-        """Return the strings and NVIDIA's tables, where nothing writes them."""
+        """Return the names of strings and of NVIDIA's tables that nothing writes."""
         may = {name: variable for name, variable in used.items() if variable.space != "shared" and variable.initial
                and variable.bytes <= MOST_BYTES and name.startswith(_MAY_STAY)}
         return read_only((self._entry, *functions), may)
@@ -206,7 +206,7 @@ class _Slice:
     def _parameters(
         self, name: str, hidden: Sequence[TextVariable],
     ) -> tuple[list[TextParameter], dict[str, str]]:
-        """Return the parameters as the text has them, and the new names of the compiler's."""
+        """Return the parameters of the text, and their new names by the compiler's names."""
         given = self._entry.parameters
         plain = name.partition("<")[0].rpartition("::")[2]
         declared = [one for one in self._known.get(plain, ()) if len(one.parameters) == len(given)]
@@ -230,8 +230,8 @@ class _Slice:
         return line, body + [_rewritten(statement, registers, renamed) for statement in placed]
 
     def _placed(self, body: Sequence[TextStatement]) -> tuple[int, list[TextStatement]]:
-        """Return the statements with places of the student's file alone, in which code of headers has the line that
-        calls it; and the first line."""
+        """Return the first line, and the statements with locations of the student's file alone: code of headers has the
+        line of the student's call."""
         made: list[TextStatement] = []
         first = last = 0
         for statement, line in self._lines(body):
@@ -243,7 +243,7 @@ class _Slice:
         return first, made
 
     def _lines(self, body: Sequence[TextStatement]) -> list[tuple[TextStatement, int]]:
-        """Return each statement with its line of the student's file."""
+        """Return each statement with its line of the student's file, 0 for none."""
         found = []
         lines: dict[tuple[str, ...], int] = {}
         line = 0
@@ -277,7 +277,7 @@ def _rewritten(
 
 
 def _without_constants(statement: TextStatement) -> TextStatement:
-    """Return a statement for memory that all variables have in common: there is no constant memory."""
+    """Return a statement with global memory in place of constant memory, which plans do not have."""
     words, place = list(statement.words), statement.place
     if place < len(words):
         opcode = words[place]
@@ -293,7 +293,7 @@ def _constant_as_global(variable: TextVariable) -> TextVariable:
 
 
 def contents(variable: TextVariable) -> bytes:
-    """Return the bytes that a variable begins with. Raises Unplannable for addresses among them."""
+    """Return the initial bytes of a variable. Raises Unplannable for addresses among them."""
     size, bits = variable.bytes, int(re.sub(r"\D", "", variable.type.removesuffix("x2")))
     made, negative = bytearray(), False
     for word in variable.initial:
@@ -316,7 +316,7 @@ def contents(variable: TextVariable) -> bytes:
 
 
 def most_threads(entry: TextFunction) -> int:
-    """Return the most threads of a block that the kernel promises to be launched with."""
+    """Return the most threads of a block, by the kernel's directives or 1024."""
     for attribute in entry.attributes:
         if attribute[0] in (".maxntid", ".reqntid"):
             most = 1
@@ -328,7 +328,7 @@ def most_threads(entry: TextFunction) -> int:
 
 def _variable_name(symbol: str) -> str:
     """Return a variable's name in the student's file."""
-    # One of a function stands behind the function's parameters: `silu_kernel(float*)::hits`.
+    # A function's own variable is named after the function's parameters: `silu_kernel(float*)::hits`.
     name = _demangled(symbol) if symbol.startswith("_Z") else _STATIC.sub("", symbol)
     return re.sub(r"\W", "_", name.rpartition("::")[2])[:_MOST_NAME]
 
@@ -350,7 +350,7 @@ def readable(symbol: str) -> str:
 
 
 def _demangled(symbol: str) -> str:
-    """Return what C++'s own library makes of a symbol; the symbol itself where that is none of C++'s."""
+    """Return a symbol demangled by C++'s own library; the symbol itself if it is not mangled."""
     try:
         library = ctypes.CDLL("libstdc++.so.6")
     except OSError:

@@ -1,5 +1,5 @@
-"""The outline of a .cu file that can be seen without compiling it: its functions, its stubs, and what its kernels call
-their parameters. None of it decides anything: a file says with its macros what it likes."""
+"""Outline of a .cu file without compiling it: its functions, its stubs, and the names of its kernels' parameters. No
+decision rests on it alone, as macros may make a file mean anything."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from grader.frontends import Outline
 from grader.frontends.drafts import Change
 from grader.frontends.tokens import TO_THE_END
 
-# Nothing here may match a run of characters from each of its ends: a file is as long as a submission likes.
+# No pattern may try a long match from each character of a run: that is quadratic, and a file may have any length.
 _HIDDEN = re.compile(
     rf"//(?:[^\n\\]|\\.)*+|{TO_THE_END}|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*+|::|[^\s\w]|\d[\w.]*+")
-# Signs of several characters are one.
+# Signs of several characters are one token.
 _CODE = re.compile(
     r"[A-Za-z_]\w*+|\.?\d(?:[eE][+-]|[\w.])*+|<<<|>>>|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\+\+|--|->|::"
     r"|[^\s\w]")
 _STUB = re.compile(r"//[ \t]*+(?:not written yet:[ \t]*+(\w{1,100}+)|(\w{1,100}+): not written yet)")
-# Words in front of brackets that are no function's name.
 BREAKS = frozenset({";", "{", "}"})
 ARGUMENT_WORDS = 128
-"""Tokens of a list of arguments, at most."""
+"""The most tokens of a list of arguments."""
+# Words before brackets that are no function's name.
 _NO_NAMES = frozenset({
     "if", "for", "while", "switch", "return", "sizeof", "catch", "alignof", "decltype", "defined", "__launch_bounds__",
     "__cluster_dims__", "__align__", "alignas", "noexcept", "static_assert", "else", "do", "__attribute__"})
@@ -36,7 +36,7 @@ _NO_PARAMETERS = frozenset({"const", "void", "float", "int", "char", "double", "
 
 @dataclass(frozen=True)
 class KernelDeclaration:
-    """A kernel's definition: its name, what it calls its parameters ("" for one without a name), and its line."""
+    """Declaration or definition of a kernel: its name, the names of its parameters ("" for none), and its line."""
 
     name: str
     parameters: tuple[str, ...]
@@ -51,13 +51,13 @@ def outline(text: str) -> Outline:
 
 
 def stub_line(text: str, function: str) -> int:
-    """Return the line that says of a function that it is not written yet, 0 for none."""
+    """Return the line of a function's stub comment, 0 for none."""
     at = _stubs(text).get(function)
     return 0 if at is None else text.count("\n", 0, at) + 1
 
 
 def _stubs(text: str) -> dict[str, int]:
-    """Return the functions that are not written yet, with the place of the comment that says so."""
+    """Return the functions that are not written yet, with the offset of the comment that says so."""
     return {match[1] or match[2]: match.start() for match in _STUB.finditer(text)}
 
 
@@ -80,7 +80,7 @@ def kernel_declarations(text: str) -> list[KernelDeclaration]:
 
 
 class CodeWord(NamedTuple):
-    """A token of a file, a word or sign: the offset of its first character, and its line."""
+    """Token of a file, a word or sign, with the offset of its first character and its line."""
 
     text: str
     start: int
@@ -102,8 +102,8 @@ def insert(place: int, text: str) -> Change:
 
 
 def arguments(texts: Sequence[str], at: int) -> list[tuple[int, int]]:
-    """Return the arguments behind a bracket or `<<<` at this place, each as its first token and that behind its last;
-    none where one is empty, or where the bracket does not close within ARGUMENT_WORDS."""
+    """Return the arguments after the bracket or `<<<` at `at`, each as the index of its first token and the index after
+    its last; none if one is empty, or if the bracket does not close within ARGUMENT_WORDS."""
     found, begin, depth = list[tuple[int, int]](), at + 1, 0
     for end in range(begin, min(at + ARGUMENT_WORDS, len(texts))):
         if not depth and texts[end] in (",", ")", ">>>"):
@@ -118,7 +118,7 @@ def arguments(texts: Sequence[str], at: int) -> list[tuple[int, int]]:
 
 
 def swap(words: Sequence[CodeWord], text: str, one: tuple[int, int], other: tuple[int, int]) -> list[Change]:
-    """Return the changes that put two ranges of tokens, as `arguments` returns them, in each other's place."""
+    """Return the changes that exchange two ranges of tokens, as `arguments` returns them."""
     first, second = (slice(words[begin].start, words[end - 1].end) for begin, end in (one, other))
     return [Change(first.start, first.stop, text[second]), Change(second.start, second.stop, text[first])]
 
@@ -133,7 +133,7 @@ def code_words(text: str) -> list[CodeWord]:
 
 
 def statements(words: Sequence[CodeWord]) -> Iterator[Sequence[CodeWord]]:
-    """Yield the tokens up to each one that ends a statement, or opens or closes a block; that token comes last."""
+    """Yield the tokens of each statement; the last one is the `;` or brace that ends it."""
     begin = 0
     for at, word in enumerate(words):
         if word.text in BREAKS:
@@ -154,10 +154,10 @@ def _words(text: str) -> list[tuple[str, int]]:
 
 
 def _functions(words: list[tuple[str, int]]) -> list[tuple[str, tuple[int, tuple[str, ...]], str]]:
-    """Return each name with brackets behind it that are followed by `{` or `;`: name, offset and parameters, and that
-    sign."""
+    """Return each name with a list of parameters that `{` or `;` follows: the name, the index of its token with the
+    parameters, and that sign."""
     found = []
-    # Where brackets that are open began.
+    # The indices of brackets that are still open.
     opened: list[int] = []
     for at, (word, _) in enumerate(words):
         if word == "(":
@@ -168,7 +168,7 @@ def _functions(words: list[tuple[str, int]]) -> list[tuple[str, tuple[int, tuple
             start = opened.pop()
             name = words[start - 1][0] if start else ""
             following = words[at + 1][0] if at + 1 < len(words) else ""
-            # Those of outer brackets alone, so that no word is looked at again for each level.
+            # Only outermost brackets count, so that no token is read again for each level.
             if not opened and name.isidentifier() and name not in _NO_NAMES and following in ("{", ";"):
                 found.append((name, (start - 1, _parameters(words[start + 1 : at])), following))
     return found

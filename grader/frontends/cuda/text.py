@@ -1,6 +1,6 @@
-"""The contents that the text of a kernel may have, and which of them are a library's; `split` makes such texts.
+"""Checks of a kernel's text, as `split` makes it, and facts that are read from the text.
 
-A text comes from a process that may be hostile, and is read by a simulator and by NVIDIA's assembler later.
+A text comes from a process that may be hostile; a simulator and NVIDIA's assembler read it later.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _PRAGMA = re.compile(r'"(?:nounroll|used_bytes_mask \w{1,20}|frequency \d{1,9})"
 
 
 def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
-    """Check a kernel's text, and return what it takes from libraries. Raises Malformed for a text that no builder of
-    ours makes, or whose entry is not what `symbol` and `signature` say."""
+    """Check a kernel's text, and return the library whose header defines the kernel, if one does. Raises Malformed for
+    a text that our builder does not write, or whose entry differs from `symbol` or `signature`."""
     if kernel.options:
         raise Malformed("a kernel with options, which this language has none of")
     entry = _read(kernel.text)[1]
@@ -57,7 +57,7 @@ def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
 
 
 def argument_names(kernel: Kernel) -> list[str]:
-    """Return the names that the kernel has for each argument of a launch; one without a name is called after its place.
+    """Return the kernel's name for each argument of a launch; an argument without a name is called by its position.
     Raises Malformed as `read_kernel` does."""
     return [shown_name(one.name) for one in _read(kernel.text)[1].parameters]
 
@@ -70,7 +70,7 @@ def shown_name(parameter: str) -> str:
 
 
 def canonical(text: str) -> str:
-    """Return a text in its one form, "" for one that no builder of ours makes."""
+    """Return a text in its one printed form, "" for a text that our builder does not write."""
     try:
         return _read(text)[0].written()
     except Malformed:
@@ -78,7 +78,7 @@ def canonical(text: str) -> str:
 
 
 def without_lines(text: str) -> str:
-    """Return a text without the positions in a file: the assembler would copy them into the code. Raises Malformed."""
+    """Return a text without line numbers, which the assembler would copy into the code. Raises Malformed."""
     module = _read(text)[0]
     functions = {name: replace(function, body=None if function.body is None else tuple(
         statement for statement in function.body if statement.words[0] != ".loc"))
@@ -135,7 +135,7 @@ def _check_argument(argument: Argument, entry: str) -> None:
 
 @lru_cache(maxsize=MOST_KERNELS)
 def _read(text: str) -> tuple[TextModule, TextFunction]:
-    """Return a text and its entry. Raises Malformed."""
+    """Return a text's module and its entry. Raises Malformed."""
     module = read_module(text)
     if not _VERSION.fullmatch(module.version) or module.address_size != "64" or len(module.target) != 1 or (
             not _TARGET.fullmatch(module.target[0])):
@@ -170,7 +170,7 @@ def _check_entry(entry: TextFunction) -> None:
 
 
 def _check_variables(module: TextModule) -> None:
-    """Check the variables of a module: what stays in it from launch to launch must not change."""
+    """Check the variables of a module: those that last from launch to launch must not change."""
     held = {name: variable for name, variable in module.variables.items() if variable.space != "shared"}
     for variable in held.values():
         if variable.space != "global" or not variable.initial or variable.bytes > MOST_BYTES or (

@@ -1,6 +1,6 @@
-"""The places of NVIDIA's compilers: the path's nvcc, a toolkit at its usual place, or the wheels of `kernelmark[cuda]`.
+"""Search for NVIDIA's compilers: nvcc on the PATH, a toolkit at its usual place, or the wheels of `kernelmark[cuda]`.
 
-Nothing is run to find out: a lane looks for them whenever it starts.
+The search runs no program, as each lane makes it when it starts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from grader.home import with_extra
 
 MAJOR = 13
-"""The major version of CUDA that files are compiled with: nvcc 12 has no wheels, and records launches otherwise."""
+"""The major version of CUDA that files are compiled with: nvcc 12 has no wheels, and compiles launches differently."""
 
 _USUAL = ("/usr/local/cuda", f"/usr/local/cuda-{MAJOR}.0", "/opt/cuda")
 _INSTALL = with_extra("cuda")
@@ -25,15 +25,15 @@ _SCRIPT_BYTES = 1 << 14
 _HEADER_BYTES = 1 << 16
 _NVCC = re.compile(r"/[^\s\"'$;]*/nvcc(?=[\s\"';]|$)")
 _VERSION = re.compile(r"^#define\s+CUDART_VERSION\s+(\d{1,6})\b", re.MULTILINE)
-# What a file needs that includes cuda_runtime.h and cuda_fp16.h; each is of another wheel.
+# The programs and headers that a file with cuda_runtime.h and cuda_fp16.h needs; several wheels hold them.
 _PROGRAMS = ("bin/nvcc", "bin/ptxas", "bin/cudafe++", "bin/fatbinary", "nvvm/bin/cicc")
 _HEADERS = ("cuda_runtime.h", "crt/host_config.h")
 
 
 @dataclass(frozen=True)
 class Toolkit:
-    """CUDA's compilers, and the C++ compiler of this machine that they call. `home` is the toolkit's folder, `include`
-    the folder of its headers, `version` that of CUDA, such as "13.0"."""
+    """CUDA's compilers, and the machine's C++ compiler `host`, which they call. `home` is the toolkit's folder,
+    `include` the folder of its headers, `version` that of CUDA, such as "13.0"."""
 
     home: str
     nvcc: str
@@ -77,8 +77,7 @@ def installed() -> str:
 
 
 def homes() -> tuple[str, ...]:
-    """Return the folder of the toolkit, for those who keep processes away from other files; none if there is no
-    toolkit."""
+    """Return the toolkit's folder, which confined processes have to see; nothing if there is no toolkit."""
     found = toolkit()
     return () if found is None else (found.home,)
 
@@ -98,15 +97,15 @@ def _candidates() -> Iterator[Path]:
             yield home
     for usual in _USUAL:
         yield Path(usual).resolve()
-    # A namespace package: its folders may be several.
+    # A namespace package may have several folders.
     spec = find_spec("nvidia")
     for folder in (spec.submodule_search_locations or () if spec else ()):
         yield Path(folder) / f"cu{MAJOR}"
 
 
 def _home_of(nvcc: Path) -> Path | None:
-    """Return the toolkit that a program of this name belongs to: links are followed, and scripts that call another
-    nvcc."""
+    """Return the folder of the toolkit that an nvcc belongs to. Links are followed, and so are scripts that call
+    another nvcc."""
     try:
         real = nvcc.resolve(strict=True)
         with real.open("rb") as file:
@@ -148,7 +147,7 @@ def _trouble(home: Path) -> str:
         return f"CUDA {version or 'of an unknown version'}, where {MAJOR} is expected"
     missing = [name for name in _PROGRAMS if not (home / name).is_file()]
     missing += [name for name in _HEADERS if not (include / name).is_file()]
-    # Of a toolkit in one folder, and of one in several.
+    # Some toolkits have these headers in a folder of their own.
     if not any((include / folder / "nv" / "target").is_file() for folder in ("", "cccl")):
         missing.append("nv/target")
     return f"no {missing[0]}" if missing else ""

@@ -1,4 +1,4 @@
-"""Edits of a kernel in CUDA C++ whose threads work together: a warp's operations in place of a block's."""
+"""Edits of a kernel in CUDA C++ whose threads work together, in warps and in blocks."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ def powers_of_two(body: Sequence[CodeWord]) -> Iterator[Draft]:
 
 
 def whole_warps(body: Sequence[CodeWord]) -> Iterator[Draft]:
-    """Yield edits that round the number of threads of a block, which a size gives, up to whole warps."""
+    """Yield edits that round a block's number of threads up to whole warps, if a variable decides the number."""
     texts = [word.text for word in body]
     shapes = {texts[at + 1] for at in range(len(texts) - 1) if texts[at] == "dim3"}
     for at, text in enumerate(texts):
         if text != "<<<" or len(sizes := arguments(texts, at)) < 2:
             continue
         first, end = sizes[1]
-        # What is written in capitals is a constant.
+        # A name in capitals is a constant.
         if any(one.isidentifier() and not one.isupper() for one in texts[first:end]) and (
                 not shapes.intersection(texts[first:end]) and "dim3" not in texts[first:end]):
             yield Draft("block", 0.4, (insert(body[first].start, "("), insert(body[end - 1].end, " + 31) / 32 * 32")))
 
 
 def _trees(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """Yield edits of a tree reduction that stops a step too early for the threads which go on."""
+    """Yield edits of a tree reduction that may stop a step too early: `>` becomes `>=`."""
     halved = {texts[at] for at in range(len(texts) - 2) if (texts[at + 1], texts[at + 2]) in _HALVES}
     for at in range(1, len(texts) - 2):
         if texts[at] == ">" and texts[at - 1] in halved and texts[at + 1] != "0" and texts[at + 2] in (";", ")"):
@@ -68,7 +68,8 @@ def _trees(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
 
 
 def _for_all_lanes(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """Yield edits of a sum that goes down to the first lane, where all lanes may use it: each, and all at once."""
+    """Yield edits of shuffles that give a sum to the first lane alone, though all lanes may use it: all at once, and
+    one by one."""
     downs = [at for at, text in enumerate(texts) if text == "__shfl_down_sync"]
     if not downs or any(pair in (("==", "0"), ("!", "lane")) for pair in pairwise(texts[downs[-1]:])):
         return
@@ -78,7 +79,8 @@ def _for_all_lanes(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[D
 
 
 def _first_threads(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """Yield edits that put the first thread of the block in place of that of each warp, and the other way round."""
+    """Yield edits that put the first thread of the block in place of the first of each warp, and the other way
+    round."""
     called = _called(texts)
     for at in range(5, len(body) - 1):
         if texts[at:at + 2] != ["==", "0"]:
@@ -109,8 +111,8 @@ def _called(texts: Sequence[str]) -> Mapping[str, str]:
 
 
 def _steps(body: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Draft]:
-    """Yield edits of a loop's step that counts threads where it should count warps, the other way round, and of one
-    that lacks a factor which its start has."""
+    """Yield edits of a loop's step: it counts warps in place of threads, or threads in place of warps, or gets a factor
+    that the loop's start has."""
     by_warp = any(pair in _OF_A_WARP for pair in pairwise(texts))
     of_blocks = {texts[at + 4]: None for at in range(len(texts) - 5)
                  if texts[at:at + 4] == ["blockIdx", ".", "x", "*"] and texts[at + 4].isidentifier()}

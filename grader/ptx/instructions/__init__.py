@@ -1,4 +1,4 @@
-"""Instructions that do more than compute a function of their operands: builders, by the instruction's name."""
+"""Builders of instructions, by the instruction's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Atomic operations: see `atom` and `red` of the PTX ISA. Threads make them in the order of their numbers."""
+"""Atomic operations: see `atom` and `red` of the PTX ISA. Threads execute them in the order of their numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UFUNCS: dict[str, Any] = {
     "xor": np.bitwise_xor,
 }  # fmt: skip
 _CHEAP = 64
-"""Operations that a round of atomics counts for each element."""
+"""The cost in operations of a round of atomics for each element."""
 
 New = Callable[..., Array]
 
@@ -47,7 +47,7 @@ def _atom(decoder: Decoder, one: ThreadInstruction) -> Run:
     parts = [[decoder.source(name, kind) for name in vector(operand)] for operand in operands[1:]]
     puts = [decoder.target(name) for name in targets]
     count = len(parts[0])
-    # A fence beside a relaxed one makes it order as well, and compilers put fences there.
+    # A relaxed atomic orders only with a fence beside it, where compilers put one.
     plain = "relaxed" in one.modifiers or space == "shared"
     release, acquire = "acquire" not in one.modifiers, "release" not in one.modifiers
     fence = not release or not acquire or "acq_rel" in one.modifiers
@@ -69,7 +69,7 @@ def _atom(decoder: Decoder, one: ThreadInstruction) -> Run:
 def _apply(
     m: ChunkState, space: str, address: Array, kind: str, what: str, given: list[Array], wanted: bool
 ) -> Array:
-    """Make an operation of each thread. Returns what was there before, if it is `wanted`."""
+    """Execute an operation for each thread. Returns the old values if they are `wanted`."""
     dtype = DTYPES[kind]
     size = dtype.itemsize
     result = np.zeros(m.shape, dtype)
@@ -115,7 +115,8 @@ def _note(m: ChunkState, piece: Reached, index: Array, size: int, what: str) -> 
 def _made(
     m: ChunkState, view: Array, index: Array, values: list[Array], kind: str, what: str, wanted: bool
 ) -> Array:
-    """Make operations one after another on elements of a view. Returns what each found."""
+    """Execute operations one after another on elements of a view. Returns the old value for each if they are
+    `wanted`."""
     simple = kind not in ("bf16", "f16x2", "bf16x2") and what in _UFUNCS
     if simple and what in ("min", "max") and view.dtype.kind == "f":
         simple = False
@@ -132,7 +133,7 @@ def _made(
 
 
 def _function(kind: str, what: str) -> New:
-    """Return the function from what is there, and what is given, to what an operation makes of them."""
+    """Return the function that computes an element's new value from its old value and the operand."""
     if what == "inc":
         return lambda there, most: np.where(there >= most, there.dtype.type(0), there + there.dtype.type(1))
     if what == "dec":
@@ -144,7 +145,7 @@ def _function(kind: str, what: str) -> New:
 
 
 def _sorted(index: Array) -> tuple[Array, Array, Array]:
-    """Return an order in which equal indices follow each other, the indices in it, and where each first one is."""
+    """Return an order that puts equal indices together, the indices in this order, and a mask of the first of each."""
     order = np.argsort(index, kind="stable")
     ordered = index[order]
     return order, ordered, np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]
@@ -177,7 +178,8 @@ def _added(view: Array, index: Array, values: Array) -> Array:
 
 
 def _swapped(m: ChunkState, view: Array, index: Array, expected: Array, new: Array) -> Array:
-    """Compare and swap at each place, one thread after the other, but only those that win change what others see."""
+    """Compare and swap at each place, one thread after the other. A round ends at the first thread that succeeds at
+    each place, as only successes change what later threads see."""
     order, ordered, _ = _sorted(index)
     expected, new = expected[order], new[order]
     found = np.empty(ordered.shape, view.dtype)
@@ -188,7 +190,7 @@ def _swapped(m: ChunkState, view: Array, index: Array, expected: Array, new: Arr
         there = view[places]
         found[left] = there
         won = np.flatnonzero(there == expected[left])
-        # The first to win at each place; all behind it meet what it leaves.
+        # The first thread that succeeds at each place; all later ones find its value.
         won = won[np.append(True, places[won[1:]] != places[won[:-1]])[: won.size]]
         if not won.size:
             break
@@ -202,7 +204,7 @@ def _swapped(m: ChunkState, view: Array, index: Array, expected: Array, new: Arr
 
 
 def _in_rounds(m: ChunkState, view: Array, index: Array, values: list[Array], function: New) -> Array:
-    """Make the operations of one thread at each place at a time."""
+    """Execute the operations in rounds, of one thread at each place."""
     old = np.empty(index.shape, view.dtype)
     left = np.arange(index.size)
     while left.size:

@@ -1,7 +1,7 @@
-"""Bulk copies, which the copy engine makes: `cp.async.bulk`, and `tensormap`, which tells it how a tensor lies.
+"""Bulk copies of the copy engine: `cp.async.bulk`, and `tensormap`, which describes a tensor's layout to the engine.
 
-See the PTX ISA (9.0), 9.7.9.25.4 to 9.7.9.26. Those that write shared memory arrive when they are waited for, those
-that read it are over at once.
+See the PTX ISA (9.0), 9.7.9.25.4 to 9.7.9.26. Copies that write shared memory arrive when a thread waits for them;
+copies that read it are over at once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TO_SHARED = (("shared::cluster", "global", "mbarrier::complete_tx::bytes"),
               ("shared::cta", "global", "mbarrier::complete_tx::bytes"))  # fmt: skip
 _TO_GLOBAL = (("global", "shared::cta", "bulk_group"),)
 _ITEM = 8
-"""Bytes of an element where a copy names no element type."""
+"""The bytes of an element for a copy that names no element type."""
 _BOX_ALIGNED, _ALIGNED = 128, 16
 _SHARED = Named("", shared=True)
 _NONE = np.zeros(0, np.int64)
@@ -52,7 +52,7 @@ def bulk(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def _bytes(decoder: Decoder, one: ThreadInstruction, operands: list[str], barrier: Get | None) -> Run:
-    """Build `cp.async.bulk`, a copy of bytes that follow each other."""
+    """Build `cp.async.bulk`, a copy of contiguous bytes."""
     target, source = map(decoder.address, operands[:2])
     size = decoder.source(operands[2], "u32")
 
@@ -69,8 +69,8 @@ def _bytes(decoder: Decoder, one: ThreadInstruction, operands: list[str], barrie
 
 
 def _box(decoder: Decoder, one: ThreadInstruction, operands: list[str], barrier: Get | None) -> Run:
-    """Build `cp.async.bulk.tensor`, a copy of a box of a tensor: elements outside of the tensor are zeros, or are not
-    stored."""
+    """Build `cp.async.bulk.tensor`, a copy of a box of a tensor: elements outside of the tensor are loaded as zeros,
+    and are not stored."""
     described, near = operands if barrier is None else reversed(operands)
     where, corner = split_operands(described.strip()[1:-1])
     map_at, to = decoder.address(f"[{where}]"), decoder.address(near)
@@ -97,8 +97,8 @@ def _box(decoder: Decoder, one: ThreadInstruction, operands: list[str], barrier:
 
 
 def _check_corner(m: ChunkState, who: Who, of: TensorLayout, corner: tuple[int, ...], stores: bool) -> None:
-    """Record a corner that the engine refuses, as an illegal instruction: on an H200, those that do not begin on 16
-    bytes, and negative ones of a store. Loads find zeros there."""
+    """Record a corner that the engine refuses with an illegal instruction. On an H200 this is a corner that does not
+    begin at a multiple of 16 bytes, and a negative one of a store; loads find zeros there."""
     named = global_place(m, who, of.address, _NONE, _NONE > 0, of.item, "load").region.named
     aligned(m, who, corner[0] * of.item, _ALIGNED, "store" if stores else "load", named)
     for place, size in zip(corner, of.sizes, strict=True):
@@ -119,8 +119,8 @@ def _move(
     m: ChunkState, who: Who, addresses: Array, far: tuple[int, Array, Array], item: int, barrier: Get | None,
     bytes_: int,
 ) -> None:
-    """Copy elements between `addresses` in shared memory and others: of `global_place` address, offsets, wanted. The
-    barrier of what comes counts `bytes_`."""
+    """Copy elements between `addresses` in shared memory and `far`: the address, offsets and mask that `global_place`
+    takes. A copy to shared memory has a `barrier`, which counts `bytes_`."""
     m.budget.charge(addresses.size)
     near = shared_place(m, who, addresses, item, "load" if barrier is None else "store")
     way: Kind = "store" if barrier is None else "load"
@@ -136,7 +136,7 @@ def _move(
 
 
 def _due(m: ChunkState, who: Who, barrier: Get, place: Elements, values: Array, bytes_: int) -> None:
-    """Let a barrier wait for what is to come to a place."""
+    """Let a barrier wait for values that are to arrive at a place."""
     begin = aligned(m, who, of_one(barrier(m), m, who), 8, "atomic", _SHARED)
     word = shared_place(m, who, np.array([begin]), 8, "atomic")
     m.spaces.transfers.start(int(word.index[0]), place, values, bytes_)
@@ -146,7 +146,7 @@ def _due(m: ChunkState, who: Who, barrier: Get, place: Elements, values: Array, 
 
 
 def _read_map(m: ChunkState, who: Who, address: int) -> TensorLayout:
-    """Return the tensor map at an address. Records one that no GPU takes."""
+    """Return the tensor map at an address, and record a map that no GPU takes."""
     begin = aligned(m, who, address, tensor_maps.ALIGNED, "load", Named(""))
     offsets = np.arange(0, tensor_maps.BYTES, _ITEM)
     place = global_place(m, who, begin, offsets, np.ones(offsets.size, bool), _ITEM, "load")

@@ -1,4 +1,4 @@
-"""Copies into shared memory that run beside the threads: see `grader.ptx.copies`."""
+"""Asynchronous copies into shared memory: see `grader.ptx.copies`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from grader.ptx.types import DTYPES, Unsupported
 def _cp(decoder: Decoder, one: ThreadInstruction) -> Run:
     words = one.modifiers
     if words[:3] == ("async", "mbarrier", "arrive"):
-        # Threads arrive at once, as if their copies were over: what counts itself in leaves no trace.
+        # Threads arrive at once, as if their copies were over. Without `noinc` the barrier expects one arrival more,
+        # which cancels this one.
         arrive = arrival(decoder, one, "_", one.operands) if "noinc" in words else lambda m: None
 
         def arrived(m: ChunkState) -> None:
@@ -48,7 +49,7 @@ def _cp(decoder: Decoder, one: ThreadInstruction) -> Run:
         if real is None:
             values = m.spaces.load(m, "global", source(m), dtype, count)
         else:
-            # Words behind the source's size are zero, and are not read.
+            # Words past the source's size are zero, and are not read.
             size, begin = real(m), source(m)
             values = []
             for number in range(count):

@@ -1,4 +1,4 @@
-"""Instructions that the lanes of a warp make together."""
+"""Instructions that the lanes of a warp execute together."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def _active(m: ChunkState) -> Array:
 
 
 def _sources(mode: str, lane: Array, clamp: Array) -> tuple[Array, Array]:
-    """Return the lane that each lane reads from, and whether it is in its part of the warp. `lane` is operand b."""
+    """Return the lane that each lane reads from, and whether that is in the lane's segment of the warp. `lane` is
+    operand b of `shfl`, `clamp` operand c."""
     limit, segment = clamp & 31, clamp >> 8 & 31
     top = (_LANES & segment) | (limit & ~segment)
     if mode == "up":
@@ -43,7 +44,7 @@ def _shfl(decoder: Decoder, one: ThreadInstruction) -> Run:
     names = [name.strip() for name in one.operands[0].split("|")]
     puts = [decoder.target(name) for name in names]
     value, lane, clamp = (decoder.source(operand, "b32") for operand in one.operands[1:4])
-    # A mask in a register is read where threads wait for each other.
+    # `Barriers` reads a mask in a register, so the register has to count as read.
     decoder.source(one.operands[4], "b32")
 
     def run(m: ChunkState) -> None:
@@ -65,7 +66,7 @@ def _shfl(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def _check(m: ChunkState, source: Array) -> None:
-    """Record lanes that read from one which the block does not have, or which does not take part."""
+    """Record lanes that read from a lane which the block does not have, or which does not take part."""
     active, every = _active(m), warps(np.ones((1, 1), bool), m.shape)
     source = np.broadcast_to(source, active.shape)
     for there, what in ((every, _ABSENT), (active, _LEFT)):
@@ -77,8 +78,8 @@ def _check(m: ChunkState, source: Array) -> None:
 
 
 def _parties(m: ChunkState, get: Get) -> Array | None:
-    """Return, for each lane, the lanes that take part with it by the instruction's mask (blocks, warps, lanes, lanes);
-    None where every mask names all active lanes. Parts of a warp may be here at the same time."""
+    """Return the lanes that take part with each lane, by the instruction's mask: (blocks, warps, lanes, lanes). None if
+    every mask names all active lanes. Several parts of a warp may be here at once, each with its own mask."""
     mask = get(m)
     if mask.size == 1 and int(mask.flat[0]) == 0xFFFFFFFF:
         return None
@@ -88,7 +89,7 @@ def _parties(m: ChunkState, get: Get) -> Array | None:
 
 
 def meet(m: ChunkState) -> None:
-    """Record that the lanes of a warp were at one place."""
+    """Record for the race detector that the active lanes of a warp have met."""
     mask = np.ones((1, 1), bool) if m.mask is None else m.mask
     if m.spaces.races.checked:
         m.spaces.races.met(m.out(mask), m.clock, False)

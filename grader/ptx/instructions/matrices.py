@@ -14,7 +14,7 @@ from grader.ptx.tensor_cores import Fragment, Product, matrix_rows, mma, transpo
 from grader.ptx.types import DTYPES, Array, Unsupported
 
 MOST_KEPT = 16
-"""Matrices that a chunk keeps: an unrolled loop multiplies each by several others."""
+"""The most matrices that a chunk caches: an unrolled loop multiplies each by several others."""
 
 
 def _held(m: ChunkState, registers: list[Array]) -> Array:
@@ -27,15 +27,15 @@ def _held(m: ChunkState, registers: list[Array]) -> Array:
 
 
 def _matrix(m: ChunkState, fragment: Fragment, gets: list[Get]) -> Array:
-    """Return the matrices that registers hold. No array of a register's is ever changed: another value is another
-    array."""
+    """Return the matrices that registers hold, from the cache if they are there. An array identifies a register's
+    value, as it is never changed: a new value is a new array."""
     registers = [get(m) for get in gets]
     key = (id(fragment), m.shape, *map(id, registers))
     known = m.matrices.get(key)
     if known is None:
         if len(m.matrices) == MOST_KEPT:
             del m.matrices[next(iter(m.matrices))]
-        # With the registers, whose numbers would be given to others otherwise.
+        # The cache also holds the registers, as an `id` may be reused once its array is gone.
         known = m.matrices[key] = registers, fragment.matrix(_held(m, registers))
     return known[1]
 
@@ -135,7 +135,7 @@ def _rows(decoder: Decoder, one: ThreadInstruction) -> Run:
                 found = [spread(m.spaces.load(m, space, places(m, register, part), dtype)[0], m.shape)
                          for part in range(parts)]
                 words.append(np.stack(found, axis=-1).view(np.uint32)[..., 0])
-            # The address may be in one of these registers.
+            # Registers are written last, as one of them may hold the address.
             for put, word in zip(puts, words, strict=True):
                 put(m, word)
 
@@ -152,13 +152,13 @@ def _rows(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def _at_once(m: ChunkState, address: Get, registers: int, trans: bool) -> list[Array]:
-    """Return the words that `ldmatrix` loads, as whole rows; none where the single words need a closer look."""
+    """Return the words that `ldmatrix` loads, read as whole rows; none if they have to be read one by one."""
     if m.mask is not None or m.shape[1] % WARP:
         return []
     rows = m.spaces.shared_rows(warps(address(m), m.shape)[..., : 8 * registers])
     if rows is None:
         return []
-    # The words of eight rows are those of the lanes in their order.
+    # The words of eight rows belong to the lanes in their order.
     words = (transposed(rows) if trans else rows).reshape(m.shape[0], -1, registers, WARP)
     return [words[:, :, register].reshape(m.shape[0], -1) for register in range(registers)]
 

@@ -85,7 +85,7 @@ def _st(decoder: Decoder, one: ThreadInstruction) -> Run:
     def run(m: ChunkState) -> None:
         m.spaces.store(m, space, address(m), [get(m) for get in gets], dtype, synced)
         if synced:
-            # A flag behind a fence tells of what came before, as a relaxed atomic does.
+            # A flag that is stored after a fence publishes earlier stores, as a relaxed atomic does.
             synchronise(m, release=True, fence=releases)
 
     return run
@@ -99,19 +99,19 @@ def _discard(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def synchronise(m: ChunkState, *, release: bool = False, acquire: bool = False, fence: bool = False) -> None:
-    """Record an atomic of the blocks that run, or a fence."""
+    """Record for the race detector an atomic of the running blocks, or a fence."""
     if not m.spaces.races.atomics:
         return
     numbers = m.numbers_here()
     if m.mask is not None and m.mask.shape[0] > 1:
         numbers = numbers[m.mask.any(1)]
-    # What stands in front of it in the same step is earlier.
+    # Accesses before it in the same step are earlier.
     m.clock += 1
     m.spaces.races.synchronised(numbers, m.clock, release, acquire, fence)
 
 
 def _from_registers(decoder: Decoder, one: ThreadInstruction, name: str, plus: int) -> Run:
-    """Build a load of an argument or a result of a call: registers hold them."""
+    """Build a load of an argument or a result of a call, which registers hold."""
     kind = one.modifiers[-1]
     moves = []
     for number, register in enumerate(vector(one.operands[0])):

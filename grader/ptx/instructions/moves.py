@@ -88,7 +88,7 @@ def _isspacep(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def _mapa(decoder: Decoder, one: ThreadInstruction) -> Run:
-    """Build `mapa`: addresses of another block of a cluster, which has one block here."""
+    """Build `mapa`, which maps addresses to another block of a cluster: a cluster has one block here."""
     kind = one.modifiers[-1]
     get, put = decoder.source(one.operands[1], kind), decoder.target(one.operands[0])
     return lambda m: put(m, get(m))

@@ -1,8 +1,8 @@
-"""Barriers in memory, which threads arrive at and wait for in two steps: see `mbarrier` of the PTX ISA.
+"""Barriers in memory, with separate steps to arrive and to wait: see `mbarrier` of the PTX ISA.
 
-A barrier is a word: its low bits count the threads that are still to come, the next ones those of each phase, then come
-the bytes that copies are still to bring, and the highest bit is the phase's parity. What bulk copies bring arrives when
-somebody looks whether it has: see `grader.ptx.transfers`.
+A barrier is a word of 64 bits. From the lowest bits on it holds the number of threads that have yet to arrive, the
+number of threads of each phase, the bytes that copies have yet to bring, and in the highest bit the phase's parity.
+Data of bulk copies arrives when a thread tests the barrier: see `grader.ptx.transfers`.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def _init(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def arrival(decoder: Decoder, one: ThreadInstruction, state: str, operands: tuple[str, ...]) -> Run:
-    """Build the arrival of threads at the barrier of the first operand: each arrives as often as the second operand
-    says, or once, and the second says how many bytes are to come or have come."""
+    """Build the arrival of threads at the barrier of the first operand. The second operand is the number of arrivals of
+    each thread, 1 by default; for `expect_tx` and `complete_tx` it is the bytes that are to come or have come."""
     if not operands:
         raise Malformed(f"{one} without a barrier")
     address, space = decoder.address(operands[0]), space_of(one)
@@ -104,9 +104,9 @@ def _wait(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def _told(m: ChunkState, mask: Array, waits: bool) -> None:
-    """Record threads that have arrived, or those that do not wait any more."""
+    """Record for the race detector threads that have arrived or, if `waits`, that have ended their wait."""
     if m.spaces.races.checked:
-        # What stands in front of it in the same step is earlier.
+        # Accesses before it in the same step are earlier.
         m.clock += 1
         m.spaces.races.told(m.out(np.broadcast_to(mask, m.shape)), m.clock, waits)
 

@@ -15,7 +15,7 @@ from grader.ptx.values import Pure
 from grader.ptx.values.errors import Erring, documented
 
 CARRY = "the carry"
-"""The register of the carry flag: no name of PTX has a space."""
+"""The register of the carry flag; the space keeps it apart from names of PTX."""
 
 
 def pure_builder(pure: Pure) -> Callable[[Decoder, ThreadInstruction], Run]:
@@ -52,7 +52,7 @@ def pure_builder(pure: Pure) -> Callable[[Decoder, ThreadInstruction], Run]:
 
 
 def _approximated(put: Put, erring: Erring, named: Named) -> Put:
-    """Return a writer of results that are exact here, and as far off as is documented on another device."""
+    """Return a writer of results: exact ones, or results with the documented error on a device that has `errors`."""
 
     def write(m: ChunkState, value: Array) -> None:
         if "errors" in m.spaces.elsewhere and (not m.spaces.erring or m.line() in m.spaces.erring):

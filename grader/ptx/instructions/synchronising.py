@@ -1,4 +1,4 @@
-"""Barriers and fences. The machine lets threads pass barriers; what stands here is what else they do."""
+"""Barriers and fences, apart from the waiting of threads, which `Barriers` decides."""
 
 from __future__ import annotations
 

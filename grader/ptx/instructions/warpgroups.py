@@ -1,6 +1,6 @@
 """Products of a warpgroup, four warps, with matrices in shared memory: `wgmma` of the PTX ISA (9.0, 9.7.15).
 
-They are made at once, a warp's 16 rows by the warp. What they make counts as under way until `wgmma.wait_group`.
+Products are computed at once, 16 rows by each warp. Their sums count as under way until `wgmma.wait_group`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _SHAPE = re.compile(r"m64n(\d{1,3})k(\d{1,3})")
 
 
 class _Warps(NamedTuple):
-    """The warps that take part: their blocks and places in the part of the chunk that runs, the numbers that they have
-    in their blocks, and for each its first thread."""
+    """Warps that take part: `blocks` and `places` are their indices in the part of the chunk that runs, `numbers` their
+    numbers in their blocks. `who` is the first thread of each."""
 
     blocks: Array
     places: Array
@@ -37,7 +37,7 @@ class _Warps(NamedTuple):
         return tiles.Who(self.blocks, self.places * WARP)
 
     def of(self, value: Array, m: ChunkState) -> Array:
-        """Return what a register holds in each warp's first thread."""
+        """Return a register's value in each warp's first thread."""
         return np.broadcast_to(value, m.shape)[self.blocks, self.places * WARP]
 
 
@@ -65,8 +65,8 @@ def _wgmma(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 class _Operand(NamedTuple):
-    """A matrix of elements of a `kind`: a register with its descriptor, or registers that hold it; `across`: see
-    `addresses`; `sign`: what its elements are multiplied by."""
+    """Matrix of elements of a `kind`, in shared memory at a `descriptor`, or in the registers `held`. `across` is as in
+    `addresses`; `sign` multiplies the elements."""
 
     kind: str
     fragment: Fragment
@@ -95,7 +95,7 @@ class _Operand(NamedTuple):
 
 def _product(decoder: Decoder, one: ThreadInstruction) -> Run:
     """Build `wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {…}, a, b, scale-d, scale-a, scale-b, across-a,
-    across-b;`, where types of other sizes have no `across`, registers of A neither, and integers no scales."""
+    across-b;`, where only types of 16 bits in shared memory have `across`, and integers have no scales."""
     kinds, clamps = one.modifiers[-3:], "satfinite" in one.modifiers
     shape = _SHAPE.fullmatch(one.modifiers[3]) if len(one.modifiers) == 7 + clamps else None
     if shape is None:
@@ -121,7 +121,7 @@ def _product(decoder: Decoder, one: ThreadInstruction) -> Run:
     def run(m: ChunkState) -> None:
         of = _warps(m)
         if m.observer is not None and m.observer.counts:
-            # Sums of zeros: most of the time of a run that counts would be theirs.
+            # A run that only counts gets zeros, as products would take most of its time.
             m.budget.charge(of.blocks.size * _ROWS * columns)
             for put in puts:
                 put(m, zero)

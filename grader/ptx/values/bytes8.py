@@ -41,12 +41,13 @@ def from_bytes(words: Array, kind: str) -> Array:
 
 
 def to_bytes(values: Array, kind: str, relu: bool) -> Array:
-    """Return pairs along the last axis as words: to nearest even, and to the largest number where that is too small."""
+    """Return pairs along the last axis as words, rounded to nearest even; numbers beyond the largest become the
+    largest."""
     mantissa, bias, largest, unknown = BYTES[kind]
     magnitude = np.minimum(np.abs(np.asarray(values, np.float64)), largest)
     known = np.where(np.isnan(magnitude), 0.0, magnitude)
     exponent = np.maximum(np.frexp(np.maximum(known, 2.0**-60))[1] - 1, 1 - bias)
-    # Rounded in units of the last place of its binade; a carry into the next one is right by itself.
+    # Numbers are rounded in units of the last place of their binade; a carry gives the right code in the next binade.
     units = np.rint(np.ldexp(known, mantissa - exponent)).astype(np.int64)
     code = units + ((exponent + bias - 1) << mantissa)
     signs = np.signbit(values)

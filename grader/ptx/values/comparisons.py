@@ -1,4 +1,4 @@
-"""set, setp, selp, slct (PTX ISA 9.0, 9.7.6 and 9.7.7)."""
+"""Comparisons and selections: set, setp, selp, slct (PTX ISA 9.0, 9.7.6 and 9.7.7)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COMPARED = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64"
 
 
 def _unordered(name: str, a: Array, b: Array) -> Array:
-    """Return a comparison of floats that holds, too, where one is NaN."""
+    """Return a comparison of floats that also holds if one of them is NaN."""
     if name == "neu":
         return np.not_equal(a, b)
     if name == "equ":
@@ -53,7 +53,7 @@ _NAMES = " ".join([*_SIMPLE, *_UNSIGNED, *_REVERSED, "num", "nan"])
 
 
 def _compare(modifiers: Words, count: int) -> tuple[str, str | None, Words, Callable[[Array, Array], Array]]:
-    """Return, for set and setp, the type compared, how the result meets a predicate, the types, and the comparison."""
+    """Return, for set and setp, the compared type, the operation with a predicate, the types, and the comparison."""
     flags, kinds = parse(modifiers, f"{_NAMES} and or xor ftz", f"{_COMPARED}", count)
     kind = kinds[-1]
     compare = _comparison(one_of(flags, _NAMES), kind)
@@ -67,7 +67,8 @@ def _compare(modifiers: Words, count: int) -> tuple[str, str | None, Words, Call
 
 
 def _set_predicate(modifiers: Words) -> Rule:
-    """Return the rule of setp: the second result is the first's opposite, or for a pair the one of the upper halves."""
+    """Return the rule of setp: the second result is the negated first one; for a pair it is that of the upper
+    halves."""
     kind, how, _, compare = _compare(modifiers, 1)
     pair = kind.endswith("x2")
 
@@ -108,7 +109,7 @@ def _select(modifiers: Words) -> Rule:
     def function(a: Array, b: Array, which: Array) -> Array:
         if np.ndim(which) == 0:
             return np.where(which, a, b)
-        # Five times as fast as `where` on predicates that nobody can guess.
+        # This is five times as fast as `where` on unpredictable predicates.
         second = b.view(bits)
         return (second ^ ((a.view(bits) ^ second) & -which.astype(bits))).view(dtype)
 

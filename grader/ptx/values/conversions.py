@@ -1,4 +1,4 @@
-"""cvt and cvt.pack (PTX ISA 9.0, 9.7.9.21 and 9.7.9.22)."""
+"""Conversions: cvt and cvt.pack (PTX ISA 9.0, 9.7.9.21 and 9.7.9.22)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _integers(result: str, source: str, flags: frozenset[str]) -> Rule:
 
 
 def _to_integer(result: str, source: str, flags: frozenset[str]) -> Rule:
-    """Return a rule that always clamps to what the result holds."""
+    """Return the rule from floats to integers, which always clamps to the result's range."""
     round_whole = _WHOLE[one_of(flags, "rni rzi rmi rpi")]
     dtype, limits = DTYPES[result], np.iinfo(DTYPES[result])
     unknown = dtype.type(0)
@@ -124,7 +124,7 @@ _LARGEST = {"f16": 65504.0, "bf16": float(np.uint32(0x7F7F0000).view(np.float32)
 
 
 def _finite(values: Array, result: str) -> Array:
-    """Return values with the largest number there is for infinities and for what is too large."""
+    """Return values clamped to the finite numbers of a type."""
     largest = values.dtype.type(_LARGEST.get(result, _LARGEST["f32"]))
     return np.clip(values, -largest, largest)
 
@@ -143,7 +143,7 @@ def _pair(result: str, source: str, flags: frozenset[str]) -> Rule:
 
 
 def _to_tf32(flags: frozenset[str]) -> Rule:
-    """Return the rule that rounds the lower 13 bits of the mantissa of an f32 away."""
+    """Return the rule of f32 to tf32, which rounds the lower 13 bits of the mantissa away."""
     mode = one_of(flags, "rn rz rna")
     half, rest = np.uint32(0x1000), np.uint32(0x1FFF)
 
@@ -167,7 +167,7 @@ def _to_tf32(flags: frozenset[str]) -> Rule:
 
 
 def _bytes(result: str, source: str, flags: frozenset[str]) -> Rule:
-    """Return the rule to or from pairs of eight-bit floats."""
+    """Return the rule of conversions to or from pairs of eight-bit floats."""
     parse((*flags, result, source), "rn satfinite relu", f"f32 f16x2 {' '.join(BYTES)}", 2)
     relu = "relu" in flags
     if source == "f32":

@@ -1,4 +1,4 @@
-"""Errors of approximate instructions, as "PTX ISA 9.0" documents them with each of them (9.7.3, 9.7.4)."""
+"""Errors of approximate instructions, as the PTX ISA 9.0 documents them for each (9.7.3, 9.7.4)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from grader.ptx.values.halves import CODES
 from grader.ptx.values.rules import Words
 
 Erring = Callable[[Array, int], Array]
-"""A function from exact results, and a number that tells one time from another, to results that are as far off as they
-may be."""
+"""A function from exact results, and a time that varies the errors, to results that are as far off as they may be."""
 
 # rcp (9.7.3.13); div.approx and div.full (9.7.3.8); ex2 (9.7.3.21).
 _ULPS = {"rcp": 1, "div": 2, "ex2": 2}
@@ -20,17 +19,18 @@ _ULPS = {"rcp": 1, "div": 2, "ex2": 2}
 _RELATIVE = {"sqrt": 2.0**-23, "rsqrt": 2.0**-22.9, "tanh": 2.0**-11, "lg2": 2.0**-22}
 # lg2 between 0.5 and 2 (9.7.3.20). sin and cos (9.7.3.18, 19) of angles up to a turn; up to fifty, 2^-14.7 is allowed.
 _ABSOLUTE = {"lg2": 2.0**-22, "sin": 2.0**-20.5, "cos": 2.0**-20.5}
-# Relative errors, as documented of ex2 (9.7.4.10). Those of tanh (9.7.4.9) are documented as absolute ones, below
-# which these stay: a bound that leaves nothing of small numbers would accuse every kernel that takes their tanh.
+# Relative errors, documented for ex2 (9.7.4.10). The documented errors of tanh (9.7.4.9) are absolute, and these stay
+# below them: an absolute error leaves nothing of small numbers, and would accuse every kernel that takes their tanh.
 _HALVES = {("ex2", "f16"): 2.0**-9.9, ("ex2", "bf16"): 2.0**-7,
            ("tanh", "f16"): 2.0**-10.987, ("tanh", "bf16"): 2.0**-8}
 _BOUNDED = ("sin", "cos", "tanh")
-# Exact at 0, as the tables of special inputs have it: a running maximum that stays multiplies its sum by exp(0).
+# These are exact at 0, by the tables of special inputs, and kernels rely on it: a running maximum that stays multiplies
+# its sum by exp(0).
 _ONE_AT_ZERO = ("ex2", "cos")
 
 
 def documented(name: str, modifiers: Words) -> Erring | None:
-    """Return the error of an instruction; None if its result is exact, or rounded as it should be."""
+    """Return the error of an instruction; None if its result is exact, or correctly rounded."""
     kind = modifiers[-1] if modifiers else ""
     if not {"approx", "full"} & set(modifiers):
         return None
@@ -50,13 +50,13 @@ def documented(name: str, modifiers: Words) -> Erring | None:
 
 
 def _off(value: Array, time: int, name: str, step: Array) -> Array:
-    """Return results that are off by `step`, one way or the other by their bits: some are always off the wrong way.
-    What is not an ordinary number stays."""
+    """Return results that are off by `step`, up or down as their bits decide, so that some are off in the harmful
+    direction. Numbers that are not normal stay."""
     bits = value.view(np.uint32) ^ np.uint32(time * 0x9E3779B1 & 0xFFFFFFFF)
     up = (bits * np.uint32(0x85EBCA6B)) >> np.uint32(31) == 0
     wide = value.astype(np.float64)
     moved = np.where(up, wide + step, wide - step).astype(np.float32)
-    # No further than documented, however it was rounded.
+    # Rounding must not take a result further off than documented.
     moved = np.where(np.abs(moved - wide) > step, np.nextafter(moved, value), moved)
     if name in _BOUNDED:
         moved = np.clip(moved, np.float32(-1), np.float32(1))

@@ -1,4 +1,4 @@
-"""f32 and f64 (PTX ISA 9.0, 9.7.3), and what halves share with them."""
+"""Instructions of f32 and f64 (PTX ISA 9.0, 9.7.3), and functions that halves share with them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FLOATS = "f32 f64"
 
 
 def finish(function: Callable[..., Array], flags: frozenset[str]) -> Callable[..., Array]:
-    """Return `function` with what .ftz and .sat ask for."""
+    """Return `function` with the effects of .ftz and .sat."""
     result = function
     if "ftz" in flags:
 
@@ -50,7 +50,7 @@ def subtract(a: Array, b: Array, mode: str) -> Array:
 
 
 def _approximate_quotient(a: Array, b: Array) -> Array:
-    """Return a · (1/b) as the fast division has it: with |b| above 2**126 the reciprocal is 0."""
+    """Return a · (1/b) as the fast division computes it: for |b| above 2**126 the reciprocal is 0."""
     large = np.abs(b) > np.float32(2.0**126)
     return np.where(large, a * np.copysign(np.float32(0), b), a / b) if large.any() else a / b
 
@@ -86,7 +86,7 @@ def inverse_root(modifiers: Words) -> Rule:
 
 
 def approximation(function: Callable[[Array], Array]) -> Maker:
-    """Return the maker of a function that the hardware approximates. Here it is as right as NumPy has it."""
+    """Return the maker of a function that the hardware approximates. Here it is as exact as NumPy's."""
 
     def make(modifiers: Words) -> Rule:
         flags, (kind,) = parse(modifiers, "approx ftz", "f32")
@@ -96,17 +96,18 @@ def approximation(function: Callable[[Array], Array]) -> Maker:
 
 
 def _turn(a: Array) -> Array:
-    """Return the part of a turn that an angle ends at, from -1/2 to 1/2, as the fast functions have it: the number of
-    turns is rounded to single precision, so that large angles lose their place."""
+    """Return an angle reduced to the range from -π to π, in radians, as the fast functions do: the number of turns is
+    rounded to single precision, toward zero, so that large angles lose their place."""
     turns = np.multiply(a, np.float32(1 / (2 * np.pi)), dtype=np.float64)
-    # Toward zero.
+    # Clearing the low bits of the mantissa rounds toward zero.
     rounded = (np.asarray(turns).view(np.int64) & ~np.int64(0x1FFFFFFF)).view(np.float64)
     return (2 * np.pi * (rounded - np.rint(rounded))).astype(np.float32)
 
 
 def extreme(number: Callable[[Array, Array], Array], unknown: Callable[[Array, Array], Array],
             flags: frozenset[str]) -> Callable[[Array, Array], Array]:  # fmt: skip
-    """Return min or max: the number of a number and NaN, or NaN with .NaN; +0 is above -0, which NumPy leaves open."""
+    """Return min or max as a function. For a number and NaN it gives the number, or NaN with .NaN; +0 is above -0,
+    which NumPy leaves open."""
     choose = unknown if "NaN" in flags else number
     least = number is np.fmin
 

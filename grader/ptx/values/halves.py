@@ -1,7 +1,7 @@
-"""f16, bf16 and pairs of them (PTX ISA 9.0, 9.7.4).
+"""Instructions of f16, bf16 and pairs of them (PTX ISA 9.0, 9.7.4).
 
-Both are computed in wider floats and rounded once more. For sums and products of two that gives what one rounding
-does; a fused product is exact in float64 for f16, and rounded to odd before for bf16.
+Results are computed in wider floats and rounded again. For sums and products of two numbers this gives the result of
+one rounding. A fused multiply-add of f16 has an exact product in float64; that of bf16 is first rounded to odd.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HALVES = "f16 f16x2 bf16 bf16x2"
 
 
 class Half(NamedTuple):
-    """The codec of a type: how its values become numbers, and numbers values."""
+    """Codec of a type, between its values and numbers."""
 
     decode: Callable[[Array], Array]
     """The function from values to float32."""
@@ -32,7 +32,7 @@ def _encode_bf16(values: Array) -> Array:
     return rounding.to_bf16(values if values.dtype == np.float32 else rounding.odd_single(values))
 
 
-# Faster than a cast.
+# A look-up is faster than a cast.
 _NUMBERS = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
 _F16 = Half(lambda values: _NUMBERS.take(values.view(np.uint16)), lambda values: np.asarray(values).astype(np.float16))
 _BF16 = Half(rounding.from_bf16, _encode_bf16)
@@ -42,11 +42,11 @@ CODES: dict[str, Half] = {
     "f16x2": Half(lambda bits: _F16.decode(halves(bits).view(np.float16)), lambda values: joined(_F16.encode(values))),
     "bf16x2": Half(lambda bits: _BF16.decode(halves(bits)), lambda values: joined(_BF16.encode(values))),
 }
-"""The codecs by type. Of a pair the numbers lie along a new last axis."""
+"""The codecs by type. The numbers of a pair lie along a new last axis."""
 
 
 def _elementwise(function: Callable[..., Any], count: int, flags: str = "") -> Maker:
-    """Return the maker of an instruction that is `function` of float32 numbers; NaN with -0 and the like as in f32."""
+    """Return the maker of an instruction that is `function` of float32 numbers; NaN, -0 and the like are as in f32."""
 
     def make(modifiers: Words) -> Rule:
         given, (kind,) = parse(modifiers, f"{flags} ftz", HALVES)
@@ -63,7 +63,7 @@ def _elementwise(function: Callable[..., Any], count: int, flags: str = "") -> M
             if "relu" in given:
                 result = np.where(np.isnan(result), result, np.maximum(result, result.dtype.type(0)))
             if flushed:
-                # After rounding: what comes up to the smallest normal number stays.
+                # Flushed after rounding: a result that rounds to the smallest normal number stays.
                 result = flushed(result.astype(np.float16).astype(np.float32))
             return code.encode(result)
 

@@ -1,4 +1,4 @@
-"""Integers (PTX ISA 9.0, 9.7.1): 16, 32 and 64 bits wide, and pairs of 16 bits."""
+"""Instructions of integers (PTX ISA 9.0, 9.7.1): 16, 32 and 64 bits wide, and pairs of 16 bits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
 def clamp(values: Array, kind: str) -> Array:
-    """Clamp integers or whole floats to what a type holds, still in their own dtype."""
+    """Clamp integers or whole floats to the range of a type; they keep their dtype."""
     limits = np.iinfo(DTYPES[kind])
     return np.clip(values, limits.min, limits.max)
 
@@ -30,7 +30,7 @@ def _binary(function: Callable[..., Array], flags: str = "", pairs: str = "u16x2
     """Return the maker of an instruction of two sources of one type, which may be one of `pairs`."""
 
     def make(modifiers: Words) -> Rule:
-        # Of pairs .relu stands behind the type.
+        # For pairs .relu follows the type.
         words = ("relu", *modifiers[:-1]) if modifiers[-1:] == ("relu",) else modifiers
         given, (kind,) = parse(words, flags, f"{INTEGERS} {pairs}")
         chosen = function
@@ -95,7 +95,7 @@ def _multiply_add(modifiers: Words) -> Rule:
 
 
 def _product24(a: Array, b: Array, part: str) -> Array:
-    """Return the product of the low 24 bits of each: the low or the high 32 of the 48."""
+    """Return the product of the low 24 bits of each source: the low or the high 32 of its 48 bits."""
     wide = np.int64 if a.dtype.kind == "i" else np.uint64
     shift, down = a.dtype.type(8), wide(0 if part == "lo" else 16)
     return (np.multiply((a << shift) >> shift, (b << shift) >> shift, dtype=wide) >> down).astype(a.dtype)
@@ -122,7 +122,7 @@ def _nonzero(values: Array) -> Array:
 
 
 def _quotient(a: Array, b: Array) -> Array:
-    """Return a quotient, rounded toward zero; all ones where b is zero, as GPUs have it, though PTX leaves it open."""
+    """Return a quotient, rounded toward zero; all ones where b is zero, as on GPUs, though PTX leaves it open."""
     divisor = _nonzero(b)
     result = np.asarray(a // divisor)
     if a.dtype.kind == "i":

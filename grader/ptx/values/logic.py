@@ -1,4 +1,4 @@
-"""Bits: logic and shifts (PTX ISA 9.0, 9.7.8), bit fields and counts (9.7.1), bytes (9.7.9.7)."""
+"""Instructions on bits: logic and shifts (PTX ISA 9.0, 9.7.8), bit fields and counts (9.7.1), bytes (9.7.9.7)."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ _TWO_INPUTS: tuple[Callable[[Array, Array], Array], ...] = (
     lambda b, c: b & c, lambda b, c: ~(b ^ c), lambda b, c: c, lambda b, c: ~b | c,
     lambda b, c: b, lambda b, c: b | ~c, lambda b, c: b | c, lambda b, c: _WORD,
 )  # fmt: skip
-"""The functions of two bits, by the table that lists them."""
+"""The functions of two bits, by their truth table."""
 
 
 def _looked_up(a: Array, b: Array, c: Array, table: int) -> Array:
-    """Return the function of three bits that `table` lists: what it is where a is 0, changed by a where that
+    """Return the function of three bits with the truth table `table`: its value for a = 0, inverted where a is 1 and
     matters."""
     without, changed = table & 15, (table & 15) ^ (table >> 4)
     result = _TWO_INPUTS[without](b, c)
@@ -103,11 +103,11 @@ def _three_inputs(modifiers: Words) -> Rule:
 COMBINE: dict[str, Callable[[Array, Array], Array]] = {
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
 }  # fmt: skip
-"""The functions by which a comparison's result meets another predicate."""
+"""The functions that combine a comparison's result with another predicate."""
 
 
 def _length(values: Array) -> Array:
-    """Return the number of bits up to the highest that is set, as uint32; of unsigned integers."""
+    """Return the number of bits up to the highest set bit of unsigned integers, as uint32."""
     for step in (1, 2, 4, 8, 16, 32):
         if step < values.dtype.itemsize * 8:
             values = values | (values >> values.dtype.type(step))
@@ -187,8 +187,8 @@ def _extract_field(modifiers: Words) -> Rule:
 
 
 def _byte(number: Array, kind: str) -> Array:
-    """Return a field's place or length: of words GPUs take the low byte, of 64 bits the whole number. PTX says up to
-    255."""
+    """Return a field's position or length. GPUs take the low byte for 32 bits, and the whole number for 64; PTX allows
+    up to 255."""
     return number if kind[1:] == "64" else number & np.uint32(255)
 
 
@@ -212,7 +212,7 @@ def _insert_field(modifiers: Words) -> Rule:
 
 
 def _sign_extend(modifiers: Words) -> Rule:
-    """Return the rule of szext: the low bits, as many as the second source says, as a number."""
+    """Return the rule of szext: it extends the low bits, as many as the second source says, to a number."""
     flags, (kind,) = parse(modifiers, "clamp wrap", "u32 s32")
     clamps = one_of(flags, "clamp wrap") == "clamp"
 
@@ -244,7 +244,7 @@ _PERMUTED = {
 
 
 def _permuted(a: Array, b: Array, selector: int) -> Array:
-    """Permute bytes with the same selector for all: those that move together are moved together."""
+    """Permute bytes with one selector for all threads: bytes of a source that move equally far are moved at once."""
     masks: dict[tuple[int, int], int] = {}
     for byte in range(4):
         which = selector >> (4 * byte) & 7

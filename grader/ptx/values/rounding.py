@@ -1,6 +1,6 @@
 """Sums, products and quotients with their errors, and roundings that NumPy does not have.
 
-An exact value is a pair here: a float64 and something with the sign of what is missing from it.
+An exact value is a pair here: a float64, and a number with the sign of its error (exact − value).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def two_product(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def odd(value: Array, error: Array) -> Array:
-    """Return a float64 as near to value + error, to the odd one of two neighbours: what is then rounded to fewer bits
-    is rounded as if it had been once (Boldo and Melquiond, 2008)."""
+    """Return value + error rounded to odd, as a float64: of two neighbours the one with an odd last bit. A further
+    rounding to fewer bits then gives the result of one rounding (Boldo and Melquiond, 2008)."""
     bits = np.asarray(value).view(np.int64)
     inexact = (error != 0) & ((bits & 1) == 0) & np.isfinite(value)
     if not inexact.any():
@@ -42,7 +42,7 @@ def odd(value: Array, error: Array) -> Array:
 
 
 def odd_single(value: Array, error: Array | float = 0.0) -> Array:
-    """Return the same as `odd`, as a float32."""
+    """Return value + error rounded to odd, as a float32."""
     near = np.asarray(value, _F64).astype(np.float32)
     wide = near.astype(np.float64)
     over = np.abs(wide) > np.abs(value)
@@ -53,8 +53,8 @@ def odd_single(value: Array, error: Array | float = 0.0) -> Array:
 
 
 def toward(value: Array, missing: Array, mode: str) -> Array:
-    """Return a value rounded to nearest, `missing` having the sign of exact − value, in the mode rz, rm or rp
-    instead."""
+    """Return a value that was rounded to nearest as rounded in the mode rz, rm or rp. `missing` has the sign of exact −
+    value."""
     if mode == "rn":
         return value
     if mode == "rz":
@@ -82,7 +82,7 @@ def flush(values: Array) -> Array:
 
 def saturate(values: Array) -> Array:
     """Clamp to [0, 1], with NaN and −0 as +0 (.sat)."""
-    # fmax takes the number of a NaN and a number; the sum has no -0.
+    # For NaN and a number fmax gives the number; adding +0 removes -0.
     zero, one = values.dtype.type(0), values.dtype.type(1)
     result: Array = np.fmin(np.fmax(values, zero), one) + zero
     return result
@@ -115,8 +115,8 @@ def to_half(values: Array, mode: str = "rn") -> Array:
 def fused_single(a: Array, b: Array, c: Array) -> Array:
     """Return a · b + c of float32, rounded once to nearest.
 
-    The product is exact in float64. The sum is rounded there and again to float32, which differs from one rounding
-    only where the first one made it half-way between two float32, or where the result is subnormal.
+    The product is exact in float64. The sum is rounded there and again to float32. This differs from one rounding only
+    if the first one gave a number half-way between two float32, or if the result is subnormal.
     """
     product = np.multiply(a, b, dtype=np.float64)
     total = np.asarray(product + c)
@@ -136,7 +136,7 @@ def fused_single(a: Array, b: Array, c: Array) -> Array:
 
 
 def fused_double(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
-    """Return a · b + c of float64 rounded once to nearest, and something with the sign of its error."""
+    """Return a · b + c of float64 rounded once to nearest, and a number with the sign of its error."""
     plain = np.asarray(a * b + c)
     plain = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, plain)
     value, error = _fused_near(a, b, c)
@@ -156,7 +156,7 @@ def fused_double(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
 
 
 def _fused_near(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
-    """Return what `fused_double` does, where no part of it over- or underflows (Boldo and Melquiond)."""
+    """Return the same as `fused_double`, for numbers with which nothing over- or underflows (Boldo and Melquiond)."""
     high, low = two_product(a, b)
     middle, least = two_sum(np.asarray(c), low)
     upper, lower = two_sum(high, middle)
@@ -166,14 +166,14 @@ def _fused_near(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
 
 
 def _fused_scaled(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
-    """Return what `fused_double` does, of finite numbers of any size, a and b not 0, by their mantissas."""
+    """Return the same as `fused_double`, by mantissas, for finite numbers of any size; a and b are not 0."""
     (x, p), (y, q), (z, r) = np.frexp(a), np.frexp(b), np.frexp(c)
-    # Of a third term so much larger or smaller no more than its sign matters.
+    # If the terms are further apart, only the sign of the smaller one matters.
     apart = np.where(z == 0, 0, np.clip(r - p - q, -200, 200))
     scale = np.where(apart == 200, r - 200, p + q)
     value, error = _fused_near(x, y, np.ldexp(z, apart))
     result = np.ldexp(value, scale)
-    # Subnormal results are rounded once more, wrongly where the first rounding made a tie. Scaled back all is exact.
+    # Subnormal results are rounded again, wrongly if the first rounding made a tie. Scaling back is exact.
     missing = value - np.ldexp(result, -scale)
     tie = (missing != 0) & (np.abs(missing) == np.ldexp(1.0, -1075 - scale))
     beyond = tie & (error != 0) & ((error > 0) == (missing > 0))
@@ -198,7 +198,7 @@ def _signed_zero(total: Array, a: Array, b: Array, mode: str) -> Array:
     """Return a sum whose zeros have the sign of its mode: toward minus infinity x − x is −0."""
     if mode != "rm" or total.all():
         return total
-    # Neither does an underflow make a zero there, nor do two of +0.
+    # Neither an underflow nor the sum of two +0 makes a -0.
     return np.where((total == 0) & (np.signbit(a) | np.signbit(b)), total.dtype.type(-0.0), total)
 
 

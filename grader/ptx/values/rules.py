@@ -1,4 +1,4 @@
-"""Rules: the effect of an instruction with its modifiers, found once for each spelling and kept."""
+"""Rules: the effect of an instruction with its modifiers, found once for each spelling and then cached."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 from grader.ptx.types import DTYPES, Array, Unsupported
 
 Words = tuple[str, ...]
-"""An instruction's modifiers: of `fma.rn.ftz.f32`, ("rn", "ftz", "f32")."""
+"""The modifiers of an instruction: ("rn", "ftz", "f32") for `fma.rn.ftz.f32`."""
 _KEPT = 512
 
 
 class Rule(NamedTuple):
-    """Types of the sources and of the results, and the function from the ones to the others.
+    """Rule of an instruction: the types of its sources and of its results, and the function between them.
 
     The function takes arrays of the sources' dtypes that broadcast, and returns one array or a tuple.
     """
@@ -32,13 +32,13 @@ Maker = Callable[[Words], Rule]
 
 @dataclass(frozen=True)
 class Pure:
-    """An instruction without side effects.
+    """Instruction without side effects.
 
-    `types(modifiers)` names the types of its sources and results, "cc" among them where it takes or gives the carry
-    flag. A caller may drop trailing results that a program leaves unnamed. `evaluate(modifiers, sources)` has arrays of
-    those types, which broadcast, as sources and results; it neither warns nor raises, whatever the values are. Both
-    raise `Unsupported` for modifiers that are not known. `find` gives the rule itself, for a caller that runs it often
-    and silences NumPy's warnings around it all.
+    `types(modifiers)` names the types of its sources and results, with "cc" for the carry flag. A caller may drop
+    trailing results that a program leaves unnamed. `evaluate(modifiers, sources)` has arrays of those types, which
+    broadcast, as sources and results; it neither warns nor raises, whatever the values are. Both raise `Unsupported`
+    for modifiers that are not known. `find` gives the rule itself, for a caller that runs it often and silences NumPy's
+    warnings around it all.
     """
 
     types: Callable[[Words], tuple[Words, Words]]
@@ -47,7 +47,7 @@ class Pure:
 
 
 def pure(maker: Maker) -> Pure:
-    """Return `maker`'s instruction. Rules are kept, as a loop asks for the same ones again and again."""
+    """Return the instruction of a maker. Its rules are cached, as a loop needs the same ones again and again."""
     find = lru_cache(_KEPT)(maker)
 
     def types(modifiers: Words) -> tuple[Words, Words]:
@@ -64,8 +64,8 @@ def pure(maker: Maker) -> Pure:
 
 
 def parse(modifiers: Words, flags: str = "", types: str = "", count: int = 1) -> tuple[frozenset[str], Words]:
-    """Return the flags and the last `count` modifiers, which must be among `types`; any other flag than `flags` is
-    unknown."""
+    """Split modifiers into flags and the last `count` ones, which are types. Raises Unsupported for any that are not
+    among `flags` and `types`."""
     given, kinds = modifiers[: len(modifiers) - count], modifiers[len(modifiers) - count :]
     if len(modifiers) < count or not set(given) <= set(flags.split()) or not set(kinds) <= set(types.split()):
         raise Unsupported("an instruction with the modifiers ." + ".".join(modifiers))
@@ -73,7 +73,7 @@ def parse(modifiers: Words, flags: str = "", types: str = "", count: int = 1) ->
 
 
 def one_of(flags: frozenset[str], choices: str, default: str | None = None) -> str:
-    """Return the one of `choices` that is among `flags`."""
+    """Return the one of `choices` that is among `flags`, or the default. Raises Unsupported for several, or none."""
     found = flags & set(choices.split())
     if len(found) > 1 or (not found and default is None):
         raise Unsupported("an instruction with the modifiers ." + ".".join(sorted(flags)))
@@ -96,5 +96,5 @@ def halves(packed: Array) -> Array:
 
 
 def joined(pairs: Array) -> Array:
-    """Return what `halves` took apart: 16-bit values of any dtype along the last axis."""
+    """Join pairs of 16-bit values of any dtype, along the last axis, into 32-bit words: the inverse of `halves`."""
     return np.ascontiguousarray(pairs).view(np.uint32)[..., 0]

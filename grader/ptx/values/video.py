@@ -1,4 +1,4 @@
-"""Video instructions (PTX ISA 9.0, 9.7.19) without selected parts or masks of operands, which are no modifiers."""
+"""Video instructions (PTX ISA 9.0, 9.7.19) without selectors and masks of operands, which are no modifiers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def _lanes(words: Array, kind: str, count: int) -> Array:
-    """Return the 8 or 16 bits wide parts of words as int64 along a new last axis."""
+    """Return the parts of words, 8 or 16 bits wide, as int64 along a new last axis."""
     return np.asarray(words)[..., None].view(np.dtype(f"{DTYPES[kind].kind}{4 // count}")).astype(np.int64)
 
 
@@ -31,8 +31,8 @@ def _limited(values: Array, kind: str, size: int) -> Array:
 
 
 def _parts(name: str, count: int) -> Maker:
-    """Return the maker of an instruction on two or four parts at once. The third source is added to where .add asks for
-    a sum."""
+    """Return the maker of an instruction on two or four parts at once. With .add, the sum of the parts is added to the
+    third source."""
     operation, size = _OPERATIONS[name], 32 // count
 
     def make(modifiers: Words) -> Rule:
@@ -57,7 +57,8 @@ def _parts(name: str, count: int) -> Maker:
 
 
 def _compared_parts(count: int) -> Maker:
-    """Return the maker of a comparison: 1 in each part for which it holds, or how many these are."""
+    """Return the maker of a comparison: 1 in each part for which it holds or, with .add, the number of these parts
+    added to the third source."""
 
     def make(modifiers: Words) -> Rule:
         words = modifiers[:-1] if modifiers[-1:] == ("add",) else modifiers
@@ -77,8 +78,8 @@ def _compared_parts(count: int) -> Maker:
 
 
 def _scalar(name: str) -> Maker:
-    """Return the maker of an instruction on whole words, with one more bit inside; a third source may follow by .add,
-    .min or .max."""
+    """Return the maker of an instruction on whole words, which is computed in int64. With .add, .min or .max it has a
+    third source."""
     operation = _OPERATIONS[name]
 
     def make(modifiers: Words) -> Rule:
@@ -86,7 +87,7 @@ def _scalar(name: str) -> Maker:
         words = modifiers[:-1] if after else modifiers
         clamps = words[-1:] == ("sat",)
         flags, (result, left, right) = parse(words[:-1] if clamps else words, "", _WORDS, 3)
-        # What goes beyond u32 is neither clamped nor compared by GPUs as PTX describes it.
+        # GPUs do not clamp or compare numbers beyond u32 as PTX describes it.
         if flags or len(words) - clamps != 3 or (result == "u32" and (clamps or after in ("min", "max"))):
             parse(words)
 

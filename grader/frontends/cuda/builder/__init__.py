@@ -1,1 +1,1 @@
-"""The builder of a student's file: it makes an object that plans instead of running, and a PTX text of each kernel."""
+"""Builder: compiles a student's file to an object that records CUDA's calls, and to a PTX text for each kernel."""

@@ -1,5 +1,4 @@
-"""The search for the student's function in the object that their file became, and the check that it takes what it will
-be given."""
+"""Search for the student's function in the compiled object, and the check that it takes the assignment's arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ _C_TYPES: dict[DType, tuple[str, ...]] = {
 }  # fmt: skip
 _WHOLE = ("int", "long", "long long", "unsigned int", "unsigned long", "unsigned long long", "short", "unsigned short")
 _NUMBERS = {"int": _WHOLE, "float": ("float", "double"), "bool": ("bool", *_WHOLE)}
-# Other spellings, as words in any order.
+# Other spellings of types. `_normal` reads `unsigned` and its words in any order.
 _SPELLED = {
     "unsigned": "unsigned int", "size_t": "unsigned long", "std::size_t": "unsigned long", "uint": "unsigned int",
     "int64_t": "long", "uint64_t": "unsigned long", "int32_t": "int", "uint32_t": "unsigned int",
@@ -32,7 +31,7 @@ _SPELLED = {
     "long long int": "long long", "ssize_t": "long", "ptrdiff_t": "long", "int16_t": "short",
     "uint16_t": "unsigned short",
 }  # fmt: skip
-# Nothing here may match a run of characters from each of its ends: a file is as long as a submission likes.
+# No pattern may try a long match from each character of a run: that is quadratic, and a file may have any length.
 _ATTRIBUTE = re.compile(r"\[\[[^\[\]]*+\]\]")
 _OF_A_NAME = f"{ascii_letters}{digits}_"
 _DEFINED = re.compile(r"^([0-9a-fA-F]+) ([TtWw]) (\S+)$", re.MULTILINE)
@@ -48,8 +47,8 @@ class Found:
 
 @dataclass(frozen=True)
 class NotFound:
-    """The reason why the function cannot be called: nothing has its name, or it takes something else. `message` says
-    what there is."""
+    """Reason why the function cannot be called. `missing`: no other file can see a function of this name; otherwise it
+    is a kernel, or takes other arguments. `message` says what the file has, `line` in which line (0: unknown)."""
 
     missing: bool
     message: str
@@ -60,8 +59,8 @@ def find(
     folder: Path, objects: Sequence[str], function: str, given: Sequence[Given], source: str, kernels: Collection[str],
     *, until: float,
 ) -> Found | NotFound:
-    """Look for the function. `kernels` are the symbols of kernels, which the object has functions of its own for.
-    Raises TooSlow."""
+    """Find the function in the objects. `kernels` are the symbols of kernels: nvcc gives each a host function of the
+    same symbol. Raises TooSlow."""
     plain = hidden(source)
     declared = declared_function(plain, function)
     candidates = _candidates(folder, objects, function, until)
@@ -83,7 +82,8 @@ def find(
 
 
 _Candidate = tuple[str, str, list[str] | None]
-"""A candidate: its binding as a letter of `nm`'s, its symbol, and its types; C leaves these out."""
+"""A function of the wanted name: its binding as a letter of `nm`, its symbol, and the types of its parameters; None for
+a symbol of C, which has no types."""
 
 
 def _candidates(folder: Path, objects: Sequence[str], function: str, until: float) -> list[_Candidate]:
@@ -103,7 +103,7 @@ def _candidates(folder: Path, objects: Sequence[str], function: str, until: floa
 
 
 def _split(text: str) -> list[str]:
-    """Return the parameters of a list, which may hold commas in brackets of their own."""
+    """Split a list of parameters at its commas, except for those within brackets."""
     parts, depth, begin = [], 0, 0
     for index, sign in enumerate(text):
         depth += (sign in "(<[{") - (sign in ")>]}")
@@ -114,7 +114,7 @@ def _split(text: str) -> list[str]:
 
 
 def _normal(type_: str) -> str:
-    """Return a type in one spelling, without what makes no difference to a caller."""
+    """Return a type in its one spelling, without qualifiers that make no difference to a caller."""
     type_ = re.sub(r"\b(const|volatile|__restrict__|__restrict|restrict|struct)\b", " ", type_)
     type_ = re.sub(r"\[\d*\]\s*$", "*", type_)
     stars = type_.count("*")
@@ -127,8 +127,7 @@ def _normal(type_: str) -> str:
 
 
 def _named(parameter: str) -> tuple[str, str]:
-    """Return the type of a parameter and its name, "" where it has none: the last word, if the type is more than that
-    word."""
+    """Return the type and the name of a parameter. The name is the last word, "" if that word is the type."""
     left = _ATTRIBUTE.sub(" ", parameter.partition("=")[0]).rstrip()
     before, bracket, sides = left.rpartition("[")
     array = bracket and sides.endswith("]") and (sides == "]" or sides[:-1].isdigit())
@@ -147,7 +146,8 @@ class _Declared:
 
 
 def declared_function(source: str, function: str) -> _Declared:
-    """Return the parameters that the file's definition of a function declares, as far as the definition is plain C."""
+    """Return the parameters of a function's definition in the file; `types` is None if no definition in plain C is
+    found."""
     for match in re.finditer(rf"\b{re.escape(function)}\s*\(([^;{{}}()]*)\)\s*(?:noexcept\s*)?\{{", source):
         parts = _split(match[1])
         if parts == ["void"] or not parts:

@@ -1,4 +1,4 @@
-"""The student's lines by addresses in an object, from its debug information."""
+"""Lines of the student's file by addresses in an object, from the object's debug information."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _ROW = re.compile(r"^\S.*\s(0x[0-9a-f]+)(?:\s|$)", re.MULTILINE)
 
 
 def host_lines(folder: Path, library: str, file: str, until: float) -> HostLines:
-    """Return, for each row of the line table, the innermost line of the student's file: that of a call which was
-    inlined, where the row itself belongs to a library. Raises TooSlow."""
+    """Return the line of the student's file for each address in the line table, 0 for none. Code of a library that was
+    inlined has the line of the student's call. Raises TooSlow."""
     table = output(["objdump", "--dwarf=decodedline", library], folder, until)
     rows = rows_of(table)
     asked = "".join(f"{row:#x}\n" for row in rows).encode()

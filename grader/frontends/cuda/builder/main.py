@@ -1,6 +1,6 @@
-"""The builder: compiles a student's file for a planner and cuts its kernels into texts.
+"""Builder: compiles a student's file for a planner, and splits its PTX into a text for each kernel.
 
-nvcc reads whatever a file includes, so the process sees the toolkit, the system's headers and the file alone.
+nvcc reads whatever a file includes, so the process can read the toolkit, the system's headers and the file alone.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from grader.plan.plan import MOST_ARGUMENTS, Malformed
 
 STARTS_PROGRAMS = True
 SECONDS = 50.0
-"""The limit for all of a file, in seconds of the clock: the judge waits a little longer."""
+"""The limit for a file in seconds of wall-clock time; the judge waits a little longer."""
 SOURCE_BYTES = 4 << 20
 # Static shared memory: `.shared .align 4 .b8 tile[4096];`
 _SHARED = re.compile(r"^[ \t]*+\.shared\s+(?:\.align\s+\d+\s+)?\.[a-z]+(\d+)\s+[\w$%]+(?:\[(\d+)\])?\s*;", re.MULTILINE)
-# A plan's names are no longer.
+# The most characters of a name in a plan.
 _MOST_SYMBOL = 200
 _FILE = re.compile(r"(?<=_)[0-9a-f]{8}(?=_\d+_[A-Za-z0-9_]{1,100}?_cu_)")
 _MANAGED = re.compile(r"^\.(?:visible |extern |weak )*\.?global \.attribute\(\.managed\)", re.MULTILINE)
@@ -66,7 +66,7 @@ def _no_toolkit(seq: int) -> Failed:
 
 
 def build(request: Build, source: bytes, runtime: objects.Runtime, folder: Path) -> bytes | Failed:
-    """Return what a planner needs of a file, in the form that `built.py` describes. `folder` is empty. Raises
+    """Return a file's result in the form that `built.py` describes, or why there is none. `folder` is empty. Raises
     TooSlow."""
     found = toolkits.toolkit()
     if found is None:
@@ -102,7 +102,7 @@ def build(request: Build, source: bytes, runtime: objects.Runtime, folder: Path)
 
 
 def _too_many(entries: Sequence[EntryText]) -> str | None:
-    """Return what exceeds the room of a result; None if all fits."""
+    """Return a message if there are too many kernels, or a kernel has too many parameters; None otherwise."""
     if len(entries) > MOST_ENTRIES:
         return f"{len(entries):,} kernels; {MOST_ENTRIES:,} at most"
     for entry in entries:
@@ -113,7 +113,7 @@ def _too_many(entries: Sequence[EntryText]) -> str | None:
 
 
 def built_entry(entry: EntryText) -> BuiltEntry:
-    """Return a kernel as planners get it."""
+    """Return a kernel in the form that planners read."""
     shared = sum(int(bits) // 8 * int(count or 1) for bits, count in _SHARED.findall(entry.text))
     symbol, text = _lasting(entry.symbol), _lasting(entry.text)
     if len(symbol) > _MOST_SYMBOL:
@@ -129,8 +129,8 @@ def built_entry(entry: EntryText) -> BuiltEntry:
 
 
 def _lasting(text: str) -> str:
-    """Return a text without what nvcc puts into names that are a file's own: it depends on the folder, and kernels are
-    known by their texts."""
+    """Return a text with zeros for the hash in nvcc's names for internal linkage: the hash depends on the folder, and a
+    kernel is identified by its text."""
     return _FILE.sub("00000000", text)
 
 

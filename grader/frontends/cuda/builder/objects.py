@@ -1,5 +1,4 @@
-"""Compilation of a student's file to an object that plans instead of running, and the compiler's text of its
-kernels."""
+"""Compilation of a student's file: an object that records CUDA's calls, and the PTX of its kernels."""
 
 from __future__ import annotations
 
@@ -18,27 +17,28 @@ from grader.frontends.cuda.toolkit import Toolkit
 from grader.plan.device import Device, with_features
 from grader.plan.messages import Failed
 
-# Read where the module is: a confined process does not see the grader's own files.
+# Read when the module is imported: a confined process does not see the grader's own files.
 _RUNTIME = {path.name: path.read_bytes() for path in sorted((Path(__file__).resolve().parent / "runtime").iterdir())}
-# All that this front end makes of a file follows from these.
+# The sources on which results depend: `made_by` is a hash of them.
 _BUILDER = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).resolve().parents[1].rglob("*.py"))]
 LIBRARY = "built.so"
-# Courses give a header for each function, or one for all: their declarations are not needed, but files include them.
+# The header of all functions, which some courses give out; others give one for each function. Files include them,
+# though their declarations are not needed: `_HEADER` stands in for all.
 _OF_ALL = "kernels.h"
 _HEADER = "#pragma once\n#include <cuda_fp16.h>\n"
-# libstdc++ takes the Bessel functions and their like, of C++17's <cmath>, for read already. Reading them is a third of
-# nvcc's time for a short file, twice over: the compilers of host and device read each file anew.
+# This macro makes libstdc++ skip the Bessel functions and their like in C++17's <cmath>. Reading them takes a third of
+# nvcc's time for a short file, as the compilers of host and device each read them.
 _LEAN = "-D_GLIBCXX_BITS_SPECFUN_H"
 _OBJECT = "file.o"
 _STUBS = "stubs"
 _OURS = "runtime"
-# A call at the end of a function stays a call, or the line that made it would be lost; lines are all that is needed of
-# the debug information of host code.
+# A tail call stays a call, as a jump would lose the caller's line. Lines are all that is needed of host code's debug
+# information.
 _HOST_FLAGS = ("-fPIC", "-fno-optimize-sibling-calls", "-g1")
-# nvcc calls it, too; g++ reads every C file as C++.
+# The runtime's C files need gcc, as g++ reads them as C++; nvcc calls gcc, too.
 _C = "gcc"
 _RUNTIME_FLAGS = ("-c", "-fPIC", "-fvisibility=hidden", "-w")
-# CUDA's own calls, and those of NVIDIA's libraries for the host.
+# Names of CUDA's calls, and of those of NVIDIA's libraries for the host.
 _THEIRS = re.compile(r"_*(?:cuda|cu[A-Z]|cublas|cudnn|curand|cufft|cusparse|cusolver|cutensor|nccl|nvtx|nvrtc|nvml|"
                      r"nvjpeg|npp|nvshmem|nvPTX|nvJit)\w*")
 _ALL = "all.c"
@@ -49,8 +49,8 @@ _OPENMP = re.compile(rb"#\s*pragma\s+omp|<omp\.h>")
 
 @dataclass(frozen=True)
 class CompiledObjects:
-    """The compiler's output: `ptx` is the text of all kernels, without the names of folders. `objects` are those of the
-    student's file, with the folder that holds them."""
+    """nvcc's output: `ptx` is the text of all kernels, without the folder's path. `objects` are the names of the file's
+    objects in that folder."""
 
     ptx: str
     objects: list[str]
@@ -59,7 +59,7 @@ class CompiledObjects:
 def compile_file(
     folder: Path, file: str, source: bytes, device: Device, toolkit: Toolkit, seq: int, until: float
 ) -> CompiledObjects | Failed:
-    """Return nvcc's object of the file, and its kernels' text. Raises TooSlow."""
+    """Compile a file with nvcc, and return its objects and PTX, or the compiler's failure. Raises TooSlow."""
     (folder / file).write_bytes(source)
     for header in (f"{Path(file).stem}.h", f"{Path(file).stem}.cuh", _OF_ALL):
         (folder / header).write_text(_HEADER)
@@ -69,20 +69,20 @@ def compile_file(
         toolkit.nvcc, f"-gencode=arch={virtual},code={virtual}", "-lineinfo", "-O2", "-std=c++17",
         f"-Xcompiler={','.join(_HOST_FLAGS)}", *parallel, "--keep", "--keep-dir", ".", f"-I{folder}", "-w", "-c", file,
         "-o", _OBJECT]
-    # A file may need what is left out.
+    # A file may need the functions that _LEAN leaves out.
     ended = run([*command, _LEAN], folder, until)
     if ended.status:
         ended = run(command, folder, until)
     if ended.status:
         return said.compile_failure(ended.said, ended.status, folder, file, seq)
-    # `x.cu` has become `x.ptx`.
+    # `--keep` leaves `x.ptx` for `x.cu`.
     ptx = (folder / file).with_suffix(".ptx").read_text(encoding="utf-8", errors="replace")
     return CompiledObjects(ptx.replace(f"{folder}/", ""), [_OBJECT])
 
 
 class Runtime(BaseModel):
-    """The recording runtime: its objects, in base64, by the names of their files, and the names that they define, in
-    order. `made_by` tells builds by other compilers, or by another builder, from each other."""
+    """Recording runtime: its `objects` in base64 by file name, and the sorted names that they define. `made_by` is a
+    hash of the compilers' versions and the front end's sources."""
 
     objects: dict[str, str]
     defined: list[str]
@@ -90,13 +90,14 @@ class Runtime(BaseModel):
 
 
 def compile_runtime(toolkit: Toolkit, until: float) -> bytes:
-    """Return a `Runtime` as JSON. Raises RuntimeError and TooSlow."""
+    """Compile the recording runtime, and return a `Runtime` as JSON. Raises RuntimeError if it does not compile,
+    TooSlow."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as made:
         folder = Path(made)
         for name, contents in _RUNTIME.items():
             (folder / name).write_bytes(contents)
         c, cpp = ([name for name in _RUNTIME if name.endswith(suffix)] for suffix in (".c", ".cpp"))
-        # Most of the time goes into reading CUDA's headers.
+        # One file includes all others, as reading CUDA's headers takes most of the time.
         (folder / _ALL).write_text("".join(f'#include "{name}"\n' for name in c))
         for command in ([_C, *_RUNTIME_FLAGS, "-std=gnu11", f"-I{toolkit.include}", _ALL],
                         [toolkit.host, *_RUNTIME_FLAGS, "-std=c++17", *cpp]):
@@ -113,12 +114,12 @@ def link(
     folder: Path, file: str, source: bytes, compiled: CompiledObjects, runtime: Runtime, toolkit: Toolkit, seq: int,
     until: float,
 ) -> Failed | None:
-    """Make LIBRARY. A call that the runtime does not have gets a function that refuses when it is called: code that is
-    never called is harmless. Raises TooSlow."""
+    """Link LIBRARY; return the linker's failure, if any. A CUDA function that the runtime lacks becomes a stub that
+    refuses when it is called, as code that is never called is harmless. Raises TooSlow."""
     (folder / _OURS).mkdir()
     for name, contents in runtime.objects.items():
         (folder / _OURS / name).write_bytes(base64.b64decode(contents))
-    # The runtime's first: its constructors come before a submission's of the same rank.
+    # The runtime's objects come first, so its constructors run before a submission's of the same priority.
     linked = [*(f"{_OURS}/{name}" for name in runtime.objects), *compiled.objects]
     wanted = set(_UNDEFINED.findall(output(["nm", "-u", *compiled.objects], folder, until)))
     missing = sorted(name for name in wanted.difference(runtime.defined) if _THEIRS.fullmatch(name))
@@ -137,7 +138,7 @@ def link(
 
 
 def stripped(folder: Path, until: float) -> bytes:
-    """Return LIBRARY without the names of temporary files, which are others whenever a file is compiled. Raises
+    """Return LIBRARY without symbols: they hold the names of temporary files, which differ each time. Raises
     TooSlow."""
     output(["strip", "--strip-all", LIBRARY], folder, until)
     return (folder / LIBRARY).read_bytes()

@@ -1,4 +1,4 @@
-"""Runs of compilers, with a deadline and with what they write."""
+"""Runs of compilers and binary utilities with a deadline, and their output."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _numbers = count()
 
 
 class TooSlow(Exception):
-    """A program had not ended when its time was over."""
+    """Deadline that passed before a program had ended."""
 
 
 @dataclass(frozen=True)
 class ProgramEnd:
-    """The end of a program: its exit, and what it wrote."""
+    """Result of a program: its exit status, negative for a signal, and its output."""
 
     status: int
     said: str
@@ -34,11 +34,11 @@ def run(
     command: Sequence[str], folder: Path, until: float, given: bytes = b"", *, quiet: bool = False,
     most: int = SAID_BYTES,
 ) -> ProgramEnd:
-    """Run a program in a folder until a time of the clock `monotonic`. What it writes goes to a file there, so that
-    nothing waits for a reader; with `quiet`, without its errors. Raises TooSlow."""
+    """Run a program in a folder until the time `until` of the monotonic clock. The output goes to a file there, so that
+    the program never waits for a reader. `quiet` drops stderr. At most `most` bytes are read. Raises TooSlow."""
     path = folder / f"said.{next(_numbers)}"
     with path.open("wb") as said:
-        # A group of its own: programs that it starts are ended with it.
+        # A process group of its own, so that programs which it starts are ended with it.
         process = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.PIPE if given else subprocess.DEVNULL, stdout=said,
             stderr=subprocess.DEVNULL if quiet else said, process_group=0,
@@ -57,14 +57,14 @@ def run(
 
 
 def output(command: Sequence[str], folder: Path, until: float, given: bytes = b"") -> str:
-    """Return what a program of the binary utilities writes about an object, "" if it fails. Raises TooSlow."""
+    """Return the stdout of a program of the binary utilities, "" if it fails. Raises TooSlow."""
     done = run(command, folder, until, given, quiet=True, most=_OUTPUT_BYTES)
     return "" if done.status else done.said
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program and all that it has started. A confined process may not: there the judge does so, who ends the
-    whole builder when it has answered."""
+    """Kill a program's process group. A confined process may not do so: there the judge ends the whole builder after
+    its answer."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     with suppress(subprocess.TimeoutExpired):

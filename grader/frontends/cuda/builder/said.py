@@ -1,4 +1,4 @@
-"""The messages of compilers about a student's file, as an answer to the judge."""
+"""Messages of compilers about a student's file, turned into an answer to the judge."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SYNTAX = re.compile(
     r"unterminated|extra text after expected|invalid (?:suffix|preprocess)|"
     r"this declaration has no storage class|identifier expected)|"
     r"error: (?:expected|stray|missing terminating|unterminated)")
-# What a compiler's driver says when a program of it was ended by a limit.
+# Messages of a compiler's driver when a limit has ended one of its programs.
 _LIMITS = (
     (re.compile(r"signal 2[45]\b|File size limit|CPU time limit|File too large|No space left"), "time_out",
      "Compiling takes longer, or makes larger files, than the grader's limits allow."),
@@ -27,11 +27,11 @@ _LIMITS = (
      "The compiler runs out of memory, or crashes: the file is too much for it."),
 )  # fmt: skip
 _UNDEFINED = re.compile(r"^(?:(?P<file>[^\s:]+):(?P<line>\d+): )?.*(?:undefined reference to|multiple definition of) ")
-# What a linker says before that: where in an object file.
+# The place in an object file, which a linker prints first.
 _BEFORE = re.compile(r";.*|^(?:.*?ld: )?(?:\S+\.(?:o|so|cu|cpp|c))?(?::\(\S+\))?(?::?\d+)?:? ?")
 
 def without_paths(text: str, folder: Path) -> str:
-    """Return a compiler's words without the places of this machine."""
+    """Return a compiler's output without the paths of this machine."""
     text = text.replace(f"{folder}/", "")
     text = re.sub(r"/tmp/tmpxft_\w+-\d+_", "", text)
     return re.sub(r"(?<![\w.])/(?:[\w.+-]+/)+(?=[\w.+-]+)", "", text)
@@ -55,7 +55,7 @@ def compile_failure(said: str, status: int, folder: Path, file: str, seq: int) -
 
 
 def link_failure(said: str, folder: Path, file: str, seq: int) -> Failed:
-    """Return the answer for a linker that does not find something, or finds it twice."""
+    """Return the answer for a linker's error, such as a name that is not defined, or defined twice."""
     found = [match for line in without_paths(said, folder).splitlines() if (match := _UNDEFINED.match(line))]
     lines = [match.string.strip() for match in found] or without_paths(said, folder).splitlines()
     words = [_BEFORE.sub("", line) for line in lines]
@@ -65,7 +65,8 @@ def link_failure(said: str, folder: Path, file: str, seq: int) -> Failed:
 
 
 def _line(lines: list[str], errors: list[int], file: str) -> int:
-    """Return the line of the first error in the student's file, or of its `#include` that leads to one."""
+    """Return the line of the first error in the student's file; else the first line of the file that the messages name,
+    such as that of an `#include`; 0 if none."""
     for index in errors:
         match = _ERROR.match(lines[index])
         if match and Path(match["file"]).name == file:

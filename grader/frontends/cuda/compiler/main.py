@@ -1,7 +1,7 @@
-"""The process that makes machine code of plans' kernels, with NVIDIA's assembler. It needs no GPU, and it never sees a
-submission's file.
+"""Compiler: makes machine code of a plan's kernels with NVIDIA's assembler, ptxas. The process needs no GPU, and never
+sees a submission's file.
 
-An assembler is a program of its own: where one dies of a hostile text, the others go on.
+Each kernel gets a process of the assembler: if a hostile text crashes it, the others go on.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from grader.plan.plan import Kernel, Malformed
 from grader.ptx.facts import read_facts
 
 STARTS_PROGRAMS = True
-"""The request to be allowed to start programs: the assembler is one."""
+"""A request for leave to start programs, as the assembler is one."""
 
 MOST_AT_ONCE = 8
 MOST_STATIC = 48 << 10
-"""The most shared memory that a kernel may declare, in bytes; more than that a launch has to ask for."""
+"""The most shared memory that a kernel may declare, in bytes; for more a launch has to ask."""
 
 _MOST_SAID = 8 << 20
 _MOST_MESSAGE = 4000
-# The limit counts for a program alone, and tells by its signal.
+# The limit of processor time holds for the assembler alone: SIGXCPU ends it there.
 _LIMITED = ("/bin/sh", "-c", 'ulimit -S -t "$1" && shift && exec "$@"', "sh")
 _TOO_MUCH_SHARED = re.compile(r"uses too much shared data \((0x[0-9a-f]{1,12}) bytes")
 _TOO_SLOW = Problem(why="too_slow", message="the assembler takes too long: is a loop unrolled very often?")
@@ -43,7 +43,7 @@ _NO_TURN = Problem(why="no_turn", message="the submission's kernels take the ass
 
 
 def prepare() -> None:
-    """Look for the toolkit, so that no worker has to."""
+    """Find the toolkit once, so that no worker has to look for it."""
     toolkit()
 
 
@@ -55,7 +55,7 @@ def serve(channel: frames.Channel) -> None:
 def _answer(request: compiling.Compile | compiling.Canonicalise, files: Sequence[int]) -> compiling.Compiled:
     source, target = files
     made = _made(request, serving.contents(source, request.bytes))
-    # Not written as a file: the limit for those does not speak of this one.
+    # A mapping is not subject to the limit on sizes of files, which is meant for the assembler's.
     with mmap.mmap(target, 0) as memory:
         memory[: len(made)] = made
     return compiling.Compiled(seq=request.seq, bytes=len(made))
@@ -76,8 +76,8 @@ def _made(request: compiling.Compile | compiling.Canonicalise, contents: bytes) 
 def compile_kernel(
     kernel: Kernel, target: str, seconds: int, until: float, *, text: bool = False,
 ) -> Binary | Problem:
-    """Return machine code for a target such as `sm_90`, with its PTX if the `text` is wanted. The assembler may take
-    `seconds` of processor time, and has to be done by the time `until` of the monotonic clock."""
+    """Return machine code of a kernel for a target such as `sm_90`, with its PTX if `text`. The assembler may take
+    `seconds` of processor time, and has to end by the time `until` of the monotonic clock."""
     found = toolkit()
     if found is None:
         return Problem(why="compiler", message=problem())
@@ -85,7 +85,7 @@ def compile_kernel(
         return _NO_TURN
     try:
         read_kernel(kernel)
-        # The assembler lets code for one architecture alone declare more, which no launch gets.
+        # For a target such as `sm_90a` the assembler lets a kernel declare more, but no launch of it succeeds.
         if (shared := own_shared(kernel.text)) > MOST_STATIC:
             return _too_much_shared(shared)
         with TemporaryDirectory() as folder:
@@ -113,8 +113,8 @@ def compile_kernel(
 
 
 def fit_kernel(kernel: Kernel) -> Fits | Problem:
-    """Return whether a target can start a kernel, as far as the shared memory tells that it declares: a launch says
-    what it asks for beside it."""
+    """Return whether a kernel declares at most MOST_STATIC bytes of shared memory. A launch says what it asks for
+    beside that."""
     try:
         read_kernel(kernel)
         shared = own_shared(kernel.text)
@@ -131,7 +131,7 @@ def _refused(status: int, said: str, source: str) -> Problem:
         return Problem(why="crash", message=f"the assembler was ended by {name}")
     if found := _TOO_MUCH_SHARED.search(said):
         return _too_much_shared(int(found[1], 16))
-    # Its line numbers belong to a text that is never shown.
+    # The assembler's line numbers belong to a text that is never shown.
     lines = [line.partition("; ")[2] if f" {source}, line " in line else line for line in said.split("\n")
              if not line.startswith("ptxas info")]
     return Problem(why="assembler", message="\n".join(lines).strip()[:_MOST_MESSAGE] or f"ptxas ended with {status}")
@@ -143,7 +143,7 @@ def _too_much_shared(shared: int) -> Problem:
 
 
 def _joined(outcomes: Sequence[Binary | Fits | Problem]) -> bytes:
-    """Return `Binaries` as JSON; what has no room in a memory file of the size that there is becomes a problem."""
+    """Return `Binaries` as JSON of at most RESULT_BYTES; an outcome that no longer fits becomes a problem."""
     room = RESULT_BYTES - 1024
     kept = []
     for outcome in outcomes:

@@ -1,4 +1,4 @@
-"""The wording for CUDA C++: all that students are told of it, in one place."""
+"""Wording for CUDA C++: all messages to students in this language's words."""
 
 from grader.frontends.cuda.phrases.chances import CHANCES
 from grader.frontends.cuda.phrases.failures import FAILURES

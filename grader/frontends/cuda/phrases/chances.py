@@ -1,4 +1,4 @@
-"""Messages about undefined behaviour: what a kernel leaves to chance, though a GPU may do it right on a good day."""
+"""Messages about undefined behaviour: a kernel leaves its result to chance, though a GPU may often get it right."""
 
 from __future__ import annotations
 

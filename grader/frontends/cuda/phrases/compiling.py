@@ -15,21 +15,20 @@ _PTX = re.compile(r"^ptxas [^\n]{0,300}?(?:line \d{1,7}; )?(?:error|fatal) *: ")
 
 
 def unwrap(message: str) -> str:
-    """Return what the compiler objects to, without the places in front, the code that it prints, and what follows from
-    the first error."""
+    """Return the compiler's first error, without its place, the code that is printed with it, and later errors."""
     lines = message.split("\n")
     for at, line in enumerate(lines):
         found = _PLACE.match(line) or _PTX.match(line)
         if found:
             said = [line[found.end() :].strip()]
-            # Types stand in lines of their own.
+            # The types of operands follow in lines of their own.
             said += [more.strip() for more in lines[at + 1 : at + 8] if re.search(r"^\s+\w+ types are: ", more)]
             return _begun("; ".join(said))
     return _begun(message)
 
 
 def _begun(message: str) -> str:
-    """Return the message as a sentence begins, except for names."""
+    """Return the message with a capital first letter, if it begins with a plain word."""
     return message[:1].upper() + message[1:] if re.match(r"[a-z]+,? ", message) else message
 
 
@@ -37,7 +36,7 @@ def _of(hint: str, message: str, line: str = "") -> Clue:
     return Clue(hint, message=f"(?i:{message})", line=line, kinds=COMPILING)
 
 
-# Each name that students look for most, and the header that declares it.
+# Names whose header students forget most often, and that header.
 _HEADERS = (
     ("printf", "<cstdio>"), ("assert", "<cassert>"), (r"u?int\d+_t", "<cstdint>"), ("mem(?:cpy|set)", "<cstring>"),
     ("malloc|free|exit|abs", "<cstdlib>"), ("(?:FLT|DBL)_(?:MAX|MIN|EPSILON)", "<cfloat>"),

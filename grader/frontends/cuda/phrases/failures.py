@@ -28,7 +28,7 @@ GAVE_UP: Mapping[compiled.Reason, str] = {
 }
 
 MESSAGES = (
-    # What a launch was refused for: the sentence says what there is.
+    # Refused launches: the message states the limit.
     (r"a block has 1 to 1024 threads",
      "Launch fewer threads in a block and more blocks: threads = 256, blocks = (n + threads - 1) / threads. "
      "cudaGetLastError() behind a launch tells of this."),
@@ -108,7 +108,7 @@ MESSAGES = (
     (r"No CUDA compiler", ""),
 )
 
-# A builder has limits, too.
+# The builder has limits of time and memory, too.
 _BUILDING = (
     Clue("Include less: thrust and CUB take the compiler seconds each. Take only the headers that are used, fewer "
          "values of templates, and no recursion among templates.",
@@ -116,7 +116,7 @@ _BUILDING = (
     Clue("Make the file smaller: fewer values of templates, shorter tables, and no macros or templates that repeat "
          "themselves.", message="^The compiler runs out of memory", kinds=frozenset({"out_of_memory"})),
 )
-# Of the host's memory and of the GPU's.
+# This clue holds for the host's memory and for the GPU's.
 _MEMORY = Clue(
     "Memory counts until it is freed (new, malloc, std::vector, cudaMallocHost, cudaMalloc): allocate no more than the "
     "sizes of the inputs need, and free it in the same call.", kinds=frozenset({"out_of_memory"}))

@@ -1,4 +1,4 @@
-"""The condition around an access outside its tensor: what a file's text adds to what was seen of the access."""
+"""Condition around an access outside its tensor, read from the file's text."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ _FEW = 8
 
 
 def outside(source: str, found: OutOfBounds) -> Slip | None:
-    """Return the slip of `if (y < n)` around `x[y + j]`, where a loop counts `j`; None if an access is not of this
-    kind."""
+    """Return the slip where `if (y < n)` guards `x[y + j]` and a loop counts `j`; None for any other access."""
     words = code_words(source)
-    # None of a few words behind another one lies behind the end.
+    # Padding, so that a few tokens after any other can be read without a check for the end.
     texts = [*(word.text for word in words), "", "", "", ""]
     counted = {_counter(texts, at) for at, word in enumerate(words) if word.text == "for" and word.line <= found.line}
     used = [at for at, word in enumerate(words) if word.line == found.line and texts[at:at + 2] == [found.tensor, "["]]
@@ -32,7 +31,7 @@ def outside(source: str, found: OutOfBounds) -> Slip | None:
                     whole = " ".join([name, "+", *other])
                     if counter is not None and bound not in other and whole not in " ".join(
                             texts[guard:_closed(texts, guard + 1)]):
-                        # Nothing else is tried: a file is read as a whole only once.
+                        # No other candidate is tried, as `_bounded` reads the whole file.
                         return None if _bounded(source, texts, at, whole.split(), counter) else Slip(
                             words[guard].line, f"The condition in line {words[guard].line} compares `{name}`, and the "
                             f"index in line {found.line} holds `{whole}`, in which a loop counts `{counter}`.",
@@ -41,8 +40,8 @@ def outside(source: str, found: OutOfBounds) -> Slip | None:
 
 
 def _bounded(source: str, texts: Sequence[str], at: int, whole: list[str], counter: str) -> bool:
-    """Return whether something else may bound the index at `at`, as far as is plain: its kernel compares it elsewhere,
-    or no loop right around it counts to a constant."""
+    """Return whether something other than the guard may bound the index at `at`: its kernel compares the index
+    elsewhere, or no loop around it plainly counts to a constant."""
     kernel = next((one for one in range(at, -1, -1) if texts[one] == "__global__"), 0)
     loop = next((one for one in range(at, kernel, -1) if texts[one] == "for" and _counter(texts, one) == counter), None)
     if loop is None or not _holds(texts, loop, at):
@@ -51,7 +50,7 @@ def _bounded(source: str, texts: Sequence[str], at: int, whole: list[str], count
     bound = condition[0].split() if condition else []
     if len(bound) != 3 or bound[0] != counter or bound[1] not in _SIGNS or not _constant(source, texts, bound[2]):
         return True
-    # What is compared before its variable gets another value is something else.
+    # A comparison before the variable gets its value is about another value.
     begin = next((one for one in range(loop, kernel, -1) if texts[one:one + 2] == [whole[0], "="]), kernel)
     turned, length = [*whole[2:], "+", whole[0]], len(whole)
     for one in range(begin + 1, at):
@@ -76,7 +75,7 @@ def _holds(texts: Sequence[str], loop: int, at: int) -> bool:
 
 
 def _constant(source: str, texts: Sequence[str], word: str) -> bool:
-    """Return whether a word is a number, or the name of one."""
+    """Return whether a token is a number, or the name of a constant number."""
     if not word.isidentifier():
         return word[0].isdigit()
     if re.search(rf"^[ \t]*+#[ \t]*+define[ \t]++{word}[ \t]++[\d \t()*+-]++(?=$|/)", source, re.MULTILINE):
@@ -94,7 +93,7 @@ def _counter(texts: Sequence[str], at: int) -> str:
 
 
 def _closed(texts: Sequence[str], at: int) -> int:
-    """Return the index of the bracket that closes the one at `at`; the last index that is looked at where it is far."""
+    """Return the index of the bracket that closes the one at `at`; the last index that is searched if there is none."""
     depth = 0
     for end in range(at, min(at + _LONG, len(texts))):
         depth += (texts[end] in ("(", "[")) - (texts[end] in (")", "]"))
@@ -111,7 +110,7 @@ def _guards(texts: Sequence[str], at: int) -> Iterator[int]:
         if texts[before] != "if" or depth > 0:
             continue
         body = _closed(texts, before + 1) + 1
-        # Heads of loops hold semicolons; a statement without a block ends with its first other one.
+        # Heads of loops hold semicolons; a statement without braces ends at its first semicolon after them.
         while body < at and texts[body] == "for":
             body = _closed(texts, body + 1) + 1
         if depth < 0 or ";" not in texts[body:at]:
@@ -127,7 +126,7 @@ def _compared(texts: Sequence[str], guard: int) -> Iterator[tuple[str, str]]:
 
 
 def _added(texts: Sequence[str], bracket: int, name: str) -> Iterator[list[str]]:
-    """Yield what an index adds to a name: the tokens of each product."""
+    """Yield the tokens of each term that an index adds to a name."""
     end = _closed(texts, bracket)
     for at in range(bracket + 1, end if texts[end] == "]" else bracket):
         if texts[at] != name or texts[at - 1] not in ("[", "(", "+") or texts[at + 1] != "+":

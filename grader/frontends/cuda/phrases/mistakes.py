@@ -1,4 +1,4 @@
-"""Words of Triton in assignments' hints for known mistakes, and what CUDA C++ has in their place."""
+"""Words of Triton in assignments' hints for known mistakes, and the words of CUDA C++ that replace them."""
 
 from __future__ import annotations
 

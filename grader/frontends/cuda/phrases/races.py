@@ -1,4 +1,4 @@
-"""Explanations of a race in shared memory, from the text of a file in CUDA C++ and from what was seen of the race."""
+"""Explanations of a race in shared memory, from a file's text and from the simulator's finding."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ _STAGE = (
 _AGAIN = " Call it once more before {tensor} is written again."
 _BETWEEN = "Call __syncthreads() after line {first}, where all threads come by, and before line {then}{rounds}."
 _ROUNDS = " of the next iteration"
-# Of warps; __syncwarp() orders none of them.
+# Barriers that order the warps of a block; __syncwarp() does not.
 _BARRIERS = frozenset({"__syncthreads", "sync", "arrive_and_wait", "bar"})
 
 
 def closer(chance: Chance, found: Undefined, source: str) -> Chance:
-    """Return the explanation of a race, where the file shows more of it than a simulator."""
+    """Return an explanation of a race in shared memory that also names what the file's text shows; otherwise the chance
+    as it is."""
     if found.what != "shared" or not source:
         return chance
     words = code_words(source)
@@ -50,10 +51,11 @@ def closer(chance: Chance, found: Undefined, source: str) -> Chance:
 
 
 def _same_stage(uses: Sequence[StageUse], found: Undefined) -> tuple[StageUse, StageUse] | None:
-    """Return the store and the load of a race that use the same stage of an array; None if the race is another."""
+    """Return the store and the load of a race that use the same stage of an array; None if the race has another
+    cause."""
     of_array = [use for use in uses if use.array == found.tensor]
     if len({use.stage for use in uses}) == 1:
-        # It is filled and used in turn.
+        # A single stage is filled and used in turn.
         return None
     for here in (use for use in of_array if use.first.line == found.line):
         for other in of_array:
@@ -63,8 +65,9 @@ def _same_stage(uses: Sequence[StageUse], found: Undefined) -> tuple[StageUse, S
 
 
 def _other_use(words: Sequence[CodeWord], found: Undefined) -> int | None:
-    """Return the one other line that uses an array or variable of which one of the two stores, with no barrier between
-    it and the line of the race: before it, or at the end of a loop around it. None if there are several, or none."""
+    """Return the only other line that may be part of the race: it uses the same array or variable, one of the two lines
+    stores, and no barrier stands between them, in an iteration or from the end of a loop to the next one. None if there
+    are several such lines, or none."""
     texts = [word.text for word in words]
     here = [at for at, word in enumerate(words) if word.line == found.line and word.text == found.tensor]
     if not here:
@@ -105,7 +108,7 @@ def _written_again(words: Sequence[CodeWord], found: Undefined) -> bool:
 
 
 def _loops(words: Sequence[CodeWord]) -> Iterator[tuple[int, int]]:
-    """Return the first and the last lines of loops."""
+    """Yield the first and the last line of each loop with braces."""
     waiting, begin, depth = list[int](), 0, 0
     for word in words:
         depth = max(0, depth + (word.text == "(") - (word.text == ")"))

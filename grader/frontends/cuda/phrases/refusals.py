@@ -1,4 +1,5 @@
-"""Requests that host code may not make: it is planned without any numbers, and launches what computes with them."""
+"""Requests that host code may not make: it is planned without the values of arrays, and only kernels compute with
+them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Observations of kernels and host code, what a wrong answer looks like, and where to look in the file."""
+"""Messages about what kernels and host code did, about how a wrong answer looks, and about where to look in the
+file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slips of a file: what its author cannot mean, by its text alone."""
+"""Slips of the pen: text that the author of a file cannot mean."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from itertools import pairwise
 from grader.frontends.cuda.source import CodeWord, code_words
 from grader.frontends.phrases import Slip
 
-# Digits that Python reads as a number in no time.
+# At most 18 digits, as Python takes quadratic time to read a number.
 _NUMBER = re.compile(r"(\d{1,18})[uUlL]*")
-# Words of the brackets of an array, at most.
+# The most tokens of an array's brackets.
 _LONG = 64
 _WHOLE = frozenset({"int", "unsigned", "long", "short", "size_t", "uint", "int32_t", "uint32_t", "int64_t", "uint64_t"})
 _MAXIMUM, _LEAST = frozenset({"fmaxf", "fmax", "max"}), frozenset({"FLT_MIN", "DBL_MIN"})
 _NEVER_NEGATIVE = frozenset({"fabsf", "fabs", "abs", "__habs", "expf", "__expf", "exp"})
 _REAL = frozenset({"float", "double", "half", "__half", "__nv_bfloat16"})
-# What is declared behind these is no variable of one thread.
+# A variable declared after one of these does not belong to one thread.
 _ELSEWHERE = ("__shared__", "extern", "static", "__device__")
-# Behind these a quotient begins: in `2 * 1 / n` the product comes first.
+# A quotient begins after one of these: in `2 * 1 / n` the product comes first.
 _BEGINS = frozenset({"=", "(", ",", "+", "-", "return", "{", "[", "?", ":"})
-# Behind these the name goes on, to a value of another type.
+# A name followed by one of these is part of a longer expression, whose value may have another type.
 _GOES_ON = frozenset({"(", "[", ".", "->", "::", "<", "<<", "<="})
 
 
@@ -37,7 +37,7 @@ def slips(source: str) -> tuple[Slip, ...]:
 
 
 def _unset(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
-    """Yield slips such as `float sum;` or `float acc[4];`, of which the first use is `sum +=`."""
+    """Yield slips such as `float sum;` or `float acc[4];` where the first use of the variable is `+=`."""
     places: dict[str, list[int]] = {}
     for at, text in enumerate(texts):
         places.setdefault(text, []).append(at)
@@ -46,7 +46,7 @@ def _unset(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
             continue
         ends = _behind_brackets(texts, at + 2)
         after = bisect_left(places[name], ends)
-        # A function's parameter has no semicolon behind it.
+        # No semicolon follows a function's parameter.
         if texts[ends : ends + 1] != [";"] or after == len(places[name]):
             continue
         used = places[name][after]
@@ -58,8 +58,8 @@ def _unset(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
 
 
 def _behind_brackets(texts: Sequence[str], at: int) -> int:
-    """Return the index behind `[4][2]`, which begins at `at`; `at` itself where there are none, or they are very
-    long."""
+    """Return the index after brackets such as `[4][2]` that begin at `at`; `at` itself if there are none, or one is
+    longer than _LONG."""
     while at < len(texts) and texts[at] == "[":
         depth = 0
         for end in range(at, min(len(texts), at + _LONG)):
@@ -92,8 +92,7 @@ def _quotients(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip
 
 
 def _maxima(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
-    """Yield slips such as `float m = FLT_MIN;` beside `m = fmaxf(m,`, but for maxima of numbers that are never
-    negative."""
+    """Yield slips such as `float m = FLT_MIN;` beside `m = fmaxf(m,`, unless the numbers are never negative."""
     compared = {name for name, sign, call, first, other in zip(
         texts, texts[1:], texts[2:], texts[4:], texts[6:], strict=False)
         if name == first and sign == "=" and call in _MAXIMUM and other not in _NEVER_NEGATIVE}

@@ -1,1 +1,1 @@
-"""The planner of a student's function: its host code runs against a runtime that writes down what it asks for."""
+"""Planner: runs a student's host code with a runtime that records what the code asks of CUDA."""

@@ -1,5 +1,5 @@
-"""A comparison of recordings under several seeds: where they ask for different things, host code has looked at
-numbers."""
+"""Comparison of recordings under several seeds: where they differ, host code depends on values of its inputs, or on
+chance."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from grader.frontends.cuda.planner.parameters import HOST_ADDRESSES, launched, w
 from grader.frontends.cuda.planner.recording import Recording
 from grader.frontends.cuda.planner.records import HostRecord, Kind
 
-# Records whose text is compared by what it is made of.
+# Kinds of record whose text is not compared here: `staging.py` finds what the text is made of.
 _STAGED = (Kind.STAGED, Kind.CONTENTS)
-# Where the numbers of a record are addresses, which may differ.
+# The indices of a record's numbers that are addresses, which may differ from one recording to another.
 _ADDRESSES = {
     Kind.BUFFER: (0,), Kind.VARIABLE: (0,), Kind.FREE: (0,), Kind.COPY: (0, 2), Kind.STAGED: (0,), Kind.FILL: (0,),
     Kind.CONTENTS: (0,),
@@ -31,7 +31,7 @@ def disagreement(recordings: Sequence[Recording], entries: Sequence[BuiltEntry])
 
 
 class _Pair:
-    """Two recordings side by side: each has the memory at addresses of its own."""
+    """Two recordings side by side; each has its memory at other addresses."""
 
     def __init__(self, first: Recording, other: Recording, entries: Sequence[BuiltEntry]) -> None:
         self._first, self._other, self._entries = first, other, entries
@@ -78,14 +78,15 @@ class _Pair:
 
 
 def _places(record: HostRecord, memories: Memories) -> list[object]:
-    """Return the numbers of a record, with addresses as places in memory."""
+    """Return the numbers of a record with addresses as places in memory, and without the source of a staged copy."""
     at = _ADDRESSES.get(record.kind, ())
     return [_place(number, memories) if index in at else number for index, number in enumerate(record.numbers)
             if record.kind != Kind.STAGED or index != _SOURCE]
 
 
 def _place(address: int, memories: Memories) -> object:
-    """Return where an address lies. All of the host's own memory is one place: a plan does not know it."""
+    """Return the buffer of an address and the offset in that buffer. All of the host's own memory is one place, as a
+    plan does not know it; any other number is returned as it is."""
     found = memories.find(address)
     if found is not None:
         return found.number, address - found.base

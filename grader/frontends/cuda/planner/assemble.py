@@ -1,4 +1,5 @@
-"""A plan from the operations of loading and of two calls: buffers are numbered anew, and unneeded ones left out."""
+"""Assembly of a plan from the operations of loading and of two calls: buffers are renumbered, unneeded ones left
+out."""
 
 from __future__ import annotations
 
@@ -26,9 +27,9 @@ LANGUAGE = "cuda"
 
 @dataclass(frozen=True)
 class RecordedCalls:
-    """Operations with the numbers of `memories`. `setup` are those that variables of modules begin with, those of
-    loading, and those of an earlier call that its own memory alone has to do with. `asked` are kernels about whose
-    resources host code asked and was told a guess."""
+    """Operations whose buffers are indices of `memories`. `setup` sets the variables of modules; then it holds the
+    operations of loading, and those of an earlier call that do not depend on its tensors. `asked` are kernels about
+    whose resources host code asked, and got a guess."""
 
     setup: Sequence[Operation]
     first: Sequence[Operation]
@@ -43,7 +44,7 @@ def kernel_of(entry: BuiltEntry) -> Kernel:
 
 
 class PlanAssembly:
-    """One case's plan in the making."""
+    """Plan of one case while it is assembled."""
 
     def __init__(self, recorded: RecordedCalls, entries: Sequence[BuiltEntry], given: Sequence[Given]) -> None:
         self._recorded, self._entries = recorded, entries
@@ -58,7 +59,7 @@ class PlanAssembly:
             self._buffers.append(Buffer(bytes=memory.bytes, place=memory.place, given=one.name))
 
     def plan(self) -> Plan:
-        """Return the plan of the case. Raises NoPlan for what is beyond the caps of a plan."""
+        """Return the plan of the case. Raises NoPlan if it exceeds the limits of a plan."""
         recorded = self._recorded
         first, second = recorded.first, recorded.second
         used = {number for operation in (*first, *second) for number in named(operation)}
@@ -87,13 +88,13 @@ class PlanAssembly:
                                                f"{MOST_OPERATIONS:,} at most: do more in each")
 
     def _lasting(self, second: Sequence[Operation]) -> bool:
-        """Return whether the second call uses memory of its own that was there before it, or the first call's
-        tensors."""
+        """Return whether the second call uses memory that was there before it: of loading, or of an earlier call."""
         memories = self._recorded.memories
         return any(memories[number].call != 1 for operation in second for number in named(operation))
 
     def _shape(self, operations: Sequence[Operation]) -> tuple[list[Operation], list[tuple[int, str, int]]]:
-        """Return operations with buffers counted as they come, and what each is: equal for calls that do the same."""
+        """Return operations with buffers numbered in order of use, and each buffer's bytes, place and parameter. Both
+        are equal for calls that do the same."""
         made, seen = counted(operations)
         memories = self._recorded.memories
         return made, [(memories[n].bytes, memories[n].place, memories[n].given) for n in seen]
@@ -105,7 +106,7 @@ class PlanAssembly:
         memory = self._recorded.memories[number]
         if memory.is_given and memory.call == call:
             return self._given[memory.given]
-        # A tensor of the first call is gone in the second: nothing has written the memory in its place.
+        # A tensor of the first call is gone in the second: a new buffer that nothing has written takes its place.
         if number not in self._numbers:
             self._numbers[number] = len(self._buffers)
             self._buffers.append(Buffer(

@@ -53,9 +53,9 @@ class _Settings(ctypes.Structure):
 
 @dataclass(frozen=True)
 class CallSession:
-    """The inputs of a recording. `library` is the descriptor of the builder's result. `resources` are those of the
-    entries that have been compiled, by their index. `earlier` are the parameters of a call that comes first; without
-    any there is no such call."""
+    """Inputs of a recording. `library` is the descriptor of the builder's result. `resources` are those of compiled
+    kernels, by the index of their entry. `earlier` are the arguments of a call that comes first; if there are none, so
+    is no such call."""
 
     library: int
     contents: Contents
@@ -66,13 +66,13 @@ class CallSession:
 
     @property
     def calls(self) -> list[tuple[int, Sequence[Given]]]:
-        """Return each call's number and parameters."""
+        """Return each call's number and arguments."""
         first = [(EARLIER, self.earlier)] if self.earlier else []
         return [*first, *((number, self.given) for number in range(CALLS))]
 
 
 def run(session: CallSession, seed: int, output: int, seconds: float) -> None:
-    """Make the session's calls; the records go to `output`. Never returns."""
+    """Make the session's calls within `seconds`; their records go to the descriptor `output`. Never returns."""
     status = 7
     try:
         null = os.open(os.devnull, os.O_RDWR)
@@ -88,7 +88,7 @@ def run(session: CallSession, seed: int, output: int, seconds: float) -> None:
 
 
 def _close_others(*kept: int) -> None:
-    """Close the planner's descriptors: host code has no business with what the planner has open."""
+    """Close the planner's descriptors except for `kept`, as host code must not use them."""
     begin = 3
     for number in (*sorted(kept), resource.getrlimit(resource.RLIMIT_NOFILE)[0]):
         os.closerange(begin, number)

@@ -18,7 +18,7 @@ _FLOATS: dict[int, tuple[str, Literal["fp16", "fp32", "fp64"]]] = {
 
 
 def size_of(type_: str) -> int:
-    """Return the bytes of a parameter. Raises Malformed."""
+    """Return the size of a parameter in bytes. Raises Malformed for other types."""
     if found := _SCALAR.fullmatch(type_):
         return int(found[2]) // 8
     if found := _STRUCTURE.fullmatch(type_):
@@ -31,7 +31,8 @@ def is_structure(type_: str) -> bool:
 
 
 def own_sizes(entry: BuiltEntry) -> list[int]:
-    """Return the bytes of the parameters that the student's kernel has itself: those of variables come after them."""
+    """Return the sizes, in bytes, of the parameters that the student's kernel declares; those for variables come after
+    them."""
     return [size_of(type_) for type_ in entry.signature[: len(entry.signature) - len(entry.variables)]]
 
 

@@ -1,6 +1,6 @@
-"""The planner: records what a student's host code asks of CUDA, and makes a plan of it.
+"""Planner: records what a student's host code asks of CUDA, and makes a plan of these records.
 
-The object is loaded, and host code run, in children alone. Nothing they say is believed: a plan is data that the judge
+Only child processes load the object and run host code. Their records are not trusted: a plan is data that the judge
 checks.
 """
 
@@ -48,13 +48,13 @@ from grader.plan.messages import (
 from grader.plan.plan import MOST_KERNELS, PLAN_BYTES, Malformed, Plan, write_plan
 
 SEEDS, WITHOUT_NUMBERS = 4, 2
-"""The number of recordings of a call, each under its own seed. Where no input lies on the host there is no number to
-read, so that seeds change nothing: what differs then follows from chance."""
-# Threads of host code may ask in another order each time.
+"""The number of recordings of a call, each under its own seed, with inputs on the host and without. Without them host
+code has no value to read, so that seeds change nothing, and a difference follows from chance."""
+# Threads of host code may ask in a different order each time: recordings that differ get a second attempt.
 _ATTEMPTS = 2
 AT_RANDOM = "host code asks the GPU for something else each time it is called, with the same arguments"
 _SECONDS = 60.0
-"""The limit in seconds for calls that may take any time."""
+"""The limit in seconds for a request that gives none."""
 
 
 def serve(channel: Channel) -> None:
@@ -74,7 +74,7 @@ def serve(channel: Channel) -> None:
             except Malformed as error:
                 return Failed(seq=request.seq, failure="unsupported", message=str(error)[:2000])
             return Loaded(seq=request.seq)
-        # What is built is edited before it is built.
+        # The judge never sends PlanEdited: a file that has to be built is edited before it is built.
         assert planner is not None and isinstance(request, PlanCall)
         return planner.plan(request, files[0])
 
@@ -82,24 +82,25 @@ def serve(channel: Channel) -> None:
 
 
 class _HostPlanner:
-    """One submission: its object, and what is known of it."""
+    """Planner of one submission's object."""
 
     def __init__(self, request: Load, built: int, source: bytes) -> None:
         self._lines: HostLines
         self._contents: Contents
         self._lines, self._contents = read_built(serving.contents(built))
         self._device: Device = request.device
-        # Kernels without a text that could be compiled.
+        # Indices of kernels whose text cannot be compiled.
         self._unplanned = {index for index, entry in enumerate(self._contents.entries) if entry.unplanned}
-        # Memory that a call takes and keeps is seen where its sizes are not those of the call that is planned.
+        # The arguments of the earlier call: memory that host code keeps shows where its sizes are not those of the
+        # planned call.
         self._first = list(request.given)
         self._stub_line = stub_line(source.decode(errors="replace"), request.function)
         # The request's own descriptor is closed when it is answered.
         self._library = os.dup(built)
-        # Tokens are the same whenever a file is graded.
+        # Seeds follow from the kernels, so that tokens are the same whenever a file is graded.
         kernels = "".join(entry.text for entry in self._contents.entries).encode()
         hashes = [hashlib.sha256(b"%d" % index + kernels).digest()[:8] for index in range(SEEDS)]
-        # Their last two bits say what numbers look like.
+        # The last two bits of a seed choose how the inputs' numbers look.
         self._seeds = [int.from_bytes(one, "little") & ~3 | index % LOOKS for index, one in enumerate(hashes)]
 
     def plan(self, request: PlanCall, file: int) -> Planned | Refused | Failed:
@@ -126,7 +127,8 @@ class _HostPlanner:
         return Planned(seq=request.seq, bytes=len(written))
 
     def _planned(self, request: PlanCall, resources: dict[int, Resources], recordings: list[Recording]) -> Plan:
-        """Return the plan of calls after one with other sizes, if there is one. Raises NoPlan, Malformed."""
+        """Return the plan of calls that follow an earlier call with other sizes. They stand alone if there is no such
+        call, or if the plan needs what it was given. Raises NoPlan, Malformed."""
         begin, seconds = time.monotonic(), request.seconds or _SECONDS
         session = CallSession(self._library, self._contents, self._device, request.given, resources)
         stopped: NoPlan | None = None
@@ -147,7 +149,7 @@ class _HostPlanner:
         return plan
 
     def _record(self, session: CallSession, until: float, recordings: list[Recording]) -> None:
-        """Record the calls. Raises NoPlan, Malformed."""
+        """Record the calls under all seeds, and check that recordings agree. Raises NoPlan, Malformed."""
         found: HostRecord | None = None
         for _ in range(_ATTEMPTS):
             recordings.clear()
@@ -167,7 +169,7 @@ class _HostPlanner:
                 line)
 
     def _by_chance(self, session: CallSession, until: float) -> bool:
-        """Return whether host code asks for something else also where it reads the same values. Raises Malformed."""
+        """Return whether recordings under one seed differ, too. Raises Malformed."""
         alike = list(record(session, self._seeds[:1] * WITHOUT_NUMBERS, until))
         return all(one.last is not None for one in alike) and (
             agreement.disagreement(alike, self._contents.entries) is not None)
@@ -188,7 +190,7 @@ class _HostPlanner:
         return PlanAssembly(recorded, self._contents.entries, session.given).plan()
 
     def _resources(self, request: PlanCall) -> dict[int, Resources]:
-        """Return the known resources of the entries, by their index."""
+        """Return the known resources of kernels, by the index of their entry."""
         known = request.answers.resources
         if not known:
             return {}
@@ -198,7 +200,8 @@ class _HostPlanner:
     def _asking(
         self, stopped: NoPlan, recordings: Sequence[Recording], resources: dict[int, Resources], seq: int, file: int
     ) -> Refused | Failed:
-        """Return why there is no plan; in the file are the kernels of which host code was told a guess before."""
+        """Return why there is no plan, and write to the file the kernels about whose resources host code got a
+        guess."""
         reply = stopped.reply.model_copy(update={"seq": seq})
         asked = {one.numbers[0] for recording in recordings for one in recording.asked()}
         asked -= resources.keys() | self._unplanned

@@ -1,4 +1,4 @@
-"""The memory that host code has, by its addresses in a recording."""
+"""Memory of host code, by its addresses in a recording."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from grader.plan.plan import Malformed, Place
 LOADING = -1
 EARLIER = 2
 """The number of a call that comes before calls 0 and 1, with other sizes."""
-# Behind a buffer nothing begins for at least so many bytes: an address there belongs to it, as one that is too large.
+# The least gap, in bytes, between two buffers of the device: an address there counts as past the end of the first.
 _BEHIND = 1 << 20
 
 
 @dataclass
 class TakenMemory:
-    """A buffer. `given` is the index of its parameter, -1 for a temporary; `call` the call that took it. A `variable`
-    of a module has its symbol."""
+    """Buffer from address `base` on. `given` is the index of its parameter, -1 for a temporary; `call` is the call that
+    took it; `variable` is the symbol of a module's variable, "" otherwise."""
 
     number: int
     base: int
@@ -37,7 +37,7 @@ class TakenMemory:
 
     @property
     def is_kept(self) -> bool:
-        """Return whether the memory was there before the first of the calls that a plan is of."""
+        """Return whether the memory was taken before the planned calls: while loading, or in the earlier call."""
         return not self.is_given and self.call in (LOADING, EARLIER)
 
     @property
@@ -46,7 +46,7 @@ class TakenMemory:
 
 
 class Memories:
-    """All that has been taken up to a place of a recording. Buffers are numbered as they come."""
+    """Buffers taken up to a record of a recording, numbered in their order."""
 
     def __init__(self) -> None:
         self.all: list[TakenMemory] = []
@@ -55,7 +55,7 @@ class Memories:
 
     def take(self, memory: TakenMemory) -> None:
         self.all.append(memory)
-        # Addresses of host memory that is gone are used again, from another place on.
+        # Host memory may be freed and its addresses used again: older buffers that overlap are dropped.
         begin = end = bisect_right(self._bases, memory.base)
         while begin and self._by_base[begin - 1].end > memory.base:
             begin -= 1
@@ -66,20 +66,20 @@ class Memories:
         self._by_base.insert(begin, memory)
 
     def new(self, bytes: int, place: Place, call: int, line: int = 0, variable: str = "") -> TakenMemory:
-        """Return new memory that a plan has beside what host code has taken; it has no address."""
+        """Add a buffer that host code has not taken, but a plan needs, and return it. The buffer has no address."""
         made = TakenMemory(len(self.all), -1, bytes, place, call=call, line=line, variable=variable)
         self.all.append(made)
         return made
 
     def note(self, record: HostRecord, call: int, line: int) -> bool:
-        """Note a record, and return whether it tells of memory taken or freed. Raises Malformed."""
+        """Note a record, and return whether it is about memory: taken, freed or a variable's. Raises Malformed."""
         if record.kind == Kind.BUFFER:
             base, size, place, given = record.numbers
             if place >= len(PLACES):
                 raise Malformed("memory in a place that there is not")
             self.take(TakenMemory(len(self.all), base, size, PLACES[place], given - 1, call, line))
         elif record.kind == Kind.VARIABLE:
-            # It was there before any call, and has been given an address now.
+            # The variable was there before any call; only its address is new.
             memory = self.at(record.numbers[0])
             memory.variable, memory.call, memory.line = record.text.decode(errors="replace"), LOADING, 0
         elif record.kind == Kind.FREE:
@@ -96,7 +96,7 @@ class Memories:
         return found
 
     def find(self, address: int) -> TakenMemory | None:
-        """Return the memory that an address lies in, or behind whose end it lies; the newest of several."""
+        """Return the newest memory that holds an address, or ends shortly before it; None if there is none."""
         index = bisect_right(self._bases, address) - 1
         if index < 0:
             return None

@@ -1,4 +1,4 @@
-"""Operations of a plan from the records of a call. Buffers have the numbers that they have in the recording."""
+"""Operations of a plan from the records of a call. Buffers keep their numbers in the recording."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _STEPS = get_args(Step)
 
 
 class Phase:
-    """The records of a call, or of loading, on their way to operations. `rows` are the records of each recording."""
+    """Reader of the records of loading and of calls, which turns them into operations."""
 
     def __init__(
         self, contents: Contents, given: Sequence[Given], lines: HostLines, memories: Memories, seeds: Sequence[int],
@@ -68,7 +68,7 @@ class Phase:
         self._staging = views.Staging()
 
     def read(self, rows: Sequence[Sequence[HostRecord]], call: int) -> list[Operation]:
-        """Return the operations of the records. Raises NoPlan, Malformed."""
+        """Return the operations of a call; `rows` are its records in each recording. Raises NoPlan, Malformed."""
         self.call, self.operations, self._order = call, [], StreamOrder()
         self._staging = views.Staging.of([one for one in rows[0] if one.kind == Kind.STAGED])
         for index, record in enumerate(rows[0]):
@@ -77,7 +77,7 @@ class Phase:
                 if record.kind == Kind.BUFFER:
                     self._source(self._memories.all[-1])
                 elif record.kind == Kind.FREE:
-                    # Whoever frees memory waits for all, or for a stream.
+                    # A call that frees memory waits for all streams, or for one.
                     self._order.note("finish_all")
                 continue
             count = len(self.operations)
@@ -104,7 +104,7 @@ class Phase:
         return self.operations
 
     def _ordered(self, operation: Operation, record: HostRecord) -> Operation:
-        # A copy from memory that is not pinned has read it when the call returns.
+        # A copy from pageable memory has read it when the call returns.
         waits = record.kind == Kind.STAGED or (record.kind == Kind.COPY and not record.text.endswith(b"Async"))
         return self._order.asked(
             operation, lambda number: self._memories.all[number].place, record.numbers[-1], asynchronous=not waits)
@@ -138,7 +138,7 @@ class Phase:
             if (memory := self._pointed(entry, address, line)) is not None:
                 return Pointer(buffer=memory.number, offset=address - memory.base)
             if address in HOST_ADDRESSES:
-                # The judge says what a kernel may not be given.
+                # The judge reports host memory that a kernel may not get.
                 made = self._memories.new(0, "host", self.call, line)
                 return Pointer(buffer=made.number)
         return number(type_, contents)
@@ -159,7 +159,7 @@ class Phase:
         return memory
 
     def _variable(self, symbol: str, entry: BuiltEntry) -> TakenMemory:
-        """Return the buffer of a module's variable; what it begins with goes to `initial` once."""
+        """Return the buffer of a module's variable; its first use adds the initial contents to `initial`."""
         if symbol not in self._variables:
             built = next(one for one in entry.variables if one.symbol == symbol)
             own = next((one for one in self._memories.all if one.variable == symbol), None)
@@ -187,8 +187,8 @@ class Phase:
         self.operations.append(views.fill(memory, address - memory.base, pitch, width, height, value & 255, line))
 
     def _copy(self, record: HostRecord, line: int) -> None:
-        """Add the operations of a copy. Copies in a loop stay as many, so that they can be timed, unless a plan has no
-        room for each: no plan that is timed has so many."""
+        """Add the operations of a copy. Copies in a loop stay separate, so that they can be timed. They are merged only
+        if a plan has no room for each, as no plan that is timed has so many."""
         count, *steps = record.numbers[6:9]
         target_step, source_step = (step - 2 * INT64 if step >= INT64 else step for step in steps)
 
@@ -226,7 +226,8 @@ class Phase:
                                                f"ends within an element of {item} bytes", line)
 
     def _staged(self, record: HostRecord, texts: Sequence[bytes], line: int) -> None:
-        """Add a copy from memory of the host code's own: filled as host code did, and copied from there."""
+        """Add a copy from host code's own memory. Constants are written to the target; otherwise a buffer of the host
+        is filled with the same contents and copied."""
         target_at, target_pitch, _, source_pitch, width, height, _ = record.numbers
         target = self._memories.at(target_at)
         self._written(target, "cudaMemcpy", line)
@@ -274,7 +275,7 @@ class Phase:
             raise outcomes.failed("too_large", _TOO_MANY, line) from None
 
     def _put(self, memory: TakenMemory, offset: int, found: Sequence[Piece], line: int) -> None:
-        """Fill host memory with pieces."""
+        """Add operations that write the pieces to memory."""
         for one in found:
             if isinstance(one, GatheredPiece):
                 source = self._memories.all[one.source.number]
@@ -283,8 +284,8 @@ class Phase:
                 self.operations += self._constant(memory, offset + one.at, one.contents, line)
 
     def _constant(self, memory: TakenMemory, offset: int, contents: bytes, line: int) -> list[Operation]:
-        """Return operations that write these bytes: at once where they are all of a temporary, or else piece by
-        piece."""
+        """Return operations that write these bytes: one `Data` if they differ and are all of a temporary, or else a
+        fill for each run of equal elements. Raises NoPlan for too many fills."""
         filled = views.fills(memory, offset, contents, line)
         whole = offset == 0 and len(contents) == memory.bytes and not memory.is_given
         if len(filled) == 1 or not whole or len(contents) > DATA_BYTES:

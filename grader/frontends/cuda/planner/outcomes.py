@@ -1,4 +1,4 @@
-"""Reasons why host code could not be planned, as an answer to the judge."""
+"""Answers to the judge if host code cannot be planned."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OUT_OF_MEMORY = 2
 
 
 class NoPlan(Exception):
-    """There is no plan: `reply` says why, for `seq` 0."""
+    """Lack of a plan: `reply` says why, with a `seq` of 0."""
 
     def __init__(self, reply: Refused | Failed) -> None:
         super().__init__(reply)
@@ -37,7 +37,7 @@ def failed(failure: str, message: str, line: int = 0) -> NoPlan:
 
 
 def ending(recording: Recording, lines: HostLines) -> NoPlan | None:
-    """Return why a recording ended before its end; None if it did not."""
+    """Return why host code ended early, or the CUDA error that it met; None if there is neither."""
     last = recording.last
     error = _error([record for phase in recording.phases() for record in phase])
     if last is None:
@@ -50,13 +50,14 @@ def ending(recording: Recording, lines: HostLines) -> NoPlan | None:
         return refused(why if why in get_args(Refusal) else "other", operator, sentence, line)  # type: ignore[arg-type]
     if last.kind == Kind.FAILED:
         failure, sentence = last.lines(2)
-        # Host code that ends after an error of CUDA's ends because of it.
+        # Host code that ends after a CUDA error ends because of that error.
         return _told(error, lines) if error is not None and failure == "exception" else failed(failure, sentence, line)
     return _told(error, lines) if error is not None else None
 
 
 def _error(records: Sequence[HostRecord]) -> HostRecord | None:
-    """Return the first error that host code did not make good by launching the kernel in another way."""
+    """Return the first CUDA error, except for failed launches of kernels that host code launched later; None if there
+    is none."""
     launched_later: set[int] = set()
     found: HostRecord | None = None
     for record in reversed(records):
@@ -68,7 +69,7 @@ def _error(records: Sequence[HostRecord]) -> HostRecord | None:
 
 
 def is_error(record: HostRecord) -> bool:
-    """Return whether a record tells of an error of CUDA's that matters."""
+    """Return whether a record is a CUDA error that matters."""
     return record.kind == Kind.ERROR and record.numbers[0] < HARMLESS
 
 

@@ -1,4 +1,5 @@
-"""The arguments of a launch, as the kernel reads them: padding of structures holds what was in memory before."""
+"""Arguments of a launch, as the kernel reads them: bytes of a structure that it does not read, such as padding, become
+0."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from grader.frontends.cuda.planner.kinds import is_structure, own_sizes
 from grader.frontends.cuda.planner.records import HostRecord
 from grader.plan.plan import POINTER_BYTES, Malformed
 
-# Where programs, libraries, stacks and heaps lie on Linux.
+# Addresses of programs, libraries, stacks and heaps on Linux.
 HOST_ADDRESSES = range(0x5500_0000_0000, 0x7FFF_FFFF_FFFF)
 
 _NAME = re.compile(r"param_(\d+)_\w*")
@@ -21,8 +22,7 @@ _LOAD = re.compile(
 
 @lru_cache(maxsize=64)
 def _reads(text: str) -> dict[str, tuple[tuple[int, int], ...] | None]:
-    """Return, by the number of a parameter, the bytes that loads take of it; None where it is used in another way,
-    too."""
+    """Return the ranges of bytes that loads read of each parameter, by its number; None for one with other uses."""
     uses: dict[str, int] = {}
     for match in _NAME.finditer(text):
         uses[match[1]] = uses.get(match[1], 0) + 1
@@ -32,7 +32,7 @@ def _reads(text: str) -> dict[str, tuple[tuple[int, int], ...] | None]:
         assert found is not None
         begin = int(match[4] or 0)
         reads[found[1]].append((begin, begin + int(match[1] or 1) * int(match[2]) // 8))
-    # Its declaration is a use.
+    # The declaration of a parameter is a use, too.
     return {number: tuple(reads[number]) if len(reads[number]) + 1 == uses[number] else None for number in uses}
 
 
@@ -53,7 +53,7 @@ def launched(record: HostRecord, entries: Sequence[BuiltEntry]) -> tuple[BuiltEn
 
 
 def words(type_: str, contents: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the offsets in an argument that may hold a pointer, and what they hold."""
+    """Yield each offset in an argument that may hold a pointer, and the integer of 8 bytes there."""
     if type_[0] != "f":
         for at in range(0, len(contents) - POINTER_BYTES + 1, POINTER_BYTES):
             yield at, int.from_bytes(contents[at : at + POINTER_BYTES], "little")

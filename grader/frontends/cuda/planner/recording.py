@@ -1,4 +1,4 @@
-"""Records of calls under one seed: made in a child, which no later recording sees."""
+"""Recording of calls under one seed, in a child process of its own, so that no later recording sees its effects."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from grader.frontends.cuda.planner.records import HostRecord, Kind, read_records
 from grader.plan.plan import Malformed
 
 _MOST_BYTES = child.MOST_RECORD_BYTES + (1 << 20)
-# A child that was told to stop says in which line it was.
+# Seconds for a child that runs too long to report the line in which it was stopped.
 _GRACE = 1.0
 _STEP = 0.05
 SIDE_BY_SIDE = 2
 """The number of children at a time: each may take as much memory as a call."""
-# Children that had not ended when they were last looked at.
+# Children that have not been reaped yet.
 _left: list[int] = []
 _LAST = (Kind.REFUSED, Kind.FAILED, Kind.END)
 
 
 @dataclass
 class Recording:
-    """The requests of the file while it was loaded, and in each call. `last` says how it ended; None: the process did,
-    with nothing said, or its time was `up`."""
+    """Records of one child: while the file was loaded, and in each call. `last` says how it ended; None if the process
+    ended without such a record, or its time was `up`."""
 
     seed: int
     loading: list[HostRecord] = field(default_factory=list)
@@ -46,8 +46,8 @@ class Recording:
 
 
 def record(session: child.CallSession, seeds: Sequence[int], until: float) -> Iterator[Recording]:
-    """Record the calls under each seed, until a time of the clock `monotonic`, two at a time. Raises Malformed for
-    forged records."""
+    """Record the calls under each seed, SIDE_BY_SIDE at a time, until the time `until` of the monotonic clock. Raises
+    Malformed for forged records."""
     begun: deque[_Recorder] = deque()
     left = deque(seeds)
     try:
@@ -117,7 +117,7 @@ def _read(reading: int, pid: int, until: float) -> tuple[bytes, bool]:
                 break
             made += part
         elif ended:
-            # What it has left behind may hold the pipe open.
+            # Processes that the child has left behind may hold the pipe open.
             break
         else:
             ended = _has_ended(pid)
@@ -129,8 +129,8 @@ def _has_ended(pid: int) -> bool:
 
 
 def _end(pid: int) -> None:
-    """Kill the child and reap it, where that is allowed. A confined process may end no other: what is left behind ends
-    with this one, and the judge sees to that."""
+    """Kill the child and reap it. A confined process may not kill another: there the child ends with this process,
+    which the judge ends."""
     with suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signal.SIGKILL)
     _left.append(pid)

@@ -18,19 +18,19 @@ _MOST_FRAMES = 16
 
 
 class Kind(IntEnum):
-    """The kinds of record, with the numbers of each. An address is that of the recording's process; a line of the text
-    may be a word.
+    """Kinds of record, with the numbers of each. Addresses are those of the recorded process; a line of the text may be
+    a single word.
 
-    CALL: its number. BUFFER: address, bytes, place (of PLACES), index of its parameter + 1. VARIABLE: address of the
-    buffer before it; the text is its symbol. FREE: address. LAUNCH: kernel, grid (3), block (3), shared bytes,
-    cooperative; the text holds the arguments' bytes. COPY: target, its pitch, source, its pitch, width, height, and of
-    a row of equal copies how many, from target to target, and from source to source; the text is the call's name.
-    STAGED: like a single copy, from memory of the host code's own, whose rows are the text. FILL: target, pitch,
-    width, height, byte. The last number of these four is the stream. CONTENTS: address of a pinned buffer, and from
-    which byte on the text is what it holds. ORDER: index of a `Step` of `grader.plan.streams`, stream, event. ASKED:
-    a kernel about whose resources host code has asked. REFUSED: a text of three lines: why, what, a sentence. FAILED:
-    two lines: failure, a sentence. ERROR: 1 + index of the kernel that was not launched (0: something else; more than
-    32 bits: harmless), CUDA's number; the text says what is wrong. END.
+    CALL: its number. BUFFER: address, bytes, place (of PLACES), index of its parameter + 1. VARIABLE: address of its
+    buffer, whose record comes first; the text is its symbol. FREE: address. LAUNCH: kernel, grid (3), block (3), shared
+    bytes, cooperative; the text holds the arguments' bytes. COPY: target, its pitch, source, its pitch, width, height,
+    number of equal copies in a loop, step of the target, step of the source; the text is the call's name. STAGED: a
+    single copy from host code's own memory; the text holds its rows. FILL: target, pitch, width, height, byte. The last
+    number of LAUNCH, COPY, STAGED and FILL is the stream. CONTENTS: address of a pinned buffer, and an offset in bytes;
+    the text is its contents from there on. ORDER: index of a `Step` of `grader.plan.streams`, stream, event. ASKED: a
+    kernel about whose resources host code has asked. REFUSED: a text of three lines: why, what, a sentence. FAILED: two
+    lines: failure, a sentence. ERROR: 1 + index of the kernel that was not launched (0: something else; more than 32
+    bits: harmless), CUDA's number; the text says what is wrong. END.
     """
 
     CALL = 1
@@ -56,12 +56,12 @@ _NUMBERS = {
     Kind.END: 0,
 }  # fmt: skip
 HARMLESS = 1 << 32
-"""A bound: from here on the first number of an ERROR says that it makes no difference."""
+"""The least first number of an ERROR that makes no difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostRecord:
-    """A record of a recording; `frames` are addresses in the object, innermost first."""
+    """Record of a recording; `frames` are the addresses of its call stack in the object, innermost first."""
 
     kind: Kind
     frames: tuple[int, ...]
@@ -69,7 +69,7 @@ class HostRecord:
     text: bytes
 
     def lines(self, count: int) -> list[str]:
-        """Return the text as so many lines, of which the last may be longer."""
+        """Return the text as `count` lines: the last may hold line breaks, missing lines are empty."""
         found = self.text.decode(errors="replace").split("\n", count - 1)
         return [*found, *[""] * (count - len(found))]
 

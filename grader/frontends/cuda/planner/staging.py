@@ -1,6 +1,7 @@
-"""The origin of bytes that host code has made: elements of a host input, constants, or something computed.
+"""Origin of bytes that host code has made: elements of a host input, constants, or something computed.
 
-A call is recorded under several seeds. The same place in all of them is an element, the same bits a constant.
+A call is recorded under several seeds. Bytes that are tokens of the same place in all recordings are an element; bytes
+that are the same in all are a constant.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from grader.frontends.cuda.planner.tokens import WORD, Places, TokenSource, Word
 from grader.plan.plan import Malformed
 
 MOST_PIECES = 1 << 15
-# Words, or rows, that are one piece though each lies before the last one.
+# The fewest words, or rows, that are one piece with a negative stride.
 FEWEST_BACKWARDS = 3
 _NUMBERS = struct.Struct("<4Q")
 
 
 @dataclass(frozen=True)
 class GatheredPiece:
-    """Words of a host input: `shape` and `strides` in words, from word `first` on; a stride backwards is negative. They
-    lie one after the other, from byte `at` on."""
+    """Words of a host input: `shape` and `strides` in words, from word `first` on; strides may be negative. Host code
+    has put the words one after the other, from byte `at` on."""
 
     at: int
     source: TokenSource
@@ -43,11 +44,11 @@ Piece = GatheredPiece | ConstantPiece
 
 
 class Computed(Exception):
-    """Bytes that are neither of a host input nor constant."""
+    """Error: bytes are neither of a host input nor constant."""
 
 
 class PastTheEnd(Exception):
-    """Host code has read behind the end of a host input, which it names."""
+    """Error: host code has read past the end of the host input `source`."""
 
     def __init__(self, source: TokenSource) -> None:
         super().__init__(source)
@@ -55,7 +56,7 @@ class PastTheEnd(Exception):
 
 
 class CutOff(Exception):
-    """Bytes that end within an element; it names how many there are of them."""
+    """Error: a copy of `bytes` bytes ends within an element."""
 
     def __init__(self, bytes: int) -> None:
         super().__init__(bytes)
@@ -67,13 +68,13 @@ class TooManyPieces(Exception):
 
 
 def size_of(packed: bytes) -> int:
-    """Return how many bytes host code has made. Raises Malformed."""
+    """Return the number of bytes that host code has made. Raises Malformed."""
     return sum(one.size for one in _unpacked(packed))
 
 
 def pieces(packed: Sequence[bytes], sources: Sequence[TokenSource], seeds: Sequence[int]) -> list[Piece]:
-    """Return what the same bytes under each seed are, in order; they are packed as builder/runtime/tokens.c does it.
-    Raises Computed, PastTheEnd, CutOff, TooManyPieces, Malformed."""
+    """Return the pieces, in order, of bytes that host code has made; `packed` has them under each seed, as
+    builder/runtime/tokens.c packs them. Raises Computed, PastTheEnd, CutOff, TooManyPieces, Malformed."""
     found: list[Piece] = []
     runs: list[_TokenRun] = []
     at = 0
@@ -101,7 +102,7 @@ def pieces(packed: Sequence[bytes], sources: Sequence[TokenSource], seeds: Seque
 
 @dataclass(frozen=True)
 class _Packed:
-    """A run (whose, first place, distance, words), or other bytes. `size` in bytes."""
+    """Run of tokens (tag of the input, first word, step, number of words), or other bytes. `size` is in bytes."""
 
     run: tuple[int, int, int, int] | None
     contents: bytes
@@ -144,7 +145,7 @@ def _run(numbers: tuple[int, int, int, int], sources: Sequence[TokenSource], at:
 def _told(
     made: Sequence[bytes], sources: Sequence[TokenSource], seeds: Sequence[int], at: int
 ) -> Iterator[_TokenRun | ConstantPiece]:
-    """Yield what bytes are that were not packed, from byte `at` on."""
+    """Yield the pieces of bytes that are not packed as a run; `at` is the offset of the first byte."""
     size = len(made[0])
     if all(one == made[0] for one in made[1:]):
         yield ConstantPiece(at, made[0])
@@ -166,7 +167,8 @@ def _told(
 
 
 def _owners(words: Sequence[Words], sources: Sequence[TokenSource], seeds: Sequence[int]) -> tuple[Places, Places]:
-    """Return, for each word, the index of the source that it is of, -1 for a constant, and its place there."""
+    """Return the index of each word's source, -1 for a constant, and the word's index in that source. Raises Computed,
+    PastTheEnd."""
     owner = numpy.full(len(words[0]), -2, numpy.int64)
     place = numpy.zeros(len(words[0]), numpy.int64)
     for index, source in enumerate(sources):
@@ -193,7 +195,7 @@ def _stretches(owner: Places) -> list[tuple[int, int]]:
 
 
 def _rows(runs: Sequence[_TokenRun]) -> list[Piece]:
-    """Merge runs of one length that follow each other at one distance: they are rows of a matrix."""
+    """Merge runs of equal length at equal distances, which are the rows of a matrix."""
     found: list[Piece] = []
     index = 0
     while index < len(runs):
@@ -214,7 +216,7 @@ def _rows(runs: Sequence[_TokenRun]) -> list[Piece]:
 def _runs(place: Places, most: int) -> list[tuple[int, int, int]]:
     """Return (first, stride, count) of runs; a stride is 0 for a single word."""
     steps = numpy.diff(place)
-    # Where the step after a word is another than the one before it.
+    # Words at which the step changes, and the last word.
     turns = numpy.append(numpy.flatnonzero(steps[1:] != steps[:-1]) + 1, len(place) - 1)
     found: list[tuple[int, int, int]] = []
     begin = 0

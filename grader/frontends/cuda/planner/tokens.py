@@ -1,4 +1,4 @@
-"""Contents of host inputs while a call is recorded: tokens, each of which tells its place to those who know the seed.
+"""Contents of host inputs while a call is recorded: each word is a token, from which the seed recovers its place.
 
 See builder/runtime/tokens.c, which makes them.
 """
@@ -31,7 +31,7 @@ def _mixed(x: int) -> int:
 
 @dataclass(frozen=True)
 class TokenSource:
-    """A host input of a call: `number` of its buffer in the recordings, its parameter's index, its size in bytes."""
+    """Host input of a call: `number` of its buffer in the recordings, index `given` of its parameter, size in bytes."""
 
     number: int
     given: int
@@ -43,8 +43,8 @@ class TokenSource:
         return self.bytes // WORD
 
     def places(self, words: Words, seed: int) -> Places:
-        """Return the index of the word that each token stands for; -1 for what is no token. The last page holds tokens
-        behind the input's end, too, of which the indices are `words` or more."""
+        """Return the index of the input's word for each token; -1 for a word that is no token. The last page also holds
+        tokens past the input's end: their indices are `words` or more."""
         bits = 3
         while bits < 7 and self.bytes > WORD << (24 + bits):
             bits += 1

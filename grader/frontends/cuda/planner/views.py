@@ -1,4 +1,4 @@
-"""Views of memory for copies and fills: rows of bytes as elements, as wide as their places allow."""
+"""Views of memory for copies and fills: rows of bytes as elements, as wide as offsets and sizes allow."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from grader.frontends.cuda.planner.tokens import WORD
 from grader.plan.plan import ITEM_BYTES, Copy, DType, Fill, View
 
 MOST_FILLS = 4096
-# For copies, which change no bits, and for fills, which give them.
+# Element types: copies change no bits, so any type of the size will do; fills take an integer.
 _COPIED: tuple[DType, ...] = ("float32", "float16", "uint8")
 _FILLED: tuple[DType, ...] = ("int32", "uint8")
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The places of a copy's rows: bytes into the memory, and from row to row."""
+    """Rows of a copy in a memory: `offset` of the first, and `pitch` from row to row, in bytes."""
 
     memory: TakenMemory
     offset: int
@@ -53,7 +53,8 @@ def copy(target: Rows, source: Rows, width: int, height: int, line: int) -> Copy
 
 
 def repeated(first: Copy, last: Copy, count: int) -> Copy | None:
-    """Return a row of `count` equal copies, each as far from the next, as one; None if it has no such view."""
+    """Return `count` copies at equal distances as one copy, from the first and the last; None if there is no such
+    view."""
     merged = []
     for one, other in ((first.source, last.source), (first.target, last.target)):
         item = ITEM_BYTES[one.dtype]
@@ -62,7 +63,7 @@ def repeated(first: Copy, last: Copy, count: int) -> Copy | None:
             return None
         merged.append(one.model_copy(update={"shape": [count, *one.shape], "strides": [step, *one.strides]}))
     source, target = merged
-    # Pieces that overlap would not all be written.
+    # If pieces overlap, one copy does not write them in order.
     extent = sum((size - 1) * by for size, by in zip(target.shape[1:], target.strides[1:], strict=True)) + 1
     return first.model_copy(update={"source": source, "target": target}) if target.strides[0] >= extent else None
 
@@ -82,7 +83,7 @@ def is_in_order(view: View) -> bool:
 
 
 def gather(source: TakenMemory, piece: GatheredPiece, target: TakenMemory, at: int, line: int) -> Copy:
-    """Return the copy of a piece of a host input to where host code has put it."""
+    """Return the copy of a piece of a host input to the place where host code has put it."""
     strides = [1]
     for size in reversed(piece.shape[1:]):
         strides.insert(0, strides[0] * size)
@@ -103,7 +104,7 @@ def fill(memory: TakenMemory, offset: int, pitch: int, width: int, height: int, 
 
 
 def fills(memory: TakenMemory, offset: int, contents: bytes, line: int) -> list[Fill]:
-    """Return bytes as fills, one for each run of equal elements; more than MOST_FILLS are not all made."""
+    """Return bytes as fills, one for each run of equal elements, at most MOST_FILLS + 1 of them."""
     dtype = _widest(_FILLED, [offset, len(contents)])
     values = numpy.frombuffer(contents, "<i4" if dtype == "int32" else "u1")
     cuts = [0, *(numpy.flatnonzero(values[1:] != values[:-1]) + 1).tolist()] if len(values) else []
@@ -117,7 +118,7 @@ def fills(memory: TakenMemory, offset: int, contents: bytes, line: int) -> list[
 
 @dataclass
 class Staging:
-    """Memory of the host code's own from which it copies: a buffer for each stretch that its copies touch."""
+    """Buffers that stand for host code's own memory: one for each stretch that its copies read."""
 
     _stretches: list[tuple[int, int]] = field(default_factory=list)
     _buffers: dict[int, TakenMemory] = field(default_factory=dict)
@@ -135,11 +136,11 @@ class Staging:
 
     @staticmethod
     def is_shared(record: HostRecord) -> bool:
-        """Return whether a copy's rows lie side by side; otherwise it has memory of its own."""
+        """Return whether a copy's rows lie side by side; otherwise the copy gets a buffer of its own."""
         return record.numbers[5] == 1 or record.numbers[3] == record.numbers[4]
 
     def place(self, memories: Memories, record: HostRecord, call: int, line: int) -> tuple[TakenMemory, int]:
-        """Return the buffer that a copy is made from, and from which byte on."""
+        """Return the buffer that a copy reads, and the offset of its first byte."""
         begin, end = _extent(record)
         if not self.is_shared(record):
             return memories.new(end - begin, "host", call, line), 0

@@ -1,6 +1,6 @@
-"""A process that runs plans without a GPU: the PTX of kernels on NumPy, over all threads of many blocks at once.
+"""Simulator: runs plans without a GPU, with kernels' PTX on NumPy arrays of the threads of many blocks.
 
-It reads hostile text, so it is confined. It says what it cannot do or could not finish.
+The process reads hostile text, so it is confined. It reports what it cannot run or could not finish.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from grader.ptx.launch import PLAIN, Setting, SimulatedDevice, run_launch
 from grader.ptx.observing import ThreadObserver
 
 SUFFIX = ".cu"
-# Each operation of the host takes time, however little it moves.
+# The least cost of each operation of the host, however little it moves.
 _OPERATION = 10_000
 _LENGTH = re.compile(r"\d{1,3}")
 
@@ -54,10 +54,10 @@ def run(
 ) -> Result:
     """Run the first call of a plan and, with two `memories`, the steady call after it.
 
-    Each call has its own memory of the given buffers: writable arrays of bytes, in the order of their indices.
-    Launches of the kernels `twice` are made twice. `outputs` names parameters that hold nothing yet. An `order`
-    is another one of what is left to chance, as in `Simulate`: all if it is empty, else that of blocks (0), or of what
-    temporaries hold. A `watch` concerns the last call.
+    Each call has its own memory of the given buffers: writable arrays of bytes, in the order of their indices. Launches
+    of the kernels `twice` are made twice. `outputs` names parameters that hold nothing yet. `order` makes another
+    choice of what is left to chance, as in `Simulate`: the order of blocks (0), the contents of temporaries (others),
+    or all if it is empty. A `watch` concerns the last call.
     """
     budget, findings = budget or Budget(1 << 40), Sightings()
     observer = ThreadObserver(watch or Watch(), (watch and watch.output) or next(iter(outputs), ""))
@@ -70,7 +70,7 @@ def run(
         buffers = [BufferMemory(*temporary(number, each, byte)) for number, each in enumerate(plan.buffers)]
         for position, step in enumerate([plan.setup, *plan.calls()[: len(memories)]]):
             if position > 1:
-                # What an earlier call showed was reported with that call.
+                # The findings of the call before were reported with that call.
                 findings = Sightings()
                 observer.forget()
             for number, raw in zip(given_of(plan), memories[max(0, position - 1)], strict=True):
@@ -103,7 +103,7 @@ def run(
 
 
 def variable_name(symbol: str) -> str:
-    """Return the name of a variable in the student's file: the last one in a mangled name."""
+    """Return the name of a variable in the student's file: the last name in a mangled symbol."""
     if not symbol.startswith("_Z"):
         return symbol
     found = symbol
@@ -126,7 +126,7 @@ def serve(channel: Channel) -> None:
 
 
 def _answer(request: Simulate, descriptors: list[int]) -> Result:
-    # Memory of the call before may hang in a circle of objects, and address space is bounded.
+    # Cycles of objects may hold memory of the last request, and address space is limited.
     gc.collect()
     gc.freeze()
     try:
