@@ -223,7 +223,9 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: 
     if found.lanes == found.active and found.programs > 1 and 2 * found.programs > every:
         return spoken(f"{found.programs:,} of {every:,} programs lie outside, so the launch starts more programs than "
                       "there is work for. Compare its grid with the shape: are two of its numbers exchanged?", words)
-    if not found.masked and found.active > 1:
+    # A thread's condition is not seen as a mask is; the first of several blocks lacks none that the last one needs.
+    guarded = words.names.threads and max(every, found.programs) > 1 and not any(found.program)
+    if not found.masked and found.active > 1 and not guarded:
         calls = {"load": words.names.load, "store": words.names.store, "atomic": words.names.atomic}
         other = sights.unmasked_load if found.access == "load" else ""
         sizes = f"that compares {both}" if matrix else sights.flat_sizes
