@@ -140,7 +140,7 @@ class _Sparing(ast.NodeTransformer):
         self._spared: set[int] = set()
         self._acting: set[str] = set()
         functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
-        while found := {one.name for one in functions if one.name not in self._acting and self._acts(one)}:
+        while found := {one.name for one in functions if one.name not in self._acting and self._acts(one, one)}:
             self._acting |= found
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
@@ -148,7 +148,8 @@ class _Sparing(ast.NodeTransformer):
         made: dict[str, list[ast.stmt]] = {}
         _look(node, node, uses, made)
         self._spared |= {
-            id(one) for one in ast.walk(node) if isinstance(one, ast.stmt) and _shows(one) and not self._acts(one)}
+            id(one) for one in ast.walk(node) if isinstance(one, ast.stmt) and _shows(one)
+            and not self._acts(one, node)}
         names: set[str] = set()
         while found := [name for name, statements in made.items() if name not in names and name in uses
                         and all(_makes(one) for one in statements)
@@ -165,16 +166,21 @@ class _Sparing(ast.NodeTransformer):
         made = ast.With([ast.withitem(ast.Name(_SPARED, ast.Load()))], [node])
         return ast.fix_missing_locations(ast.copy_location(made, node))
 
-    def _acts(self, node: ast.AST) -> bool:
-        """Return whether a statement or function launches a kernel, or changes a tensor in place, itself or in a
-        function of the file that it calls."""
+    def _acts(self, node: ast.AST, function: ast.FunctionDef) -> bool:
+        """Return whether a part of a function launches a kernel, or changes an argument of the function in place,
+        itself or in a function of the file that it calls."""
+        given = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+
+        def of_given(one: ast.expr) -> bool:
+            return isinstance(one, ast.Name) and one.id in given
+
         for one in ast.walk(node):
             if isinstance(one, ast.Call):
                 named = one.func
                 if isinstance(named, ast.Subscript) or (isinstance(named, ast.Name) and named.id in self._acting) or (
-                        isinstance(named, ast.Attribute) and named.attr.endswith("_")):
+                        isinstance(named, ast.Attribute) and named.attr.endswith("_") and of_given(named.value)):
                     return True
-            elif isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store):
+            elif isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store) and of_given(one.value):
                 return True
         return False
 
