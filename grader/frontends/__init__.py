@@ -1,11 +1,11 @@
-"""Front ends: each plans, simulates and compiles kernels of one language. It is a folder here, or in a folder that
-`KERNELMARK_FRONT_ENDS` names (`grader.plan.languages`), and is found by its place.
+"""Front ends: each plans, simulates and compiles kernels of one language. A front end is a folder here, or in a folder
+that `KERNELMARK_FRONT_ENDS` names (`grader.plan.languages`), and is found by its place.
 
 A folder has `planner/`, `simulator/` and `compiler/`, and a `builder/` if files have to be compiled before they are
-planned. Their `main.py` each `serve` the judge in a confined process (`serving.py`; see `grader.plan.messages` for what
-they are asked, and `grader.plan.compiled` for what a launcher is told); one with `STARTS_PROGRAMS = True` may start
-programs there. A `FRONT_END` in its `__init__.py` is what the judge itself has to know of the language. Importing the
-folder imports neither compiler nor PyTorch.
+planned. Each of these has a `main.py` whose `serve` answers the judge in a confined process (`serving.py`). Requests
+are in `grader.plan.messages` and `compiling`, the facts that a launcher needs in `grader.plan.compiled`. A `main.py`
+with `STARTS_PROGRAMS = True` may start programs. `FRONT_END` in the folder's `__init__.py` is what the judge itself has
+to know of the language; an import of the folder imports neither compiler nor PyTorch.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from grader.plan.plan import DType, Kernel, Launch, Malformed
 __path__ = languages.homes()
 
 Trait = Literal["product", "rounded by generation", "waits", "unbounded"]
-"""A trait of a kernel that a fact rests on: a product of matrices, a cast that older GPUs round in another way,
-accesses by which threads may wait for others, threads whose registers no number of threads bounds."""
+"""A trait of a kernel that the judge has to know: a product of matrices, a cast that older GPUs round in another way,
+accesses by which threads may wait for others, no declared bound on a block's threads or on a thread's registers."""
 
 
 @dataclass(frozen=True)
 class Foreign:
-    """Inline assembly, or a function that neither the language nor its library has: `text` is what stands in the
-    kernel. Or a whole kernel of a library of kernels, which is named `text`."""
+    """Code that is not of the kernel's language. For inline assembly, or a function that neither the language nor its
+    library has, `text` is what stands in the kernel; for a whole kernel of a library, `text` is its name."""
 
     kind: Literal["assembly", "function", "library"]
     text: str
@@ -60,26 +60,24 @@ class Parameter(Protocol):
     def dtype(self) -> DType: ...
 
 
-# One object a language: it is the same only as itself, and can be a key.
+# There is one object for each language: it equals itself alone, and can be a key.
 @dataclass(frozen=True, eq=False)
 class FrontEnd:
-    """A language, as the judge sees it. Every function may be given hostile text.
+    """A language, as the judge sees it. Each function may get hostile text, and starts no program.
 
-    `name` is the folder's, `suffix` that of the files in this language, with its dot. `signature(name, parameters)`
-    returns a signature as a student writes it. `outline` is given a file's text, or a notebook's. `read_kernel`
-    tells what is foreign in a kernel, each once; `check_launch` whether a launch fits its kernel: its options, and its
-    arguments, which are as many as the signature has. Both raise Malformed for what no planner of ours writes.
-    `argument_names` are those of the entry, one for each argument of a launch. `traits` tells which of `Trait` a kernel
-    has, `blocks` the sizes of the blocks of elements that a launch of it works on, as far as they show.
-    `launch_options` are the language's words for fields of a `Launch`, `phrases` those for what the judge finds.
-    `title` is the language's name for people, `jplag` that of JPlag, which compares every other language as text.
-    `lowers_to` is the front end that simulates the text which this one's compiler gives to the assembler
-    (`Binary.ptx`), "" if none does.
-    `edits` are the words for what edits change ("another operator"); without any, its planner lists no edits.
-    `problem` says what is missing for the language and, after a semicolon, how to get it, "" if nothing is; `tools` are
-    the folders of what is there: the language's processes read each, and start programs in its `bin`; `installed` names
-    it in one line.
-    None of them starts a program.
+    `name` is the folder's name, `suffix` the suffix of files in this language, with its dot. `signature(name,
+    parameters)` returns a signature as a student writes it. `outline` reads a file's text, or a notebook's.
+    `read_kernel` returns what is foreign in a kernel, each once; `check_launch` checks that a launch has its kernel's
+    options, and arguments that fit the signature (the caller has checked their number). Both raise Malformed for what
+    no planner of ours writes. `argument_names` returns the entry's names for the arguments of a launch. `traits`
+    returns a kernel's traits, `blocks` the sizes of the blocks of elements that a launch works on, as far as they show.
+    `launch_options` are the language's words for fields of a `Launch`, `phrases` its words for what the judge finds.
+    `title` is the language's name for people, `jplag` its name in JPlag, which compares every other language as text.
+    `lowers_to` is the front end that simulates the PTX which this one's compiler gives to the assembler (`Binary.ptx`),
+    "" if none does. `edits` are the words for what edits change ("another operator"); without any, the planner lists no
+    edits. `problem` returns what is missing for the language and, after a semicolon, how to get it; "" if nothing is.
+    `tools` returns the folders of the tools that are there: the language's processes may read each, and start programs
+    in its `bin`. `installed` names these tools in one line.
     """
 
     name: str
@@ -104,7 +102,7 @@ class FrontEnd:
 
 @cache
 def front_ends() -> dict[str, FrontEnd]:
-    """Return every front end by its name. Raises ValueError if two read files of one suffix."""
+    """Return every front end by its name. Raises ValueError if two of them read files of the same suffix."""
     found: dict[str, FrontEnd] = {name: import_module(f"{__name__}.{name}").FRONT_END for name in languages.names()}
     readers: dict[str, str] = {}
     for name, front_end in found.items():
@@ -114,7 +112,7 @@ def front_ends() -> dict[str, FrontEnd]:
 
 
 def problem() -> str:
-    """Return why languages that stand elsewhere cannot be used, in one line; "" if they can, or if there are none."""
+    """Return why languages in other folders cannot be used, in one line; "" if they can, or if there are none."""
     if len(languages.homes()) == 1:
         return ""
     if found := languages.problem():
@@ -127,7 +125,7 @@ def problem() -> str:
 
 
 def of(kernel: Kernel) -> FrontEnd:
-    """Return the front end of a kernel. Raises Malformed for a language that there is not."""
+    """Return the front end of a kernel. Raises Malformed for a language without one."""
     found = front_ends().get(kernel.language)
     if found is None:
         raise Malformed(f"a kernel in {kernel.language[:20]!a}, which no front end reads")

@@ -1,4 +1,4 @@
-"""Edits of a student's file before they are put in order, those first that are made most often, in any language."""
+"""Drafts of edits of a student's file, in any language, and their order: the most frequent mistakes come first."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def edits_in_order(
     text: str, drafts: Iterable[Draft], most: int, line_of: Callable[[int], int],
     plain: Callable[[str], str] = lambda changed: changed,
 ) -> Edits:
-    """Return at most `most` edits of a file in order. Kinds take turns: the further down an edit stands among those of
-    its kind and weight, the more it weighs. Each result comes once: `plain` gives the same text for files that are the
-    same program. `line_of` gives the number of a character's line."""
+    """Return at most `most` edits of a file in order. Kinds take turns: each edit weighs more than the one before it of
+    the same kind and weight. Of edits that make the same program only the first is returned: `plain` maps a file to a
+    text that is the same for the same program. `line_of` returns the number of a character's line."""
     before = Counter[tuple[str, float]]()
     weighed = []
     for draft in sorted(islice(drafts, MOST_DRAFTS), key=lambda draft: (draft.weight, draft.start)):
@@ -76,7 +76,8 @@ def _mark(text: str) -> bytes:
 
 
 def _spans(text: str, changes: Sequence[Change]) -> list[Span] | None:
-    """Return the spans in order, without what stays as it is; None where they overlap or change nothing."""
+    """Return the spans in order, without those that change nothing; None if spans overlap, if there are none or more
+    than MOST_SPANS."""
     found: list[Span] = []
     for start, end, new in sorted(changes):
         if found and start < found[-1].end:

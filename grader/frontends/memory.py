@@ -1,4 +1,4 @@
-"""The memory of a plan's buffers where no GPU runs it, and the operations of host code on it."""
+"""The memory of a plan's buffers in a run without a GPU, and the operations of host code on it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Result = Simulated | CannotSimulate | Exhausted
 MOST_BYTES = 2 << 30
 """The most bytes of all temporaries of a plan."""
 MOST_TOLD = FRAME_BYTES // 4
-"""The most characters of an answer that fit into a frame, whatever they are."""
+"""The most characters of an answer that fit into a frame, whatever characters they are."""
 UNWRITTEN = 0xFF
-"""Bytes of a temporary that nothing has written: NaN in every floating-point type."""
+"""The value of each byte that nothing has written in a temporary: NaN in every floating-point type."""
 
 _NUMPY: dict[DType, str] = {
     "float64": "f8", "float32": "f4", "float16": "f2", "bfloat16": "u2", "float8_e4m3fn": "u1", "float8_e5m2": "u1",
@@ -39,7 +39,7 @@ _FLOATS = ("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8
 @dataclass(eq=False, slots=True)
 class BufferMemory:
     """The memory of a buffer. `written` marks each written byte with ones; None if every byte is written. `kept` is the
-    line that allocated it before this call, 0 where none did."""
+    line that allocated it before this call, 0 if it was not allocated before."""
 
     index: int
     raw: Array
@@ -55,8 +55,8 @@ class BufferMemory:
         return self.written[: self.written.size // size * size].view(f"u{size}")
 
     def settle(self) -> int:
-        """Drop `written` once all bytes are written. Returns the number of bytes that it read: few, as long as the last
-        unwritten byte is still unwritten."""
+        """Drop `written` once all bytes are written. Returns the number of bytes that this read: 1, as long as the byte
+        last found unwritten still is."""
         marks, begin = self.written, self.unwritten
         if marks is None or (begin < marks.size and not marks[begin]):
             return 1
@@ -102,8 +102,8 @@ def temporary(number: int, buffer: Buffer, byte: int = UNWRITTEN) -> tuple[int, 
 
 
 def mapped(plan: Plan, call: int, descriptors: Sequence[int]) -> list[list[Array]]:
-    """Return the memories of the given buffers for each call up to `call`, from the descriptors behind the plan's.
-    Raises OSError and ValueError."""
+    """Return the memories of the given buffers for each call up to `call`, from the descriptors after the plan's.
+    Raises OSError or ValueError for descriptors that do not fit."""
     sizes = [each.bytes for each in plan.buffers if each.given]
     memories: list[list[Array]] = []
     for number in range(call + 1):
@@ -114,8 +114,7 @@ def mapped(plan: Plan, call: int, descriptors: Sequence[int]) -> list[list[Array
 
 
 def fitting(result: Result) -> Result:
-    """Return an answer, shortened if need be to fit into a frame: a text may be full of characters that take six bytes
-    each."""
+    """Return an answer, shortened if it does not fit into a frame: a character of a text may take six bytes there."""
     if isinstance(result, Simulated) and len(result.model_dump_json()) > MOST_TOLD:
         return result.model_copy(update={
             "findings": result.findings[:4], "accesses": [], "printed": result.printed[:1000]})
@@ -125,8 +124,9 @@ def fitting(result: Result) -> Result:
 def run_on_host(
     operation: Fill | Data | Copy, buffers: Sequence[BufferMemory], copied: Callable[[int, int], None]
 ) -> int:
-    """Run an operation of the host. Returns the number of elements and marks that it went through. `copied` is told the
-    line of a copy, and how many elements of its source nothing has written. Raises ValueError."""
+    """Run an operation of host code. Returns the number of elements and marks that it went through. Calls `copied` for
+    a copy from a temporary with elements that nothing has written: with the line, and the number of these elements.
+    Raises ValueError for an operation that does not fit its buffers."""
     size = 0
     if isinstance(operation, Fill):
         target, marks = _view(operation.target, buffers)

@@ -1,8 +1,9 @@
-"""A front end's phrases for the judge's findings, in the words of its language: the judge decides what is told, and
+"""A front end's phrases for the judge's findings, in the words of its language: the judge decides which to use, and
 puts names and numbers into these templates.
 
-Places in braces are filled by name. Of a `TypedDict` a front end gives every key, and of a dataclass every field: mypy
-tells what is missing. What holds in every language (how many elements are wrong, and where) is the judge's to say.
+Places in braces are filled by name. A front end gives every key of a `TypedDict` and every field of a dataclass that
+has no default: mypy reports what is missing. The judge itself words what holds in every language: how many elements are
+wrong, and where.
 """
 
 from __future__ import annotations
@@ -15,16 +16,17 @@ from grader.plan import compiled
 from grader.plan.findings import OutOfBounds, Undefined
 
 Failing = Literal["exception", "import_error", "compile_error", "syntax_error", "time_out", "out_of_memory"]
-"""Kinds of failure whose message comes from the language's own tools, or may."""
+"""Kinds of failure whose message may come from the language's own tools."""
 RAISED: frozenset[Failing] = frozenset({"exception", "import_error", "compile_error"})
 
 
 @dataclass(frozen=True)
 class Clue:
-    """A hint for failures of some `kinds` whose message holds the pattern `message`, in whose line `line` matches at
-    the start. Named groups of `message` fill `line`, and those of both the hint: {name} is the first of them that took
-    part, {function} and {signature} are the assignment's, {constants} those of the line that its kernel was compiled
-    with, {all} all of them. An empty hint says that the message itself tells what to do."""
+    """A hint for failures of these `kinds`: the pattern `message` is found in the message, and the pattern `line`
+    matches at the start of the failing line. Named groups of `message` fill places in `line`; named groups of both fill
+    the hint. {name} is the first group that took part, {function} and {signature} are the assignment's, {constants} are
+    the compile-time constants that the line names, {all} those of the kernel that differ from 1. An empty hint means
+    that the message itself says what to do."""
 
     hint: str
     message: str = ""
@@ -35,12 +37,12 @@ class Clue:
 @dataclass(frozen=True)
 class Failures:
     """Hints for submissions that give no answer. `clues` are tried in order before the hint for the kind of failure,
-    `absent` on an exception of a line that was skipped. {file} and {signature} are the assignment's.
+    `absent` on the exception of a skipped line. {file} and {signature} are the assignment's.
 
-    `gave_up` are hints for kernels that the compiler gave up on, where the reason alone tells what to do. `unwrap`
-    takes away what the compiler prints around its objection. `no_module` makes the hint for an import of a
-    module that is not there from its name. `ends` is for a process that a signal without a hint of its own ended,
-    `exits` for one that ended itself."""
+    `gave_up` has hints for kernels that the compiler gave up on, by the reason alone. `unwrap` takes away what the
+    compiler prints around its objection. `no_module` returns the hint for an import of a module that is missing, from
+    its name. `wrong_memory` is for a process that an access to memory ended (SIGSEGV, SIGBUS), `aborts` for SIGABRT,
+    `ends` for a signal without a hint of its own, `exits` for a process that ended itself."""
 
     clues: tuple[Clue, ...]
     absent: tuple[Clue, ...]
@@ -62,8 +64,8 @@ class Failures:
 
 @dataclass(frozen=True)
 class Wording:
-    """A refusal. `asked` goes on after "Line 14 "; `why` it cannot be, and what to do `instead`. {operator} is what was
-    called, as code, {out} the name of the output."""
+    """The words of a refusal. `asked` continues "Line 14 "; `why` says why that cannot be, `instead` what to do.
+    {operator} is what was called, as code, {out} the name of the output."""
 
     asked: str
     instead: str
@@ -101,7 +103,7 @@ class Refusals(TypedDict):
 
 @dataclass(frozen=True)
 class Skip:
-    """The reason why a statement was skipped, and what to do `instead` where a name is missing for it."""
+    """The reason why a statement was skipped, and what to do `instead` if a name is missing because of that."""
 
     why: str
     instead: str = ""
@@ -121,9 +123,10 @@ class Skips(TypedDict):
 
 @dataclass(frozen=True)
 class Chance:
-    """Behaviour that is left to chance: what was seen and what to do; `kind` is that of the failure, None for what GPUs
-    are known to do right and nobody promises: a remark. {line} is " in line 12" or nothing, as is {earlier}; {tensor}
-    and {kernel} are names, {program} and {other} programs, {element} is a number."""
+    """The words for undefined behaviour: `seen` says what was seen, `look` what to do. `kind` is the kind of failure;
+    None makes it a remark, for behaviour that nobody promises though GPUs are known to get it right. {line} and
+    {earlier} are " in line 12" or nothing; {tensor} and {kernel} are names, {program} and {other} programs, {element}
+    is a number."""
 
     kind: Literal["undefined", "exception"] | None
     seen: str
@@ -164,11 +167,11 @@ class Chances(TypedDict):
 @dataclass(frozen=True)
 class Names:
     """The language's words in the judge's sentences. `program_ids` are along x, y and z, `program_id` any of them;
-    `blocks` is how many blocks of {block} elements hold {count}; `launch_opens` is what stands between the grid and the
-    arguments of a launch. `terms` are the language's own for those of the judge, one for one: "program", "lane",
-    "mask", "block" (a part of a tensor that a program works on), "//", and phrases of which the language has another.
-    `mistakes` are such phrases of the hints that assignments give for known mistakes. `own_named` and `own_unnamed` are
-    a tensor that is no parameter: {tensor} is its name in the kernel. `threads`: each lane works out its own
+    `blocks` is the number of blocks of {block} elements that hold {count}; `launch_opens` is what stands between the
+    grid and the arguments of a launch. `terms` maps terms of the judge to the language's: "program", "lane", "mask",
+    "block" (a part of a tensor that a program works on), "//", and phrases that the language words in another way.
+    `mistakes` does the same for the hints that assignments give for known mistakes. `own_named` and `own_unnamed` are
+    words for a tensor that is no parameter: {tensor} is its name in the kernel. `threads`: each lane computes its own
     addresses."""
 
     program_id: str
@@ -189,22 +192,22 @@ class Names:
 class Sights:
     """Phrases for what was seen while kernels ran. {line}, {tensor} and {program} are those of `Chance`.
 
-    `masked_remark` says that lanes which a mask switched off take part in the answer, `padded_remark` that those do
-    which a call with `bounds_checked` in it leaves out. `granule`, `far_outside` and
-    `unmasked` are for accesses outside their tensor. In `unmasked`, {call} is the load or store, {sizes} is what a mask
-    has to compare (`flat_sizes` if there are no rows), and {other} is `unmasked_load` for a load and nothing for a
-    store; a file with `block_pointer` in it has `block_pointer_look` in its place, as one with `block_library` has
-    `block_library_look` in that of `outside_shared`, which `outside_shared_load` follows for a load. Where a grid is
-    too small, a file that fits `tuned` has `tuned_look`, for {count} elements. `recast` is for a pointer that is taken
-    as one to elements of another size. The others are for languages whose threads address memory themselves:
-    `misaligned` is for an access at no multiple of its {bytes}, `outside_shared` for one outside an array of a
-    program's shared memory, `no_shared` where that has no bytes, `unwritten_shared` for a load of elements there that
-    nothing has written, `unwritten_between` where they lie between rows of {0} bytes that begin {1} bytes
-    apart. `left_early` says that threads ended before the barrier{line}, `passed_by` the same beside a race,
-    `not_added_yet` that a kernel loads {tensor} in `line` to which its programs add in line {adds}; `same_thread` is
-    for an index without the thread's number, `several` for threads that move {count} elements at once, and leave out
-    the rest, {rest}; `copied_bytes` for copies of too few bytes, `set_in_part` for memory of which host code sets
-    some bytes alone."""
+    `masked_remark` says that the answer depends on lanes that a mask switched off, `padded_remark` that it depends on
+    lanes that a call with `bounds_checked` in it leaves out. `granule`, `far_outside` and `unmasked` are for accesses
+    outside their tensor. In `unmasked`, {call} is the load or store, {sizes} is what a mask has to compare
+    (`flat_sizes` if there are no rows), {other} is `unmasked_load` for a load and nothing for a store. For a file with
+    `block_pointer` in it, `block_pointer_look` replaces `unmasked`. `tuned_look` is for a grid that is too small for
+    {count} elements in a file that `tuned` matches. `recast` is for a pointer that is cast to elements of another size.
+
+    The others are for languages whose threads address memory themselves: `misaligned` for an access that is not at a
+    multiple of its {bytes}; `outside_shared` for an access outside an array of a program's shared memory, followed by
+    `outside_shared_load` for a load; `block_library_look` in its place for a file with `block_library` in it;
+    `no_shared` for shared memory without a byte; `unwritten_shared` for a load of elements there that nothing has
+    written; `unwritten_between` for such elements between rows of {0} bytes that begin {1} bytes apart. `left_early`
+    says that threads ended before the barrier{line}, `passed_by` the same beside a race, `not_added_yet` that a kernel
+    loads {tensor} in `line`, to which its programs add in line {adds}. `same_thread` is for an index without the
+    thread's number, `several` for threads that move {count} elements at once and leave out the rest, {rest},
+    `copied_bytes` for copies of too few bytes, `set_in_part` for memory of which host code sets only some bytes."""
 
     masked_remark: str
     assertion: str
@@ -247,7 +250,8 @@ class Sights:
 
 @dataclass(frozen=True)
 class AnswerPhrases:
-    """Hints on what to look at where nothing was stored, or an input was changed. {out} is the output's name."""
+    """Hints for an output to which nothing was stored, and for an input that was changed. {out} is the output's name.
+    """
 
     nothing_stored: str
     keep_inputs: str
@@ -282,8 +286,8 @@ class Calls:
 
 @dataclass(frozen=True)
 class Slip:
-    """A part of a file that its author cannot mean: what is `seen` in a line, and where to `look`. `empties` says that
-    elements may be left unwritten by it."""
+    """A part of a file that its author cannot mean: what is `seen` in a line, and where to `look`. `empties`: it may
+    leave elements unwritten."""
 
     line: int
     seen: str
@@ -293,9 +297,10 @@ class Slip:
 
 @dataclass(frozen=True)
 class Phrases:
-    """All words of a language. `slips` finds in a file's text what explains a wrong answer by itself; `closer` gives
-    what is said of a finding where its file's text allows to say more, `outside` what it tells of an access outside
-    its tensor: one of a later round, where a language's simulator tells rounds apart."""
+    """All words of a language. `slips` finds parts of a file's text that explain a wrong answer by themselves. `closer`
+    returns the words for a finding, more specific ones if the file's text allows. `outside` returns what the text shows
+    about an access outside its tensor; unless the language has `threads`, the judge asks only about accesses that reach
+    outside in a later iteration of a loop."""
 
     failures: Failures
     refusals: Refusals

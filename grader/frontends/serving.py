@@ -17,7 +17,7 @@ Request = TypeVar("Request", bound=Message)
 def serve(
     channel: Channel, requests: TypeAdapter[Request], answer: Callable[[Request, list[int]], Message]
 ) -> None:
-    """Answer requests until the judge hangs up; the descriptors of memory files that come with one end with it."""
+    """Answer requests until the judge hangs up. The memory files that come with a request are closed after `answer`."""
     while True:
         try:
             request, descriptors = channel.receive_with_descriptors(requests)

@@ -1,4 +1,4 @@
-"""Tokens of a kernel's text, of which nothing may be left over: it may be hostile."""
+"""Tokens of a kernel's text. The text may be hostile, so nothing may be left over between tokens."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from grader.plan.plan import Malformed
 
-# What is matched is not given back. It has no look ahead, after which Python 3.11 before .5 loses its place in a
-# possessive loop.
+# Possessive quantifiers give no match back, so a text is read in linear time. There is no lookahead: after one, Python
+# 3.11 before 3.11.5 loses its place in a possessive loop.
 BLOCK_COMMENT = r"/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*+/"
 
 TO_THE_END = r"/\*[^*]*+(?:\*++(?:[^/*][^*]*+\*++)*+/?)?"
-"""A comment, or all behind it where it stays open: each that stays open would be looked through anew."""
+"""A comment, or the rest of the text if it stays open: else each open comment would be searched to the end again."""
 
 
 def cut_tokens(text: str, pattern: re.Pattern[str], writer: str) -> Iterator[re.Match[str]]:

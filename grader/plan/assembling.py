@@ -1,4 +1,4 @@
-"""Assembly of plans from recorded operations: which of them a call needs, and buffers numbered anew."""
+"""Assembly of plans from recorded operations: the selection of those that a call needs, and new numbers for buffers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from grader.plan.plan import Argument, Operation, View, named
 
 
 def needed(setup: Sequence[Operation], used: Collection[int]) -> list[Operation]:
-    """Return the operations of loading a file that the `used` buffers come from, whatever calls do in between."""
+    """Return the operations of `setup` (a file's import) that may write the `used` buffers, directly or through other
+    buffers, in their order. Calls that overwrite these buffers later make no difference."""
     wanted, kept = set(used), []
     for operation in reversed(setup):
         names = named(operation)
@@ -19,7 +20,8 @@ def needed(setup: Sequence[Operation], used: Collection[int]) -> list[Operation]
 
 
 def counted(operations: Sequence[Operation]) -> tuple[list[Operation], list[int]]:
-    """Return operations with buffers numbered as they come, whatever they follow, and the numbers that those had."""
+    """Return the operations without `after` and with buffers numbered in the order of their first use, and the old
+    numbers of these buffers in the same order."""
     seen: dict[int, int] = {}
     return [
         renumbered(operation, lambda number: seen.setdefault(number, len(seen)), lambda kernel: kernel).model_copy(
@@ -28,7 +30,7 @@ def counted(operations: Sequence[Operation]) -> tuple[list[Operation], list[int]
 
 
 def renumbered(operation: Operation, buffer: Callable[[int], int], kernel: Callable[[int], int]) -> Operation:
-    """Return the operation with its buffers and its kernel numbered otherwise."""
+    """Return the operation with its buffers renumbered by `buffer`, and its kernel by `kernel`."""
 
     def view(view: View) -> View:
         return view.model_copy(update={"buffer": buffer(view.buffer)})

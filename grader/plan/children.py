@@ -1,4 +1,5 @@
-"""Running programs whose output depends on a stranger's file: it is read in pieces, with a cap and a deadline."""
+"""Runs of programs whose output depends on a stranger's file: the output is read in pieces, with a cap and a deadline.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +16,13 @@ _PIECE = 1 << 16
 
 
 class TooMuchError(Exception):
-    """A program wrote more output than allowed."""
+    """An error: a program wrote more output than is allowed."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A program's status as in subprocess, its standard output, and its standard error."""
+    """A program's exit status as subprocess gives it (negative for a signal), and the bytes of its standard output and
+    standard error."""
 
     status: int
     output: bytes
@@ -31,10 +33,11 @@ def run(
     command: Sequence[str], *, most: int, seconds: float | None = None, env: Mapping[str, str] | None = None,
     cwd: str | None = None, into: IO[bytes] | None = None,
 ) -> Ended:
-    """Run a program without input. Writes its output to the file `into`, if one is given.
+    """Run a program without input. Its standard output goes to the file `into`, if there is one.
 
-    Raises TooMuchError if it writes more than `most` bytes to either stream, TimeoutError if it does not end within
-    `seconds`, and OSError if it cannot be started. Afterwards it has ended, or has been killed.
+    Raises TooMuchError if the program writes more than `most` bytes to its standard output or to its standard error,
+    TimeoutError if it does not end within `seconds`, and OSError if it cannot be started. The program has ended, by
+    itself or killed, when this function returns or raises.
     """
     until = None if seconds is None else time.monotonic() + seconds
     kept: dict[int, list[bytes]] = {}

@@ -56,7 +56,7 @@ class Collected:
         key = ("bounds", finding.access, site.kernel, site.line, finding.tensor)
         known = self._known.get(key)
         if isinstance(known, OutOfBounds):
-            # A loop meets the same programs again.
+            # In a loop the same programs come again: the union counts each once.
             if known.programs < prod(site.grid):
                 self._outside[key] = np.union1d(self._outside[key], hit)
             self._known[key] = known.model_copy(update={
@@ -67,7 +67,7 @@ class Collected:
             self._add(key, lambda: finding)
 
     def copied(self, line: int, elements: int) -> None:
-        """Record a copy by host code of elements of a temporary that nothing has written."""
+        """Record that host code copies `elements` elements of a temporary that nothing has written."""
         self._add(("copied", line), lambda: Unwritten(
             kernel="", line=line, tensor="", lanes=elements, program=(0, 0, 0)))
 

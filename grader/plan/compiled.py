@@ -16,8 +16,8 @@ RESULT_BYTES = 48 << 20
 
 
 class Width(Shaped):
-    """The instructions that a line of the kernel's file has become: `count` loads or stores of global memory, each of
-    which moves `bits` for a thread."""
+    """The loads or stores of global memory that a line of the kernel's file is compiled to: `count` instructions, each
+    of which moves `bits` for a thread."""
 
     line: Line
     access: Literal["load", "store"]
@@ -26,9 +26,8 @@ class Width(Shaped):
 
 
 class Facts(Shaped):
-    """Facts about a kernel that the compiler's output shows. Registers and spilled bytes are for a thread, shared
-    memory is in bytes for a program. `lines` are its loads and stores of global memory; asynchronous copies count as
-    loads."""
+    """Facts about a kernel from the compiler's output: registers and spilled bytes of a thread, bytes of shared memory
+    of a program. `lines` are the kernel's loads and stores of global memory; asynchronous copies count as loads."""
 
     registers: Size
     spills: Size
@@ -39,14 +38,14 @@ class Facts(Shaped):
 
 
 class Plain(Shaped):
-    """The launch's argument of this index, unchanged."""
+    """The launch's argument with this index, unchanged."""
 
     kind: Literal["plain"] = "plain"
     argument: Index
 
 
 class TensorMap(Shaped):
-    """The descriptor of this index as a tensor map (TMA), in the CUDA driver's numbers: `CUtensorMapDataType` and
+    """The descriptor with this index as a tensor map (TMA), in the CUDA driver's numbers: `CUtensorMapDataType` and
     `CUtensorMapSwizzle` in cuda.h. `fp4_padded`: two elements lie in a byte."""
 
     kind: Literal["map"] = "map"
@@ -59,8 +58,8 @@ class TensorMap(Shaped):
 
 
 class DescriptorPart(Shaped):
-    """A part of the descriptor of this index: its address, its size or stride (in elements) along an axis, or whether
-    it pads with NaN. `type` is the number's."""
+    """A part of the descriptor with this index: its address, its size or stride (in elements) along an axis, or a flag
+    that says whether it pads with NaN. `type` is the type of that number."""
 
     kind: Literal["part"] = "part"
     argument: Index
@@ -70,8 +69,8 @@ class DescriptorPart(Shaped):
 
 
 class ScratchAddress(Shaped):
-    """The address of scratch memory for the launch, `bytes` for each program; null if that is 0. A kernel takes at most
-    one."""
+    """The address of scratch memory for the launch, `bytes` for each program; null if `bytes` is 0. A kernel takes at
+    most one such address."""
 
     kind: Literal["scratch"] = "scratch"
     bytes: Size
@@ -88,10 +87,9 @@ Operand = Annotated[Plain | TensorMap | DescriptorPart | ScratchAddress | Zeros,
 
 
 class Metadata(Shaped):
-    """Facts that a launcher needs of a kernel. `name` is its name in the machine code, `shared` its shared memory in
-    bytes for a program, which is a `cluster` of so many thread blocks. `operands` are those of the machine code, in
-    order: everything that a language makes of a launch's arguments, or adds to them, so that a launcher adds nothing.
-    """
+    """Facts about a kernel that a launcher needs. `name` is its name in the machine code, `shared` the bytes of shared
+    memory of a program, `cluster` the number of thread blocks of a program. `operands` are all operands of the machine
+    code, in order, with those that a language adds to a launch's arguments: a launcher adds nothing."""
 
     name: Text
     shared: int
@@ -109,7 +107,8 @@ class Binary(Shaped):
 
 
 class Fits(Shaped):
-    """A kernel whose shared memory the target has: `shared` bytes for a program."""
+    """A kernel that the target can start: a program takes `shared` bytes of shared memory. `shared` is also 0 for a
+    kernel so small that nobody computes it."""
 
     shared: Size
 
@@ -123,10 +122,10 @@ Reason = Literal[
 class Problem(Shaped):
     """A kernel that the compiler gave up on.
 
-    "shared_memory": a program needs more of it than the target has, `shared` bytes; "malformed": a text that no planner
-    of ours writes; "compiler" and "assembler" (ptxas) refuse it; "too_slow": it would have taken too long; "no_turn":
-    all of them together would have; "crash": the compiler's process ended; "too_large": the answer has no room for its
-    machine code.
+    "shared_memory": a program needs `shared` bytes of shared memory, more than the target has; "malformed": no planner
+    of ours writes such a text; "compiler", "assembler": the compiler or the assembler (ptxas) refuses the kernel;
+    "too_slow": the kernel takes too long; "no_turn": all kernels of the request together take too long; "crash": the
+    compiler's process ended; "too_large": the answer has no room for the machine code.
     """
 
     why: Reason = "compiler"
@@ -136,6 +135,6 @@ class Problem(Shaped):
 
 
 class Binaries(Shaped):
-    """An answer for each kernel of the request, in its order."""
+    """The answers for the kernels of a request, in the order of the request."""
 
     kernels: Annotated[list[Binary | Fits | Problem], Field(max_length=MOST_KERNELS)]

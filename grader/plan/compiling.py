@@ -1,4 +1,5 @@
-"""The messages to and from a compiler, whose contents are those of `grader.plan.messages`."""
+"""The messages to and from a compiler. `grader.plan.messages` has the contents of requests, `grader.plan.compiled` the
+compiler's answers."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ from grader.plan.wire import Message
 
 
 class Compile(Message):
-    """A request to compile kernels for a target: descriptor 0 holds `Kernels`, `bytes` long, descriptor 1 takes
+    """A request to compile kernels for a target. Descriptor 0 holds `Kernels`, `bytes` long; descriptor 1 takes
     `Binaries`.
 
     Each kernel has `seconds` of processor time, and its assembler as many. The whole request has `in_all` seconds of
-    the clock: kernels whose turn has not come by then count as too slow. `ptx`: return the text as well.
+    the clock; a kernel that is not compiled by then is a `Problem` ("no_turn"). `ptx`: return the kernels' PTX, too.
     """
 
     op: Literal["compile"] = "compile"
@@ -28,7 +29,7 @@ class Compile(Message):
 
 class Canonicalise(Message):
     """A request to parse texts with the language's compiler and print them again. Descriptor 0 holds `Texts`, `bytes`
-    long, descriptor 1 takes as many, "" for a text that the compiler does not accept."""
+    long; descriptor 1 takes as many `Texts`, "" for a text that the compiler does not accept."""
 
     op: Literal["canonicalise"] = "canonicalise"
     bytes: Size

@@ -13,7 +13,7 @@ from grader.plan.plan import Name, Shaped, Size
 class Device(Shaped):
     """Properties of a CUDA device, under the names of `torch.cuda.get_device_properties`. Sizes in bytes.
 
-    Source: "Compute Capabilities" in the CUDA C++ Programming Guide, and what H100 and H200 report of themselves.
+    Source: "Compute Capabilities" in the CUDA C++ Programming Guide, and the properties that H100 and H200 report.
     """
 
     name: Name
@@ -34,7 +34,7 @@ class Device(Shaped):
 
     @property
     def target(self) -> str:
-        """Return the compilers' name for it: `sm_90`."""
+        """Return the compilers' name for the device: `sm_90`."""
         return f"sm_{self.major}{self.minor}"
 
     @property
@@ -45,8 +45,8 @@ class Device(Shaped):
 
 
 def with_features(target: str) -> str:
-    """Return a target with the instructions that no later GPU has, such as wgmma: of sm_90 sm_90a. None has them before
-    it.
+    """Return a target with the instructions that no later GPU has, such as wgmma: `sm_90a` for `sm_90`. A target before
+    `sm_90` has no such instructions and stays as it is.
 
     Source: "Architecture-specific Compiler Targets" in the CUDA C++ Programming Guide.
     """
@@ -55,8 +55,8 @@ def with_features(target: str) -> str:
 
 @dataclass(frozen=True)
 class TensorCores:
-    """Tensor cores. `name` is that of their instructions, which begin with `instruction` in PTX. `takes` says which
-    products of tiles the compiler gives them."""
+    """A kind of tensor cores. `name` is the name of its instructions, which begin with `instruction` in PTX. `takes`
+    says in words which products of tiles the compiler computes on these tensor cores."""
 
     name: str
     instruction: str
@@ -66,7 +66,7 @@ class TensorCores:
 MMA = TensorCores("mma", "mma.sync")
 WGMMA = TensorCores("wgmma", "wgmma.mma_async", takes="tiles of 64 rows or more, and four warps or more")
 TENSOR_CORES = (WGMMA, MMA)
-"""The fastest first. Generations may share one, and a newer generation may have a slower one."""
+"""The fastest kind first. Generations may share a kind, and a newer generation may have a slower kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +78,9 @@ class Generation:
     `clusters`: whether launches may have clusters of programs, and may begin before the launch in front of them ends.
 
     From "Technical Specifications per Compute Capability" in the guide: a multiprocessor holds at most
-    `max_blocks_per_multiprocessor` programs, `reserved_shared_memory_per_block` bytes of its shared memory are the
-    system's for each, and registers are given to a warp in units of `register_allocation_unit` a thread, each
-    warp's from one of `register_files`. `device` stands in where no GPU is at hand.
+    `max_blocks_per_multiprocessor` programs; for each of them the system takes `reserved_shared_memory_per_block` bytes
+    of shared memory; a warp gets registers in units of `register_allocation_unit` for a thread, all from one of
+    `register_files`. `device` is a GPU of this generation, which stands in where no GPU is at hand.
     """
 
     granule: int
@@ -98,7 +98,7 @@ class Generation:
 
     @property
     def descriptors(self) -> bool:
-        """Return whether descriptors are the GPU's own, and not plain loads and stores."""
+        """Return whether the GPU itself has descriptors; else they are compiled to plain loads and stores."""
         return self.granule > 0
 
 
@@ -129,8 +129,8 @@ def tensor_cores(ptx: str) -> str:
 
 
 def better_cores(target: str, used: str) -> TensorCores | None:
-    """Return the tensor cores of a target, if they are faster than those that are `used`; None for a kernel that uses
-    none."""
+    """Return the target's tensor cores if they are faster than those that a kernel has `used`; else None, also for a
+    kernel that uses none."""
     if target not in BY_TARGET:
         return None
     own = BY_TARGET[target].tensor_cores
@@ -139,11 +139,12 @@ def better_cores(target: str, used: str) -> TensorCores | None:
 
 
 def occupancy(device: Device, threads: int, registers: int, shared: int) -> tuple[int, str]:
-    """Return the number of programs that a multiprocessor holds at a time, 0 if not even one fits, and what bounds it.
+    """Return the number of programs that a multiprocessor holds at a time, 0 if not even one fits, and the names of the
+    resources that bound it.
 
     A program has `threads`, `registers` for each thread, spilled ones not counted, and `shared` bytes of shared memory.
-    Source: NVIDIA's cuda_occupancy.h. Registers are those of a multiprocessor's parts, each with warps of its own; a
-    launch is checked as if a block's warps were spread over all of them.
+    Source: NVIDIA's cuda_occupancy.h. Registers belong to the parts of a multiprocessor, and each part has warps of its
+    own; a launch is checked as if a block's warps were spread over all parts.
     """
     row = device.generation
     unit, parts = row.register_allocation_unit, row.register_files
@@ -161,4 +162,5 @@ def occupancy(device: Device, threads: int, registers: int, shared: int) -> tupl
 
 
 MAX_GRID = (2**31 - 1, 65_535, 65_535)
-"""Programs of a grid along x, y and z: "Maximum x-, y-, z-dimension of a grid of thread blocks" in the guide."""
+"""The most programs of a grid along x, y and z: "Maximum x-, y-, z-dimension of a grid of thread blocks" in the guide.
+"""

@@ -1,4 +1,4 @@
-"""Edits of a student's file: small changes that a front end takes for likely mends, for the judge to try."""
+"""Edits of a student's file: small changes that may mend it. A front end lists them, and the judge tries them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ EditKind = Literal[
 ]  # fmt: skip
 """The part that an edit changes:
 
-`comparison`, `operator`: another one; `operands`: the two of an operator exchanged; `brackets`: what they enclose;
-`constant`: a number; `name`: another variable; `exchanged`: two names exchanged throughout an expression, a statement
-or a function; `order`: arguments of a call, or sizes that are unpacked; `moved`: a statement, into a loop or out of it;
-`mask`: what switches lanes off; `other`: what those hold; `index`: how an index is spread over rows and columns, or
-which stage of an array it is; `axis`: of a reduction or a program's number; `missing`: a factor, term or step that is
-added; `extra`: one that is taken away; `rounding`: a division rounded up instead of down, or not rounded; `start`: what
-an accumulator or a loop starts from; `bound`: what a loop ends at, or its step; `type`: of a number or a tensor;
-`function`: another function; `grid`, `block`: of a launch; `barrier`: where threads wait for each other; `place`: the
-memory in which a tensor lies; `member`: of a vector; `factor`: something that is multiplied or divided by; `end`: of a
-share or group, which is cut to what is left.
+`comparison`, `operator`: another comparison or operator; `operands`: the two operands of an operator exchanged;
+`brackets`: the part that they enclose; `constant`: a number; `name`: another variable; `exchanged`: two names exchanged
+throughout an expression, a statement or a function; `order`: two arguments, statements or unpacked sizes exchanged;
+`moved`: a statement moved into a loop or out of it; `mask`: the condition that switches lanes off; `other`: the value
+that those lanes hold; `index`: the spread of an index over rows and columns, or the stage of an array; `axis`: of a
+reduction or a program's number; `missing`: a factor, term or step added; `extra`: a factor, term or step taken away;
+`rounding`: a division rounded up instead of down, or not rounded; `start`: the value that an accumulator or a loop
+starts from; `bound`: the end of a loop, or its step; `type`: of a number or a tensor; `function`: another function;
+`grid`, `block`: of a launch; `barrier`: a place where threads wait for each other; `place`: the memory in which a
+tensor lies; `member`: of a vector; `factor`: a factor or divisor; `end`: of a share or group, cut to what is left.
 """
 
 
@@ -42,8 +42,8 @@ class Span(Shaped):
 
 class Edit(Shaped):
     """One change: its `spans` in order, which do not overlap. `line` is the first line that it changes; `weight` grows
-    from likely to unlikely. `workaround`: it may only keep the faulty code from running, so that of a proof the place
-    alone is told."""
+    from likely to unlikely. `workaround`: the change may only keep the faulty code from running, so a message about its
+    proof names the place alone."""
 
     kind: EditKind
     line: Line
@@ -53,7 +53,7 @@ class Edit(Shaped):
 
 
 class Edits(Shaped):
-    """The edits of a file, those to try first in front."""
+    """The edits of a file, in the order in which to try them."""
 
     edits: Annotated[list[Edit], Field(max_length=MOST_EDITS)]
 

@@ -1,6 +1,6 @@
 """Findings about a run of a plan: facts as values, which only `grader.judge.explain` renders to words.
 
-They come from a confined process that reads hostile text, so each is capped.
+A confined process that reads hostile text sends findings, so the size of each is capped.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class OutOfBounds(Shaped):
     """An access outside its tensor.
 
     `tensor` is the kernel's name for the pointer (`x_ptr`), `given` the parameter behind it, or "" for a temporary.
-    `elements` is the size of the buffer; `lowest` and `highest` are the element offsets that lie furthest outside. In
-    `program`, `lanes` of `active` lanes lay outside. `masked`: the access had a mask. `kept` is the line that
-    allocated a temporary before this call, else 0. The access "granule" is a descriptor's store that writes its last
-    bytes as a whole and so reaches past the tensor's end. In the space "shared", `tensor` is an array that each
-    program has for itself.
+    `elements` is the size of the buffer; `lowest` and `highest` are the lowest and highest element offset outside. In
+    `program`, `lanes` of `active` lanes lie outside; `programs` is the number of programs that reach outside. `masked`:
+    the access has a mask. `kept` is the line that allocated a temporary before this call, else 0. The access "granule"
+    is a descriptor's store that writes its last bytes as a whole and so reaches past the tensor's end. In the space
+    "shared", `tensor` is an array that each program has for itself.
     """
 
     kind: Literal["out_of_bounds"] = "out_of_bounds"
@@ -78,10 +78,10 @@ class Recast(Shaped):
 
 
 class Unwritten(Shaped):
-    """A load of elements that nothing had written, or an atomic on them: of `out` (poison), or of an uninitialised
-    temporary. If `kernel` is "", host code copied them. `space` as in `OutOfBounds`; of an array that each program has
-    for itself, `stored` are the bytes of the rows that were written, and how far apart they begin, where all have gaps
-    of one length between them."""
+    """A load of elements that nothing has written, or an atomic on them: of `out` (poison), or of an uninitialised
+    temporary. If `kernel` is "", host code copied the elements. `space` as in `OutOfBounds`. `stored` is for an array
+    in the space "shared" whose written rows have gaps of one length between them: the bytes of a row, and the distance
+    in bytes between the starts of two neighbours."""
 
     kind: Literal["unwritten"] = "unwritten"
     kernel: Name
@@ -107,7 +107,7 @@ class MaskedUsed(Shaped):
 class Race(Shaped):
     """Two programs of one launch that touch the same element without atomics, where at least one of them writes.
 
-    `certain`: both store, and store different values, so the machine decides which one stays.
+    `certain`: both store, and store different values, so the machine decides which value stays.
     """
 
     kind: Literal["race"] = "race"
@@ -121,7 +121,7 @@ class Race(Shaped):
 
 
 class Overflow(Shaped):
-    """An integer of the kernel that left the range of its type, as the debug checks of its language define it."""
+    """An integer of the kernel that leaves the range of its type, as the debug checks of its language define it."""
 
     kind: Literal["overflow"] = "overflow"
     kernel: Name
@@ -132,7 +132,7 @@ class Overflow(Shaped):
 
 
 class Assertion(Shaped):
-    """An assertion in the kernel that does not hold. `header` is the file that makes it, if not the student's."""
+    """An assertion in the kernel that does not hold. `header` is the file that asserts, if it is not the student's."""
 
     kind: Literal["assertion"] = "assertion"
     kernel: Name
@@ -163,34 +163,35 @@ Undefinable = Literal[
 class Undefined(Shaped):
     """Behaviour that neither the language nor a GPU defines, but the simulator does.
 
-    In these the simulator takes one of several orders or values that are allowed. They are `certain` only if the answer
-    was seen to depend on the choice:
+    For these kinds the simulator takes one of several orders or values that are allowed. The finding is `certain` only
+    if the answer was seen to depend on the choice:
     `lanes`: lanes of one store have different values for one element;
     `reorder`: a reshape or concatenation may put its elements in any order;
     `hint`: a promise to the compiler about addresses or values is not kept;
-    `pipeline`: a load may be made before a store of an earlier round of its loop, or uses what is still under way;
+    `pipeline`: a load may be made before a store of an earlier iteration of its loop, or uses data still under way;
     `index`: a gather reaches outside its source;
     `reduction`: a reduction's function may depend on the order;
-    `programs`: a program uses what another one stores in the same launch;
+    `programs`: a program uses what another program stores in the same launch;
     `ticket`: programs choose their work by the result of an atomic;
-    `unset`, `places`, `approximate`: an instruction reads a register that nothing has set, or where a program runs, or
-    its result is an approximation: what it gives differs from device to device (`grader.plan.messages.Elsewhere`);
-    `unordered`: a program loads what another one stores, in a launch with atomics of which none orders the two;
-    `streams`, `pinned`: an operation of a call does not follow that of line `earlier`, though one of them writes what
-    the other uses, and is in another stream or host code's own.
+    `unset`, `places`, `approximate`: an instruction reads a register that nothing has set, reads the place where a
+    program runs, or gives an approximation. Its result differs from device to device (`messages.Elsewhere`);
+    `unordered`: a program loads what another program stores, in a launch with atomics of which none orders the two;
+    `streams`, `pinned`: an operation of a call does not wait for that of line `earlier`, though one of the two writes
+    what the other uses: they are in different streams (`streams`), or one is host code's own (`pinned`).
 
-    These are undefined wherever they occur:
+    These kinds are undefined wherever they occur:
     `descriptor`: no device takes this descriptor;
-    `unwaited`, `visible`: a programmatic launch reads what the launch before it wrote, without waiting for it; that
-    launch let it start ahead of its own end (`unwaited`) or did not (`visible`);
-    `barrier`, `warp`: a lane reads what another one stored without a barrier, in a program of several warps or of one;
+    `unwaited`, `visible`: a programmatic launch reads what the launch before it writes, without waiting for it; the
+    earlier launch lets it start ahead of its own end (`unwaited`) or does not (`visible`);
+    `barrier`, `warp`: a lane reads what another lane stored, without a barrier between, in a program of several warps
+    (`barrier`) or of one (`warp`);
     `relaxed`: the kernel relies on atomics that order nothing;
     `tuner`: an autotuner tries configurations on the same buffers, and the kernel adds to them;
     `spin`: a loop waits by plain loads, and a compiler may remove it;
     `assume`: an assumption stated to the compiler does not hold;
     `fresh`: the answer depends on elements that nothing has written;
     `shared`: threads of a program touch one element of its shared memory without a barrier between;
-    `divergent`: a barrier that some of a program's threads never reach, while others wait at it.
+    `divergent`: some of a program's threads never reach a barrier at which others wait.
 
     `tensor`, `element` and `programs` name the place, as far as there is one.
     """
@@ -213,13 +214,13 @@ class Access(Shaped):
 
     `first` is the offset of lane 0 of program 0. `lanes` is the distance of neighbouring lanes along each dimension of
     the `tile`, None if it varies. `programs` is the distance of program 0 and the next program along each axis of the
-    grid, None if there is only one or the next was not seen; `even`: all programs seen lie at these distances. `step`
-    is the distance that program 0 has moved when it makes the access again, None if it does not. It makes the access
-    `times` times. `live` and `last` count the lanes along each dimension up to the last one that the mask leaves on,
-    the first and the last time. `cut`: the mask of a store or atomic may switch off lanes that lie inside the tensor,
-    in programs that make it; `skipped`: some programs do not make it so many times. `width` is the bytes that a lane
-    takes as an element, 0 if that is not known. A compiler, or a view of another dtype, may make it less than an
-    element of the tensor.
+    grid, None if there is only one or the next was not seen; `even`: all programs seen lie at these distances. Program
+    0 makes the access `times` times, each time `step` further than before; `step` is None if it makes the access once,
+    or if the distance varies. `live` (the first time) and `last` (the last time) count the lanes along each dimension
+    up to the last lane that the mask leaves on. `cut`: the mask of a store or atomic may switch off lanes that lie
+    inside the tensor, in programs that make the access; `skipped`: some programs make it fewer times. `width` is the
+    bytes that a lane takes as an element, 0 if that is not known. A compiler, or a view of another dtype, may make it
+    less than an element of the tensor.
     """
 
     access: Literal["load", "store", "atomic"]
@@ -243,8 +244,8 @@ class Access(Shaped):
 
     @property
     def end(self) -> int | None:
-        """Return the offset behind the last one that the programs of the launch reach, whatever the mask says; None
-        where that does not follow from what was seen."""
+        """Return the offset after the highest one that the programs of the launch reach, without regard to the mask;
+        None if the accesses that were seen do not determine it."""
         counts, apart = (*self.tile, *self.grid, self.times), (*self.lanes, *self.programs, self.step)
         ways = [(count - 1, each) for count, each in zip(counts, apart, strict=True) if count > 1]
         if not self.even or any(each is None for _, each in ways):

@@ -1,4 +1,4 @@
-"""The channel between judge, zygote and worker: frames of one line of JSON, and file descriptors beside them.
+"""The channel between judge, fork server and worker: frames of one line of JSON, and file descriptors beside them.
 
 Every frame has a sequence number. Frames from a worker are hostile: they are capped, parsed into exactly the expected
 shapes, and their texts are quoted, never believed. Nothing is pickled.
@@ -33,7 +33,7 @@ class ChannelClosed(ChannelError):
 
 
 class ChannelTimeout(ChannelError):
-    """A wait in which no frame came before the deadline."""
+    """An error: no frame came before the deadline, or the other side did not read one."""
 
 
 def socket_pair() -> tuple[socket.socket, socket.socket]:
@@ -74,14 +74,15 @@ class Channel:
     def receive(
         self, shape: TypeAdapter[M], *, seq: int | None, deadline: float, descriptors: list[int] | None = None
     ) -> M:
-        """Return the next frame, of one of `shape`'s types and with number `seq`, before `deadline` (time.monotonic).
+        """Return the next frame, of one of `shape`'s types and with number `seq` (None: any), before `deadline`
+        (time.monotonic).
 
-        Adds descriptors that come with it to `descriptors`; without such a list the kernel closes them. Raises
+        Adds the frame's descriptors to the list `descriptors`; without a list the kernel closes them. Raises
         ChannelError.
         """
         if self.sock.fileno() < 0:
             raise ChannelClosed("this side is closed")
-        # Not select, which takes no descriptor beyond 1023.
+        # select takes no descriptor above 1023.
         poll = select.poll()
         poll.register(self.sock, select.POLLIN)
         if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):

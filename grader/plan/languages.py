@@ -1,4 +1,4 @@
-"""The places of front ends: each is a folder in `grader/frontends`, or in a folder that the environment names."""
+"""The places of front ends. Each is a folder in `grader/frontends`, or in a folder that the environment names."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def problem() -> str:
 
 
 def parts(*which: Part) -> list[str]:
-    """Return these parts of all front ends, as `<front end>/<part>`, in order. Imports none."""
+    """Return these parts of all front ends, as `<front end>/<part>`, in order. Imports no front end."""
     return [f"{name}/{part}" for name, part in sorted(
         {(path.parent.parent.name, path.parent.name) for home in homes() for path in Path(home).glob("*/*/main.py")})
         if part in which]
 
 
 def names() -> list[str]:
-    """Return the names of all front ends, in order. Imports none."""
+    """Return the names of all front ends, in order. Imports no front end."""
     return sorted({path.parent.name for home in homes() for path in Path(home).glob("*/__init__.py")})

@@ -1,4 +1,4 @@
-"""The limits of a simulator's run, and of what it knows."""
+"""The limits of a simulator's run, and the errors that end it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from grader.plan.messages import Reached
 
 
 class Unsupported(Exception):
-    """Something that a simulator does not know, though a GPU may run it."""
+    """An error: a simulator does not know something that a GPU may run."""
 
 
 class Limit(Exception):
-    """A limit that was reached. `what`, `resident` and `rounds` are those of `messages.Exhausted`."""
+    """An error: a limit is reached. `what`, `resident` and `rounds` are those of `messages.Exhausted`."""
 
     def __init__(self, what: Reached) -> None:
         super().__init__(what)
@@ -22,7 +22,7 @@ class Limit(Exception):
 
 
 class LaunchStopped(Exception):
-    """A launch that could not be run to its end, and the line where it stopped."""
+    """An error: a launch stopped before its end, in this line, for this cause."""
 
     def __init__(self, kernel: str, line: int, cause: Exception) -> None:
         super().__init__(str(cause))
@@ -30,7 +30,8 @@ class LaunchStopped(Exception):
 
 
 class Budget:
-    """The element operations that are left for all launches of a plan, and the time of `monotonic` when they end."""
+    """The element operations that are left for all launches of a plan, and the time (`monotonic`) at which the run has
+    to end."""
 
     def __init__(self, operations: int, seconds: float = inf) -> None:
         self.operations = self.left = operations
@@ -41,7 +42,7 @@ class Budget:
         return min(self.operations, self.operations - self.left)
 
     def charge(self, operations: int) -> None:
-        """Take operations from the budget. Raises Limit where none are left, or the time is over."""
+        """Take operations from the budget. Raises Limit if none are left, or if the time is over."""
         self.left -= operations
         if self.left < 0:
             raise Limit("operations")

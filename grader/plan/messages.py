@@ -45,7 +45,7 @@ BUILT_BYTES = 48 << 20
 
 class GivenTensor(Shaped):
     """A parameter that is a tensor, with its own storage. `output`: the function has to write it; `filled`: it has
-    contents before, which all but plain outputs have. `strides` are those of one that is not contiguous, in elements.
+    contents before the call, as all but plain outputs have. `strides` are in elements, empty for a contiguous tensor.
     """
 
     kind: Literal["tensor"] = "tensor"
@@ -59,7 +59,7 @@ class GivenTensor(Shaped):
 
     @property
     def elements(self) -> int:
-        """Return the number of elements of its memory, with those between its own."""
+        """Return the number of elements of the tensor's memory; gaps between its own elements count, too."""
         return spanned(self.shape, self.strides)
 
     @property
@@ -92,8 +92,8 @@ class Resources(Shaped):
 class Answers(Shaped):
     """Answers to what host code asks its machine, as far as the judge knows them.
 
-    `winners`: the fastest configuration of each autotuner, in the order of their calls. Where it is -1 or missing, the
-    planner takes configuration `candidate` modulo their number. `resources` is keyed by `kernel_key`.
+    `winners`: the fastest configuration of each autotuner, in the order of their calls. If it is -1 or missing, the
+    planner takes `candidate` modulo the number of configurations. `resources` is keyed by `kernel_key`.
     """
 
     candidate: Size = 0
@@ -102,14 +102,14 @@ class Answers(Shaped):
 
 
 class MakeShared(Message):
-    """A request to make what is part of every file that is built. Descriptor 0 takes it."""
+    """A request to make the part that all built files share. Descriptor 0 takes that part."""
 
     op: Literal["shared"] = "shared"
 
 
 class Build(Message):
-    """A request to build the submission's file, where its language needs that. Descriptor 0 holds its source,
-    descriptor 1 what `MakeShared` has made, descriptor 2 takes what a planner needs of it. It is built for `device`."""
+    """A request to build the submission's file for `device`, in a language that needs a build. Descriptor 0 holds the
+    source, descriptor 1 the result of `MakeShared`; descriptor 2 takes the result of the build, for a planner."""
 
     op: Literal["build"] = "build"
     file: Name
@@ -119,15 +119,15 @@ class Build(Message):
 
 
 class Built(Message):
-    """The result of a build: the memory file holds it, `bytes` long."""
+    """The answer to `MakeShared` or `Build`: the memory file holds the result, `bytes` long."""
 
     op: Literal["built"] = "built"
     bytes: Size
 
 
 class Load(Message):
-    """A request to run the submission's file and find its function. Descriptor 0 holds its source; where its language
-    has a builder, descriptor 1 holds what that made of it."""
+    """A request to run the submission's file and find its function. Descriptor 0 holds the source; in a language with
+    a builder, descriptor 1 holds the builder's result."""
 
     op: Literal["load"] = "load"
     file: Name
@@ -172,8 +172,8 @@ class Loaded(Message):
 
 
 class Planned(Message):
-    """A plan, `bytes` long, in the memory file. `earlier`: it uses memory that calls of an earlier case made, so a
-    planner that has seen no other case has to plan it anew. `skipped` are the statements left out during these calls.
+    """A plan, `bytes` long, in the memory file. `earlier`: the plan uses memory that calls of an earlier case made, so
+    a planner that has seen no other case has to make it anew. `skipped` are the statements left out in these calls.
     """
 
     op: Literal["planned"] = "planned"
@@ -191,9 +191,9 @@ Refusal = Literal[
 
 
 class Refused(Message):
-    """Host code of the graded function that needs or makes numbers. `operator` is PyTorch's name: `aten::mul`, `item`.
+    """A refusal: host code of the graded function needs or makes numbers. `operator` is PyTorch's name: `aten::mul`.
 
-    The memory file holds `Kernels`, `asked` bytes long: the code had asked for their resources and got a guess.
+    The memory file holds `Kernels`, `asked` bytes long: host code asked for the resources of these and got a guess.
     """
 
     op: Literal["refused"] = "refused"
@@ -221,10 +221,10 @@ TooMuch = Literal["kernel_too_long", "too_many_kernels", "too_large"]
 class Failed(Message):
     """A failure of the submission's own code, with the place in the student's file.
 
-    `compile_error` is what the language's own compiler refuses; `unsupported` is something that a GPU would run and the
-    grader cannot follow, with what to write instead; `kernel_too_long`, `too_many_kernels` and `too_large` are beyond
-    the caps of a plan. `constants` are those that a kernel which does not compile was made for, as code by their names.
-    `asked` as in `Refused`.
+    `compile_error`: the language's own compiler refuses a kernel; `unsupported`: a GPU would run something that the
+    grader cannot follow, and `message` says what to write instead; `kernel_too_long`, `too_many_kernels`, `too_large`:
+    a cap of a plan is exceeded. `constants` are the compile-time constants of a kernel that does not compile: values as
+    code, by name. `asked` as in `Refused`.
     """
 
     op: Literal["failed"] = "failed"
@@ -240,8 +240,8 @@ class Failed(Message):
 
 
 class ListEdits(Message):
-    """A request to list the edits of a file whose `function` is graded: descriptor 0 holds the file, descriptor 1 takes
-    `Edits`. `lines` are those that evidence names."""
+    """A request to list the edits of a file whose `function` is graded. Descriptor 0 holds the file, descriptor 1 takes
+    `Edits`. `lines` are the lines that evidence names."""
 
     op: Literal["list_edits"] = "list_edits"
     function: Name
@@ -255,8 +255,8 @@ class Listed(Message):
 
 
 class PlanEdited(Message):
-    """A request to load several files, and plan `call` of each one's function. Descriptor 0 holds `Texts`, `bytes`
-    long, descriptor 1 takes a plan for each, at multiples of EDITED_PLAN_BYTES. Each file has so many `seconds` of
+    """A request to load several edited files, and plan `call` of the function of each. Descriptor 0 holds `Texts`,
+    `bytes` long; descriptor 1 takes a plan for each file, at multiples of EDITED_PLAN_BYTES. Each file has `seconds` of
     processor time."""
 
     op: Literal["plan_edited"] = "plan_edited"
@@ -267,7 +267,7 @@ class PlanEdited(Message):
 
 
 class PlannedEdited(Message):
-    """The length of each plan in bytes; 0 where there is none."""
+    """The answer to `PlanEdited`: the length of each plan in bytes, 0 for a file without a plan."""
 
     op: Literal["planned_edited"] = "planned_edited"
     plans: Annotated[list[Size], Field(max_length=MOST_EDITED)]
@@ -282,23 +282,23 @@ and which multiprocessor runs a program; the errors of approximate instructions,
 
 
 class Simulate(Message):
-    """A request to run a plan on memory. Descriptor 0 holds the plan, `bytes` long, the others given buffers, by index.
+    """A request to run a plan. Descriptor 0 holds the plan, `bytes` long, the others hold given buffers, by index.
 
     `call` is 0 for the first call, 1 for the steady one, which runs after setup and a first call. That first call has
     its own given buffers with other contents; their descriptors come before those of the steady call. `outputs` names
     the parameters that hold nothing yet. At most `operations` element operations are made, in at most `seconds` (0: any
-    number). `device` is simulated.
+    number). `device` is the device to simulate.
 
     `masked`: lanes that a mask without `other` switched off hold NaN instead of zeros, in loads of these lines, or in
     all loads if the list is empty.
-    `order`: takes another order where none is defined: in these lines, 0 for the programs of a launch, or everywhere if
-    the list is empty.
+    `order`: the run takes another order where none is defined: in these lines (0: for the programs of a launch), or
+    everywhere if the list is empty.
     `early`: loads of these lines come before the stores of other programs where no atomics order the two; with 0 among
     them, atomics whose result is not used are made in the reverse order of programs.
     `twice`: launches of these kernels are made twice.
-    `elsewhere`: on a device that differs in these ways; of its approximate instructions only those of the lines
-    `erring` err, if there are any.
-    `registers`: those that a thread of these kernels takes, as far as it is known.
+    `elsewhere`: the device differs in these ways. Its approximate instructions err in the lines `erring` alone, or in
+    all lines if the list is empty.
+    `registers`: the number that a thread of each of these kernels takes, if known.
     """
 
     op: Literal["simulate"] = "simulate"
@@ -319,8 +319,8 @@ class Simulate(Message):
 
 
 class Simulated(Message):
-    """The result of a run. `findings` holds the first finding of each place, `accesses` the loads and stores in the
-    order they are made, `printed` the output of kernels. The rest is what a `Watch` asks for."""
+    """The result of a run. `findings` holds the first finding of each kind and place, `accesses` the loads and stores
+    in the order in which they are made, `printed` what kernels print. The last three fields answer a `Watch`."""
 
     op: Literal["simulated"] = "simulated"
     findings: Annotated[list[Finding], Field(max_length=16)]
@@ -336,7 +336,7 @@ INLINE_ASSEMBLY = "inline assembly"
 
 
 class CannotSimulate(Message):
-    """A run that the simulator cannot make, but a GPU may: never a mistake of the student's."""
+    """A run that the simulator cannot make, though a GPU may. It is never a mistake of the student's."""
 
     op: Literal["cannot"] = "cannot"
     operation: Name
@@ -349,9 +349,9 @@ Reached = Literal["operations", "time", "memory", "stalled", "endless"]
 
 class Exhausted(Message):
     """A limit that was reached: "operations" or "time" (an endless loop, or far too many programs), "memory",
-    "stalled", where programs wait for each other without end, or "endless", a loop whose condition nothing changes.
-    `resident` is the number of programs that the device holds, if the launch has more; `rounds` are those that the loop
-    in `line` had made, 0 where there is none."""
+    "stalled" (programs wait for each other without end), or "endless" (a loop whose condition nothing changes).
+    `resident` is the number of programs that the device holds, if the launch has more; `rounds` is the number of
+    iterations that the loop in `line` has made, 0 without a loop."""
 
     op: Literal["exhausted"] = "exhausted"
     what: Reached
@@ -365,7 +365,7 @@ class Exhausted(Message):
 
 
 class Kernels(Shaped):
-    """The kernels to compile. For those of `fitting` it is enough to tell whether the target can start them; their
+    """The kernels to compile. For kernels of `fitting` it is enough to say whether the target can start them; their
     answers follow those for `kernels`."""
 
     kernels: Annotated[list[Kernel], Field(max_length=MOST_KERNELS)]
@@ -393,6 +393,6 @@ SIMULATOR_REPLY: TypeAdapter[Simulated | CannotSimulate | Exhausted] = TypeAdapt
 
 
 def kernel_key(kernel: Kernel) -> str:
-    """Return a hash of a kernel as compiled, over its language, text, symbol, signature and options."""
+    """Return a hash of what decides a kernel's machine code: its language, text, symbol, signature and options."""
     text = kernel.model_dump_json(include={"language", "text", "symbol", "signature", "options"})
     return hashlib.sha256(text.encode()).hexdigest()

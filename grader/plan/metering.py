@@ -1,5 +1,5 @@
-"""The meter of a run's loads and stores: it counts those of programs, and remembers which program stored last, as a
-`Watch` asks."""
+"""Meter of a run's loads and stores: it counts the bytes of programs, and remembers which program stored an element
+last, as a `Watch` asks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.plan.collected import Array, Site
 from grader.plan.plan import Launch
 from grader.plan.traffic import MOST_TOUCHED, SECTOR, AccessTraffic, Kind, LaunchTraffic, Stored, Touched, Watch
 
-# Lanes of the programs that are counted: more tell nothing new, and take long to sort.
+# The most lanes of all programs that are counted: more would show nothing new, and take long to sort.
 LANES = 1 << 15
 MOST_LAUNCHES, MOST_ACCESSES, MOST_RUNS, MOST_LINES = 8, 32, 256, 16
 NAME = 80
@@ -33,7 +33,7 @@ class _Sums:
 
 @dataclass
 class _Counted:
-    """A launch that is counted. `asked` are the programs whose bytes are wanted."""
+    """A launch that is counted. `asked` are the programs whose touched bytes are wanted."""
 
     launch: Launch
     programs: int
@@ -44,7 +44,7 @@ class _Counted:
 
 
 class Meter:
-    """A collector of what a `Watch` asks for. `output` is the output's name. Programs are CUDA's blocks, too."""
+    """A collector of the facts that a `Watch` asks for. `output` is the output's name. A program is a block in CUDA."""
 
     def __init__(self, watch: Watch, output: str) -> None:
         self._watch, self._output = watch, output
@@ -56,16 +56,16 @@ class Meter:
 
     @property
     def counts(self) -> bool:
-        """Return whether the run counts what is moved, so that values do not matter."""
+        """Return whether the run is made to count accesses, so that the values it computes do not matter."""
         return self._watch.programs > 0 or bool(self._watch.touched)
 
     def forget(self) -> None:
-        """Begin anew for another call, which has other memory."""
+        """Forget all counts, for another call, which has other memory."""
         self.__init__(self._watch, self._output)  # type: ignore[misc]
 
     def begin(self, launch: Launch, total: int, lanes: int, waits: bool) -> Array | None:
         """Begin a launch of `total` programs of at most `lanes` lanes. Returns the programs to run, ascending; None for
-        all, also if they may wait for each other. A launch that is begun twice counts once."""
+        all. All run if they may wait for each other (`waits`). A launch that is begun twice counts once."""
         if self._launches and self._launches[-1].launch is launch:
             self._launches.pop()
         chosen: Array | None = None
@@ -83,7 +83,8 @@ class Meter:
         return chosen
 
     def remember(self, site: Callable[[], Site], begins: Array, owners: Array) -> None:
-        """Record a store at `site` to elements of the output: their first bytes, and the programs that own them."""
+        """Record a store at `site` to elements of the output. `begins` are the first bytes of these elements, `owners`
+        the programs that store them."""
         if not self._stores.size:
             return
         at: Array = np.searchsorted(self._stores, begins)
@@ -98,8 +99,8 @@ class Meter:
     def count(
         self, way: Kind, line: int, tensor: str, given: str, begins: Array, owners: Array, size: int, lanes: int
     ) -> None:
-        """Count an access to `size` bytes from each of `begins`, by the programs `owners`: those of `lanes` lanes that
-        take part."""
+        """Count an access of `lanes` lanes. Those that take part touch `size` bytes from each of `begins`, for the
+        programs `owners`."""
         now = self._launches[-1]
         key = (way, line, tensor[:NAME])
         if self._watch.touched:
@@ -166,7 +167,7 @@ def _distinct(keys: Array) -> Array:
 
 
 def _runs(begins: Array, size: int) -> list[tuple[int, int, int, int]]:
-    """Return the ascending first bytes of elements of this size, as series of runs: see `Touched.runs`."""
+    """Return series of runs, as in `Touched.runs`, for elements of `size` bytes that begin at `begins`, ascending."""
     first = np.flatnonzero(np.diff(begins, prepend=-2 * size) != size)
     lengths = (np.append(first[1:], begins.size) - first) * size
     series: list[tuple[int, int, int, int]] = []

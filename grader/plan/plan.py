@@ -29,7 +29,7 @@ MOST_AFTER = 16
 MOST_ERRORS = 1_000
 INT64 = 2**63
 BUFFER_ALIGNMENT = 512
-"""Every buffer begins at a multiple of so many bytes in any memory: kernels are specialised for it."""
+"""The alignment of each buffer in bytes, in any memory: kernels are specialised for it."""
 
 DType = Literal[
     "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
@@ -39,7 +39,7 @@ ITEM_BYTES: dict[DType, int] = {
     "float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1,
     "int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint64": 8, "uint32": 4, "uint16": 2, "uint8": 1, "bool": 1,
 }  # fmt: skip
-# The types that a copy may convert between: it rounds a number, or makes it infinite.
+# The types that a copy may convert between: the conversion rounds a number, or makes it infinite.
 CAST: frozenset[DType] = frozenset({"float64", "float32", "float16", "bfloat16"})
 Place = Literal["device", "pinned", "host"]
 Line = Annotated[int, Field(ge=0, le=10_000_000)]
@@ -67,8 +67,8 @@ class Shaped(BaseModel):
 class Buffer(Shaped):
     """An allocation. `given` names the parameter that the judge fills or reads; "" is a temporary of the submission.
 
-    `line` is the line that allocated a temporary; `kept`: it did so before this call. Like every line of a plan these
-    are hints for people and may be forged.
+    `line` is the line that allocated a temporary; `kept`: before this call. Both are hints for people, as all lines of
+    a plan are, and may be forged.
     """
 
     bytes: Size
@@ -89,10 +89,10 @@ class View(Shaped):
 
 
 class OrderedOperation(Shaped):
-    """An operation that host code asks for in a line of its own.
+    """An operation, and the line in which host code asks for it.
 
-    `after` are the operations of the same call that it follows, beside those that they follow, by their numbers; None:
-    all before it. A plan is run in its own order, whatever this says. In `setup` it says nothing.
+    `after` are the numbers of the operations of the same call that it follows directly; what these follow is left out.
+    None: it follows all before it. A plan runs in its own order, whatever `after` says. In `setup` it means nothing.
     """
 
     line: Line = 0
@@ -119,8 +119,8 @@ class Copy(OrderedOperation):
     """A copy of a view onto another view of the same shape.
 
     If the assignment allows no copies, or if the dtypes differ (see `CAST`), the source has to be a whole temporary
-    that a launch has written, and the target a whole tensor. `backwards` are dimensions of the source that are gone
-    through from their last index to the first: a host's loop may, between memory of its own.
+    that a launch has written, and the target a whole tensor. `backwards` are dimensions of the source that the copy
+    reads from the last index to the first, as a loop of host code may do between memory of its own.
     """
 
     op: Literal["copy"] = "copy"
@@ -176,7 +176,8 @@ class Structure(Shaped):
     pointers: Annotated[list[InnerPointer], Field(max_length=64)] = []
 
     def filled(self, address: Callable[[InnerPointer], int]) -> bytes:
-        """Return the contents with the addresses of its pointers. Raises Malformed for a pointer beyond them."""
+        """Return the contents with the address of each pointer filled in. Raises Malformed for a pointer beyond them.
+        """
         raw = bytearray(base64.b64decode(self.contents))
         for inner in self.pointers:
             if inner.at + POINTER_BYTES > len(raw):
@@ -275,8 +276,8 @@ class Plan(Shaped):
 
 
 def spanned(shape: Sequence[int], strides: Sequence[int] = ()) -> int:
-    """Return the number of elements of memory from a tensor's first to its last, which are its own unless it has
-    `strides`."""
+    """Return the number of elements of memory from a tensor's first element to its last; gaps count, too, which only a
+    tensor with `strides` has."""
     if not strides or not all(shape):
         return prod(shape)
     return 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
@@ -295,7 +296,7 @@ def named(operation: Operation) -> set[int]:
 
 
 def filled(operations: Sequence[Operation], buffer: int) -> tuple[int, int]:
-    """Return the bytes of a buffer that fills set, and the line of the last of these; 0 and 0 where there are none."""
+    """Return the number of bytes that fills of a buffer set, and the line of the last fill; 0 and 0 without fills."""
     fills = [one for one in operations if isinstance(one, Fill) and one.target.buffer == buffer]
     return sum(prod(one.target.shape) * ITEM_BYTES[one.target.dtype] for one in fills), fills[-1].line if fills else 0
 
@@ -313,7 +314,7 @@ def pointed(argument: Argument) -> list[tuple[int, int]]:
 
 
 class Malformed(Exception):
-    """An error in bytes that are no plan of our planners; the message says why."""
+    """An error: bytes that no planner of ours writes; the message says why."""
 
 
 _PLAN = TypeAdapter(Plan)
@@ -326,7 +327,7 @@ def read_plan(text: bytes) -> Plan:
     try:
         return _PLAN.validate_json(text)
     except ValidationError as error:
-        # Each error takes a kilobyte.
+        # A list of all errors would take a kilobyte for each.
         if error.error_count() > MOST_ERRORS:
             raise Malformed(f"{error.error_count():,} fields that no plan has") from None
         first = error.errors(include_url=False, include_input=False)[0]

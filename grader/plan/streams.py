@@ -1,6 +1,6 @@
 """The order of a call's operations on a GPU: those of one stream follow one another, others only where one waits.
 
-Planners write it into their plans; whether a call's answer hangs on what it leaves open is the judge's to find out.
+Planners write this order into their plans; the judge finds out whether an answer depends on what the order leaves open.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Literal
 from grader.plan.plan import MOST_AFTER, Operation, Place, named
 
 NON_BLOCKING = 8
-"""The bit in the number of a stream that does not wait for the default stream, which is 0, nor that for it."""
+"""The bit that marks the number of a non-blocking stream: it and the default stream (0) do not wait for each other."""
 
 Step = Literal["record", "wait", "finish_stream", "finish_event", "finish_all", "begin_graph", "end_graph"]
-"""A request that orders operations. `record`: the event is what the stream has been asked for so far. `wait`: the next
-operations of the stream follow the event. `finish_…`: host code waits. The operations of a graph stand between
-`begin_graph` and `end_graph`: they follow what its stream was asked for before, and precede what it is asked for next.
+"""A request that orders operations. `record`: the event stands for all that the stream has been asked for so far.
+`wait`: the next operations of the stream follow the event. `finish_…`: host code waits. The operations of a graph stand
+between `begin_graph` and `end_graph`: they follow the earlier operations of the graph's stream, and precede its next.
 """
 
 Front = dict[int, int]
-"""The operations that something follows, without those that others of them follow: their numbers, each with all that it
-follows itself, as bits of an integer."""
+"""The operations that something follows directly. The key is an operation's number; the value has a bit for each
+operation that this one follows itself. An operation that another one of the front follows is left out."""
 
 
 def _joined(*fronts: Front) -> Front:
@@ -33,8 +33,8 @@ def _joined(*fronts: Front) -> Front:
 
 
 class StreamOrder:
-    """The order of a call's operations, as host code asks for them. The operations of host code itself, on its own
-    memory, are done when the next one is asked for."""
+    """The order of a call's operations, as host code asks for them. An operation of host code itself, on its own
+    memory, is done before host code asks for the next one."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -46,8 +46,8 @@ class StreamOrder:
     def asked(
         self, operation: Operation, place: Callable[[int], Place], stream: int, *, asynchronous: bool
     ) -> Operation:
-        """Return the next operation with those that it follows. `asynchronous`: host code does not wait for it, unless
-        it copies from or to memory that is not pinned."""
+        """Return the next operation, with `after` set. `asynchronous`: host code does not wait for it, unless it copies
+        from or to memory that is not pinned. A copy within the device is always asynchronous."""
         places = {place(number) for number in named(operation)}
         on_host = operation.op != "launch" and "device" not in places
         front = self._host if on_host else self._front(stream)
@@ -66,7 +66,7 @@ class StreamOrder:
         return operation if before == whole else operation.model_copy(update={"after": sorted(front)})
 
     def note(self, step: Step, stream: int = 0, event: int = 0) -> None:
-        """Note what orders the operations before and after it."""
+        """Note a step, which orders the operations before and after it."""
         match step:
             case "record":
                 self._events[event] = self._front(stream)
@@ -87,7 +87,7 @@ class StreamOrder:
                 self._streams[stream] = done
 
     def _front(self, stream: int) -> Front:
-        """Return what an operation follows that a stream is asked for now."""
+        """Return the operations that the next operation of a stream follows."""
         fronts = [self._host, self._streams.get(stream, {})]
         if not stream:
             fronts += [front for number, front in self._streams.items() if not number & NON_BLOCKING]

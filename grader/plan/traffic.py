@@ -10,7 +10,7 @@ from grader.plan.findings import Count, Program
 from grader.plan.plan import MOST_OPERATIONS, Index, Line, Name, Shaped
 
 SECTOR = 32
-"""Bytes that device memory moves at least ("Device Memory Accesses" in the CUDA C++ Programming Guide)."""
+"""The fewest bytes that device memory moves ("Device Memory Accesses" in the CUDA C++ Programming Guide)."""
 
 MOST_TOUCHED = 1024
 """The most entries of `Simulated.touched`."""
@@ -21,11 +21,11 @@ Kind = Literal["load", "store", "atomic"]
 class Watch(Shaped):
     """The facts that a simulator has to report of a run beside its findings.
 
-    `output` names the output that the rest speaks of; "" is the first that holds nothing yet. `stores`: the first bytes
-    of elements of the output, ascending; the last store to each is reported. `programs`: the number of programs of each
-    launch that run, spread over its grid; their loads and stores are counted. 0 runs all and counts nothing. `chosen`:
-    for each launch of a call, in order, the only programs that run, ascending. `touched` asks for the bytes that each
-    chosen program touches: those of all tensors, or those it stores to in the output.
+    `output` names the output that the other fields are about; "" is the first output that holds nothing yet. `stores`:
+    the first bytes of elements of the output, ascending; the last store to each is reported. `programs`: the number of
+    programs of each launch that run, spread over its grid; their loads and stores are counted. 0 runs all programs and
+    counts nothing. `chosen`: for each launch of a call, in order, the only programs that run, ascending. `touched` asks
+    for the bytes that each chosen program touches: of all tensors ("all"), or the stored ones of the output ("output").
     """
 
     output: Name = ""
@@ -36,8 +36,8 @@ class Watch(Shaped):
 
 
 class Stored(Shaped):
-    """The watched elements whose last store is in `line`: how many there are, the first one's byte, and the programs
-    that stored the first (`program`) and the last of them (`last`)."""
+    """The watched elements whose last store is in `line`: their number, the first byte of the first element, and the
+    programs that stored the first (`program`) and the last element (`last`)."""
 
     line: Line
     elements: Count
@@ -49,8 +49,8 @@ class Stored(Shaped):
 class AccessTraffic(Shaped):
     """The traffic of a load or store of a kernel, summed over the programs that were run and over their loops.
 
-    A mask switched off `masked` of `lanes`. `needed` are the bytes of the other elements, each counted once each time
-    that a program runs the line; `moved` are the bytes of the sectors that hold them.
+    A mask switches off `masked` of `lanes`. `needed` are the bytes of the other lanes' elements: each counts once for
+    each time that a program runs the line. `moved` are the bytes of the sectors that hold these elements.
     """
 
     access: Kind
@@ -65,7 +65,7 @@ class AccessTraffic(Shaped):
 
 class LaunchTraffic(Shaped):
     """The traffic of a launch of a kernel, in blocks of `threads`, from a line of the host's code. `programs` of its
-    programs were run; `cut`: they used up their operations before they ended."""
+    programs were run; `cut`: the run had no operations left before they ended."""
 
     kernel: Index
     line: Line

@@ -1,4 +1,4 @@
-"""The messages between judge and zygote, and the base of all messages. `grader.plan.frames` carries them."""
+"""The messages between judge and fork server, and the base of all messages. `grader.plan.frames` carries them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Message(BaseModel):
 
 
 class Probe(Message):
-    """A request to try what no submission may do, and to say what worked. Only a worker without a submission gets it.
+    """A request to try what no submission may do, and to report what works. Only a worker without a submission gets it.
 
     `secret` is a file that only the grader's user may read, `target` a file that does not exist yet, `course` a file of
-    the course that all users may read, `withheld` are files of submissions and results, in hexadecimal digits, as a
-    name need not be text, `port` is a listening TCP port on the loopback device, `socket` a listening abstract unix
-    address. `needed` are files that the worker has to be able to read.
+    the course that all users may read. `withheld` are names of files of submissions and results, in hexadecimal digits,
+    since a name need not be text. `port` is a listening TCP port on the loopback device, `socket` a listening abstract
+    unix address. `needed` are files that the worker has to be able to read.
     """
 
     op: Literal["probe"] = "probe"
@@ -47,14 +47,14 @@ class Entered(Message):
 
 
 class Probed(Message):
-    """The forbidden attempts that worked, and the first failure of something that a submission needs."""
+    """The forbidden attempts that worked (`managed`), and the first failure of something that a submission needs."""
 
     op: Literal["probed"] = "probed"
     managed: list[Text]
     trouble: Text
 
 
-# judge <-> zygote: the zygote is ours, but the frames are the same
+# judge <-> fork server, which is ours, but takes the same frames
 
 
 class Limits(BaseModel):
@@ -72,9 +72,9 @@ class Layers(BaseModel):
     """The layers that keep workers apart from the grader, beyond their own process, folder and limits."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    # bubblewrap makes them around the zygote, and the zygote again around each worker.
+    # bubblewrap makes namespaces around the fork server, and the fork server makes others around each worker.
     namespaces: bool = False
-    # The worker's own user, if the zygote's user may set one.
+    # The worker's own user, if the fork server's user may set one.
     uid: Annotated[int, Field(ge=1, lt=2**32 - 1)] | None = None
     landlock: bool = False
     seccomp: bool = False
@@ -88,11 +88,11 @@ Role = Annotated[str, Field(max_length=40)]
 
 
 class Settings(BaseModel):
-    """The settings that a zygote is started with, as JSON on its command line: nothing in it is secret.
+    """The settings of a fork server, as JSON on its command line: nothing in them is secret.
 
-    `home` is an empty folder of its own, `readable` are the paths that workers may read, `listed` folders of which they
-    may read the names alone, `front_ends` the folders that hold front ends. `roles` are what it prepares for: with none
-    it imports no library that they need.
+    `home` is an empty folder of its own, `readable` are the paths that workers may read, `listed` folders whose names
+    of files they may read, but not the files, `front_ends` the folders that hold front ends. `roles` are the roles that
+    it prepares for: it imports the libraries that these need.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -115,14 +115,14 @@ class Spawn(Message):
 
 
 class Reap(Message):
-    """A request to kill the worker and everything it started; the answer comes when none of it is left."""
+    """A request to kill the worker and all processes that it started; the answer comes when none is left."""
 
     op: Literal["reap"] = "reap"
 
 
 class Ready(Message):
-    """The report of a zygote that has imported what workers need, or that failed with `trouble` and ends. Descriptor:
-    its pidfd, since its pid differs between namespaces."""
+    """The report of a fork server that has imported what workers need, or that failed with `trouble` and ends.
+    Descriptor: its pidfd, since its pid differs between namespaces."""
 
     op: Literal["ready"] = "ready"
     python: str
@@ -139,7 +139,8 @@ class Spawned(Message):
 
 
 class Reaped(Message):
-    """The end of a worker, and how many other processes of its tree were killed or could not be killed."""
+    """The end of a worker. `killed` and `survivors` count the other processes of its tree that were killed, and those
+    that could not be killed."""
 
     op: Literal["reaped"] = "reaped"
     exit_code: int | None = None

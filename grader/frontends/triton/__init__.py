@@ -11,7 +11,7 @@ from grader.frontends.triton.phrases.edits import EDITS
 from grader.frontends.triton.text import argument_names, check_launch, read_kernel
 from grader.plan.plan import Kernel, Launch
 
-# Of a block: `tensor<64x32xf16>`. No block has more elements than 2**20.
+# The shape of a block, as in `tensor<64x32xf16>`. No block has more than 2**20 elements.
 _SHAPE = re.compile(r"tensor<((?:\d{1,7}+x)++)")
 _STUB = "raise NotImplementedError("
 
@@ -35,7 +35,7 @@ def _signature(function: str, parameters: Sequence[Parameter]) -> str:
 def _outline(text: str) -> Outline:
     defined, stubs = set[str](), set[str]()
     for line in text.split("\n"):
-        # In a notebook a line is a string.
+        # A notebook has each line as a JSON string.
         said = line.lstrip(" \t").removeprefix('"')
         if said.startswith("def "):
             defined.add(said.removeprefix("def ").partition("(")[0])

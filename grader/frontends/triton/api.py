@@ -1,7 +1,7 @@
-"""Triton's private interfaces: all that is used of them, and nowhere else.
+"""Triton's private interfaces: no other file uses them.
 
-No version promises them. What one has in another way fails here, where the fork server imports it or plans and compiles
-a kernel of ours (`planner/rehearsal.py`, `compiler/main.py`), and is one line that names the version.
+No version promises them. If a version changes one, this file fails when the fork server imports it, or plans and
+compiles a kernel of ours (`planner/rehearsal.py`, `compiler/main.py`); the report is one line that names the version.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def definition(fn: Any) -> int:
 
 
 def file_of(fn: Any) -> str:
-    """Return the file that a kernel stands in."""
+    """Return the file that defines a kernel."""
     return str(fn.fn.__code__.co_filename)
 
 
@@ -58,12 +58,12 @@ def is_gluon(fn: Any) -> bool:
 
 
 def check_names(fn: Any) -> None:
-    """Check what a kernel names outside of itself. Raises where it may change unseen."""
+    """Check the global names that a kernel uses. Raises Triton's error for a name whose value may change unseen."""
     fn.cache_key  # noqa: B018
 
 
 def parse_once() -> None:
-    """Have Triton parse each source once, instead of at every call of a helper in a kernel."""
+    """Make Triton parse each source once, instead of at every call of a helper in a kernel."""
     parse = JITCallable.parse
     trees: dict[str, ast.Module] = {}
 
@@ -84,7 +84,7 @@ def allocate(size: int, alignment: int, stream: Any) -> None:
 
 
 def context_of(backend: Any) -> Any:
-    """Make MLIR's context with Triton's dialects, which takes as long to make as a small kernel takes to lower."""
+    """Make an MLIR context with Triton's dialects. That takes as long as lowering a small kernel."""
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
@@ -98,7 +98,7 @@ def lower(src: ASTSource, options: Any, target: GPUTarget, context: Any) -> Any:
 
 
 def objections(src: ASTSource, options: Any, target: GPUTarget, context: Any) -> str:
-    """Return what MLIR has against a module that `lower` makes and does not take: it writes that to standard error."""
+    """Return MLIR's diagnostics about a module that `lower` fails to make. MLIR writes them to standard error."""
     context.printOpOnDiagnostic(False)
     said, saying = os.pipe2(os.O_CLOEXEC)
     kept = os.dup(2)
@@ -122,7 +122,7 @@ def parse(path: str, context: Any) -> Any:
 
 
 def stages(backend: Any, options: Any) -> dict[str, Callable[[Any, dict[str, Any]], Any]]:
-    """Return by their names, in order, the stages that a module goes through; each may add to the metadata."""
+    """Return the stages that a module goes through, by name and in order; each may add to the metadata."""
     found: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
     backend.add_stages(found, options, Language.TRITON)
     return found
@@ -130,16 +130,17 @@ def stages(backend: Any, options: Any) -> dict[str, Callable[[Any, dict[str, Any
 
 @contextmanager
 def with_lines() -> Iterator[None]:
-    """Keep the lines of the source in stages that run inside the block."""
+    """Keep line numbers of the source in the stages that run inside the block."""
     with knobs.compilation.scope():
         knobs.compilation.disable_line_info = False
         yield
 
 
 def shared_memory(module: Any, options: Any, capability: int) -> int:
-    """Return the bytes of shared memory that a program takes, after the stage "ttgir". No other stage may follow.
+    """Return the bytes of shared memory that a program of a module takes. The module has gone through the stage "ttgir"
+    and may go through no other stage afterwards.
 
-    The passes are those with which Triton's next stage begins, up to the one that gives each tensor its place: see
+    The passes are the first ones of Triton's next stage, up to the pass that gives each tensor its place: see
     `make_llir`.
     """
     manager = ir.pass_manager(module.context)
@@ -158,12 +159,12 @@ def shared_memory(module: Any, options: Any, capability: int) -> int:
 
 
 def assembler(capability: int) -> tuple[str, str]:
-    """Return the path of ptxas, and what it calls the target."""
+    """Return the path of ptxas, and its name for the target."""
     return get_ptxas(capability).path, sm_arch_from_capability(capability)
 
 
 def descriptors_round() -> bool:
-    """Return whether descriptors of this version say if they round to tf32."""
+    """Return whether this version's descriptors have a flag for rounding to tf32."""
     return hasattr(TensorDescriptor, "round_f32_to_tf32")
 
 
@@ -171,12 +172,12 @@ def descriptors_round() -> bool:
 
 
 def autotuner() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the functions by which an autotuner prunes its configurations, and runs."""
+    """Return the functions with which an autotuner prunes its configurations and runs its kernel."""
     return Autotuner.prune_configs, Autotuner.run
 
 
 def tuned_kernel(tuner: Any) -> Any:
-    """Return the kernel inside of an autotuner, and of what else is around it."""
+    """Return the kernel inside an autotuner and all other decorators around it."""
     fn = tuner.fn
     while not hasattr(fn, "raw_src"):
         fn = fn.fn
@@ -184,12 +185,12 @@ def tuned_kernel(tuner: Any) -> Any:
 
 
 def forget(tuner: Any) -> None:
-    """Have an autotuner tune anew."""
+    """Make an autotuner forget its choices, so that it tunes again."""
     tuner.cache.clear()
 
 
 def best(tuner: Any) -> Any:
-    """Return the configuration that an autotuner has taken; None before."""
+    """Return the configuration that an autotuner has chosen; None before it has."""
     return getattr(tuner, "best_config", None)
 
 
@@ -199,7 +200,7 @@ def after_trials(tuner: Any) -> bool:
 
 
 def resets(tuner: Any, configs: list[Any]) -> bool:
-    """Return whether an autotuner sets or puts back any tensor between the configurations that it tries."""
+    """Return whether an autotuner sets or restores any tensor between the configurations that it tries."""
     return bool(tuner.reset_to_zero or tuner.restore_value or tuner.user_defined_pre_hook
                 or any(config.pre_hook is not None for config in configs))
 

@@ -1,4 +1,4 @@
-"""The options with which a kernel of Triton's is compiled: what stands in `Kernel.options`."""
+"""The options with which Triton compiles a kernel, as `Kernel.options` holds them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WARP = 32
 
 
 class Options(Shaped):
-    """The options of a kernel: a closed set, since others of Triton's open files or reach the assembler.
+    """The options of a kernel. The set is closed, since other options of Triton's open files or reach the assembler.
 
     Defaults are Triton's. See triton/backends/nvidia/compiler.py, `CUDAOptions`. Without `debug` a GPU runs the kernel
     without the checks that are in its text.
@@ -31,11 +31,11 @@ class Options(Shaped):
     debug: bool = False
 
     def for_plan(self) -> dict[str, Any]:
-        """Return `Kernel.options`."""
+        """Return the options as `Kernel.options` holds them."""
         return self.model_dump()
 
     def for_launch(self) -> dict[str, Any]:
-        """Return the fields of every `Launch` of the kernel: Triton has them with the kernel."""
+        """Return the fields that all launches of the kernel have: in Triton they are options of the kernel."""
         return {"block": (WARP * self.num_warps, 1, 1), "cluster": self.num_ctas,
                 "cooperative": self.launch_cooperative_grid, "programmatic": self.launch_pdl}
 

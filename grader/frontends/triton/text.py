@@ -1,7 +1,7 @@
-"""A reader of kernels' texts: what may stand in one, and what is not Triton: inline assembly and foreign functions.
+"""Reader of kernels' texts: it checks what stands in a text, and finds inline assembly and foreign functions.
 
-The text comes from a process that may be hostile, and is read by Triton's parser later. So it is cut here into the same
-tokens as there (MLIR's "Language Reference"), and whatever this reader does not know is refused rather than passed on.
+The text comes from a process that may be hostile, and Triton's parser reads it later. So this reader cuts it into the
+same tokens as that parser (MLIR's "Language Reference"), and refuses whatever it does not know.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from grader.plan.plan import (
 )
 
 DIALECTS = frozenset({"tt", "arith", "math", "scf", "cf", "ub"})
-# What Triton's front end makes of other dialects: tl.debug_barrier and tl.assume.
+# The operations of other dialects that Triton's front end writes: for tl.debug_barrier and tl.assume.
 OTHERS = frozenset({"gpu.barrier", "ttg.barrier", "llvm.intr.assume"})
 # The operations that are printed in the generic form, as a string.
 GENERIC = frozenset({"tt.reduce", "tt.scan", "tt.map_elementwise"})
 MOST_DEPTH = 128
 MOST_FOREIGN = 64
 
-# What is matched is not given back (`*+`, `++`): there is one way to read a text, and none is tried twice.
+# Possessive quantifiers (`*+`, `++`) give no match back: a text is read in one way, in linear time.
 _STRING = r'"(?:[^"\\\n\v\f]++|\\(?:["\\nt]|[0-9A-Fa-f]{2}))*+"'
 _PLACE = rf"{_STRING}(?:\(\#loc\d*\)|:\d+:\d+)"
 _TOKEN = re.compile(
@@ -65,8 +65,8 @@ _OWN = frozenset({
 
 @dataclass(frozen=True)
 class Reading:
-    """The reading of a kernel's text: `parameters` are the types of the entry's arguments as MLIR writes them, `names`
-    what the kernel calls them."""
+    """The facts in a kernel's text: `parameters` are the types of the entry's arguments as MLIR writes them, `names`
+    the kernel's names for them."""
 
     symbol: str
     names: tuple[str, ...]
@@ -88,9 +88,9 @@ def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
 
 
 def argument_names(kernel: Kernel) -> list[str]:
-    """Return what the kernel calls each argument of a launch. Raises Malformed as `read_kernel` does."""
+    """Return the kernel's names for the arguments of a launch. Raises Malformed as `read_kernel` does."""
     names = read_text(kernel.text).names
-    # What a descriptor brings with it follows it.
+    # The shape and strides of a descriptor follow it.
     starts = accumulate((len(_parameters(entry)) for entry in kernel.signature[:-1]), initial=0)
     return [names[start] for start in starts] if kernel.signature else []
 
@@ -137,7 +137,7 @@ def read_text(text: str) -> Reading:
 
 
 def _check_word(word: str, following: str) -> None:
-    """Refuse a name of a dialect that no kernel has: of an operation, an attribute or a type."""
+    """Refuse the name of an operation, an attribute or a type that is of a dialect which no kernel has."""
     bare = word.lstrip("!#")
     dialect, dot, _ = bare.partition(".")
     # `!name<` and `#name<` are another spelling of a dialect's own types and attributes.
@@ -164,7 +164,7 @@ def installed() -> str:
 
 
 def _check_attribute(name: str, tokens: list[tuple[str, str]], at: int, foreign: dict[Foreign, None]) -> None:
-    """Keep the symbol of a foreign function; refuse a path to its library, which Triton's own does not need."""
+    """Add the symbol of a foreign function to `foreign`, and refuse a path to its library: Triton's own needs none."""
     if name == "symbol":
         symbol = _string(tokens, at)
         if not symbol.isidentifier() or not symbol.isascii():
@@ -220,12 +220,13 @@ POINTEE_BYTES: dict[str, int] = {
 
 
 def pointee(entry: str) -> str | None:
-    """Return what an entry of a signature points to: `fp32` of `*fp32`; None for what is no pointer."""
+    """Return the element type behind an entry of a signature, `fp32` for `*fp32`; None for an entry that is no pointer.
+    """
     return entry[1:].removeprefix("k") if entry.startswith("*") else None
 
 
 def descriptor(entry: str) -> tuple[str, list[int]] | None:
-    """Return the element type and block of `tensordesc<fp16[128, 64]>`; None for what is no descriptor."""
+    """Return the element type and block of `tensordesc<fp16[128, 64]>`; None for an entry that is no descriptor."""
     match = _DESCRIPTOR.fullmatch(entry)
     return (match[1], [int(size) for size in match[2].split(",")]) if match else None
 
@@ -237,7 +238,8 @@ def _as_before(word: str) -> str:
 
 
 def _parameters(entry: Name) -> list[str]:
-    """Return the types that MLIR writes for one entry of a signature. Raises Malformed for one that no launch has."""
+    """Return the types that MLIR writes for an entry of a signature. Raises Malformed for an entry that no launch has.
+    """
     described = descriptor(entry)
     element = described[0] if described else pointee(entry) or entry
     if element not in _SCALARS or (not described and not entry.startswith("*") and element.startswith("fp8")):
@@ -245,7 +247,7 @@ def _parameters(entry: Name) -> list[str]:
     scalar = _SCALARS[element]
     if described:
         block = described[1]
-        # Of integers a descriptor keeps the sign.
+        # A descriptor keeps the sign of integers.
         sign = {"i": "s", "u": "u"}.get(element[0], "")
         tensor = f"tensor<{'x'.join(map(str, block))}x{sign}{scalar}>"
         return [f"!tt.tensordesc<{tensor}>", *["i32"] * len(block), *["i64"] * len(block)]
@@ -253,7 +255,7 @@ def _parameters(entry: Name) -> list[str]:
 
 
 def _string(tokens: list[tuple[str, str]], at: int) -> str:
-    """Return the string that token `at` is. Raises Malformed if it is none."""
+    """Return the text of token `at`, a string. Raises Malformed for any other token."""
     if at >= len(tokens) or tokens[at][0] != "string":
         raise Malformed("a string expected in a kernel's text")
     return _unquoted(tokens[at][1])
@@ -269,7 +271,7 @@ def _unquoted(token: str) -> str:
     return _ESCAPE.sub(byte, token[1:-1])
 
 
-# What cuTensorMapEncodeTiled takes (CUDA Driver API, "Tensor Map Object Management").
+# The limits of cuTensorMapEncodeTiled (CUDA Driver API, "Tensor Map Object Management").
 DESCRIPTOR_ALIGNMENT = 16
 MOST_DESCRIPTOR_SIZE = 2**32
 MOST_DESCRIPTOR_STRIDE = 2**40
@@ -312,7 +314,7 @@ def _check_argument(argument: Argument, entry: str) -> None:
 
 
 def _check_descriptor(argument: Descriptor, entry: str) -> None:
-    """Check the rules of Triton's TensorDescriptor, which the planner's own copy of it has kept."""
+    """Check the rules of Triton's TensorDescriptor. The planner's Triton checks them, too, but a plan may be forged."""
     view, item = argument.view, ITEM_BYTES[argument.view.dtype]
     described = descriptor(entry)
     if described is None or described != (_TRITON[view.dtype], argument.block):

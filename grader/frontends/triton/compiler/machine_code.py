@@ -19,17 +19,17 @@ from grader.plan.plan import Kernel, Malformed
 
 # Triton numbers the types of tensor maps as the device has them; the host's numbers differ in these.
 _HOST_TYPES = {8: 10, 9: 8, 10: 9}
-# What ptxas has to say of one kernel; a name in it may have a megabyte.
+# The most bytes that ptxas may print about a kernel; a name in its text may have a megabyte.
 _MOST_SAID = 8 << 20
 
 
 class AssemblerError(Exception):
-    """An error with which ptxas gave up; the text is what it says."""
+    """An error: ptxas failed; the text is the message of ptxas."""
 
 
 def canonical(texts: Sequence[str], capability: int) -> list[str]:
-    """Return kernels' texts as Triton prints what it has parsed, attributes each in its own place: what a reader of
-    text and a compiler read differently is gone. "" for a text that Triton does not take."""
+    """Return kernels' texts parsed and printed again by Triton, with each attribute in its usual place, so that a
+    reader of the text and the compiler read the same. "" stands for a text that Triton does not take."""
     context = api.context_of(api.make_backend(api.target_of(capability)))
     printed = []
     for text in texts:
@@ -41,17 +41,17 @@ def canonical(texts: Sequence[str], capability: int) -> list[str]:
 
 
 def without_checks(text: str) -> str:
-    """Return a canonical text without Triton's checks of assertions and overflow. What was computed for them alone is
-    dead: Triton's first stage takes it out."""
+    """Return a canonical text without Triton's checks of assertions and overflow. Triton's first stage removes the
+    operations that only these checks used."""
     return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("tt.assert "))
 
 
 class Stages:
     """A kernel on its way through Triton's stages, from a canonical text.
 
-    The text is what the front end made, so all of them are run, where `triton.compile` of a file takes it to have the
-    first of them behind it. Raises Malformed for a text that Triton does not take. A stage raises RuntimeError where it
-    gives up, with its diagnostics on stderr.
+    The text is the front end's output, so all stages are run; `triton.compile` of a file skips the first. Raises
+    Malformed for a text that Triton does not take. A stage that gives up raises RuntimeError, with its diagnostics on
+    stderr.
     """
 
     def __init__(self, kernel: Kernel, capability: int) -> None:
@@ -64,27 +64,27 @@ class Stages:
         self.metadata: dict[str, Any] = {"num_warps": self.options.num_warps}
 
     def run(self, *stages: str) -> str:
-        """Run these stages, which follow those that were run before, and return the text after them."""
+        """Run these stages, which follow those already run, and return the text after them."""
         with api.with_lines():
             for stage in stages:
                 self._module = self._stages[stage](self._module, self.metadata)
         return str(self._module)
 
     def shared_memory(self) -> int:
-        """Return the bytes of shared memory of a program, after the stages up to "ttgir". No other stage may follow."""
+        """Return the bytes of shared memory of a program. The last stage run is "ttgir", and no other may follow."""
         return api.shared_memory(self._module, self.options, self._capability)
 
 
 def to_ptx(kernel: Kernel, capability: int) -> tuple[str, Metadata]:
-    """Return a kernel in PTX, with lines of its source, and what a launcher has to know. Raises as `Stages` does."""
+    """Return a kernel as PTX, with line numbers of its source, and a launcher's metadata. Raises as `Stages` does."""
     stages = Stages(kernel, capability)
     ptx = stages.run("ttir", "ttgir", "llir", "ptx")
     return ptx, metadata_of({**stages.metadata, "num_ctas": stages.options.num_ctas}, kernel.signature)
 
 
 def metadata_of(triton: Mapping[str, Any], signature: Sequence[str]) -> Metadata:
-    """Return what a launcher needs of the metadata that Triton's stages leave, as Triton's own launcher has it: see
-    triton/backends/nvidia/driver.py, `make_launcher`."""
+    """Return a launcher's metadata, from the metadata that Triton's stages leave. The operands are in the order of
+    Triton's own launcher: see triton/backends/nvidia/driver.py, `make_launcher`."""
     maps = list(triton["tensordesc_meta"] or [])
     operands: list[Operand] = []
     for number, entry in enumerate(signature):
@@ -98,8 +98,8 @@ def metadata_of(triton: Mapping[str, Any], signature: Sequence[str]) -> Metadata
 
 
 def _descriptor(number: int, rank: int, compiled: Mapping[str, Any] | None) -> list[Operand]:
-    """Return a descriptor as a tensor map where the kernel was compiled for one, and in parts where not. Its shape and
-    strides follow either."""
+    """Return the operands of a descriptor: a tensor map if the kernel was `compiled` for one, parts if not. Its shape
+    and strides follow in both cases."""
     def parts(of: Literal["size", "stride"], type: Literal["i32", "i64"]) -> list[Operand]:
         return [DescriptorPart(argument=number, of=of, axis=axis, type=type) for axis in range(rank)]
 
@@ -110,7 +110,7 @@ def _descriptor(number: int, rank: int, compiled: Mapping[str, Any] | None) -> l
             DescriptorPart(argument=number, of="address", type="u64"), *parts("size", "i64"), *parts("stride", "i64"),
             DescriptorPart(argument=number, of="nan", type="i1"), *rounds, *follow]
     element = int(compiled["elem_type"])
-    # Triton's numbers may be of types of its own.
+    # Not strict: Triton's numbers may have types of Triton's own.
     return [TensorMap.model_validate({
         "argument": number, "elem_type": _HOST_TYPES.get(element, element), "block_size": compiled["block_size"],
         **{name: compiled[name] for name in ("swizzle", "elem_size", "fp4_padded") if name in compiled}},
@@ -127,8 +127,8 @@ def _parsed(text: str, context: Any) -> Any:
 
 @contextmanager
 def _file(text: str) -> Iterator[str]:
-    """Open a file with this text for the block: in a folder of its own, or in memory, which a fork server has and no
-    folder. Yields its path."""
+    """Write a file with this text for the block: in a folder of its own, or in memory if there is no folder, as in a
+    fork server. Yields its path."""
     with ExitStack() as stack:
         try:
             path = Path(stack.enter_context(TemporaryDirectory())) / "kernel.ttir"
@@ -154,7 +154,8 @@ def without_lines(ptx: str) -> str:
 
 
 def assemble(ptx: str, capability: int, *, fusion: bool) -> tuple[bytes, str]:
-    """Return machine code, and what ptxas says about it. Raises AssemblerError, TimeoutError if it used up its time."""
+    """Return machine code, and the message of ptxas about it. `fusion`: products and sums may be fused. Raises
+    AssemblerError if ptxas fails, TimeoutError if it uses up its processor time."""
     with TemporaryDirectory() as folder:
         source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
         source.write_text(ptx)
@@ -169,7 +170,7 @@ def assemble(ptx: str, capability: int, *, fusion: bool) -> tuple[bytes, str]:
         if ended.status == -signal.SIGXCPU:
             raise TimeoutError
         if ended.status:
-            # Its line numbers belong to a text that is never shown.
+            # The message names lines of a text that nobody is shown.
             lines = [line.partition("; ")[2] if line.startswith(f"{source}, line ") else line
                      for line in said.strip().split("\n")]
             raise AssemblerError("\n".join(lines) or f"ptxas ended with status {ended.status}")

@@ -1,7 +1,7 @@
 """The process that compiles kernels of plans. It needs no GPU, and it never sees a submission's file.
 
-A kernel's text is hostile, and Triton's compiler ends its process where it meets what it did not expect. So children
-compile, and where one dies the next one goes on with the kernel after.
+A kernel's text is hostile, and Triton's compiler ends its process on input that it does not expect. So children
+compile: if a child dies, another child goes on with the next kernel.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from grader.plan.plan import Kernel, Malformed
 from grader.ptx.facts import read_facts
 
 STARTS_PROGRAMS = True
-"""A permission for its process to start programs: Triton's compiler calls an assembler, which is a program."""
+"""A permission for this process to start programs: Triton's compiler calls an assembler, which is a program."""
 
 _FAILED = "Failures have been detected while processing an MLIR pass pipeline"
 _MOST_PRINTED = 8 << 20
 _MOST_MESSAGE = 4000
 MOST_AT_ONCE = 8
-# Elements of a tensor for each thread, from which on a kernel is compiled to see whether it can be.
+# A kernel with more elements of a tensor for each thread is compiled to machine code, to see whether that works.
 MOST_FOR_A_THREAD = 128
-# Elements of a tensor of 64 bits, of which two lie in shared memory at a time where layouts are exchanged. Products
-# keep several stages there.
+# A tensor with at most so many elements fits into any target's shared memory: a change of layout has two tensors there
+# at a time, of 64 bits an element. Products are no such case: they keep several stages there.
 FITS_ANYWHERE = 8192
 _PRODUCT = re.compile(r"tt\.(?:dot|descriptor)")
 _TENSOR = re.compile(r"tensor<(\d{1,9}(?:x\d{1,9}){0,7})x")
@@ -67,15 +67,15 @@ _WARM_UP = """module {
 
 @dataclass
 class _TooMuchShared(Exception):
-    """An error: a program needs so many bytes of shared memory, more than the target has."""
+    """An error: a program needs `shared` bytes of shared memory, more than the target has."""
 
     shared: int
     message: str
 
 
 def prepare() -> None:
-    """Compile a small kernel up to the assembler, whose version Triton asks for once, and ask for all else that kernels
-    of submissions are asked for: what a version of Triton has in another way is found here."""
+    """Compile a small kernel to PTX, for which Triton asks for the assembler's version once, and compute its shared
+    memory. A change in a version of Triton is found here, before a submission's kernel is compiled."""
     (text,) = canonical([_WARM_UP], 90)
     kernel = Kernel(language="triton", name="warm_up", symbol="warm_up", text=text, signature=["*fp32"])
     to_ptx(kernel, 90)
@@ -110,13 +110,13 @@ def _capability(target: str) -> int:
 
 
 def _at_once() -> int:
-    # Two also where a lane is one core of two: one submission alone is done sooner, a class takes as long.
+    # Two even if a lane has one core of two: a submission alone is done sooner, and a class takes as long.
     return max(2, min(MOST_AT_ONCE, len(os.sched_getaffinity(0)) - 2))
 
 
 def compile_kernel(kernel: Kernel, target: str, *, text: bool = False) -> Binary | Problem:
-    """Return machine code for a target such as `sm_90`, with its PTX if the `text` is wanted. What Triton's compiler
-    has to say goes to stderr."""
+    """Return machine code for a target such as `sm_90`, with its PTX if the `text` is wanted. Diagnostics of Triton's
+    compiler go to stderr."""
     capability = _capability(target)
     try:
         read_kernel(kernel)
@@ -133,8 +133,9 @@ def compile_kernel(kernel: Kernel, target: str, *, text: bool = False) -> Binary
 
 
 def fit_kernel(kernel: Kernel, target: str) -> Fits | Problem:
-    """Return whether the target can start a kernel. Machine code is made only where there is so much for each thread
-    that the compiler may give up on it, and nothing where there is too little to fill any target's shared memory."""
+    """Return whether the target can start a kernel. A kernel without products whose tensors are small is not compiled
+    at all; only a kernel with many elements for each thread, on which the compiler may give up, is compiled to machine
+    code."""
     largest = max((prod(map(int, sizes.split("x"))) for sizes in set(_TENSOR.findall(kernel.text))), default=1)
     if largest <= FITS_ANYWHERE and not _PRODUCT.search(kernel.text):
         return Fits(shared=0)
@@ -168,7 +169,7 @@ def _problem(error: Exception) -> Problem:
             return Problem(why="assembler", message=str(error)[:_MOST_MESSAGE])
         case _TooMuchShared(shared=shared, message=message):
             return Problem(why="shared_memory", message=message, shared=shared)
-    # Whatever Triton raises: of its exceptions none is documented.
+    # Triton documents none of its exceptions.
     return Problem(why="compiler", message=f"{type(error).__name__}: {error}"[:_MOST_MESSAGE])
 
 
@@ -176,9 +177,9 @@ def compile_kernels(
     kernels: Sequence[Kernel], target: str, seconds: int, at_once: int = 1, *, in_all: float, text: bool = False,
     fitting: Sequence[Kernel] = (),
 ) -> list[str]:
-    """Return for each kernel a `Binary` or a `Problem`, as JSON, then for each of `fitting` whether it `Fits`.
-    `seconds` of processor time are for each, `in_all` seconds of the clock for all; `at_once` children share them out.
-    """
+    """Return a `Binary` or a `Problem` for each kernel, then a `Fits` or a `Problem` for each of `fitting`, all as
+    JSON. Each kernel has `seconds` of processor time, all together have `in_all` seconds of the clock; `at_once`
+    children share the kernels."""
     until = time.monotonic() + in_all
     outcomes: dict[int, str] = {}
     wanted: list[Callable[[], Binary | Fits | Problem]] = [
@@ -187,7 +188,7 @@ def compile_kernels(
     shares: list[list[int]] = [[] for _ in range(at_once)]
     loads = [0] * at_once
     for number in range(len(wanted)):
-        # Machine code takes some ten times as long as a look at what fits.
+        # Machine code takes some ten times as long as the check whether a kernel fits.
         least = loads.index(min(loads))
         shares[least].append(number)
         loads[least] += 10 if number < len(kernels) else 1
@@ -203,7 +204,8 @@ def compile_kernels(
 
 
 def _told(outcome: str, kernel: Kernel) -> str:
-    """Return the outcome, with the clusters of a kernel on which the compiler fails for no reason of its own."""
+    """Return the outcome. If the compiler refuses a kernel with clusters, or crashes on it, the message names
+    `num_ctas`, which may be the reason."""
     clusters = kernel.options.get("num_ctas", 1)
     if clusters == 1 or not outcome.startswith(('{"why":"crash"', '{"why":"compiler"')):
         return outcome
@@ -213,7 +215,8 @@ def _told(outcome: str, kernel: Kernel) -> str:
 
 
 class _Child:
-    """A process that compiles kernels one after another, until all are done, one ends it, or `in_all` is up."""
+    """A process that compiles kernels one after another, until all are done, a kernel ends it, or `in_all` seconds are
+    over."""
 
     def __init__(
         self, work: Sequence[Callable[[], Binary | Fits | Problem]], seconds: int, in_all: float
@@ -225,7 +228,8 @@ class _Child:
         if self._pid:
             return
         try:
-            # By its own clock, since no confined process may end another. Its assembler ends with the request.
+            # The child's own clock ends it, since no confined process may end another. Its assembler ends with the
+            # request.
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
             signal.setitimer(signal.ITIMER_REAL, in_all)
             for standard in (1, 2):
@@ -243,7 +247,7 @@ class _Child:
             os._exit(0)
 
     def outcomes(self) -> list[str]:
-        """Wait for its end, and return the outcomes of its kernels, up to the one that ended it."""
+        """Wait for the child's end, and return the outcomes of its kernels, up to the kernel that ended it."""
         _, status = os.waitpid(self._pid, 0)
         with self._written as written, self._printed as printed:
             written.seek(0)
@@ -259,7 +263,7 @@ class _Child:
 
 
 def _limit(seconds: int) -> None:
-    """Let this process, and each program that it starts, take so much more processor time."""
+    """Let this process, and each program that it starts, take `seconds` more of processor time."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     soft = int(used.ru_utime + used.ru_stime) + 1 + seconds
@@ -289,7 +293,7 @@ def explained(problem: Problem, printed: str) -> Problem:
 
 
 def _joined(outcomes: Sequence[str]) -> bytes:
-    """Return `Binaries` as JSON; what has no room in a memory file of the size that there is becomes a problem."""
+    """Return `Binaries` as JSON. An outcome for which the memory file has no room becomes a problem."""
     room = RESULT_BYTES - 1024
     kept = []
     for outcome in outcomes:
@@ -302,7 +306,7 @@ def _joined(outcomes: Sequence[str]) -> bytes:
 
 
 def _write(descriptor: int, data: bytes) -> int:
-    # Not written as a file: the limit for those does not speak of this one.
+    # Mapped, not written: the process's limit on the size of files is not meant for this memory.
     with mmap.mmap(descriptor, 0) as memory:
         memory[: len(data)] = data
     return len(data)

@@ -1,6 +1,6 @@
-"""The error model: changes of a student's file that may mend it, those first that are made most often.
+"""The error model: changes of a student's file that may mend it. The most frequent mistakes come first.
 
-A theme goes through a function's nodes and yields drafts with weights.
+A theme is a module of this folder: it goes through a function's nodes and yields drafts with weights.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def edits_of(
     text: str, function: str, given: Sequence[Given], most: int = MOST_EDITS, lines: Sequence[int] = ()
 ) -> Edits:
     """Return at most `most` edits of the file whose graded function is called on `given`, none for a file that is not
-    Python. `lines` are those that evidence names.
+    Python. `lines` are the lines that evidence names.
 
     Raises ValueError, RecursionError or MemoryError for a text that cannot be read.
     """

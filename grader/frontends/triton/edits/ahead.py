@@ -1,5 +1,4 @@
-"""Loops that load what their next iteration uses: what is loaded there lies a block further on than the present
-iteration."""
+"""Loops that load the values of their next iteration: these lie one block further on than the present iteration's."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from grader.plan.edits import MOST_SPANS
 
 
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
-    """Yield edits that put a block less in the bounds of such a loop's masks and conditions, and a block more in its
+    """Yield edits that subtract a block from the bounds in such a loop's masks and conditions, and add a block to its
     indices."""
     for loop in unit.statements if unit.kernel else ():
         if isinstance(loop, ast.For | ast.While) and (changed := _changed(unit, loop)):
@@ -24,7 +23,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _changed(unit: Unit, loop: ast.For | ast.While) -> set[str]:
-    """Return the names that a loop binds, if one of them holds what was loaded before it."""
+    """Return the names that a loop binds, if one of them holds a loaded value before the loop; else the empty set."""
     found = names_bound(loop)
     before = [unit.wholes[name] for name in found if unit.bound[name] < loop.lineno and name in unit.wholes]
     loaded = any(called(one) == "load" for whole in before for one in within(whole))
@@ -32,7 +31,7 @@ def _changed(unit: Unit, loop: ast.For | ast.While) -> set[str]:
 
 
 def _blocks(unit: Unit, loop: ast.For | ast.While) -> list[str]:
-    """Return the blocks that a loop moves on by, or all."""
+    """Return the names of blocks by which a loop moves on; all names of blocks if it moves on by none."""
     steps = [node.value for node in ast.walk(loop) if isinstance(node, ast.AugAssign)]
     used = names_read(loop.iter if isinstance(loop, ast.For) else loop.test).union(*map(names_read, steps))
     blocks = unit.names("block")
@@ -42,7 +41,8 @@ def _blocks(unit: Unit, loop: ast.For | ast.While) -> list[str]:
 def _bounds(
     source: SourceTree, unit: Unit, loop: ast.For | ast.While, changed: set[str], block: str
 ) -> Iterator[Draft]:
-    """Yield edits that lower a bound by a block: in one place, wherever it is written, and where it has a name."""
+    """Yield edits that lower a bound by a block: in one comparison, in all comparisons with it, or where the loop sets
+    a name for it."""
     written: dict[str, list[Change]] = {}
     for node in within(loop):
         if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], ast.Lt | ast.LtE) or (

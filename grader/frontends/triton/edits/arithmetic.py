@@ -25,7 +25,7 @@ _OPERATORS: dict[type[ast.operator], tuple[tuple[type[ast.operator], float], ...
     ast.MatMult: ((ast.Mult, 2.4),),
 }
 _EVEN = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr)
-"""Operators whose operands may be exchanged, and regrouped."""
+"""Operators whose operands may be exchanged and regrouped: the result stays the same, apart from rounding."""
 _STEPS = frozenset({"sqrt", "rsqrt", "exp", "exp2", "log", "sigmoid", "sum", "abs", "cdiv", "max", "dot"})
 
 
@@ -71,7 +71,7 @@ def _comparison(source: SourceTree, unit: Unit, node: ast.Compare) -> Iterator[D
 
 
 def _same_comparisons(source: SourceTree, unit: Unit) -> Iterator[Draft]:
-    """Yield edits that change a comparison with `<=` that is written several times, in all places."""
+    """Yield edits that put `<` for `<=` in all places of a comparison that is written several times."""
     same: dict[str, list[tuple[int, int]]] = {}
     for node in unit.expressions:
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.LtE) and (
@@ -79,7 +79,7 @@ def _same_comparisons(source: SourceTree, unit: Unit) -> Iterator[Draft]:
             same.setdefault(source.short(node), []).append(at)
     for places in same.values():
         if 1 < len(places) <= MOST_SPANS:
-            # What is left of `<=` is `<`.
+            # `<=` without its second character is `<`.
             yield Draft("comparison", 0.5, [Change(end - 1, end, "") for _, end in places])
 
 
@@ -95,7 +95,7 @@ def _operator(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft
         unlikely = 0.6 if role in ("pointer", "size") else likely
         yield Draft("operator", weight + unlikely, (source.instead(*at, SIGNS[other]),))
     if not isinstance(node.op, _EVEN):
-        # Which of two is subtracted is easily mistaken.
+        # The two operands of a difference are easily confused.
         names = isinstance(node.op, ast.Sub) and isinstance(node.left, ast.Name) and isinstance(node.right, ast.Name)
         yield exchanged(source, "operands", (1.4 if names else 2.0) if role == "value" else 2.6, node.left, node.right)
 
@@ -133,18 +133,18 @@ def _spread_out(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Dra
 
 
 def _grouping(source: SourceTree, unit: Unit, node: ast.BinOp, inner: ast.BinOp) -> float:
-    """Return how unlikely it is that an operator's operand is grouped wrongly."""
+    """Return the weight of an edit that regroups an operator and the operator in its operand."""
     if type(inner.op) is type(node.op):
         return 1.9
     written = source.text[: source.start(inner)].endswith("(")
     if unit.role(node) == "value" or written:
         return 1.1
-    # `n + B - 1 // B` divides too little; an offset is `a * b + c` as it stands.
+    # Brackets are missing in `n + B - 1 // B`, but an offset is rightly `a * b + c`.
     return 0.8 if isinstance(inner.op, ast.FloorDiv | ast.Div) else 2.0
 
 
 def _free(first: ast.operator, second: ast.operator) -> bool:
-    """Return whether grouping does not matter, or is not meant to: comparisons and masks have their own."""
+    """Return whether grouping does not matter: both operators are the same, and an associative one."""
     return type(first) is type(second) and isinstance(first, _EVEN)
 
 
@@ -156,7 +156,7 @@ def _left_out(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft
     more = {"value": 0.0, "mask": 0.4, "index": 0.3}.get(role, 0.5)
     for kept, dropped, weight in ((node.left, node.right, 2.0), (node.right, node.left, 2.2)):
         if unit.role(kept) == role or role != "pointer":
-            # A number is more easily one too many than a name.
+            # A number is superfluous more often than a name is.
             number = isinstance(dropped, ast.Constant) and not isinstance(kept, ast.Constant)
             twice = source.of(kept) == source.of(dropped)
             yield instead(source, "extra", 1.5 if twice else 1.7 if number else weight + more, node, source.of(kept))
@@ -171,7 +171,7 @@ def _into_a_call(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Dra
     def with_argument(text: str) -> str:
         return whole[: source.start(argument) - start] + text + whole[source.end(argument) - start :]
 
-    # An argument in brackets of its own stays in them.
+    # Brackets around the argument are kept.
     parent = source.place[node].parent
     if isinstance(parent, ast.BinOp) and unit.role(parent) != "pointer":
         if parent.left is node:

@@ -1,4 +1,4 @@
-"""Calls: another function, arguments in another order, axes, types; steps that are missing around a value."""
+"""Edits of calls: another function, arguments in another order, other axes, types and compile-time constants."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _function(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Draft]
     if name == "trans" and isinstance(function, ast.Attribute) and not node.args:
         yield instead(source, "extra", 1.7, node, owner)
     if name in ("reshape", "view"):
-        # Both keep the order of the elements.
+        # These keep the order of the elements, where a transposition may be meant.
         tile = node.args[0] if owner == "tl" and node.args else function.value if isinstance(
             function, ast.Attribute) and owner != "tl" else None
         if tile is not None:
@@ -92,7 +92,7 @@ def _function(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Draft]
 
 
 def _beginning(source: SourceTree, unit: Unit, node: ast.Call, name: str) -> Iterator[Draft]:
-    """Yield edits of the value that an accumulator starts from."""
+    """Yield edits of the initial value of an accumulator."""
     larger = any(called(one) in ("max", "maximum") for one in unit.calls)
     shape = source.of(node.args[0])
     kind = next((source.of(key.value) for key in node.keywords if key.arg == "dtype"),
@@ -233,15 +233,14 @@ def _types(source: SourceTree, unit: Unit) -> Iterator[Draft]:
                 yield instead(source, "rounding", 1.0, call.func.value, text)
         elif called(call) == "dot":
             if not {key.arg for key in call.keywords} & {"input_precision", "allow_tf32"}:
-                # By default it keeps ten bits of a float32's fraction.
+                # By default tl.dot keeps ten bits of a float32's fraction.
                 yield Draft("type", 1.4, (keyword(source, call, 'input_precision="ieee"'),))
             yield from (Draft("type", 2.4, (dropped(source, call, key),)) for key in call.keywords
                         if key.arg == "out_dtype")
 
 
 def _constants(source: SourceTree, unit: Unit) -> Iterator[Draft]:
-    """Yield edits that declare parameters compile-time constants where they are not so declared, those first that a
-    shape needs."""
+    """Yield edits that declare a parameter as `tl.constexpr`. Those that a shape needs weigh least."""
     shapes = {node.id for call in unit.calls if called(call) in ("arange", "zeros", "full")
               for argument in call.args for node in ast.walk(argument) if isinstance(node, ast.Name)}
     for parameter in unit.parameters:

@@ -1,4 +1,4 @@
-"""Numbers: other ones, a name instead of one, and numbers of a formula that belongs to textbooks."""
+"""Edits of numbers: another number, a name in a number's place, and the constants of well-known formulas."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KNOWN = (
     (3.141592653589793, 6.283185307179586, 1.4142135623730951, 2.5066282746310002),
     (0.299, 0.587, 0.114), (0.2126, 0.7152, 0.0722),
 )
-"""Numbers of textbooks that stand together: GELU, logarithms, the circle and roots, weights of colours."""
+"""Well-known constants in groups that stand together: GELU, logarithms, the circle and roots, weights of colours."""
 _POWERS = (16, 32, 64, 128, 256, 512, 1024)
 
 
@@ -53,14 +53,14 @@ def of_module(file: File) -> Iterator[Draft]:
     """Yield edits of the module's constants."""
     source = file.source
     for statement in file.constants:
-        # As it stands, or in tl.constexpr(...). Integers are blocks, mostly.
+        # The float stands alone, or in tl.constexpr(...). Integers are mostly blocks, and are left out.
         for one in within(statement.value):
             for other in _like(one.value) if isinstance(one, ast.Constant) and isinstance(one.value, float) else ():
                 yield instead(source, "constant", 1.4, one, other)
 
 
 def _elsewhere(source: SourceTree, node: ast.expr) -> bool:
-    """Return whether another theme knows better: an axis, the number of a dimension, options of a launch."""
+    """Return whether a number is another theme's: an axis, the number of a dimension, an option of a launch."""
     parent = source.place[node].parent
     if isinstance(parent, ast.UnaryOp):
         parent = source.place[parent].parent
@@ -71,8 +71,8 @@ def _elsewhere(source: SourceTree, node: ast.expr) -> bool:
 
 
 def _of_blocks(source: SourceTree, unit: Unit, node: ast.expr) -> bool:
-    """Return whether a number in host code is a block: a kernel's compile-time constant by its name, or what a size is
-    divided by for the grid."""
+    """Return whether a number in host code is a block: the value of a keyword in capitals, as compile-time constants
+    are, or the divisor of a size in a grid."""
     statement, parent = source.statement(node), source.place[node].parent
     if unit.kernel:
         return False
@@ -89,8 +89,8 @@ def _of_blocks(source: SourceTree, unit: Unit, node: ast.expr) -> bool:
 
 
 def _like(value: float) -> list[str]:
-    """Return known numbers that one may have been meant for: nearly equal, a power of ten apart, or of the same
-    digits."""
+    """Return the known numbers that `value` may be meant for: nearly equal ones, those a power of ten apart, and those
+    with the same digits."""
     found = []
     for known in itertools.chain.from_iterable(KNOWN):
         if value <= 0 or value == known:
@@ -128,7 +128,7 @@ def _others(source: SourceTree, unit: Unit, number: Numeral) -> list[tuple[str, 
     once.pop(source.of(node), None)
     parent, field, _ = source.place[node]
     if isinstance(parent, ast.BinOp):
-        # As good as leaving it out, which another theme does.
+        # A neutral number is the same as none, which another theme tries.
         neutral = {ast.Add: 0, ast.Sub: 0, ast.Mult: 1, ast.Div: 1, ast.FloorDiv: 1}.get(type(parent.op))
         if field == "right" or isinstance(parent.op, ast.Add | ast.Mult):
             once = {text: weight for text, weight in once.items() if float(text) != neutral}
@@ -136,7 +136,8 @@ def _others(source: SourceTree, unit: Unit, number: Numeral) -> list[tuple[str, 
 
 
 def _together(source: SourceTree, unit: Unit, numbers: Sequence[Numeral]) -> Iterator[Draft]:
-    """Yield edits that exchange two numbers of a statement, and that replace all that are nearly known."""
+    """Yield edits that exchange two numbers of a statement, that replace all numbers of a statement which are nearly
+    known ones, and that replace all equal numbers of a function."""
     of = defaultdict[ast.stmt, list[Numeral]](list)
     for number in numbers:
         of[source.statement(number.node)].append(number)
@@ -164,7 +165,8 @@ def _equal(source: SourceTree, numbers: Sequence[Numeral]) -> dict[str, list[ast
 
 
 def _named(source: SourceTree, unit: Unit, numbers: Sequence[Numeral]) -> Iterator[Draft]:
-    """Yield edits that put a size or a block in place of a number that may be one of a single case."""
+    """Yield edits that put a size, stride or block in a number's place, since the number may hold for one case only,
+    and in kernels a value in a float's place."""
     large = [number for number in numbers if 2 <= number.value < math.inf and number.value == int(number.value)]
     for nodes in _equal(source, large).values():
         first = nodes[0].lineno

@@ -1,4 +1,4 @@
-"""Edits as the themes of the error model make them, before they are put in order."""
+"""Drafts and changes that the themes of the error model are made of."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def exchanged(source: SourceTree, kind: EditKind, weight: float, one: ast.expr, 
 
 
 def keyword(source: SourceTree, call: ast.Call, text: str) -> Change:
-    """Return a span that adds a keyword argument to a call."""
+    """Return a change that adds a keyword argument to a call."""
     places = source.commas(call)
     arguments = source.arguments(call)
     count = len(arguments)
     if len(places) == count + 2:
-        # A comma stands behind the last argument.
+        # There is a comma after the last argument.
         return Change(start=places[-2] + 1, end=places[-2] + 1, text=f" {text}" if count else text)
     at = source.outer_end(arguments[-1], places[-1]) if count else places[-1]
     return Change(start=at, end=at, text=f", {text}" if count else text)
 
 
 def dropped(source: SourceTree, call: ast.Call, argument: ast.expr | ast.keyword) -> Change:
-    """Return a span that takes an argument and its comma out of a call."""
+    """Return a change that takes an argument and its comma out of a call."""
     places = source.commas(call)
     number = source.arguments(call).index(argument)
     if number:

@@ -12,8 +12,8 @@ from grader.plan.edits import MOST_SPANS
 
 
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
-    """Yield edits that put `pid % min(rows - first, GROUP)` for `pid % GROUP` or `pid % min(rows, GROUP)`, and its
-    like, where `first` is a group's number times GROUP, and what is divided by may have a name."""
+    """Yield edits that put `pid % min(rows - first, GROUP)` for `pid % GROUP` or `pid % min(rows, GROUP)`, and the same
+    with `//`. `first` is a group's number times GROUP; the divisor may have a name."""
     source = file.source
     for product in unit.expressions if unit.kernel else ():
         if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
@@ -35,8 +35,8 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _height(unit: Unit, divisor: ast.expr, group: str) -> ast.expr | None:
-    """Return the expression that a divisor is, or is a name for, if that is the group's height, or the smaller of it
-    and something else."""
+    """Return the expression of a divisor, which may be a name for it, if that is the group's height, or a minimum of
+    the height and something else; None for any other divisor."""
     whole = unit.whole(divisor) or divisor
     parts = whole.args if isinstance(whole, ast.Call) and called(whole) in ("min", "minimum") else [whole]
     return whole if any(isinstance(one, ast.Name) and one.id == group for one in parts) else None
@@ -49,7 +49,7 @@ def _divided(unit: Unit, node: ast.expr) -> bool:
 
 
 def _name(source: SourceTree, node: ast.expr) -> str:
-    """Return the name that an expression has been given, or its text."""
+    """Return the name that an expression is bound to; its text if there is no name."""
     parent = source.place[node].parent
     if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
         return parent.targets[0].id
@@ -57,7 +57,7 @@ def _name(source: SourceTree, node: ast.expr) -> str:
 
 
 def _rows(source: SourceTree, unit: Unit, product: ast.expr) -> Iterator[str]:
-    """Yield expressions that may count the rows of tiles: quotients that have a name, and sizes over blocks."""
+    """Yield expressions that may count the rows of tiles: names of quotients, and each size divided by each block."""
     yield from (name for name, whole in unit.wholes.items()
                 if called(whole) == "cdiv" and unit.bound[name] < product.lineno)
     for size in unit.names("size", before=product.lineno):

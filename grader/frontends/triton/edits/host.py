@@ -41,7 +41,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
         yield from _unary(source, unit, call)
     for parameter, given in zip(unit.parameters, file.given, strict=False):
         if isinstance(given, GivenTensor) and given.place == "host":
-            # A kernel cannot read it there.
+            # A kernel cannot read memory of the host.
             for one in unit.expressions:
                 if isinstance(one, ast.Name) and one.id == parameter.arg and isinstance(one.ctx, ast.Load):
                     yield Draft("place", 0.7, (source.put(one, f"{one.id}.cuda()"),))
@@ -51,7 +51,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _whole(file: File, unit: Unit) -> Iterator[Draft]:
-    """Yield edits of a path of whole blocks that is taken from one block on, where the size has to be a multiple."""
+    """Yield edits that put `size % block == 0` for `size >= block`: a fast path for whole blocks needs a multiple."""
     chosen = [one for kernel in file.kernels.values() for mark in kernel.node.decorator_list for one in within(mark)]
     for node in (*unit.expressions, *chosen):
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Gt | ast.GtE):
@@ -98,13 +98,13 @@ def _slice(source: SourceTree, node: ast.Subscript) -> Iterator[Draft]:
 
 
 def _swapped(source: SourceTree, one: ast.expr, other: ast.expr) -> tuple[Change, Change]:
-    """Return spans that exchange two parts of a subscript, slices among them."""
+    """Return changes that exchange two parts of a subscript, which may be slices."""
     return (Change(start=source.start(one), end=source.end(one), text=source.of(other)),
             Change(start=source.start(other), end=source.end(other), text=source.of(one)))
 
 
 def _written(source: SourceTree, file: File, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:
-    """Yield an edit that writes a result into the output, where it is bound to the output's name or returned."""
+    """Yield an edit that writes a value into the output, if the statement binds the output's name or returns."""
     outputs = [parameter.arg for parameter, given in zip(unit.parameters, file.given, strict=False)
                if isinstance(given, GivenTensor) and given.output]
     value = getattr(statement, "value", None)
@@ -133,7 +133,7 @@ def _made(file: File, unit: Unit, call: ast.Call) -> Iterator[Draft]:
     if not isinstance(call.func, ast.Attribute) or source.of(call.func.value) != "torch":
         return
     added = any(called(one).startswith("atomic_") for kernel in file.kernels.values() for one in kernel.calls)
-    # What kernels only store to may be zero in vain.
+    # Zeros matter only if kernels add to the tensor.
     if added and name in ("empty", "empty_like"):
         yield Draft("function", 1.4, (source.put(call.func, f"torch.{name.replace('empty', 'zeros')}"),))
     tensors = unit.names("tensor", before=1)
@@ -145,7 +145,7 @@ def _made(file: File, unit: Unit, call: ast.Call) -> Iterator[Draft]:
         elif source.of(device) != text:
             yield instead(source, "place", 0.9, device, text)
     dtype = next((key.value for key in call.keywords if key.arg == "dtype"), None)
-    # Sums of many programs lose in a narrow type what those of one keep in registers.
+    # A sum over programs loses precision in a narrow type, where a sum within a program is kept in registers.
     weight = 0.9 if added else 2.2
     if dtype is None and (name in _MAKERS or (added and name.endswith("_like"))):
         yield Draft("type", weight, (keyword(source, call, "dtype=torch.float32"),))
@@ -157,7 +157,7 @@ def _launch(source: SourceTree, unit: Unit, call: ast.Call, sizes: Sequence[str]
     own, rests = unit.names("size", before=call.lineno), _rests(unit)
     for argument in call.args:
         if isinstance(argument, ast.Name):
-            # What is left begins as far from the end as it is long.
+            # A remainder begins at the size less its own length.
             for text in (*own, *sizes) if argument.id in rests else ():
                 yield instead(source, "missing", 1.3, argument, f"{text} - {argument.id}")
         elif not isinstance(argument, ast.Starred):
@@ -221,7 +221,7 @@ def _grid(
             yield Draft("grid", 0.9, (source.put(one, source.of(other)), source.put(other, source.of(one))))
     for axis in grid.elts:
         for text, weight in (*((size, 1.9) for size in sizes), *((text, 1.8) for text in divided)):
-            # A program for each element, where each takes many, only hides what others leave out.
+            # One program for each element, though each takes many, only hides elements that are left out.
             if "".join(text.split()) != source.short(axis) and not (text in sizes and called(axis) == "cdiv"):
                 yield instead(source, "grid", weight, axis, text)
     if len(grid.elts) == 1:
@@ -230,7 +230,7 @@ def _grid(
 
 
 def _agreeing(source: SourceTree, unit: Unit, call: ast.Call, grid: ast.expr) -> Iterator[Draft]:
-    """Yield edits that put numbers of a grid and of its launch in each other's place."""
+    """Yield edits that make a block in a grid agree with a block that its launch passes, by changing either."""
     inside, paired = [node for node in within(grid) if _is_block(node)], agreed(source, unit)
     given = [key.value for key in call.keywords if key.arg not in _OPTIONS and _is_block(key.value)]
     for node in inside:
@@ -249,8 +249,8 @@ def _agreeing(source: SourceTree, unit: Unit, call: ast.Call, grid: ast.expr) ->
 
 
 def agreed(source: SourceTree, unit: Unit) -> set[ast.expr]:
-    """Return the numbers and names that stand once in what a grid divides sizes by, and once as a block of each of its
-    launches: another one in one of the two places launches more programs than are needed, or smaller ones."""
+    """Return the numbers and names in which a grid and its launch agree: each is a divisor in the grid once, and a
+    block of the launch once. A change of only one of the two launches too many programs, or too small ones."""
     found, apart = set[ast.expr](), set[ast.expr]()
     for launch in unit.launches:
         grid = _grid_of(unit, launch)

@@ -1,4 +1,4 @@
-"""Loops, accumulators and statements: where a loop starts and ends, what is carried over, what is done where."""
+"""Edits of loops, accumulators and statements: bounds of a loop, values carried over, and the place of a statement."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
         if called(node) in ("range", "static_range") and unit.kernel:
             yield from _range(source, unit, node)
         elif called(node) == "cdiv":
-            # Rounded down and one more is not asked for.
+            # Only the plain quotient is tried, not one more than it.
             first, second = (*node.args, *[None] * 2)[:2]
             if first is not None and second is not None:
                 yield instead(source, "rounding", 2.6, node, source.operation(first, ast.FloorDiv(), second))
@@ -46,7 +46,7 @@ def _rounded(file: File, unit: Unit) -> Iterator[Draft]:
             continue
         up = f"{owner}.cdiv({source.of(node.left)}, {source.of(node.right)})"
         if owner not in file.bound:
-            # Host code without kernels needs no Triton.
+            # The file does not import the module that has cdiv.
             up = f"-(-{source.operand(node.left, ATOM)} // {source.operand(node.right, ATOM)})"
         change = source.put(node, up)
         yield Draft("rounding", 0.7 if not unit.kernel else 1.2, (change,))
@@ -118,8 +118,8 @@ def _statements(source: SourceTree, unit: Unit, parent: ast.AST, block: list[ast
 
 
 def _set_in_vain(statement: ast.stmt, after: Sequence[ast.stmt]) -> bool:
-    """Return whether a name that a statement sets anew is set once more after it: its old value may be what is
-    meant."""
+    """Return whether a later statement of the block sets the name that this one sets: the name's value from before may
+    be meant."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return False
     target = statement.targets[0]
@@ -128,7 +128,8 @@ def _set_in_vain(statement: ast.stmt, after: Sequence[ast.stmt]) -> bool:
 
 
 def _accumulated(source: SourceTree, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:
-    """Yield edits that put `=` for `+=`, and the other way round."""
+    """Yield edits that put `=` for `+=` and the other way round, accumulate a maximum or sum, or set another initial
+    value."""
     if isinstance(statement, ast.AugAssign) and unit.kernel:
         at = source.text.index("=", source.end(statement.target), source.start(statement.value))
         begin = source.text.rindex(source.text[at - 1], source.end(statement.target), at)
@@ -157,7 +158,7 @@ def _accumulated(source: SourceTree, unit: Unit, statement: ast.stmt) -> Iterato
 def _at_a_loop(
     source: SourceTree, unit: Unit, loop: ast.For | ast.While, before: ast.stmt | None, after: ast.stmt | None
 ) -> Iterator[Draft]:
-    """Yield edits that move a statement into a loop or out of it, or that add what a loop forgets to move on."""
+    """Yield edits that move a statement into a loop or out of it, or that move on a name which a loop forgets."""
     first, last = loop.body[0], loop.body[-1]
     inner, outer = _indent(source, first), _indent(source, loop)
     if inner is None or outer is None:
@@ -167,7 +168,7 @@ def _at_a_loop(
         moved = statement is after
         if statement is None or hasattr(statement, "body") or not (moved or several):
             continue
-        # Behind a loop a line belongs to it by its indentation alone.
+        # Indentation alone decides whether a line after a loop belongs to the loop.
         begin = source.line_at(source.start(statement))
         if source.number_of(begin) == statement.lineno and _indent(source, statement) is not None:
             yield Draft("moved", 1.3 if moved and isinstance(statement, ast.AugAssign) else 1.8, (Change(
@@ -188,13 +189,13 @@ def _at_a_loop(
 
 
 def _set_again(source: SourceTree, unit: Unit, loop: ast.For | ast.While) -> Iterator[Draft]:
-    """Yield edits that set, at the beginning of each iteration of a loop, what is set once before it, and added to and
-    used in each iteration: one by one, and all at once."""
+    """Yield edits that set sums anew at the beginning of each iteration, one by one and all at once. A sum is a name
+    that is set once before the loop, and added to and used in each iteration."""
     first = loop.body[0]
     if (inner := _indent(source, first)) is None:
         return
     at, lines = source.line_at(source.start(first)), list[str]()
-    # What a loop counts with is set before it for good.
+    # A name that the loop's head reads is rightly set before it.
     head = names_read(loop.test if isinstance(loop, ast.While) else loop.iter)
     for name in sorted(_summed(loop) - head):
         value = unit.wholes.get(name)
@@ -209,8 +210,8 @@ def _set_again(source: SourceTree, unit: Unit, loop: ast.For | ast.While) -> Ite
 def _set_back(
     source: SourceTree, unit: Unit, loop: ast.For | ast.While, before: Sequence[ast.stmt]
 ) -> Iterator[Draft]:
-    """Yield edits that set again, between two loops, what the earlier one has moved on and this one moves on from
-    there: one by one, and all at once."""
+    """Yield edits that set names back between two loops, one by one and all at once: names that the earlier loop moves
+    on, and that this loop moves on from there."""
     outer = _indent(source, loop)
     earlier = next((number for number in reversed(range(len(before)))
                     if isinstance(before[number], ast.For | ast.While)), None)
@@ -235,8 +236,8 @@ def _moved(loop: ast.stmt) -> set[str]:
 
 
 def _summed(loop: ast.For | ast.While) -> set[str]:
-    """Return the names that a loop adds to, uses elsewhere, and never sets anew: a sum that the loop does not use is
-    used after all its iterations."""
+    """Return the names that a loop adds to, uses elsewhere in its body, and never sets anew. A sum that the loop does
+    not use is meant to run over all iterations."""
     added, used, anew = set[str](), set[str](), set[str]()
     for statement in loop.body:
         for node in ast.walk(statement):
@@ -261,11 +262,11 @@ def _advances(unit: Unit, loop: ast.For | ast.While) -> Iterator[tuple[str, floa
     head = loop.test if isinstance(loop, ast.While) else loop.iter
     headed = {node.id for node in ast.walk(head) if isinstance(node, ast.Name)}
     blocks = [name for name in unit.names("block", before=loop.lineno) if name in headed] or unit.names("block")
-    # Pointers that are moved on in a loop are names of its function.
+    # A pointer that a loop moves on is a local name, no parameter.
     for name in unit.names("pointer", "index", "program", before=loop.lineno):
         if name not in used or name in moved | bound or unit.bound[name] == 0:
             continue
-        # Where others are moved on, this one is forgotten.
+        # A loop that moves other names on has probably forgotten this one.
         weight = 1.1 if (moved and unit.roles[name] == "pointer") or isinstance(loop, ast.While) else 1.8
         whole = unit.wholes.get(name)
         inside = {node.id for node in ast.walk(whole) if isinstance(node, ast.Name)} if whole is not None else set()
@@ -276,14 +277,15 @@ def _advances(unit: Unit, loop: ast.For | ast.While) -> Iterator[tuple[str, floa
 
 
 def _indent(source: SourceTree, statement: ast.stmt) -> str | None:
-    """Return the space before a statement on its line, None if anything else stands there."""
+    """Return the white space before a statement on its line, None if anything else stands there."""
     start = source.start(statement)
     indent = source.text[source.line_at(start) : start]
     return indent if not indent.strip(" \t\f") else None
 
 
 def _removed(source: SourceTree, statement: ast.stmt, others: bool) -> Change:
-    """Return a change that takes a statement away, with its line where nothing else stands on it."""
+    """Return a change that removes a statement and its line; if something else stands on the line, or there are no
+    `others` in the block, the change puts `pass` in the statement's place."""
     start, end = source.start(statement), source.end(statement)
     line_end = source.line_after(end)
     rest = source.text[end:line_end].strip()

@@ -1,4 +1,4 @@
-"""Masks, which switch lanes off, and the values that these lanes hold instead."""
+"""Edits of masks, which switch lanes off, and of the values that these lanes hold instead."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MASKED = {"load": 1, "store": 2}
 
 @dataclass
 class _Access:
-    """A load or store: its mask and the indices in its pointer, as they are written there."""
+    """A load, store or atomic: its mask and the indices in its pointer, as they are written there."""
 
     call: ast.Call
     name: str
@@ -61,7 +61,7 @@ def _access(source: SourceTree, unit: Unit, call: ast.Call) -> _Access:
 
 
 def _indices(source: SourceTree, unit: Unit, pointer: ast.expr) -> Iterator[str]:
-    """Yield the indices in a pointer, as they are written where it, or a part of it, is bound to a name."""
+    """Yield the indices in a pointer as they are written, also those behind names that stand for parts of it."""
     waiting, seen = [pointer], set[str]()
     while waiting:
         node = waiting.pop()
@@ -82,9 +82,9 @@ def _indices(source: SourceTree, unit: Unit, pointer: ast.expr) -> Iterator[str]
 
 
 def _conditions(unit: Unit, one: _Access, mask: str = "") -> list[str]:
-    """Return the comparisons of the indices of an access with each size that its mask does not make."""
+    """Return comparisons with each size, for the indices of an access that its mask does not compare."""
     free = [index for index in one.indices if not re.search(rf"\b{re.escape(_stem(index))}\b", mask)]
-    # A program's number needs a condition where there is nothing else.
+    # A program's number needs a condition only if there is no index.
     free = [index for index in free if unit.roles.get(_stem(index)) == "index"] or free
     return [f"{index} < {size}" for index in free for size in unit.names("size", before=one.call.lineno)]
 
@@ -129,7 +129,7 @@ def _written(unit: Unit, source: SourceTree, mask: ast.expr) -> str:
 
 
 def _others(unit: Unit) -> list[tuple[str, float]]:
-    """Return the values that lanes which are switched off may hold instead, with their weights."""
+    """Return values that may be meant for the lanes that a mask switches off, with their weights."""
     largest = any(called(one) in ("max", "maximum", "exp") for one in unit.calls)
     return [("0.0", 1.2), ('-float("inf")', 1.2 if largest else 2.4), ("1.0", 2.6), ('float("inf")', 2.8)]
 
@@ -155,7 +155,7 @@ def _together(source: SourceTree, unit: Unit, accesses: Sequence[_Access], masks
                      for one in loads if one.other is None or source.short(one.other) != text]
             if len(changes) > 1:
                 yield Draft("other", weight, changes)
-    # Each index by itself, in every access that uses it.
+    # A condition on one index at a time, in all accesses that use it.
     for index in dict.fromkeys(_stem(text) for one in accesses for text in one.indices):
         for size in unit.names("size"):
             for some in (accesses, [one for one in accesses if one.name == "load"]):
@@ -169,8 +169,8 @@ def _stem(index: str) -> str:
 
 
 def _condition(source: SourceTree, unit: Unit, one: _Access, index: str, size: str) -> Change | None:
-    """Return a change that adds a condition on an index of an access; None unless it has that index and lacks that
-    condition."""
+    """Return a change that adds the condition `index < size` to an access; None if the access does not use the index,
+    or has the condition."""
     written = next((text for text in one.indices if _stem(text) == index), None)
     if written is None or unit.bound.get(size, 0) >= one.call.lineno:
         return None
@@ -183,7 +183,7 @@ def _condition(source: SourceTree, unit: Unit, one: _Access, index: str, size: s
 
 
 def _bound_masks(source: SourceTree, unit: Unit) -> Iterator[Draft]:
-    """Yield edits that add a condition to a mask that has a name."""
+    """Yield edits that add a condition to a mask where a name is bound to it."""
     for name in unit.names("mask"):
         whole = unit.wholes.get(name)
         if whole is None:
@@ -239,7 +239,7 @@ def _like_another(
 
 
 def _subscripted(source: SourceTree, unit: Unit, masks: Sequence[str]) -> Iterator[Draft]:
-    """Yield edits that make a load of `p[i]`, and a store of `p[i] = x`."""
+    """Yield edits that put a load for `p[i]`, and a store for `p[i] = x`."""
     for node in unit.expressions:
         if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or isinstance(
                 node.slice, ast.Slice | ast.Tuple) or unit.role(node.slice) not in ("index", "program"):
@@ -262,7 +262,7 @@ def _base(pointer: ast.expr) -> ast.Name | None:
 
 
 def _in_loops(source: SourceTree, unit: Unit) -> Iterator[Draft]:
-    """Yield edits that make comparisons in a loop go with its variable: `i < n - start`, or `start + i < n`."""
+    """Yield edits that add a loop's variable to a comparison in the loop: `i < n - start`, or `start + i < n`."""
     for loop in unit.statements:
         if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
             continue

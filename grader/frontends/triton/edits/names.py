@@ -1,4 +1,4 @@
-"""Names: another one of the same role in a name's place, and two names exchanged."""
+"""Edits of names: another name in a name's place, mostly one of the same role, and two names exchanged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TOGETHER: tuple[tuple[Role, ...], ...] = (
 
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
     source = file.source
-    # What is passed under its own name is meant.
+    # An argument that is passed under its own name is meant.
     loads = [node for node in unit.expressions if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
              and node.id in unit.roles and getattr(source.place[node].parent, "arg", "") != node.id]
     table, paired = (_KERNEL, set()) if unit.kernel else (_HOST, agreed(source, unit))
@@ -46,7 +46,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
                 if of_itself(parent, node, name):
                     continue
                 likeness = 0.15 if _nearly(name, node.id) else -0.15
-                # A mask ends at the end of a part, which is the smaller of it and a size.
+                # A mask often compares with a minimum, such as that of a part's end and a size: these are confused.
                 likeness += (1.7 if compared else 0.4) * any({name, node.id} <= names for names in chosen)
                 likeness += 0.7 * (role == "block" and divided)
                 if name != node.id and node not in paired:
@@ -56,7 +56,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def of_itself(parent: ast.AST, node: ast.expr, name: str) -> bool:
-    """Return whether something would be compared with itself, divided by itself, or the like."""
+    """Return whether `name` in a node's place would be compared with itself, divided by itself, or the like."""
     operands: list[ast.expr] = []
     if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Sub | ast.Div | ast.FloorDiv | ast.Mod):
         operands = [parent.left, parent.right]
@@ -66,14 +66,14 @@ def of_itself(parent: ast.AST, node: ast.expr, name: str) -> bool:
 
 
 def _chosen(unit: Unit) -> list[set[str]]:
-    """Return the names of what a choice is made of and of what is chosen, as in `new = tl.maximum(old, block)`: each is
-    easily taken for another."""
+    """Return the names in each choice such as `new = tl.maximum(old, block)`: those of the operands and of the result
+    are easily confused."""
     return [names_bound(one) | names_read(one.value) for one in unit.statements
             if isinstance(one, ast.Assign) and called(one.value) in ("maximum", "minimum", "where")]
 
 
 def _nearly(one: str, other: str) -> bool:
-    """Return whether two names differ in one character: of these a wrong one is taken more easily."""
+    """Return whether two names differ in one character: such names are confused more easily."""
     return len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1
 
 
@@ -84,7 +84,7 @@ def _everywhere(file: File, unit: Unit, loads: Sequence[ast.Name]) -> Iterator[D
         uses[node.id].append(node)
     for name, nodes in uses.items():
         role = unit.roles[name]
-        # Not a block's: blocks of one size hide where the two are confused.
+        # Names of blocks are left out: blocks of the same size hide that two names are confused.
         if role in ("size", "stride") and 1 < len(nodes) <= MOST_SPANS:
             for other in unit.names(role, before=nodes[0].lineno):
                 if other != name:

@@ -1,5 +1,5 @@
-"""Lines that a failure rests on: those that evidence names, and those that bind what is used there. An edit in one of
-them is likelier than its like elsewhere."""
+"""Lines that a failure rests on: those that evidence names, and those that bind the names used there. An edit in such
+a line is likelier than the same edit elsewhere."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from grader.frontends.triton.edits.units import File, Unit, called
 
-# What an edit weighs less in a line that evidence names, in one that binds a name of it, and so on.
+# The weight that an edit loses in a line that evidence names, in a line that binds a name of that line, and so on.
 NEAR = (0.6, 0.6, 0.4, 0.2)
-# In one that chooses between two of the same.
+# The weight that an edit loses in a line that chooses between two equal values.
 SAME = 1.4
-# What it weighs more in a kernel of which evidence names no line, where it names one of another.
+# The weight that an edit gains in a kernel without a line that evidence names, if another kernel has one.
 ELSEWHERE = 0.6
 
 
@@ -38,7 +38,7 @@ def _of_the_same(node: ast.expr) -> bool:
 
 
 def _follow(unit: Unit, line: int, found: dict[int, float]) -> None:
-    # Of statements that hold others, such as a loop, the head alone.
+    # A statement that holds others counts with its head alone, and only if it is a `for` loop.
     simple = [node for node in unit.statements if not hasattr(node, "body")]
     heads = [node for node in unit.statements if isinstance(node, ast.For)]
     here = {node for node in simple if _holds(node, line)}

@@ -19,8 +19,8 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _numbers(file: File, unit: Unit) -> Iterator[Draft]:
-    """Yield edits that make a number in host code a parameter of a kernel: instead of a constant there, or added under
-    a root."""
+    """Yield edits that pass a number of host code to a kernel as a parameter, which replaces a constant there or is
+    added under a root."""
     source = file.source
     for name in sorted(unit.unused().intersection(unit.names("value", before=1))):
         for launch in unit.launches:
@@ -48,7 +48,7 @@ def _zeroed(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _before(source: SourceTree, statement: ast.stmt, text: str) -> Change:
-    """Return a span that puts a statement before another."""
+    """Return a change that puts a statement before another."""
     start = source.start(statement)
     indent = source.text[source.line_at(start) : start]
     apart = f"{source.newline}{indent}" if not indent.strip() else "; "

@@ -1,4 +1,4 @@
-"""Block pointers: the axes of which a load or store through one checks the bounds."""
+"""Edits of block pointers: the axes along which a load or store checks the bounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LAST = 3
 
 
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
-    """Yield edits that check all axes in place of some or none, in one access and in all."""
+    """Yield edits that check all axes instead of some or none, in one access and in all accesses."""
     if not unit.kernel:
         return
     some, none = list[Change](), list[Change]()
@@ -27,7 +27,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
         checked = next((key.value for key in call.keywords if key.arg == "boundary_check"), None)
         axes = _axes(unit, call.args[0])
         if checked is None and axes:
-            # Elements that are not loaded hold anything.
+            # Without padding, elements outside hold anything.
             padding = ', padding_option="zero"' if called(call) == "load" and not any(
                 key.arg == "padding_option" for key in call.keywords) else ""
             none.append(keyword(file.source, call, f"boundary_check={axes}{padding}"))

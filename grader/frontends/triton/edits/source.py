@@ -16,7 +16,7 @@ from typing import NamedTuple
 from grader.frontends.drafts import Change
 
 _LINE = re.compile(r"\r\n|\r|\n")
-# What may stand between two operands beside their operator.
+# The characters that may stand between an operand and its operator.
 _GAP = re.compile(r"(?:[\s()\\]|#[^\r\n]*)*")
 _OPENING = re.compile(r"(?:[\s)\\]|#[^\r\n]*)*\(")
 _CLOSING = re.compile(r"(?:[\s\\]|#[^\r\n]*)*\)")
@@ -24,7 +24,7 @@ _MARK = "\ufeff"
 
 _MOST_READ = 400
 ATOM = 16
-"""The binding strength of a name, a number or a call: no operator tears it apart."""
+"""The binding strength of a name, a call or an expression in brackets: no operator tears it apart."""
 _BINARY: dict[type[ast.operator], int] = {
     ast.BitOr: 7, ast.BitXor: 8, ast.BitAnd: 9, ast.LShift: 10, ast.RShift: 10, ast.Add: 11, ast.Sub: 11, ast.Mult: 12,
     ast.Div: 12, ast.FloorDiv: 12, ast.Mod: 12, ast.MatMult: 12, ast.Pow: 14,
@@ -50,7 +50,8 @@ class Slot(NamedTuple):
 
 
 class SourceTree:
-    """A file's text and tree. Raises SyntaxError, ValueError, RecursionError or MemoryError where it has none."""
+    """A file's text and tree. Raises SyntaxError, ValueError, RecursionError or MemoryError for a text without a tree.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -60,7 +61,7 @@ class SourceTree:
         self._lines = [lead, *(one.end() for one in _LINE.finditer(text))]
         self._plain = text.isascii()
         self._columns: dict[int, list[int]] = {}
-        """The bytes before each character of a line, by the line's number."""
+        """The number of bytes before each character of a line, by the line's number."""
         self.place: dict[ast.AST, Slot] = {}
         waiting: list[ast.AST] = [self.tree]
         while waiting:
@@ -83,7 +84,7 @@ class SourceTree:
         return self.text[self.start(node) : self.end(node)]
 
     def short(self, node: ast.expr) -> str:
-        """Return a node's text without spaces, by which it is compared."""
+        """Return a node's text without white space, for comparisons."""
         return "".join(self.of(node).split())
 
     def line_at(self, place: int) -> int:
@@ -109,7 +110,7 @@ class SourceTree:
         return begin + bisect_left(self._columns[line], column)
 
     def up(self, node: ast.AST) -> Iterator[Slot]:
-        """Yield the places of a node, its parent, and so on."""
+        """Yield the place of a node in the tree, the place of its parent, and so on."""
         while (place := self.place.get(node)) is not None:
             yield place
             node = place.parent
@@ -120,17 +121,17 @@ class SourceTree:
             node = self.place[node].parent
         return node
 
-    # What is written instead.
+    # Changes, and texts for them.
 
     def put(self, node: ast.expr, text: str) -> Change:
-        """Return a span that puts an expression in a node's place, in brackets where it would be torn apart."""
+        """Return a change that puts an expression in a node's place, in brackets if an operator would tear it apart."""
         start, end = self.start(node), self.end(node)
         if binding(text) < self._needed(node) and not self.enclosed(node):
             text = f"({text})"
         return self.instead(start, end, text)
 
     def instead(self, start: int, end: int, text: str) -> Change:
-        """Return a span of any text that does not grow together with the words beside it."""
+        """Return a change to any text, with a space where the text would merge with a word beside it."""
         if text and start and _WORD.match(text[0]) and _WORD.match(self.text[start - 1]):
             text = f" {text}"
         if text and _WORD.match(text[-1]) and _WORD.match(self.text[end : end + 1]):
@@ -211,8 +212,8 @@ class SourceTree:
 
 @lru_cache(maxsize=4096)
 def binding(text: str) -> int:
-    """Return how tightly an expression's text binds; -1 for one that needs brackets to be one, such as two lines, and
-    for one that is too long to look at."""
+    """Return how tightly an expression's text binds; -1 for a text that is an expression only in brackets, such as one
+    of two lines, and for a text that is too long to parse."""
     if len(text) > _MOST_READ:
         return -1
     try:
@@ -220,7 +221,7 @@ def binding(text: str) -> int:
     except (SyntaxError, ValueError):
         return -1
     if isinstance(node, ast.BinOp):
-        # Brackets around all of it are not in the tree.
+        # The tree does not have brackets around the whole text.
         return _BINARY[type(node.op)] if node.col_offset == 0 and not _closed(text) else ATOM
     if isinstance(node, ast.Tuple | ast.GeneratorExp):
         return ATOM if _closed(text) else 0

@@ -1,4 +1,4 @@
-"""The spread of an index or a sum over the rows and columns of a tile, and the distance between rows."""
+"""Edits of the spread of an index or a sum over the rows and columns of a tile, and of the distance between rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _laid_out(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
-    """Yield edits that put `column * M + row` for `row * N + column`: the two exchanged, with each size."""
+    """Yield edits that put `column * M + row` for `row * N + column`: the indices exchanged, with each size."""
     first = node.left
     if isinstance(first, ast.BinOp) and unit.role(first.left) == "pointer":
         first = first.right
@@ -41,8 +41,8 @@ def _laid_out(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft
 
 
 def _spread(source: SourceTree, unit: Unit) -> Iterator[Draft]:
-    """Yield edits that put `[:, None]` for `[None, :]`, and the other way round: one of them, those of a statement,
-    those of a name."""
+    """Yield edits that put `[:, None]` for `[None, :]`, and the other way round: in one place, in a statement, for a
+    name, or everywhere. Yield edits that add such a spread to an index, or to the result of a reduction."""
     spread = [node for node in unit.expressions if isinstance(node, ast.Subscript) and _SPREAD.search(source.of(node))]
     kind: EditKind = "index"
     for node in spread:

@@ -51,15 +51,14 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _counts(unit: Unit, node: ast.expr) -> bool:
-    """Return whether a part of an operator counts programs: a product counts elements, and a loop's variable its
-    iterations."""
+    """Return whether an operand may count programs. A product counts elements, and a loop's variable its iterations."""
     whole = unit.whole(node)
     return whole is not None and not (isinstance(whole, ast.BinOp) and isinstance(whole.op, ast.Mult))
 
 
 def _rounds(unit: Unit) -> set[str]:
-    """Return the compile-time constants that a loop counts up to, alone or in a product: a program has a part for each
-    iteration."""
+    """Return the compile-time constants that a loop counts up to, alone or in a product: each program has a part of the
+    data for each iteration."""
     waiting = [call.args[:2][-1] for call in unit.calls if called(call) in ("range", "static_range") and call.args]
     found = set[str]()
     while waiting:
@@ -72,8 +71,8 @@ def _rounds(unit: Unit) -> set[str]:
 
 
 def _apart(unit: Unit) -> dict[str, set[str]]:
-    """Return the compile-time constants by which a loop's length is divided, by the name of its variable: so far apart
-    lie its iterations."""
+    """Return for the name of each loop's variable the compile-time constants that divide the loop's length: these are
+    the distance between the data of two iterations."""
     found = dict[str, set[str]]()
     for loop in unit.statements:
         if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and isinstance(loop.iter, ast.Call) and (
@@ -90,14 +89,14 @@ def _apart(unit: Unit) -> dict[str, set[str]]:
 
 
 def _product(source: SourceTree, node: ast.expr) -> ast.expr:
-    """Return the whole product in which an expression is a factor, itself if it is none."""
+    """Return the whole product in which an expression is a factor; the expression itself if it is no factor."""
     while isinstance(parent := source.place[node].parent, ast.BinOp) and isinstance(parent.op, ast.Mult):
         node = parent
     return node
 
 
 def _names_of_other_advances(unit: Unit, advance: ast.AugAssign) -> set[str]:
-    """Return the names by which other pointers are moved on, and this one is not."""
+    """Return the names by which other pointers are moved on, without those that move this one on."""
     values = [one.value for one in unit.statements
               if isinstance(one, ast.AugAssign) and one is not advance and unit.role(one.target) == "pointer"]
     return set[str]().union(*map(names_read, values)) - names_read(advance.value)
@@ -108,7 +107,7 @@ def _values(unit: Unit, line: int) -> list[str]:
 
 
 def _around(source: SourceTree, unit: Unit, node: ast.expr, more: float) -> Iterator[Draft]:
-    """Yield edits that put a step around what is stored or bound to a name."""
+    """Yield edits that put a step around a value that is stored or bound to a name."""
     for name in _values(unit, node.lineno):
         if name == source.of(node):
             continue
@@ -157,7 +156,7 @@ def _in_a_function(source: SourceTree, unit: Unit, node: ast.expr, name: str) ->
 
 
 def _offset(source: SourceTree, unit: Unit, node: ast.expr) -> Iterator[Draft]:
-    """Yield edits that add a term that is missing in a pointer."""
+    """Yield edits that add a missing term to a pointer."""
     used = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
     sizes = unit.names("stride", "size", "block", before=node.lineno)
     for name in unit.names("index", before=node.lineno):
@@ -184,7 +183,7 @@ def _part_of_an_operator(
     named = isinstance(node, ast.Name | ast.Subscript) and isinstance(parent, ast.BinOp)
     if called(node) == "program_id" or (named and role in ("program", "index")):
         multiplied = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult)
-        # Where a loop counts, one factor stands in one place: beside what counts programs.
+        # A constant that a loop counts up to is a factor in one place: beside the count of programs.
         part = _counts(unit, node) and any(isinstance(place.parent, ast.BinOp) for place in source.up(node))
         for size in unit.names("stride", "size", "block", before=node.lineno):
             weight = 2.6 if multiplied else 1.4 if role == "program" else 2.1

@@ -1,4 +1,5 @@
-"""The functions of a file that matter, and the role of each name in them: a size, a pointer, a mask and so on."""
+"""The functions that a graded function reaches, and the role of each name in them: a size, a pointer, a mask and so on.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from grader.frontends.triton.edits.source import SourceTree
 from grader.plan.messages import Given
 
 Role = Literal["pointer", "size", "stride", "block", "program", "index", "mask", "value", "tensor", "grid", "other"]
-"""The role of a name: what it stands for. In a kernel: `pointer` or pointers; `size` of a tensor; `stride`; `block`, a
+"""The role of a name. In a kernel: `pointer`, one or a block of them; `size` of a tensor; `stride`; `block`, a
 compile-time constant; `program`, a program's number or where its part starts; `index`, indices of elements; `mask`;
 `value`, a number or numbers. On the host: `tensor`; `size`, any integer; `grid`; `value`, a number that the judge
 gives."""
@@ -33,7 +34,7 @@ _TENSORS = frozenset({
     "contiguous", "transpose", "permute", "to", "cuda", "cpu", "flatten", "float", "half", "clone", "unsqueeze"})
 _SAME = frozenset({"to", "max_contiguous", "multiple_of", "cast", "broadcast_to", "expand_dims", "ravel", "trans"})
 _ASIDE = frozenset({"annotation", "returns", "decorator_list"})
-# Which of two roles an operator's result has: the first of these that one of them has.
+# The result of an operator has the first of these roles that an operand has.
 _RANK: tuple[Role, ...] = ("pointer", "value", "index", "program", "size", "stride", "block")
 
 
@@ -55,7 +56,7 @@ class Unit:
     spread: set[str] = field(default_factory=set)
     """Names of indices of two dimensions."""
     stepped: set[str] = field(default_factory=set)
-    """Variables of loops that go from block to block by themselves."""
+    """Variables of loops with a step of their own, as in `range(0, n, BLOCK)`."""
     _with: dict[Role, list[str]] = field(default_factory=dict)
     _of: dict[ast.expr, Role] = field(default_factory=dict)
 
@@ -64,7 +65,7 @@ class Unit:
         return parameters(self.node)
 
     def names(self, *roles: Role, before: int = 1 << 30) -> list[str]:
-        """Return the names with one of these roles, bound before a line; the last ones if there are many."""
+        """Return the names with one of these roles that are bound before a line; of each role the last MOST_NAMES."""
         if not self._with:
             for name, role in self.roles.items():
                 self._with.setdefault(role, []).append(name)
@@ -75,12 +76,12 @@ class Unit:
         return found
 
     def unused(self) -> set[str]:
-        """Return names that are bound, most of them parameters, and never used."""
+        """Return the names, most of them parameters, that are bound and never used."""
         used = {node.id for node in self.expressions if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         return set(self.roles) - used
 
     def of_a_tile(self, node: ast.expr) -> bool:
-        """Return whether a value is made of something that is spread over rows and columns."""
+        """Return whether an expression is computed from something that is spread over rows and columns."""
         waiting, seen = [iter(ast.walk(node))], set[str]()
         for _ in range(4 * MOST_READ):
             while waiting and (one := next(waiting[-1], None)) is None:
@@ -95,7 +96,7 @@ class Unit:
         return False
 
     def whole(self, node: ast.expr) -> ast.expr | None:
-        """Return the expression itself, or the one that it is a name for; None for a name of which that is not
+        """Return the expression itself; for a name, the expression that it is first bound to, None if that is not
         known."""
         return self.wholes.get(node.id) if isinstance(node, ast.Name) else node
 
@@ -110,15 +111,15 @@ class Unit:
 
 @dataclass
 class File:
-    """A file's units, those reached from the graded function alone, and what is known of its parameters."""
+    """The units of a file that the graded function reaches, and what is known of its parameters."""
 
     source: SourceTree
     given: Sequence[Given]
     units: list[Unit]
     constants: list[ast.Assign] = field(default_factory=list)
-    """The module's constants that they use."""
+    """The module's constants that the units use."""
     bound: set[str] = field(default_factory=set)
-    """Every name that something in the file binds, and those that Python has."""
+    """All names that the file binds, and Python's builtins."""
 
     @property
     def kernels(self) -> dict[str, Unit]:
@@ -144,12 +145,12 @@ def read(source: SourceTree, function: str, given: Sequence[Given]) -> File:
                 reached.append(found)
             if name in constants:
                 used[constants[name]] = None
-    # A function in a function is part of it.
+    # A nested function is part of the outer one.
     reached = [one for one in reached if not any(place.parent in reached for place in source.up(one))]
     units = [Unit(one, _is_kernel(source, one)) for one in sorted(reached, key=lambda one: one.lineno)]
     file = File(source, given, units, sorted(used, key=lambda one: one.lineno), _bound(source.tree))
     kernels = file.kernels
-    # The host first: its launches say what the kernels' parameters are.
+    # Host code first: its launches show what the kernels' parameters are.
     for unit in sorted(units, key=lambda unit: unit.kernel):
         _fill(source, unit, kernels)
         if not unit.kernel:
@@ -191,7 +192,7 @@ def constant(source: SourceTree, parameter: ast.arg) -> bool:
 
 
 def called(node: ast.expr) -> str:
-    """Return the last name of what a call calls: `load` of `tl.load(...)`; "" if it is no call of a name."""
+    """Return the last name of a call's function, `load` for `tl.load(...)`; "" for any other expression."""
     if not isinstance(node, ast.Call):
         return ""
     function = node.func
@@ -229,7 +230,7 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def within(node: ast.AST) -> Iterator[ast.expr]:
-    """Return the expressions in a node, and itself, in the order of the text."""
+    """Return the expressions in a node, the node included, in the order of the text."""
     return (one for one in _inside(node) if isinstance(one, ast.expr) and not isinstance(one, ast.JoinedStr))
 
 
@@ -250,7 +251,8 @@ def _fill(source: SourceTree, unit: Unit, kernels: dict[str, Unit]) -> None:
 
 
 def _bindings(unit: Unit) -> Iterator[tuple[str, ast.expr | None, ast.stmt]]:
-    """Yield local names and what they are bound to, None for a part of something."""
+    """Yield local names, the expression that each is bound to (None for a loop's variable or a part of a tuple), and
+    the statement that binds it."""
     for statement in unit.statements:
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
@@ -301,7 +303,7 @@ def _name_kernel(source: SourceTree, unit: Unit, units: Sequence[Unit]) -> None:
         if constant(source, parameter):
             unit.roles[name] = "block"
         elif name in pointers and given.get(name) in ("value", "size", "stride"):
-            # A number stands where an address is needed: it is no name's to be exchanged with.
+            # The launch passes a number where an address is needed: no name is exchanged with this one.
             unit.roles[name] = "other"
         elif name in pointers or name.endswith(("ptr", "_p")) or given.get(name) == "tensor":
             unit.roles[name] = "pointer"
@@ -332,8 +334,7 @@ def _is_spread(node: ast.AST) -> bool:
 
 
 def _arguments(unit: Unit, units: Sequence[Unit]) -> dict[str, Role]:
-    """Return the roles that the parameters of a kernel are given where it is launched first, or called by a kernel that
-    is."""
+    """Return the roles of the arguments that the first launch of a kernel passes, by parameter."""
     names = [one.arg for one in unit.parameters]
     for host in units:
         for call in host.launches:
@@ -348,7 +349,7 @@ def _role(node: ast.expr, unit: Unit) -> Role:
     """Return the role of an expression, from the roles of the names in it."""
     found: set[Role] = set()
     waiting: list[ast.AST] = [node]
-    # Whatever is longer tells no more: a sum of thousands would be gone through for each of its parts.
+    # A longer expression shows no more, and a sum of thousands would be gone through for each of its parts.
     for _ in range(MOST_READ):
         if not waiting:
             break
@@ -378,7 +379,7 @@ def _role(node: ast.expr, unit: Unit) -> Role:
             if isinstance(one.value, float):
                 found.add("value")
         elif isinstance(one, ast.Attribute):
-            # Of a tensor `shape` and the like are sizes.
+            # `shape` and the like of a tensor are sizes.
             found.add("size")
         elif isinstance(one, ast.Subscript):
             waiting.append(one.value)

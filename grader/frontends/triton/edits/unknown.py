@@ -1,5 +1,5 @@
-"""Things that are absent: names that nothing binds, functions that Triton does not have, arguments that a launch
-lacks."""
+"""Edits of names that nothing binds, functions that Triton does not have, and launches without a grid or an argument.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def _without_grid(source: SourceTree, unit: Unit, call: ast.Call) -> Iterator[Dr
 
 
 def _arguments(source: SourceTree, unit: Unit, call: ast.Call, kernel: Unit) -> Iterator[Draft]:
-    """Yield edits of arguments that a kernel does not have, or has and is not given."""
+    """Yield edits of a launch's arguments: of keywords that the kernel does not have, and for parameters that get none.
+    """
     if any(isinstance(one, ast.Starred) for one in call.args) or any(key.arg is None for key in call.keywords):
         return
     names = [one.arg for one in kernel.parameters]
@@ -66,7 +67,7 @@ def _arguments(source: SourceTree, unit: Unit, call: ast.Call, kernel: Unit) -> 
             for name in absent:
                 start = source.start(key)
                 yield Draft("name", 0.6, (Change(start, start + len(key.arg), name),))
-    # A kernel that is tuned gets its blocks from there.
+    # A tuned kernel gets its blocks from the tuner.
     tuned = any("autotune" in source.of(one) or "heuristics" in source.of(one) for one in kernel.node.decorator_list)
     parameters = {one.arg: one for one in kernel.parameters}
     for name in absent if len(absent) == 1 and not tuned else ():

@@ -1,4 +1,4 @@
-"""Triton's words: what students are told in them, in one place."""
+"""Triton's words for students, gathered in one object."""
 
 from grader.frontends.phrases import Phrases
 from grader.frontends.triton.phrases.chances import CHANCES

@@ -1,6 +1,6 @@
-"""The things that a kernel leaves to chance: what Triton or a GPU does not define, though one of them may do it right.
+"""Words for undefined behaviour: Triton or a GPU does not define the result, though it may come out right.
 
-Those that are failures were seen to go wrong on an H200, the others came out right there.
+Kinds that are failures were seen to go wrong on an H200; the others came out right there.
 """
 
 from __future__ import annotations

@@ -193,12 +193,12 @@ CLUES = (
 
 
 def no_module(name: str) -> str:
-    """Return what to do about an import of a module that is not there."""
+    """Return the hint for an import of a module that is missing."""
     return ALLOCATE if name.partition(".")[0] in GPU_LIBRARIES else NO_MODULE.replace("{name}", name[:80])
 
 
 def unwrap(message: str) -> str:
-    """Return what Triton's compiler objects to, without what it prints around it."""
+    """Return the objection of Triton's compiler, without the text that it prints around that."""
     found = re.match(r"(\w+): at \d+:\d+:\n.*\n[ \t]*\^[ \t]*\n?(.*)\Z", message, re.DOTALL)
     said = found[2].strip() if found else message
     if wrapped := re.fullmatch(r"""(\w+)\((['"])(.*)\2\)""", said, re.DOTALL):

@@ -27,7 +27,7 @@ BLOCKS_OF = (
     "ranges and tensors of other libraries are not blocks."
 )
 SIZES = "A kernel sees addresses, not tensors: pass it the size or stride as an argument, n = x.numel() in host code."
-# What triton.language has under the names of Python, NumPy and PyTorch.
+# Names of triton.language that students may know from Python, NumPy or PyTorch.
 LANGUAGE = (
     "abs", "arange", "atomic_add", "broadcast_to", "cdiv", "constexpr", "cos", "cumsum", "dot", "exp", "exp2",
     "float16", "float32", "float64", "floor", "full", "int32", "int64", "load", "log", "maximum", "minimum",
@@ -57,7 +57,7 @@ MESSAGES = (
     (r"Unsupported function referenced: <function (?P<name>\w+)",
      "A kernel calls kernels only: put @triton.jit above {name} too."),
     (r"Unsupported function referenced|must be (real number|Tensor), not tensor", PLAIN),
-    # Python's own, and PyTorch's, that kernels have under other names.
+    # Functions of Python and PyTorch that kernels have under other names.
     (r"\b__r?pow__|\bpow is not|attribute 'pow'",
      "Kernels have no powers: write x * x and x * x * x; a root is tl.sqrt(x) or tl.rsqrt(x), and any other power of "
      "positive numbers tl.exp(p * tl.log(x))."),
@@ -163,8 +163,8 @@ MESSAGES = (
 )
 
 OBJECTIONS = (
-    # Lines that tell more than the message.
-    # A pointer that is indexed: Triton's own words are of something else.
+    # Clues from lines that say more than the message.
+    # A pointer that is indexed: Triton's own message is about something else.
     _of(ELEMENTS, message=r"triton\.jit", line=r"[^#]*\w\[(?!.*(None|:))"),
     _of(SIZES, message=r"list index|no len\(\)|not callable", line=r".*(\.(shape|numel|size|stride)\b|\blen\()"),
     _of("triton.cdiv is for host code: in a kernel write tl.cdiv.",

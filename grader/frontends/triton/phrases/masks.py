@@ -1,4 +1,4 @@
-"""The evidence in a file's text about an access that was seen to reach outside in a later round of its loop."""
+"""The evidence in a file's text about an access that was seen to reach outside its tensor in a later iteration."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from grader.plan.findings import OutOfBounds
 _NAME = re.compile(r"[A-Za-z_]\w*+")
 _SET = re.compile(r"\s*+([A-Za-z_]\w*+)\s*+(?:[-+%&|^@]|\*\*?|//?|<<|>>)?=(?!=)")
 _COUNTED = re.compile(r"\s*+for\s++([A-Za-z_]\w*+)\s++in\b")
-# Several targets, or one with its type; a statement behind the colon of another one.
+# Several targets, or one with its type; a statement after the colon of another statement.
 _SEVERAL = re.compile(r"\s*+(?:for\s++)?+(?:[(\[*]|[A-Za-z_]\w*+\s*+(?:,|:\s*+\S))")
 _HEAD = re.compile(r"\s*+(?:if|elif|for|while|with)\b")
 _CALLS = {access: re.compile(rf"\btl\.{access}\(") for access in ("load", "store")}
-# So many lines and characters of a call, at most.
+# The most lines and characters of a call that are read.
 _LINES, _CHARACTERS = 8, 2_000
 
 
 def outside(source: str, found: OutOfBounds) -> Slip | None:
-    """Return a mask that is computed before the loop, or compares nothing that the loop changes, where the pointer
-    moves on; None if the access shows neither."""
+    """Return the slip in the mask of an access whose pointer moves on in a loop: the mask is computed before the loop,
+    or compares nothing that the loop changes. None if the text shows neither."""
     lines = source.splitlines()
     at = found.line - 1
     begin = _loop(lines, at) if 0 <= at < len(lines) else None
@@ -49,25 +49,26 @@ def outside(source: str, found: OutOfBounds) -> Slip | None:
 
 
 def _before(lines: Sequence[str], set_at: Sequence[str | None], begin: int, mask: str) -> int | None:
-    """Return the line in front of a loop that sets its mask, whatever happens in between; None if it is not plain."""
+    """Return the index of the line before a loop that sets the mask; None if no line does, or not plainly."""
     for number in range(begin - 1, -1, -1):
         text = lines[number].strip()
         if text.startswith("def ") or (set_at[number] is None and mask in _NAME.findall(text)):
             return None
         if set_at[number] == mask:
-            # What another loop or a branch sets is not set once.
+            # A name that another loop or a branch sets is not set just once.
             return number if _indent(lines[number]) <= _indent(lines[begin]) else None
     return None
 
 
 def _right(line: str) -> str | None:
-    """Return the right side of a line that sets a name; None if it goes on in the next one."""
+    """Return the right side of a line that sets a name; None if it goes on in the next line."""
     side = line.partition("=")[2].partition("#")[0].rstrip()
     return None if side.endswith("\\") or _opened(side) else side
 
 
 def _arguments(lines: Sequence[str], at: int, access: str) -> tuple[str, str] | None:
-    """Return the pointer and the mask of the load or store that begins in a line, "" for no mask; None for several."""
+    """Return the pointer and the mask ("" for none) of the load or store that begins in a line; None if not one call
+    begins there, or if it is too long."""
     calls = list(_CALLS[access].finditer(lines[at])) if access in _CALLS else []
     if len(calls) != 1:
         return None
@@ -88,7 +89,7 @@ def _arguments(lines: Sequence[str], at: int, access: str) -> tuple[str, str] | 
 
 
 def _loop(lines: Sequence[str], at: int) -> int | None:
-    """Return the line in which the innermost loop around a line begins; None if there is none in its function."""
+    """Return the index of the line in which the innermost loop around a line begins; None if its function has none."""
     depth = _indent(lines[at])
     for number in range(at - 1, -1, -1):
         text = lines[number].strip()
@@ -102,8 +103,8 @@ def _loop(lines: Sequence[str], at: int) -> int | None:
 
 
 def _set_at(lines: Sequence[str]) -> list[str | None]:
-    """Return the name that each line sets or counts, "" for none, None where that is not plain: what stands in brackets
-    is an argument."""
+    """Return for each line the name that it sets or counts with, "" for none, None if that is not plain. A line inside
+    open brackets sets no name: an `=` there passes an argument."""
     depth, found = 0, list[str | None]()
     for line in lines:
         text = line.partition("#")[0].rstrip()
@@ -115,7 +116,7 @@ def _set_at(lines: Sequence[str]) -> list[str | None]:
 
 
 def _set(text: str, *, ended: bool) -> str | None:
-    """Return the name that a statement sets or counts, as in `_set_at`; `ended`: no bracket is open behind it."""
+    """Return the name that a statement sets or counts with, as in `_set_at`. `ended`: no bracket is open after it."""
     if _SEVERAL.match(text) or (ended and _HEAD.match(text) and not text.endswith(":")):
         return None
     match = _COUNTED.match(text) or _SET.match(text)
@@ -130,7 +131,7 @@ def _opened(text: str) -> int:
 
 
 def _end(lines: Sequence[str], begin: int) -> int:
-    """Return the line behind a loop."""
+    """Return the index of the first line after a loop."""
     return next((number for number in range(begin + 1, len(lines)) if lines[number].strip() and _indent(
         lines[number]) <= _indent(lines[begin])), len(lines))
 

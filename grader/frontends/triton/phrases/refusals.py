@@ -1,4 +1,4 @@
-"""The things that host code may not ask for, and what was skipped in it."""
+"""Words for requests of host code that are refused, and for statements that are skipped."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ SKIPS: Skips = {
     "exception": Skip("it raised an exception"),
     "print": Skip("host code has no values to print or check"),
 }
-# Of an exception of a line that was skipped.
+# Clues for the exception of a skipped line.
 ABSENT = (
     Clue("Each file stands alone: write into it what it needs of your other files.",
          message=r"\A(?:FileNotFoundError|ImportError: attempted relative import)"),

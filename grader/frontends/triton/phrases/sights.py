@@ -1,4 +1,4 @@
-"""The things that kernels and host code were seen to do, the look of a wrong answer, and where to look in the file."""
+"""Words for what kernels and host code were seen to do, for wrong answers, and for where to look in the file."""
 
 from __future__ import annotations
 

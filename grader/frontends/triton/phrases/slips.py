@@ -1,4 +1,4 @@
-"""Slips of the pen in a file, by its text alone."""
+"""Slips of the pen that a file's text shows by itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def slips(source: str) -> Iterator[Slip]:
-    """Yield loops that make no round, whatever the sizes are: `range(n, 0)` and `range(0, n, -1)`."""
+    """Yield loops that make no iteration, for any sizes: `range(n, 0)` and `range(0, n, -1)`."""
     for number, line in enumerate(source.splitlines(), 1):
         if (found := _RANGE.match(line)) and _never(*(one.strip() for one in found[2].split(","))):
             yield Slip(number, f"The loop in line {number} makes no round: {found[1]} is empty.",
@@ -22,7 +22,7 @@ def slips(source: str) -> Iterator[Slip]:
 
 
 def _never(start: str, stop: str = "", step: str = "1", *others: str) -> bool:
-    """Return whether a range of names and numbers is empty. Sizes are 1 at least."""
+    """Return whether a range of names and numbers is empty. Names are sizes, which are at least 1."""
     start, stop = (start, stop) if stop else ("0", start)
     down = step.startswith("-")
     if others or not (_NUMBER.fullmatch(step) or (_NAME.fullmatch(step) and not down)):

@@ -1,4 +1,4 @@
-"""A plan from what two calls have recorded: buffers are numbered anew, and what no operation needs is left out."""
+"""Assembly of a plan from the operations of two calls: buffers get new numbers, and what no call needs is left out."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from grader.plan.plan import MOST_BUFFERS, MOST_KERNELS, Buffer, Operation, Plan
 
 
 def is_earlier(session: Session, calls: Iterable[list[Operation]]) -> bool:
-    """Return whether operations of the two last calls name memory that earlier cases have made or written, in a way
-    that cannot be made up for by filling it once more."""
+    """Return whether operations of the last two calls name memory that earlier cases made or wrote, and that filling it
+    once more does not restore."""
     now = {session.call - 1, session.call} | session.repeatable
     return any(
         (session.named[number].given and session.named[number].born < session.call - 1)
@@ -22,7 +22,7 @@ def is_earlier(session: Session, calls: Iterable[list[Operation]]) -> bool:
 
 
 class Assembly:
-    """One case's plan in the making. `given` is the memory of the parameters in each of the two calls."""
+    """Assembly of one case's plan. `given` is the memory of the parameters in each of the two calls."""
 
     def __init__(
         self, session: Session, kernels: list[CompiledKernel], given: tuple[list[Memory], list[Memory]]
@@ -59,7 +59,7 @@ class Assembly:
         made_second = None
         if not same:
             for number in self._stale:
-                # The tensors of the first call are gone: nothing has written the memory in their place.
+                # The tensors of the first call are gone: each gets a new buffer, which nothing has written.
                 del self._numbers[number]
             made_second = [self._renumbered(operation) for operation in second]
         now = {self._session.call - 1, self._session.call}
@@ -75,7 +75,7 @@ class Assembly:
             first=made_first, steady=made_second, tuners=tuners, asked=asked, returned=returned)
 
     def _refilled(self, used: set[int]) -> list[Operation]:
-        """Return the operations by which calls of earlier cases have filled memory that this one uses."""
+        """Return the operations by which calls of earlier cases have filled memory that this case uses."""
         now = {0, self._session.call - 1, self._session.call}
         return [
             operation for number in sorted(used) if not self._is_given(number)
@@ -99,14 +99,16 @@ class Assembly:
         return self._kernels.setdefault(index, len(self._kernels))
 
     def _shape(self, operations: list[Operation]) -> tuple[list[Operation], list[tuple[int, str, str]]]:
-        """Return operations with buffers counted as they come, and what each is: equal for calls that do the same."""
+        """Return the operations with buffers numbered in the order of use, and size, place and parameter of each
+        buffer: equal for calls that do the same."""
         made, seen = counted(operations)
         named = self._session.named
         return made, [(named[n].bytes, named[n].place, named[n].given) for n in seen]
 
 
 def _without_initial(session: Session, operations: list[Operation]) -> list[Operation]:
-    """Return the operations of the first call but for those that the second need not repeat where memory is kept."""
+    """Return the first call's operations without the initial fills of memory that the second call uses again: it need
+    not repeat them."""
     kept = {
         id(operation) for memory in session.named if session.call in memory.calls and memory.born != session.call
         for _, operation in memory.initial}

@@ -1,4 +1,5 @@
-"""Programs, processes and the network, refused with the line that asked for them. The sandbox refuses them anyway."""
+"""Audit hook that refuses programs, processes and the network, with the line that asks. The sandbox refuses them, too.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from types import FrameType
 from grader.frontends.triton.planner.record import Session
 from grader.plan.messages import Refusal
 
-# Events of Python's own: see its table of audit events.
+# Python's audit events: see its table of them.
 _EVENTS: dict[str, Refusal] = {
     **dict.fromkeys((
         "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen",
@@ -21,7 +22,7 @@ _EVENTS: dict[str, Refusal] = {
 }  # fmt: skip
 
 
-# Libraries that would take a GPU's memory past PyTorch.
+# Libraries that would allocate a GPU's memory without PyTorch.
 _DRIVERS = re.compile(r"cuda|nvrtc|cublas")
 
 
@@ -33,7 +34,7 @@ def install(session: Session) -> None:
         why = _EVENTS.get(event)
         if why is not None and session.line():
             if _imported(sys._getframe(1), session.file):
-                # A library asks as it is imported: not the student, and the library can do without.
+                # A library asks during its import, not the student; the library can do without.
                 raise PermissionError(errno.EPERM, event)
             session.refuse(why, event)
 
@@ -41,7 +42,7 @@ def install(session: Session) -> None:
 
 
 def _imported(frame: FrameType | None, file: str) -> bool:
-    """Return whether an import lies between what is asked for and the student's file."""
+    """Return whether an import lies between a frame and the student's file on the stack."""
     while frame is not None and frame.f_code.co_filename != file:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True

@@ -1,4 +1,5 @@
-"""Numbers that host code itself has written down: what is computed of them alone needs no tensor of the caller's."""
+"""Constants that host code itself writes down: an operator on these alone is computed, since it needs no values of the
+caller's tensors."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ def known(tensor: Any) -> torch.Tensor | None:
 
 
 def of_constants(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return an operator's result on known numbers alone, as known numbers; None if it has others, or changes them."""
+    """Return an operator's result on known numbers, as known numbers; None if a tensor's numbers are not known, if
+    there is no tensor, or if the operator changes one."""
     given = [one for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor)]
     if not given or func._schema.is_mutable or any(known(one) is None for one in given):
         return None

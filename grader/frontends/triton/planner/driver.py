@@ -1,7 +1,7 @@
 """The device that a submission sees: stand-ins for Triton's driver and for torch.cuda, where there is no driver.
 
-A plan keeps the order in which the host asked, and a CUDA graph is replayed as its operations: streams and events say
-which of them follow which others on a GPU.
+A plan has the operations in the order in which host code asks for them, a replayed CUDA graph among them as its
+operations. Streams and events say which operations follow which on a GPU.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from grader.frontends.triton.planner.launches import Lowering
 from grader.frontends.triton.planner.record import Session, session
 from grader.plan.streams import NON_BLOCKING
 
-# What PyTorch calls CUDA streams by; 0 is the default one.
+# The first of the numbers by which PyTorch names CUDA streams; 0 is the default stream.
 _FIRST_STREAM = 0x5000_0000
 _MILLISECONDS = 1.0
 
 
 class Driver(api.DriverBase):  # type: ignore[misc]
-    """Triton's view of the device. `utils` answers what its launch path asks."""
+    """Triton's view of the device. `utils` answers the requests of Triton's launch path."""
 
     def __init__(self, session: Session, target: api.GPUTarget) -> None:
         self._target = target
@@ -89,7 +89,7 @@ class Driver(api.DriverBase):  # type: ignore[misc]
 
 
 class Stream:
-    """A stream, whose waits are noted."""
+    """A stand-in for torch.cuda.Stream that notes waits."""
 
     _made = 0
 
@@ -132,7 +132,7 @@ class Stream:
 
 
 class Event:
-    """An event that has always just happened."""
+    """A stand-in for torch.cuda.Event: the event has always just happened."""
 
     _made = 0
 
@@ -168,7 +168,7 @@ _State.default.cuda_stream = 0
 
 
 class _Graphs:
-    """CUDA graphs of a session: while one is captured, operations go to it; replaying does them."""
+    """CUDA graphs of a session: a capture collects the operations that host code asks for, a replay records them."""
 
     def __init__(self, session: Session) -> None:
         class CUDAGraph:
@@ -214,7 +214,7 @@ class _Graphs:
 
 
 class _Runtime:
-    """A stand-in for torch.cuda.cudart(): what starts a profiler may be called, what would take memory may not."""
+    """A stand-in for torch.cuda.cudart(): calls to the profiler do nothing, all others raise RuntimeError."""
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_, **__: 0 if name.startswith("cudaProfiler") else _no_driver(name)
@@ -269,7 +269,7 @@ def install(session: Session) -> tuple[Lowering, tuning.Tuning]:
         "reset_max_memory_allocated", "reset_max_memory_cached", "reset_accumulated_memory_stats", "manual_seed",
         "manual_seed_all", "seed", "seed_all", "set_per_process_memory_fraction", "_sleep", "set_sync_debug_mode",
     ):
-        # One function each, since PyTorch's compiler knows functions by identity when it is imported.
+        # A function of its own for each: PyTorch's compiler, when it is imported, distinguishes functions by identity.
         setattr(cuda, name, lambda *_, **__: None)
     cuda.synchronize = lambda *_, **__: session.note("finish_all")
     cuda.set_device = _index
@@ -303,10 +303,12 @@ def install(session: Session) -> tuple[Lowering, tuning.Tuning]:
 
 
 def _wrappers() -> None:
-    """Replace what may stand around a function that launches kernels by the function itself, and disable debuggers."""
+    """Replace PyTorch's wrappers of functions that launch kernels by the functions themselves, and disable debuggers.
+    """
 
     class Op:
-        """A result of torch.library's decorators: beside the function, rules that only PyTorch's other layers read."""
+        """A stand-in for the result of torch.library's decorators: it calls the function. Rules that are registered on
+        it are dropped, since only other layers of PyTorch read them."""
 
         def __init__(self, name: str, fn: Callable[..., Any]) -> None:
             space, _, short = name.partition("::")

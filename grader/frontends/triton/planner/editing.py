@@ -1,5 +1,5 @@
-"""Edited files planned one after another, in children of the planner: one that hangs or ends its child takes none of
-the others with it."""
+"""Planning of edited files one after another, in children of the planner: a file that hangs or ends its child stops
+none of the others."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tempfile import TemporaryFile
 
 # A student's machine has two processors to spare; where lanes take them all, two children take as long as one.
 AT_ONCE = 2
-# Of the clock, for each second of processor time: a file may sleep, and a machine be busy.
+# Seconds of the clock for each second of processor time: a file may sleep, and a machine may be busy.
 PATIENCE = 5
 
 
 def planned(texts: Sequence[str], seconds: float, plan: Callable[[int, bytes], int]) -> list[int]:
-    """Return the outcomes of `plan(number, text)` for each text: a length in bytes, or 0 where it did not come back
-    within `seconds` of processor time."""
+    """Return the outcome of `plan(number, text)` for each text: a length in bytes, or 0 if it did not return within
+    `seconds` of processor time."""
     found = [0] * len(texts)
     shares = [list(range(first, len(texts), AT_ONCE)) for first in range(AT_ONCE)]
     while shares := [share for share in shares if share]:
@@ -24,13 +24,13 @@ def planned(texts: Sequence[str], seconds: float, plan: Callable[[int, bytes], i
             lengths = child.lengths()
             for number, length in zip(share, lengths, strict=False):
                 found[number] = length
-            # The next one has ended the child, and another child goes on after it.
+            # The next text has ended the child, and another child goes on after that text.
             del share[:len(lengths) + 1]
     return found
 
 
 class _PlanningChild:
-    """A process that plans the texts of some numbers, until all are done or one ends it."""
+    """A process that plans the texts of these numbers, until all are done or a text ends it."""
 
     def __init__(
         self, numbers: Sequence[int], texts: Sequence[str], seconds: float, plan: Callable[[int, bytes], int]
@@ -41,10 +41,10 @@ class _PlanningChild:
             os.close(said)
             return
         try:
-            # By its own clocks, since no confined process may end another.
+            # The child's own clocks end it, since no confined process may end another.
             for ends in (signal.SIGALRM, signal.SIGPROF):
                 signal.signal(ends, signal.SIG_DFL)
-            # Of what files print, nothing is told.
+            # Nobody reads the output of edited files.
             with TemporaryFile() as printed:
                 for standard in (1, 2):
                     os.dup2(printed.fileno(), standard)
@@ -56,7 +56,7 @@ class _PlanningChild:
             os._exit(0)
 
     def lengths(self) -> list[int]:
-        """Wait for its end, and return an outcome for each text, up to the one that ended it."""
+        """Wait for the child's end, and return an outcome for each text, up to the text that ended it."""
         os.waitpid(self._pid, 0)
         # A process of the file's own may hold the pipe open.
         os.set_blocking(self._heard, False)

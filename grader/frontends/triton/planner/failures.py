@@ -33,13 +33,13 @@ def text(value: str, most: int) -> str:
 
 
 def message(error: BaseException) -> str:
-    """Return `ValueError: …`, whatever the exception does when it is asked."""
+    """Return an exception as `ValueError: …`, even if its own `__str__` fails."""
     try:
         said = str(error)
     except BaseException:
         said = ""
     if isinstance(error, ImportError):
-        # Where this machine keeps the module is nothing to a student.
+        # A student has no use for the module's path on this machine.
         said = _PATH.sub("", said)
     name = type.__getattribute__(type(error), "__name__")
     return text(f"{name}: {said}" if said else str(name), MESSAGE)
@@ -73,7 +73,7 @@ def traceback_of(session: Session, error: BaseException) -> str:
 
 
 def origin(session: Session, error: BaseException) -> TracebackType | None:
-    """Return where an exception began, if that is in the student's file itself."""
+    """Return the frame where an exception began, if that is in the student's file itself; else None."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -81,14 +81,14 @@ def origin(session: Session, error: BaseException) -> TracebackType | None:
 
 
 def raised(session: Session, error: BaseException) -> bool:
-    """Return whether a `raise` of the student's file began it, rather than something that the file calls."""
+    """Return whether a `raise` of the student's file began the exception, rather than code that the file calls."""
     trace = origin(session, error)
     return trace is not None and trace.tb_frame.f_code.co_code[trace.tb_lasti] == _RAISE
 
 
 def failed(session: Session, error: BaseException, lowered: NotLowered | None, seq: int) -> Failed:
-    """Return the message to the judge for an exception of the graded function. `lowered`: the last kernel that failed.
-    """
+    """Return the message to the judge for an exception of the graded function. `lowered` is the last kernel that
+    Triton's front end failed on."""
     kind: Any = "exception"
     where, said = line(session, error), message(error)
     if isinstance(error, NotImplementedError) and raised(session, error):
@@ -106,7 +106,7 @@ def failed(session: Session, error: BaseException, lowered: NotLowered | None, s
         kind = "compile_error"
         inner, found = _innermost(session, error)
         where = found or where
-        # Without the excerpt of the source that Triton puts before it, which is in the traceback.
+        # Without Triton's excerpt of the source, which the traceback has, too.
         said = text(inner.error_message or said, MESSAGE) if isinstance(inner, CompilationError) else message(inner)
         if lowered is not None:
             where, said = lowered.line or where, text(lowered.message, MESSAGE) or said
@@ -167,7 +167,7 @@ def _line_of_node(session: Session, error: CompilationError) -> int:
 
 
 def undefined(error: BaseException) -> list[str]:
-    """Return names that the exception says are not defined: Python's own, or a kernel's."""
+    """Return the names that are not defined, by a NameError of Python or by Triton's error about a kernel."""
     found = []
     for one in _causes(error):
         if isinstance(one, NameError):

@@ -36,7 +36,7 @@ _READS: dict[Any, tuple[Refusal, str]] = {
     _Tensor.storage: ("set_data", "storage"),
     _Tensor.share_memory_: ("other", "share_memory_"),
 }
-# Reasons that do not hold for numbers that host code itself has written down.
+# Refusals that do not apply to numbers that host code itself has written down.
 _KNOWN = frozenset({"read_number", "read_values", "truth", "numpy", "comparison"})
 
 
@@ -68,14 +68,14 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             made = func(*args, **kwargs)
     finally:
         handles.called.pop()
-    # Tensors that came past the dispatcher: `.data`, or one made of a Python buffer.
+    # Tensors that the dispatcher has not seen: `.data`, or one made from a Python buffer.
     if type(made) is torch.Tensor:
         return handles.handle(made) if made.is_meta else handles.adopt(made, "host")
     return made
 
 
 def _from_values(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Make the constants of torch.tensor, as_tensor and asarray, in the place that was asked for."""
+    """Make the constants of torch.tensor, as_tensor and asarray, in the place that host code asks for."""
     device = kwargs.pop("device", None)
     pinned = kwargs.pop("pin_memory", False)
     if args and isinstance(args[0], Handle):
@@ -102,7 +102,7 @@ def _to(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _indexed(value: Any) -> Any:
-    """Return a device with its number, which PyTorch would ask a driver for; anything else as it is."""
+    """Return a device with its number, for which PyTorch would ask a driver; return anything else as it is."""
     if isinstance(value, bool) or not isinstance(value, (int, str, torch.device)):
         return value
     device = torch.device("cuda", value) if isinstance(value, int) else torch.device(value)
@@ -123,7 +123,7 @@ def _pin_memory(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
 
 
 def _set_item(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Do `target[index] = value`, where PyTorch would make a tensor of the value first."""
+    """Run `target[index] = value` without a tensor for the value, which PyTorch would make first."""
     target, index, value = args
     part = torch.Tensor.__getitem__(target, index)
     if isinstance(value, torch.Tensor):
@@ -144,7 +144,7 @@ def _deep_copy(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _set_data(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    # A module that moves to the GPU sets its parameters so.
+    # A module that moves to the GPU sets the data of its parameters.
     if handles.memory_of(args[0]).given:
         session().refuse("set_data", "data")
     with torch._C.DisableTorchFunctionSubclass():
@@ -152,7 +152,7 @@ def _set_data(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 
 def _printed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """Return a tensor as it is shown: with its shape, and no numbers."""
+    """Return the text that shows a tensor: with its shape, and no numbers."""
     tensor = args[0]
     if session().call and not session().over:
         session().leave_out("print", session().line(), "")

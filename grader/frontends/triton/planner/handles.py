@@ -1,5 +1,5 @@
 """Tensors without numbers: shape, strides, dtype and a device, on PyTorch's meta device, with no storage behind them.
-PyTorch runs nothing on them but views. What allocates or fills is written down, what needs numbers is refused."""
+PyTorch runs only views on them. Operators that allocate or fill are recorded, those that need numbers are refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _META = torch.device("meta")
 
 
 class Handle(torch.Tensor):
-    """A tensor of the submission: plain to Python, meta to PyTorch."""
+    """A tensor of the submission: an ordinary tensor to the student's code, a meta tensor to PyTorch."""
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]
@@ -61,14 +61,14 @@ class Handle(torch.Tensor):
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        # Late: these functions are made of handles.
+        # Late, since that module imports this one.
         from grader.frontends.triton.planner.functions import call
 
         return call(func, args, kwargs or {})
 
 
 class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """A mode that sees operators that take no tensor: what allocates."""
+    """A mode that sees operators that take no tensor, such as allocations."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -80,7 +80,7 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def handle(tensor: torch.Tensor) -> Handle:
-    """Return a meta tensor as the student sees it."""
+    """Return the handle of a meta tensor, for the student's code."""
     return torch.Tensor._make_subclass(Handle, tensor)
 
 
@@ -90,7 +90,7 @@ def memory_of(tensor: torch.Tensor) -> Memory:
 
 
 def given(one: GivenTensor) -> Handle:
-    """Make a parameter of the graded function."""
+    """Make the handle of a tensor parameter of the graded function."""
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
         tensor = torch.empty(one.elements, dtype=getattr(torch, one.dtype), device=_META)
         tensor = tensor.as_strided(one.shape, one.strides) if one.strides else tensor.view(one.shape)
@@ -117,7 +117,7 @@ def view_of(tensor: torch.Tensor) -> View:
 
 
 def dispatch(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Do what an operator does: make a view or an allocation, record an operation, or refuse."""
+    """Run an operator: make a view or an allocation, record an operation, or refuse."""
     space, name = func._schema.name.split("::")
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
         if space == "profiler":
@@ -140,7 +140,7 @@ def dispatch(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return func.decompose(*args, **kwargs)
     if space != "aten":
         session().refuse("other", f"{space}::{name}")
-    # Late: constants are made of handles.
+    # Late, since that module imports this one.
     from grader.frontends.triton.planner.constants import of_constants
 
     if (made := of_constants(func, args, kwargs)) is not None:
@@ -148,18 +148,18 @@ def dispatch(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return session().refuse(*operators.refusal(_outermost(name), name))
 
 
-# What the student called, while it runs: `einsum` says more than the `bmm` that it comes to.
+# The calls under way, the student's own first: `einsum` says more than the `bmm` that it becomes.
 called: list[str] = []
 
 
 def _outermost(name: str) -> str:
-    """Return the operator that was called and came to this one, by the dispatcher's name; this one if it has none."""
+    """Return the dispatcher's name of the function that the student called; `name` if the dispatcher has none."""
     outer = called[0].removeprefix("__").removesuffix("__") if called else name
     return outer if outer != "getitem" and hasattr(torch.ops.aten, outer) else name
 
 
 def _plain(value: Any) -> Any:
-    """Return a handle as a meta tensor that no Python code of ours stands behind."""
+    """Return a handle as a meta tensor without Python code of ours, and any other value as it is."""
     return torch.Tensor._make_subclass(torch.Tensor, value) if isinstance(value, Handle) else value
 
 
@@ -168,7 +168,7 @@ def _view(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         # The handle itself changes its shape.
         func(*args, **kwargs)
         return args[0]
-    # No tensor is in a list of sizes: to look there takes longer than the view.
+    # Lists are not searched: they hold sizes, no tensors, and a search takes longer than the view.
     made = tree_map(lambda v: handle(v) if type(v) is torch.Tensor else v,
                     func(*map(_plain, args), **{key: _plain(value) for key, value in kwargs.items()}))
     if name.startswith("as_strided"):
@@ -177,7 +177,7 @@ def _view(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def _check_extent(tensor: torch.Tensor) -> None:
-    """Raise as PyTorch does where a view reaches past its memory, which it does not notice without a storage."""
+    """Raise PyTorch's error for a view that reaches past its memory: PyTorch does not notice without a storage."""
     last = tensor.storage_offset() + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
     if tensor.numel() and (last + 1) * tensor.element_size() > memory_of(tensor).bytes:
         raise RuntimeError(
@@ -186,7 +186,7 @@ def _check_extent(tensor: torch.Tensor) -> None:
 
 
 def place_for(device: Any, pinned: Any, like: torch.Tensor | None = None) -> Place:
-    """Return where an allocation goes, by the arguments that PyTorch takes."""
+    """Return the place of an allocation, from the arguments that PyTorch takes."""
     if device is None:
         place: Place = "device" if like is not None and memory_of(like).place == "device" else "host"
     else:
@@ -208,8 +208,8 @@ def _allocate(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], constant
 
 
 def _like(source: torch.Tensor, dtype: torch.dtype | None, memory_format: torch.memory_format | None) -> torch.Tensor:
-    """Make what `torch.empty_like` makes on the meta device. That is Python there, and its first call imports sympy: a
-    third of a second for each planner."""
+    """Make the same as `torch.empty_like` on the meta device. PyTorch's own is Python there, and its first call imports
+    sympy: a third of a second for each planner."""
     dense = _plain(source).clone(memory_format=memory_format or torch.preserve_format)
     return torch.empty_strided(dense.shape, dense.stride(), dtype=dtype or source.dtype, device=_META)
 
@@ -230,7 +230,7 @@ def _filled(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def _number(value: Any, dtype: torch.dtype) -> bool | int | float:
-    """Return a number as an element of that type takes it, by PyTorch, which raises where there is no such number."""
+    """Return a number as PyTorch converts it to an element of a dtype; PyTorch raises if it does not fit."""
     dtype_name(dtype)
     number: bool | int | float = torch.empty((), dtype=dtype, device=_HOST).fill_(value).item()
     return number
@@ -293,7 +293,7 @@ def _lift_fresh(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _replica(source: Handle, place: Place, dtype: torch.dtype) -> Handle | None:
-    """Return the source's known contents made anew elsewhere, as another type, without a copy; None if not known."""
+    """Return a new tensor of the source's known contents, in this place and dtype; None if they are not known."""
     memory = memory_of(source)
     constant = memory.constant
     if constant is None:
@@ -331,8 +331,8 @@ def _copy_(target: Handle, source: torch.Tensor, non_blocking: bool = False) -> 
 
 def _allow_copy(source: torch.Tensor, target: torch.Tensor, name: str, *, whole: bool = True) -> None:
     memory, same = memory_of(source), source.stride() == target.stride() and source.is_contiguous()
-    # What a kernel has left in a tensor of its own may be put where it belongs, rounded, in one piece: many pieces may
-    # be put into another order. See its twin in `grader.judge.rules`.
+    # A whole temporary that a kernel has written may be copied onto a whole tensor, and rounded: pieces could be put
+    # into another order. `grader.judge.rules` checks the same.
     own = same and whole and memory.settled and not memory.given
     if source.dtype != target.dtype:
         if not own or not {dtype_name(source.dtype), dtype_name(target.dtype)} <= CAST:

@@ -1,7 +1,7 @@
 """Triton with its last stages cut off: a driver that has no GPU, a compiler that ends after the front end, and a
-launcher that writes down what it is asked to start.
+launcher that records launches.
 
-All above stays Triton's own: specialisation, heuristics, hooks, descriptors. See triton/runtime/jit.py, and
+All layers above are Triton's own: specialisation, heuristics, hooks, descriptors. See triton/runtime/jit.py, and
 triton/backends/nvidia/driver.py for what the launcher does with a signature.
 """
 
@@ -44,9 +44,9 @@ from grader.plan.plan import (
     View,
 )
 
-# Resources that host code is told until the judge has compiled the kernel: it may divide by what an occupancy needs.
+# Resources that host code gets until the judge has compiled the kernel; not 0, since it may divide by them.
 GUESS = Resources(registers=32, spills=0, shared=1024)
-# Of a program, of 32 threads each.
+# The most warps of a program, of 32 threads each.
 MOST_WARPS = 32
 # Global memory that a descriptor made on the device takes for each program.
 DESCRIPTOR_BYTES = 128
@@ -55,7 +55,7 @@ _CLOSED = frozenset(Options.model_fields) - {"allow_fp8e4nv"}
 # Triton's own libdevice lies, since no other library is linked.
 _OPEN = frozenset({"instrumentation_mode", "sanitize_overflow", "extern_libs"})
 _FILE_OF_LOCATION = re.compile(r'loc\("([^"\n]*)":\d+:\d+\)')
-# Of a module that MLIR does not take, and what MLIR writes of the reason.
+# The error for a module that MLIR does not take, and the line in which MLIR writes the reason.
 _UNSAID = "error encountered during parsing"
 _OBJECTION = re.compile(r"^(.*):(\d+):\d+: error: (.*)$", re.MULTILINE)
 MOST_QUOTED = 4096
@@ -64,7 +64,7 @@ _LANGUAGE = re.compile(r"/triton/language/[\w/]+\.py$")
 
 
 class Lowering:
-    """Kernels of a session as the front end makes them, each specialisation once."""
+    """The kernels of a session, as Triton's front end lowers them: one for each specialisation."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -90,7 +90,7 @@ class Lowering:
         if len(self.kernels) >= 4 * MOST_KERNELS:
             raise TooLargeError(f"more than {4 * MOST_KERNELS} specialisations of kernels", "too_many_kernels")
         self.session.lowering = True
-        # With Triton's checks whoever will run it: host code is shown no sign of who that is.
+        # Always with Triton's checks, whoever runs the kernel: host code must not see who does.
         checking = backend.parse_options({**(options or {}), "debug": True})
         try:
             module = lower(src, checking, self.target)
@@ -136,12 +136,13 @@ class Lowering:
         for file in set(_FILE_OF_LOCATION.findall(text)):
             if file != self.session.file and not _LANGUAGE.search(file):
                 module = file.rsplit("/", 1)[-1].removesuffix(".py")
-                # The first that is called, which the kernel itself calls.
+                # The first call of the module in the text is one of the kernel itself.
                 called = re.search(rf"@\"?(?:[\w.]+\.)?({re.escape(module)}\.\w+?)__", text)
                 self.session.refuse("library", called[1] if called else module)
 
     def _plans(self, options: dict[str, Any]) -> Options:
-        """Return the options as a plan has them. Raises ValueError for a number that no launch takes."""
+        """Return the options as a plan has them. Raises OutOfResources for too many warps, ValueError for any other
+        number that no launch takes."""
         if options["num_warps"] > MOST_WARPS:
             raise api.OutOfResources(WARP * options["num_warps"], WARP * MOST_WARPS, "threads")
         try:
@@ -169,7 +170,7 @@ def _context(target: api.GPUTarget) -> Any:
 
 
 class CompiledKernel(api.CompiledKernel):  # type: ignore[misc]
-    """A stand-in for a compiled kernel: what Triton's launch path and host code find where it would be."""
+    """A stand-in for Triton's compiled kernel, for Triton's launch path and for host code."""
 
     def __init__(self, lowering: Lowering, src: Any, options: Any, kernel: Kernel, planned: Options) -> None:
         self.src = src
@@ -193,9 +194,9 @@ class CompiledKernel(api.CompiledKernel):  # type: ignore[misc]
         self._options = options
 
     def _init_handles(self) -> None:
-        """Raise what Triton raises where a kernel is loaded that does not fit, once that is known."""
+        """Raise OutOfResources, as Triton does when it loads a kernel, if the kernel is known not to fit."""
         session = self._lowering.session
-        # Called by the student's own line it is a question.
+        # A call from the student's own line counts as a question about the resources.
         known = self.resources if sys._getframe(1).f_code.co_filename == session.file else self._known()
         most = session.device.shared_memory_per_block_optin
         if known is not None and known.shared > most:
@@ -285,7 +286,7 @@ class KernelTexts(dict[str, Any]):
             raise KeyError(f"Unknown key: '{stage}'")
         if stage == "source":
             return self.setdefault(stage, self._compiled.plan.text)
-        # Given, so that Triton does not ask its assembler; the last that its LLVM knows.
+        # Set, so that Triton does not ask its assembler: the newest version that its LLVM knows.
         object.__setattr__(self._options, "ptx_version", 86)
         stages = api.stages(api.make_backend(self._target), self._options)
         module = lower(self._compiled.src, self._options, self._target)
@@ -299,7 +300,7 @@ class KernelTexts(dict[str, Any]):
 
 
 def _leaves(values: Any, kinds: Any) -> Iterator[tuple[Any, str]]:
-    """Yield arguments of a launch with their types, without those that are compiled in; tuples taken apart."""
+    """Yield the arguments of a launch with their types: tuples are taken apart, compile-time constants left out."""
     for value, kind in zip(values, kinds, strict=False):
         if isinstance(kind, (tuple, list)):
             yield from _leaves(value, kind)
@@ -343,13 +344,14 @@ def _argument(session: Session, index: int, kind: str, value: Any) -> Argument:
 
 
 def _cut(value: float) -> float:
-    """Return a number of type bfloat16, which Triton's launcher cuts off float32 where others would round."""
+    """Return a number cut to bfloat16: Triton's launcher truncates a float32, and does not round it."""
     (bits,) = struct.unpack("<I", struct.pack("<f", ctypes.c_float(value).value))
     return float(struct.unpack("<f", struct.pack("<I", bits & 0xFFFF_0000))[0])
 
 
 def _pointed(session: Session, index: int, value: Any) -> tuple[Memory, int]:
-    """Return the memory behind a pointer argument. Raises as Triton's launcher does where a GPU could not reach it."""
+    """Return the memory behind a pointer argument, and the offset there in bytes. Raises ValueError, as Triton's
+    launcher does, for memory that a GPU cannot reach."""
     address = value.data_ptr() if hasattr(value, "data_ptr") else value
     found = session.at(address) if isinstance(address, int) else None
     if found is None:
@@ -359,7 +361,7 @@ def _pointed(session: Session, index: int, value: Any) -> tuple[Memory, int]:
         raise ValueError(f"Pointer argument (at {index}) cannot be accessed from Triton (cpu tensor?){own}")
     memory, offset = found
     memory.calls.add(session.call)
-    # Whatever the kernel does with it.
+    # The kernel may write it.
     memory.constant = None
     return memory, offset
 

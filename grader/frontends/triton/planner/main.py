@@ -73,8 +73,8 @@ def _trivial(x_ptr, out_ptr, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped
 
 
 def prepare() -> None:
-    """Do once, in the process that planners are forked from, what the first lowering of a process costs, and see that a
-    kernel can be planned. Raises RehearsalError."""
+    """Lower a first kernel in the process that planners are forked from, so that no planner pays for that, and check
+    that a kernel can be planned. Raises RehearsalError."""
     os.environ.setdefault("MPLBACKEND", "Agg")
     target = api.target_of(int(DEFAULT_TARGET.removeprefix("sm_")))
     signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}
@@ -122,7 +122,7 @@ def _plan_edited(request: PlanEdited, files: Sequence[int]) -> PlannedEdited:
     texts, plans = files
     planner = _Planner(request.load)
     found = Texts.model_validate_json(serving.contents(texts, request.bytes)).texts
-    # Not written as a file: the limit for those does not speak of this one.
+    # Mapped, not written: the process's limit on the size of files is not meant for this memory.
     with mmap.mmap(plans, 0) as memory:
         def plan(number: int, text: bytes) -> int:
             planner.forget()
@@ -161,7 +161,7 @@ class _Planner:
         FunctionMode().__enter__()  # type: ignore[no-untyped-call]
 
     def forget(self) -> None:
-        """Forget all that is known of a file, before another one is loaded."""
+        """Forget a file, before another one is loaded."""
         self.session.begin_anew()
         self.lowering.forget()
         self.tuning.forget()
@@ -229,7 +229,7 @@ class _Planner:
         return Planned(seq=request.seq, bytes=len(written), skipped=list(session.left_out.values()))
 
     def _asking(self, stopped: Refused | Absent | Failed, file: int) -> Refused | Absent | Failed:
-        """Return why a call stopped; in the file are the kernels of which it was told a guess before."""
+        """Return why a call stopped, and write to the file the kernels of whose resources host code got a guess."""
         now = {self.session.call - 1, self.session.call}
         asked = [one.plan for one in self.lowering.kernels if one.guessed & now][:MOST_KERNELS]
         written = Kernels(kernels=asked).model_dump_json().encode()
@@ -254,7 +254,7 @@ class _Planner:
             session.over = True
             failed = self._failed(request.seq, error)
         operations = session.operations
-        # What a finalizer of the student's does comes after the call, and is refused all the same.
+        # A finalizer of the student's runs after the call: its operations are dropped, its refusals count.
         session.operations = []
         session.over = False
         del arguments
@@ -267,7 +267,7 @@ class _Planner:
         return failed or _Called(operations, memories, returned)
 
     def _failed(self, seq: int, error: BaseException) -> Failed | Absent:
-        """Return why the call failed: what was left out of the import, if that is why a name is not there."""
+        """Return why the call failed: `Absent` if a name is missing because its statement was left out."""
         failed = failures.failed(self.session, error, self.lowering.failure, seq)
         for name in failures.undefined(error):
             absent = self.loaded.missing.absent(seq, name, failed.line)
@@ -278,7 +278,7 @@ class _Planner:
 
 @contextmanager
 def _until(ends: float) -> Iterator[None]:
-    """Raise TimeUpError in the student's code at this time of the clock `monotonic`; never at infinity."""
+    """Raise TimeUpError in the student's code at the time `ends` (`monotonic`); never if that is infinity."""
     if ends == inf:
         yield
         return
@@ -295,7 +295,7 @@ def _until(ends: float) -> Iterator[None]:
 
 
 class _Called:
-    """The operations that a call has recorded, and the memory that they use."""
+    """A call that has returned: its operations, the memory of its parameters, and the kind of its result."""
 
     def __init__(
         self, operations: list[Operation], given: list[record.Memory],
@@ -305,8 +305,9 @@ class _Called:
 
 
 def _permuted(given: Sequence[Given], names: Sequence[str]) -> str:
-    """Return the names of a function that takes the parameters in another order, and which it takes too early; "" for
-    one that does not, names them otherwise, or only exchanges numbers of one type, whose names change nothing."""
+    """Return the parameters of a function that takes them in another order, and the first that it takes too early; ""
+    if the order is right, if the names are others, or if only numbers of one type are exchanged: names do not matter.
+    """
     kinds = {one.name: one.kind if isinstance(one, GivenTensor) else one.type for one in given}
     early = next((pair for pair in zip(names, kinds, strict=False) if pair[0] != pair[1]), None)
     if early is None or sorted(names) != sorted(kinds) or all(
@@ -322,7 +323,7 @@ def _parameter(given: Given) -> Any:
 
 
 def _kind(value: Any) -> Literal["nothing", "out", "tensor", "other"]:
-    """Return what a call gave back."""
+    """Return the kind of a call's result."""
     if value is None:
         return "nothing"
     if isinstance(value, torch.Tensor):

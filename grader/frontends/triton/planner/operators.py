@@ -1,4 +1,4 @@
-"""The operators of PyTorch that need no numbers, those that are written down, and names for the others when refused.
+"""PyTorch's operators: those that need no numbers, those that are recorded, and reasons to refuse the others.
 
 Names are those of the dispatcher, without `aten::` and overload: see aten/src/ATen/native/native_functions.yaml.
 """
@@ -22,7 +22,7 @@ FILLED = {
     "zeros": 0, "zeros_like": 0, "new_zeros": 0, "ones": 1, "ones_like": 1, "new_ones": 1, "full": None,
     "full_like": None, "new_full": None,
 }
-"""Allocations with one value in all of their elements; None where it is the second argument or the third."""
+"""Allocations with one value in all elements; None if the value is the second or third argument."""
 CONSTANTS = frozenset({
     "arange", "linspace", "logspace", "eye", "scalar_tensor", "tril_indices", "triu_indices"})
 
@@ -67,7 +67,8 @@ _READABLE = {"_local_scalar_dense": "item", "_to_copy": "aten::to"}
 
 
 def refusal(called: str, name: str) -> tuple[Refusal, str]:
-    """Return why an operator is refused that needs numbers or makes them, and which. `called` came to `name`."""
+    """Return why an operator that needs or makes numbers is refused, and its readable name. `called` is the operator
+    that the student called, `name` the one that it became."""
     return _reason(called) or _reason(name) or _by_ending(name), readable(called)
 
 
@@ -80,5 +81,5 @@ def _by_ending(name: str) -> Refusal:
 
 
 def readable(name: str) -> str:
-    """Return an operator as the student knows it: `aten::mul`, `item`."""
+    """Return an operator's name as the student knows it: `aten::mul`, `item`."""
     return _READABLE.get(name, f"aten::{name}")

@@ -18,11 +18,11 @@ from grader.plan.messages import Answers, Refusal, Skipped, TooMuch
 from grader.plan.plan import MOST_BUFFERS, MOST_OPERATIONS, Operation, Place, named
 from grader.plan.streams import Step, StreamOrder
 
-# Where made-up addresses begin: nothing of the process is mapped there, so that a read by address fails at once.
+# The first made-up address: nothing of the process is mapped there, so that a read by address fails at once.
 FIRST_ADDRESS = 0x3000_0000_0000
-# As CUDA's allocators align, and PyTorch's on the host.
+# The alignment of CUDA's allocators, and of PyTorch's on the host.
 DEVICE_ALIGNMENT, HOST_ALIGNMENT = 512, 64
-# Between two allocations, so that an address past the end of one is not in the next.
+# Bytes between two allocations, so that an address past the end of one is not in the next.
 GAP = 1 << 20
 MOST_SKIPPED = 64
 
@@ -32,11 +32,11 @@ class RefusedError(RuntimeError):
 
 
 class SkippedError(Exception):
-    """A benchmark, met while the file is imported."""
+    """An error: a benchmark runs while the file is imported."""
 
 
 class TooLargeError(Exception):
-    """More than a plan can hold."""
+    """An error: a plan cannot hold so much. `what` is the cap."""
 
     def __init__(self, said: str, what: TooMuch = "too_large") -> None:
         super().__init__(said)
@@ -48,12 +48,12 @@ class TimeUpError(BaseException):
 
 
 class UnsupportedError(Exception):
-    """Something that a GPU would run and the planner cannot plan."""
+    """An error: the planner cannot plan something that a GPU would run."""
 
 
 @dataclass(frozen=True)
 class Constant:
-    """The contents of a whole buffer, if known: nothing yet, one value, or `data`, its bytes."""
+    """The known contents of a whole buffer: nothing yet, one value, or `data` (its bytes)."""
 
     kind: Literal["nothing", "value", "data"]
     value: bool | int | float = 0
@@ -62,9 +62,9 @@ class Constant:
 
 @dataclass(eq=False)
 class Memory:
-    """One allocation. `born` is the call that made it, 0 for the import; `calls` are those whose operations name it.
-    `number` is given when the first does. `initial` are fills, each with its call, that came before anything else;
-    `settled` when something did."""
+    """One allocation. `born` is the call that made it, 0 for the import; `calls` are the calls whose operations name
+    it. `number` is set by the first such operation, -1 before. `initial` are its fills, each with its call, before any
+    launch, copy or CUDA graph uses it; `settled`: one of these has."""
 
     bytes: int
     place: Place
@@ -83,9 +83,9 @@ class Memory:
 
 @dataclass(frozen=True)
 class NotLowered:
-    """A kernel that Triton's front end fails on with `error`. It is made for `constants`, as code by their names.
-    `message` is what the front end writes elsewhere of its reason, which it finds in `line` ("" and 0 if it does
-    not)."""
+    """A kernel that Triton's front end fails on with `error`. `constants` are its compile-time constants: values as
+    code, by name. `message` is the reason that MLIR writes to standard error, "" if it writes none; `line` is the line
+    of the student's file in it, else 0."""
 
     error: BaseException
     constants: dict[str, str]
@@ -107,8 +107,8 @@ class Session:
     """One submission in this process. `call` counts calls of the graded function; it is 0 while the file is imported.
 
     Operations go to `operations`, `order` says what each follows; while CUDA graphs are captured, requests go to the
-    last of `captures`. `copies` tells whether copies of tensors may be recorded, `answers` what host code is told of
-    its machine.
+    last of `captures`. `copies`: copies of tensors may be recorded. `answers` are answers to what host code asks its
+    machine.
     """
 
     def __init__(self, file: str, device: Device) -> None:
@@ -117,7 +117,7 @@ class Session:
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Begin anew, before a file is loaded: nothing is known of any call."""
+        """Forget all calls and memory, before a file is loaded."""
         self.call = 0
         self.over = False
         self.lowering = False
@@ -130,7 +130,7 @@ class Session:
         self.repeatable: set[int] = {0}
         self.named: list[Memory] = []
         self.stopped: PlanningStopped | None = None
-        # By the line, what calls of the function have left out.
+        # The lines that calls of the function have left out.
         self.left_out: dict[int, Skipped] = {}
         self._by_storage: dict[int, Memory] = {}
         self._memories: list[Memory] = []
@@ -141,7 +141,8 @@ class Session:
         self, storage: Any, size: int, place: Place, *, given: str = "", output: bool = False,
         constant: Constant | None = None,
     ) -> Memory:
-        """Make memory behind a storage that PyTorch made without numbers. Raises where there is too little."""
+        """Make memory for a storage that PyTorch made without numbers. Raises OutOfMemoryError if the device has too
+        little."""
         if size > self.device.total_memory:
             raise torch.OutOfMemoryError(
                 f"CUDA out of memory. Tried to allocate {size / 2**30:.2f} GiB. GPU 0 has a total capacity of "
@@ -160,12 +161,12 @@ class Session:
     def memory(self, storage: Any) -> Memory:
         found = self._by_storage.get(storage._cdata)
         if found is None:
-            # Made unseen: by a thread, or with PyTorch's modes switched off.
+            # No mode has seen the allocation: a thread made it, or PyTorch's modes were switched off.
             found = self.allocate(storage, storage.nbytes(), "host")
         return found
 
     def at(self, address: int) -> tuple[Memory, int] | None:
-        """Return the memory that an address lies in, and how many bytes from its start."""
+        """Return the memory in which an address lies, and the bytes from its start; None if there is none."""
         index = bisect.bisect_right(self._addresses, address) - 1
         if index < 0:
             return None
@@ -174,7 +175,7 @@ class Session:
         return (memory, offset) if offset <= memory.bytes else None
 
     def number(self, memory: Memory) -> int:
-        """Return the number by which operations name it, one for each memory of the process; plans count anew."""
+        """Return the number by which operations of this process name a memory; plans have numbers of their own."""
         if memory.number < 0:
             if len(self.named) >= 16 * MOST_BUFFERS:
                 raise TooLargeError(f"more than {16 * MOST_BUFFERS:,} tensors")
@@ -200,13 +201,13 @@ class Session:
                 memory.initial.append((self.call, operation))
 
     def _again(self, operation: Operation, stream: int, asynchronous: bool) -> None:
-        """Record an operation of a graph. This call uses what it names, which another call may have recorded."""
+        """Record an operation of a replayed graph. The present call uses its memory; another may have captured it."""
         for number in named(operation):
             self.named[number].calls.add(self.call)
         self.record(operation, stream=stream, asynchronous=asynchronous)
 
     def note(self, step: Step, stream: int = 0, event: int = 0) -> None:
-        """Note what orders the operations before and after it."""
+        """Note a step, which orders the operations before and after it."""
         if self.captures:
             self.captures[-1].append(partial(self.note, step, stream, event))
         else:

@@ -1,5 +1,6 @@
-"""A submission of ours that is planned once where planners are forked from: what a version of Triton has changed of its
-private interfaces, or of the texts that it writes, is found before a student is graded, and is no student's mistake.
+"""Rehearsal: a submission of ours that is planned once, in the process that planners are forked from. A change of
+Triton's private interfaces, or of the texts that it writes, is found before a student is graded, and is no student's
+mistake.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from grader.plan.messages import Absent, Failed, Given, GivenTensor, Load, Loade
 from grader.plan.plan import read_plan
 
 FUNCTION = "rehearsal"
-# What students use of Triton that the planner stands in for: an autotuner, a grid of its configuration, heuristics,
-# a descriptor of the host's, a barrier, what a compiled kernel tells.
+# The parts of Triton that students use and the grader depends on: an autotuner, a grid of its configuration,
+# heuristics, a descriptor of the host's, a barrier, the resources of a compiled kernel.
 SOURCE = b"""
 import torch
 import triton
@@ -55,11 +56,11 @@ Planning = Callable[[PlanCall, int], Planned | Refused | Absent | Failed]
 
 
 class RehearsalError(Exception):
-    """An error: what this version of Triton, or of PyTorch, has in another way; one line."""
+    """An error: this version of Triton or PyTorch differs from what the planner needs; the message is one line."""
 
 
 def rehearse(planner: Callable[[], tuple[Loading, Planning]]) -> None:
-    """Plan it in a child, since a planner changes the process that it is in. Raises RehearsalError."""
+    """Plan the rehearsal in a child, since a planner changes its process. Raises RehearsalError."""
     said, saying = os.pipe2(os.O_CLOEXEC)
     pid = os.fork()
     if not pid:
@@ -97,7 +98,7 @@ def _trouble(planner: Callable[[], tuple[Loading, Planning]]) -> str:
 
 
 def _said_of(error: BaseException) -> str:
-    """Return in words an exception and the line of ours that met it."""
+    """Return an exception in words, with the last of our lines that it passed."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if frame.filename.startswith(f"{_ROOT}/grader")]
     where = f" ({Path(ours[-1].filename).relative_to(_ROOT)}, line {ours[-1].lineno})" if ours else ""

@@ -1,5 +1,5 @@
-"""A submission's file, run statement by statement. A statement at the top level that needs numbers is left out, and
-reported; so is a line that prints or checks them, in a function too."""
+"""A submission's file, run statement by statement. A statement at the top level that fails, since it needs numbers or
+for another reason, is left out and reported; so is a line that prints or checks numbers, in functions, too."""
 
 from __future__ import annotations
 import __future__
@@ -20,7 +20,7 @@ from grader.frontends.triton.planner import failures
 from grader.frontends.triton.planner.record import MOST_SKIPPED, PlanningStopped, RefusedError, Session, SkippedError
 from grader.plan.messages import Absent, Failed, Skipped
 
-# What a file calls to show something: nothing that it launches depends on it.
+# Functions that a file calls to show something: no launch depends on them.
 _SHOWING = frozenset({"print", "pprint", "debug", "info", "warning", "error"})
 _SPARED = "__spared__"
 _QUOTED = re.compile(r"'(\w+)'")
@@ -36,8 +36,8 @@ class LeftOut:
 
 @dataclass
 class Missing:
-    """Names that statements left out would have bound. `anything` is the one that may have bound any name: an import of
-    everything from a module, or code run from a text."""
+    """Names that the statements left out would have bound. `anything` is a statement left out that may have bound any
+    name: an import of everything from a module, or code run from a text."""
 
     names: dict[str, LeftOut] = field(default_factory=dict)
     anything: LeftOut | None = None
@@ -46,7 +46,7 @@ class Missing:
         return self.names.get(name, self.anything)
 
     def absent(self, seq: int, name: str, line: int) -> Absent | None:
-        """Return the message that a name is not there since a statement was left out; None if that is not so."""
+        """Return the message that a name is missing since a statement was left out; None if that is not the reason."""
         left = self.why(name)
         if left is None:
             return None
@@ -63,7 +63,7 @@ class LoadedFile:
 
 
 def run(session: Session, source: bytes, function: str, seq: int) -> LoadedFile | Failed:
-    """Run the file's statements, those that fail left out. `function` is what the file is graded for."""
+    """Run the file's statements, and leave out those that fail. `function` is the function that is graded."""
     try:
         text = importlib.util.decode_source(source)
     except (SyntaxError, UnicodeError, LookupError):
@@ -75,7 +75,7 @@ def run(session: Session, source: bytes, function: str, seq: int) -> LoadedFile 
         line = error.lineno or 0 if isinstance(error, SyntaxError) else 0
         return Failed(seq=seq, failure="syntax_error", message=failures.message(error), line=max(0, line),
                       traceback=failures.text(failures.lines_of(error), failures.TRACEBACK))
-    # Lines end where Python's own do, so that numbers agree with its.
+    # Lines are split as Python splits them, so that line numbers agree.
     linecache.cache[session.file] = (len(text), None, io.StringIO(text).readlines(), session.file)
     module = types.ModuleType(session.file.removesuffix(".py"), ast.get_docstring(tree))
     module.__file__ = session.file
@@ -91,7 +91,7 @@ def run(session: Session, source: bytes, function: str, seq: int) -> LoadedFile 
         if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
             flags |= sum(getattr(__future__, alias.name).compiler_flag for alias in statement.names)
         with warnings.catch_warnings():
-            # Told when the whole was compiled.
+            # The compilation of the whole file has shown the warnings.
             warnings.simplefilter("ignore")
             code = compile(ast.Module([statement], []), session.file, "exec", flags=flags, dont_inherit=True)
         session.stopped = None
@@ -108,8 +108,8 @@ def run(session: Session, source: bytes, function: str, seq: int) -> LoadedFile 
 
 
 class Spared:
-    """A context manager in which a refusal costs nothing: the statement shows numbers or checks them, and is left out.
-    `names` are those that only such statements use, which may not be there for that."""
+    """A context manager around a statement that shows or checks numbers: if it is refused, it is left out, which costs
+    nothing. `names` are names that only such statements use: a NameError for one of them costs nothing, either."""
 
     def __init__(self, session: Session, names: set[str]) -> None:
         self._session = session
@@ -121,7 +121,7 @@ class Spared:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         before, stopped = self._before.pop(), self._session.stopped
-        # Of a local variable the exception has no name but in its text.
+        # A NameError for a local variable has the name in its text alone.
         if isinstance(error, NameError) and (named := _QUOTED.search(str(error))) and named[1] in self._names:
             return True
         if not isinstance(error, RefusedError) or stopped is None:
@@ -132,8 +132,8 @@ class Spared:
 
 
 class _Sparing(ast.NodeTransformer):
-    """A transformer that puts what shows or checks something in a function under `Spared`, and what makes a name for
-    that alone, such as an answer of PyTorch's to compare with. Lines stay as they are."""
+    """A transformer that puts statements of functions under `Spared`: those that show or check something, and those
+    that make a name for these alone, such as PyTorch's answer to compare with. Line numbers stay as they are."""
 
     def __init__(self, tree: ast.AST) -> None:
         self.names: set[str] = set()
@@ -188,7 +188,7 @@ class _Sparing(ast.NodeTransformer):
 def _look(
     node: ast.AST, statement: ast.stmt, uses: dict[str, list[ast.stmt]], made: dict[str, list[ast.stmt]]
 ) -> None:
-    """Find which statements use a name, and which make it or give it to others."""
+    """Collect for each name the statements that use it (`uses`) and those that bind or declare it (`made`)."""
     for child in ast.iter_child_nodes(node):
         within = child if isinstance(child, ast.stmt) else statement
         if isinstance(child, ast.Name):
@@ -200,13 +200,13 @@ def _look(
 
 
 def _makes(statement: ast.stmt) -> bool:
-    """Return whether it gives something one name and does nothing else."""
+    """Return whether a statement binds one name and does nothing else."""
     return isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(
         statement.targets[0], ast.Name)
 
 
 def _shows(statement: ast.stmt) -> bool:
-    """Return whether it shows or checks something and does nothing else."""
+    """Return whether a statement shows or checks something and does nothing else."""
     if isinstance(statement, ast.If):
         return all(_shows(one) for one in (*statement.body, *statement.orelse))
     called = statement.value.func if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
@@ -245,7 +245,7 @@ def _leave_out(
 
 
 def _on_purpose(session: Session, error: BaseException) -> bool:
-    """Return whether the file itself ends here: by `raise`, or by an exit. An assertion is a test."""
+    """Return whether the file itself ends its import, by `raise` or by an exit. An assertion is only a test."""
     if isinstance(error, AssertionError):
         return False
     return failures.raised(session, error) or (

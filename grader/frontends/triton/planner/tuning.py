@@ -1,4 +1,4 @@
-"""Stand-ins for what times kernels: the judge names an autotuner's winner, and the planner runs nothing to find it."""
+"""Stand-ins for functions that time kernels: the judge names an autotuner's winner, and the planner times nothing."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from grader.frontends.triton import api
 from grader.frontends.triton.planner.record import Session, SkippedError
 from grader.plan.plan import Tuner
 
-# Milliseconds that a benchmark in the graded function is told.
+# The result of each benchmark in the graded function, in milliseconds.
 MILLISECONDS = 1.0
 
 
 class Tuning:
-    """The configuration that each autotuner takes in a case: by the judge's answers, in the order they are met."""
+    """The configuration that each autotuner takes in a case: the judge answers in the order of the autotuners' calls.
+    """
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -22,7 +23,7 @@ class Tuning:
         self._failed: dict[int, set[Any]] = {}
 
     def forget(self) -> None:
-        """Forget all autotuners before a case: each tunes anew."""
+        """Forget all autotuners before a case, so that each tunes again."""
         self.met = []
         for tuner in self._tuners:
             api.forget(tuner)

@@ -19,11 +19,11 @@ Key = tuple[str, Location, int, tuple[int, ...]]
 
 
 class Accesses:
-    """The accesses of a launch, by place, buffer and tile: the copies that an unrolled loop makes are one."""
+    """The accesses of a launch, by place, buffer and tile: the copies of a line in an unrolled loop are one access."""
 
     def __init__(self) -> None:
         self._seen: dict[Key, dict[str, Any]] = {}
-        # An operation's access, and the operation and offset that were seen last of each.
+        # The access of each operation; the operation and offset seen last of each access.
         self._keys: dict[tuple[int, int], Key] = {}
         self._latest: dict[Key, tuple[int, int]] = {}
 
@@ -45,7 +45,7 @@ class Accesses:
         key = self._keys.setdefault((op, source.buffer.index), (
             access, state.op.place if state.op else Location(), source.buffer.index, tile))
         known = self._seen.get(key)
-        # The first programs alone are seen: those behind them may be the ones that a mask cuts. Once is enough.
+        # Only the first programs are seen: a mask may cut lanes of later ones. One such lane is enough.
         cut = access != "load" and ((known is not None and known["cut"]) or math.prod(state.grid) > state.count or (
             live is not None and _cut(offsets, live, state.active, source.buffer.raw.size // max(1, width))))
         skipped = state.active is not None and not state.active.all()

@@ -148,7 +148,7 @@ def constant(op: Op) -> Array:
     inner = text[6:-1]
     ones = (1,) * (len(kind.shape) + 1)
     if inner == '""':
-        # Larger constants are a string of their bytes in hexadecimal.
+        # A larger constant is written as a string of its bytes in hexadecimal.
         packed = np.frombuffer(bytes.fromhex(op.strings[0].removeprefix("0x")), KEPT[kind.element])
         return packed.reshape(ones) if packed.size == 1 else packed.reshape((1, *kind.shape))
     if inner.startswith("["):
@@ -220,6 +220,6 @@ def elementwise(op: Op) -> Pure | None:
 
 
 def warm_up() -> None:
-    """Let PyTorch load what these functions need, on a single thread."""
+    """Have PyTorch load what these functions need, and restrict it to one thread."""
     torch.set_num_threads(1)
     erf(np.zeros(1, np.float32))

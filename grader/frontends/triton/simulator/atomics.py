@@ -36,7 +36,7 @@ def _atomics(
     machine: Machine, op: Op, pointer: Pointers, mask: Array | None, active: Array | None, given: list[Array],
     kind: str,
 ) -> Array:
-    """Make read-modify-writes by one program after another, in their order. Returns the old values."""
+    """Make read-modify-writes by one program after another, in the order of programs. Returns the old values."""
     shape, element = op.types[0].shape, pointer.element
     live = taking_part(mask, active, len(shape))
     result = np.zeros((machine.count, *shape), KEPT[element])
@@ -60,7 +60,7 @@ def _atomics(
             continue
         blind = op.results[0] in op.dead
         if machine.early and blind and 0 in machine.mode.early:
-            # Their order makes no difference to these atomics, but to programs that load.
+            # The order makes no difference to these atomics, only to programs that load in between.
             index, owners, *operands = (each[::-1] for each in (index, owners, *operands))
         stored = data.take(index) if alone else data
         old = _apply(machine, op, data, index, operands, kind, element)

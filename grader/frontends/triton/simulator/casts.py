@@ -29,8 +29,8 @@ def signed(values: Array) -> Array:
 
 
 def _to_integer(source: str, kept: np.dtype[Any], unsigned: bool) -> Pure:
-    """Return a conversion that truncates and saturates, to 16 bits at least. NaN becomes 0, or the integer of the
-    highest bit alone where one of the two types has 64 bits."""
+    """Return a conversion that truncates, and saturates at the limits of the type (16 bits at least). NaN becomes 0, or
+    the integer with only the highest bit set if one of the two types has 64 bits."""
     wide = np.dtype(f"{'u' if unsigned else 'i'}{max(2, kept.itemsize)}")
     limits = np.iinfo(wide)
     # No float64 lies between the limit of 64 bits and the power of two above it.
@@ -51,8 +51,8 @@ def _to_integer(source: str, kept: np.dtype[Any], unsigned: bool) -> Pure:
 
 
 def _odd(values: Array) -> Array:
-    """Return numbers of 64 bits as float32 that round to fewer bits as the numbers themselves do: what float32 lacks
-    shows in its last bit (Boldo and Melquiond, 2008)."""
+    """Return integers, or floats of 64 bits, rounded to odd in float32: a second rounding to fewer bits then gives the
+    same as a single one (Boldo and Melquiond, 2008)."""
     wide = values.astype(np.float64)
     if values.dtype.kind != "f" and values.itemsize == 8 and (np.abs(wide) >= 2.0**53).any():
         # As many of the 64 bits as float64 takes; the last of these stands for those that are cut off.
@@ -79,7 +79,7 @@ _HIGHEST = {"f8E4M3FN": 448.0, "f8E5M2": 57344.0}
 
 
 def _saturated(element: str) -> Pure:
-    """Return a conversion to nearest even, and to the largest number from above it: `cvt.rn.satfinite`."""
+    """Return a conversion to nearest even that saturates at the largest finite number: `cvt.rn.satfinite`."""
     to_float, highest = _to_float(element), np.float32(_HIGHEST[element])
 
     def saturate(values: Array) -> Array:
@@ -96,7 +96,7 @@ def _toward_zero(element: str) -> Pure:
 
     def truncate(values: Array) -> Array:
         near = to_float(values)
-        # NaN stands for numbers beyond the largest one in types without infinity.
+        # In types without infinity NaN stands for numbers beyond the largest one.
         larger = ~(np.abs(near.astype(np.float64)) <= np.abs(values)) & np.isfinite(values)
         bits = np.ascontiguousarray(encode(near, element)).view(integers) - larger.astype(integers)
         return decode(bits.view(stored), element)
@@ -135,7 +135,7 @@ def cast(op: Op) -> Pure:
 
 
 def bitcast(op: Op) -> Pure:
-    """Return the function of an operation that takes the bits of a value as those of another type."""
+    """Return the function of an operation that reads the bits of a value as another type."""
     source, element = op.inputs[0].element, op.types[0].element
     if "ptr" in (source, element):
         before, after = (each.pointee.element for each in (op.inputs[0], op.types[0]))

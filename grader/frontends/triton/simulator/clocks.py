@@ -5,7 +5,7 @@ program that looks at the place later, by a load or by an atomic's result, gains
 were made before. Only an atomic whose result is used looks: a blind atomic could as well have come first, so it gains
 no knowledge.
 
-In doubt more is taken to be ordered, so that no honest kernel looks like a race.
+In doubt two accesses count as ordered, so that no honest kernel is reported as a race.
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ from grader.frontends.triton.simulator.pointers import Storage
 from grader.frontends.triton.simulator.types import Array
 
 MOST_PROGRAMS = 512
-"""The most programs for which clocks are kept: they take a number for each pair of programs."""
+"""The most programs of a launch with clocks: clocks take a number for each pair of programs."""
 MOST_ENTRIES = 1 << 20
-"""Numbers in the clocks of all places of a buffer; if more are needed, neighbours share a clock."""
+"""The most numbers in the clocks of all places of a buffer; if more are needed, neighbours share a clock."""
 
 
 class Clocks:
     """The clocks of a launch. `known[p, q]` is the last time of q that p knows; `known[p, p]` is p's own time.
 
-    Arguments number programs from 1, as `Shadow` does. Among the `owners` of single places each comes at most once.
+    Arguments number programs from 1, as `Shadow` does. Each program is at most once among the `owners` of single
+    places.
     """
 
     def __init__(self, programs: int) -> None:
         self.known = np.zeros((programs, programs), np.int32)
         self._now = self.known.reshape(-1)[:: programs + 1]
         self._now[:] = 1
-        # The knowledge left in each buffer: at its places, by atomics on many places, and all of it together.
+        # The knowledge left in each buffer: at single places, by atomics on many places, and both together.
         self._left: dict[int, Array] = {}
         self._widely: dict[int, Array] = {}
         self._all: dict[int, Array] = {}
@@ -40,7 +41,7 @@ class Clocks:
         return self._now.take(owners - 1)
 
     def ordered(self, others: Array, times: Array, owners: Array) -> Array:
-        """Return whether owners know what others did at these times; undefined where there is no other (0)."""
+        """Return whether owners know what others did at these times; undefined for no other program (0)."""
         known: Array = self.known.take((owners - 1) * np.int32(len(self.known)) + (others - 1))
         return known >= times
 
@@ -80,7 +81,7 @@ class Clocks:
             np.maximum(left[places[0]], rows.max(0), out=left[places[0]])
             return
         for row, place in zip(rows, places.tolist(), strict=True):
-            # Far faster at this width than accumulating along the rows.
+            # A loop is far faster at this width than an accumulation along the rows.
             here = left[place]
             np.maximum(here, row, out=here)
             if looks:

@@ -1,4 +1,4 @@
-"""A kernel's text, made ready to run."""
+"""A kernel's code: its text, prepared to run."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from grader.frontends.triton.simulator.text import Function
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """A kernel's code. In each program `largest` is the size of the largest tensor, and at most `alive` elements are
-    alive at a time.
+    """A kernel's code. `largest` is the number of elements of its largest tensor, `alive` the most elements of a
+    program that are alive at a time.
 
     `stores` and `loads` say for each argument whether the kernel may store and load through it. `spins`: a loop reads
     memory, so it may wait for another program. `relaxed`: some of its atomics do not order the stores of others.

@@ -1,6 +1,7 @@
 """Loops, branches and calls, and operations with a body: reductions and scans.
 
-Programs run in lockstep. At a branch each side runs for all programs, but has effects only for those that take it.
+Programs run in lockstep. If programs take both sides of a branch, each side runs for all of them, but has effects only
+for those that take it.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def _programs(machine: Machine, op: Op, _: list[Any], __: Env, ___: Array | None
 
 
 def _side(machine: Machine, condition: Array, active: Array | None) -> tuple[Array | None, Array | None, bool | None]:
-    """Return the programs that take each side of a branch; and which side, if all active programs take the same."""
+    """Return the programs that take each side of a branch, and the side that all active programs take; None for that if
+    they take both."""
     if condition.size == 1:
         return active, active, bool(condition.reshape(-1)[0])
     yes = condition if active is None else condition & active
@@ -72,8 +74,8 @@ def _if(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | N
 
 
 def _looped(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a loop that tells how many iterations it has made where a limit ends it. Of nested loops, the one with
-    most iterations tells."""
+    """Return a loop that reports its number of iterations if a limit ends it. Of nested loops, the one with the most
+    iterations is reported."""
 
     def looped(machine: Machine, op: Op, *rest: Any) -> Any:
         before = machine.rounds
@@ -109,8 +111,8 @@ def _for(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | 
         env[body.arguments[0]] = (low + number * wide).astype(low.dtype)
         env.update(zip(body.arguments[1:], carried, strict=True))
         new = machine.block(body, env, inner)[1]
-        # Unless the loop itself diverges, every program takes part in a round; values of inactive programs are never
-        # read.
+        # Unless the loop itself diverges, every program takes part in an iteration; values of inactive programs are
+        # never read.
         carried = new if inner is active else [merge(inner, mine, old) for mine, old in zip(new, carried, strict=True)]
     if pipeline is not None:
         machine.loops.remove(pipeline)
@@ -142,7 +144,7 @@ def _while(machine: Machine, op: Op, values: list[Any], env: Env, active: Array 
         env.update(zip(after.arguments, forwarded, strict=True))
         new = machine.block(after, env, None if goes.all() else goes)[1]
         moved = [merge(goes, mine, old) for mine, old in zip(new, carried, strict=True)] if not goes.all() else new
-        # The same programs with the same values and the same memory do the same for ever.
+        # The same programs with the same values and the same memory go on in the same way for ever.
         rounds += 1
         if rounds % 8 == 0 and version == machine.version and (goes == active).all() and _same(moved, carried):
             machine.op = op
@@ -263,7 +265,7 @@ def _scan(machine: Machine, op: Op, values: list[Any], env: Env, _: Array | None
     if function is not None and len(tensors) == 1:
         tensors = [function.accumulate(tensors[0], axis=-1, dtype=tensors[0].dtype)]
     elif _turned(machine, op):
-        # Lane after lane, where the usual order combines partial results as in a tree.
+        # Lane after lane; the usual order below combines partial results as in a tree.
         last, columns = [each[..., :1] for each in tensors], [[each[..., :1]] for each in tensors]
         for lane in range(1, tensors[0].shape[-1]):
             last = _combine(machine, op, env, last, [each[..., lane : lane + 1] for each in tensors])
@@ -336,7 +338,7 @@ def _barrier(machine: Machine, *_: Any) -> None:
 
 
 def _wait(machine: Machine, *_: Any) -> None:
-    """Note that a launch waits for the one before it: launches run one after another anyway."""
+    """Note that a launch waits for the launch before it. Nothing has to wait: launches run one after another."""
     machine.earlier = None
 
 

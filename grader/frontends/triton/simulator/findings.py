@@ -29,7 +29,7 @@ _OVERFLOW = re.compile(r"^(\w+) overflow detected for operation (\w+)$")
 
 
 class Findings(Collected):
-    """The collected findings about programs, and where their accesses go."""
+    """A collector of findings about programs, and of the accesses of launches."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Findings(Collected):
             masked=live is not None, kept=source.buffer.kept), place.numbers[hit])
 
     def recast(self, place: Site, source: Origin, before: str, after: str) -> None:
-        """Note a pointer that goes on as one to elements of another size."""
+        """Note a pointer that is cast to elements of another size."""
         self._add(("recast", place.kernel, place.line), lambda: Recast(
             kernel=place.kernel, line=place.line, tensor=source.name[:200], given=source.buffer.given, before=before,
             after=after))

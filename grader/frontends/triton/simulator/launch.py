@@ -22,24 +22,24 @@ from grader.plan.limits import Budget, LaunchStopped, Limit, Unsupported
 from grader.plan.plan import ITEM_BYTES, Descriptor, Float, Integer, Kernel, Launch, Pointer, Structure
 
 LANES = 1 << 16
-"""The most elements in the largest tensor of a chunk: so many stay in the caches."""
+"""The most elements in the largest tensor of a chunk: that many stay in the processor's caches."""
 WAITING_LANES = 1 << 23
-"""The same for programs that may wait for each other, which have to be in the same chunk."""
+"""The same limit for programs that may wait for each other, which have to be in one chunk."""
 ALIVE = 1 << 27
 """The most elements that are alive at a time, in all tensors of a chunk."""
 MOST_PROGRAMS = 1 << 26
 
 
 PIECES = 8
-"""Parts of a grid that run one after another, the last part first, if another order is asked for."""
+"""The number of parts of a grid, which run one after another, the last part first, in a run with another order."""
 
 
 def run_launch(
     launch: Launch, kernel: Kernel, buffers: list[Storage], budget: Budget, findings: Findings, mode: Mode,
     meter: TileMeter | None = None, earlier: EarlierLaunches | None = None,
 ) -> None:
-    """Run a launch. `earlier` are the earlier launches of the same call; this one is added to them. Raises
-    LaunchStopped if it could not begin or stopped before its end."""
+    """Run a launch. `earlier` are the earlier launches of the same call, to which this launch is added. Raises
+    LaunchStopped if the launch cannot begin or stops before its end."""
     if prod(launch.grid) == 0:
         findings.empty(EmptyGrid(kernel=kernel.name, line=launch.line, grid=launch.grid))
         return
@@ -57,7 +57,7 @@ def run_launch(
     except (Limit, Unsupported, MemoryError) as error:
         raise LaunchStopped(kernel.name, run.line(), error) from None
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        # Only a text that Triton did not write leads here: text is read line by line, not verified.
+        # Only a text that Triton did not write leads here: texts are read line by line, but not verified.
         cause = Unsupported(f"text that is no kernel ({type(error).__name__})")
         raise LaunchStopped(kernel.name, run.line(), cause) from error
     # If only some programs run, unwritten elements are expected.
@@ -67,7 +67,7 @@ def run_launch(
 
 class _LaunchRun:
     """A launch under way. `stored` and `loaded` are the buffers that it stores to and loads from, `machine` is the last
-    one that ran it, `chosen` are the only programs to run, None for all."""
+    machine that ran it, `chosen` are the only programs to run, None for all."""
 
     def __init__(
         self, launch: Launch, kernel: Kernel, code: Code, buffers: list[Storage], budget: Budget, mode: Mode,
@@ -86,7 +86,7 @@ class _LaunchRun:
         return (self.machine.line() if self.machine is not None else 0) or self.launch.line
 
     def run(self, waits: EarlierLaunches | None) -> Machine:
-        """Run the launch, after `waits`, which it has to wait for. Returns the machine that ran it."""
+        """Run the launch. `waits` are earlier launches that it has to wait for. Returns the machine that ran it."""
         arguments, behind = _arguments(self.launch, self.code, self.buffers)
         self.stored, self.loaded = (
             {buffer.index for buffer, has in zip(behind, which, strict=True) if buffer and has}
@@ -162,8 +162,8 @@ def _resident(launch: Launch, mode: Mode) -> int:
 def _arguments(
     launch: Launch, code: Code, buffers: list[Storage]
 ) -> tuple[list[Value], list[Storage | None]]:
-    """Return the values of the entry's arguments, and the buffers behind them. Shape and strides follow a
-    descriptor."""
+    """Return the values of the entry's arguments, and the buffer behind each. A descriptor is followed by its shape and
+    strides."""
     function = code.functions[code.entry]
     kinds, names = function.blocks[0].types, function.names
     values: list[Value] = []

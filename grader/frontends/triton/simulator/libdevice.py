@@ -1,4 +1,4 @@
-"""Functions of NVIDIA's libdevice that NumPy and PyTorch have.
+"""Functions of NVIDIA's libdevice, computed by NumPy and PyTorch.
 
 The names are those of the "libdevice User's Guide", without `__nv_` and the `f` of single precision.
 """

@@ -19,16 +19,15 @@ from grader.frontends.triton.simulator.types import Array
 from grader.plan.limits import Budget, Limit, Unsupported
 
 FLOOR = 4000
-"""Element operations that each operation counts beside those of its elements, for the time that it takes."""
+"""The element operations that each operation costs beside those of its elements, for its own overhead."""
 MOST_CALLS = 24
 
 Env = dict[str, Value]
 
 
 class EarlierLaunches:
-    """Stores of earlier launches that a programmatic launch has to wait for. `ahead`: one of them let it begin early.
-
-    `writers` are the shadows of these launches by buffer.
+    """Stores of earlier launches that a programmatic launch has to wait for. `ahead`: one of these launches lets it
+    begin early. `writers` are the shadows of these launches by buffer.
     """
 
     def __init__(self) -> None:
@@ -45,7 +44,7 @@ class EarlierLaunches:
 
 class Machine(State):
     """The machine that runs the programs of a launch. `earlier` are launches that it has not waited for. `ahead`: it
-    lets the next one begin early."""
+    lets the next launch begin early."""
 
     def __init__(
         self, code: Code, kernel: str, grid: tuple[int, int, int], stored: set[int], budget: Budget, mode: Mode,
@@ -53,7 +52,7 @@ class Machine(State):
     ) -> None:
         super().__init__(code, kernel, grid, stored, budget, mode)
         self.meter = meter
-        # Programs in step wait all at once.
+        # For all programs: they run in lockstep, so all wait at once.
         self.earlier, self.ahead = earlier, False
         self.stages = 0
         # The loops that the current operation is in.
@@ -114,7 +113,7 @@ class Machine(State):
         return None, []
 
     def _follow(self, blocks: list[BasicBlock], env: Env, active: Array | None) -> list[Value]:
-        """Run a function of several blocks: always the earliest block that programs wait at."""
+        """Run a function of several blocks: next is always the earliest block at which programs wait."""
         index = {block.label: number for number, block in enumerate(blocks)}
         waiting: dict[int, Array] = {0: np.ones(self.count, bool) if active is None else active}
         returned: list[Value] | None = None

@@ -1,6 +1,6 @@
 """A process that runs plans without a GPU: kernels on NumPy, over all programs of a launch at once.
 
-It reads hostile text, so it is confined. It says what it cannot do or could not finish.
+It reads hostile text, so it is confined. Its answer says what it cannot do or could not finish.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from grader.ptx.allocation import zeros
 
 
 def prepare() -> None:
-    """Prepare the fork server of simulators."""
+    """Load what each simulator needs, in the fork server."""
     warm_up()
 
 

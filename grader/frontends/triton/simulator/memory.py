@@ -1,4 +1,4 @@
-"""Loads and stores. Each is checked against its buffer; lanes outside are recorded and masked off."""
+"""Loads and stores. Each lane is checked against its buffer; lanes outside are recorded and switched off."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def inside_of(
     machine: Machine, access: str, source: Origin, elements: int, offsets: Array | Ramp, live: Array | None,
     masked: bool,
 ) -> Array | None:
-    """Return the lanes that take part and lie inside the buffer, and record those that lie outside."""
+    """Return the lanes that take part and lie inside the buffer, and record the access and the lanes outside."""
     if access != "granule":
         machine.accesses.note(machine, access, source, offsets, live, source.buffer.raw.size // max(1, elements))
     last = offsets.last() if isinstance(offsets, Ramp) else offsets
@@ -98,8 +98,8 @@ def note_unwritten(
 def _gathered(
     machine: Machine, live: Array | None, shape: tuple[int, ...], offsets: Array | Ramp, values: Array | None = None
 ) -> tuple[LaneValues, Array, Array]:
-    """Return `flat` with the offsets as an index, in runs if whole runs are on or off. Owners have the index's shape,
-    or broadcast to it."""
+    """Return the index, the values and the owners of the lanes that take part, as `flat` does. The index is in runs if
+    each run is on or off as a whole. Owners have the index's shape, or broadcast to it."""
     if isinstance(offsets, Ramp) and (live is None or live.shape[-1] == 1):
         base, owners = flat(machine, live, (*shape[:-1], 1), offsets.base)
         runs: Array = np.zeros(0)
@@ -180,7 +180,7 @@ def _read(
             off = None if mask is None or other is not None else ~mask
             if off is not None and machine.masked_is_nan and off.any():
                 machine.findings.masked(machine.place(), source)
-        # If all lanes point into one source, there is no other.
+        # `lanes` is None if all lanes point into this source, which is then the only one.
         result = values if result is None or lanes is None else np.where(lanes, values, result)
     return result
 
@@ -231,7 +231,7 @@ def _write(
             if shadow is not None and source.buffer.index in machine.shared:
                 shadow.stored_by(index, _numbers(machine, part, shape, pointer.offsets), machine.barriers)
             if machine.turned:
-                # Among lanes that share an element another one is the last.
+                # In another order, another one of the lanes that share an element is the last.
                 owners = np.broadcast_to(owners, values.shape).reshape(-1)[::-1]
                 index, values = LaneValues(index.array().reshape(-1)[::-1]), values.reshape(-1)[::-1]
             if shadow is None:

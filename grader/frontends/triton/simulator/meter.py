@@ -1,4 +1,4 @@
-"""A count of the loads and stores of programs: only in a run with a `Watch`."""
+"""Meter of the loads and stores of programs, for runs with a `Watch`."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from grader.plan.traffic import Kind
 
 
 class TileMeter(Meter):
-    """A counter of accesses to tiles."""
+    """A meter of accesses to tiles."""
 
     def counts_alone(self, kernel: Kernel) -> bool:
-        """Return whether to run a kernel without the operations that only its answer needs. A run that asks for the
-        bytes of the output is followed by another, so it does this only for kernels with products, which take most
-        time."""
+        """Return whether to run a kernel without the operations that only its answer needs. A run that asks only for
+        the bytes of the output is followed by a full run, so it leaves operations out only in kernels with products,
+        which take most time."""
         return self.counts and (self._watch.touched != "output" or "tt.dot" in kernel.text)
 
     def access(
         self, state: State, access: Kind, source: Origin, size: int, offsets: Array | Ramp, live: Array | None,
         active: Array | None,
     ) -> None:
-        """Note an access to elements of `size` bytes. `live` are the lanes of `active` programs that are on and lie
-        inside."""
+        """Count an access to elements of `size` bytes. `live` are the lanes of `active` programs that are on and lie
+        inside the tensor."""
         to_output = access != "load" and source.buffer.given == self._output
         if self._watch.touched == "output" and not to_output:
             return

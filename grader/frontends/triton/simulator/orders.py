@@ -1,6 +1,6 @@
-"""Operations whose order or result Triton and GPUs leave open, and that come out otherwise in a run with another order.
+"""Operations whose order or result Triton and GPUs leave open: in a run with another order, they have another result.
 
-Every run notes them cheaply; a second run shows whether the answer depends on them.
+Every run notes these operations cheaply; a second run shows whether the answer depends on them.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def hints_of(op: Op) -> dict[str, list[int]]:
 
 
 def check_hints(op: Op, hints: dict[str, list[int]]) -> Run:
-    """Return a function that runs an operation and checks the promises about its result; in another order the result is
-    as promised."""
+    """Return a function that runs an operation and checks the promises about its result. In a run with another order
+    the function returns the result as promised."""
     pure, run, shape = op.pure, op.run, op.types[0].shape
     item = STORED[op.types[0].pointee.element].itemsize if op.types[0].element == "ptr" else 1
 
@@ -68,8 +68,8 @@ def check_hints(op: Op, hints: dict[str, list[int]]) -> Run:
 
 
 def _promised(values: Array, name: str, axis: int, size: int) -> Array:
-    """Return the integers as promised: moved so that the first lane is a multiple, or derived from each group's first
-    lane."""
+    """Return the integers as promised: moved so that the first lane is a multiple ("divisibility"), or derived from
+    the first lane of each group."""
     if name == "divisibility":
         first = values if values.ndim == 1 else values.take([0], axis)
         return values - (first.astype(np.int64) % size).astype(values.dtype)
@@ -85,9 +85,9 @@ def _promised(values: Array, name: str, axis: int, size: int) -> Array:
 
 
 def _trusted(functions: dict[str, Function]) -> set[Op]:
-    """Return the operations with a hint that an access relies on: their results lead to a mask, or to pointers whose
-    mask does not treat lanes one by one. A mask does, whatever the pointers promise, unless its bounds are known
-    multiples of 16.
+    """Return the operations with a hint that an access relies on: their results lead to a mask, or to the pointers of
+    an access whose lanes the mask does not treat one by one. A mask treats lanes one by one, whatever the pointers
+    promise, unless its bounds are known multiples of 16.
     """
     hints = [(name, op) for name, function in functions.items() for op in walk(function.blocks)
              if op.results and hints_of(op)]
@@ -101,7 +101,7 @@ def _trusted(functions: dict[str, Function]) -> set[Op]:
         for op in walk(function.blocks):
             inner = [each for region in op.regions for block in region for each in block.arguments]
             operands = [(name, each) for each in op.operands]
-            # All results lead through one node of the operation, so that no pair of result and operand is visited.
+            # All results lead through one node of the operation: pairs of a result and an operand would be too many.
             made_of[name, f"#{id(op)}"] = operands
             # Sibling regions may use the same name: the values of both count.
             for value in (*op.results, *inner):
@@ -125,8 +125,8 @@ def _trusted(functions: dict[str, Function]) -> set[Op]:
 
 
 def reorder(op: Op) -> Run | None:
-    """Return a function that runs a reshape or concatenation which may put its elements in any order: in memory's
-    order, or reversed."""
+    """Return a function that runs a reshape or concatenation which may put its elements in any order: in their own
+    order, or reversed in a run with another order. None for any other reshape."""
     if op.name != "tt.cat" and "allow_reorder" not in op.body:
         return None
     pure, shape = tensorwise(op), op.types[0].shape
@@ -145,7 +145,7 @@ def reorder(op: Op) -> Run | None:
 
 
 def recast(op: Op) -> Run | None:
-    """Return a function that runs a cast of a pointer to one to elements of another size."""
+    """Return a function that runs a cast of a pointer to elements of another size; None for any other cast."""
     if op.inputs[0].element != "ptr":
         return None
     before, after = (each.pointee.element for each in (op.inputs[0], op.types[0]))
@@ -160,8 +160,8 @@ def recast(op: Op) -> Run | None:
 
 
 def gather_open(op: Op) -> Run:
-    """Return a function that runs `tt.gather`: an index outside takes the nearest element, or in another order that of
-    the other end."""
+    """Return a function that runs `tt.gather`: an index outside takes the nearest element, or, in a run with another
+    order, the element at the other end."""
     pure, axis, source, shape = tensorwise(op), int(op.attribute("axis")), op.inputs[0].shape, op.types[0].shape
 
     def run(machine: Machine, op: Op, values: list[Any], _: Any, active: Array | None) -> Any:
@@ -192,7 +192,7 @@ def _vanishes(loop: Op) -> bool:
 
 
 def _endless(loop: Op) -> bool:
-    """Return whether the condition of a loop is made of what no iteration changes, so that it stays true once it is."""
+    """Return whether no iteration changes the values that a loop's condition is made of: once true, it stays true."""
     (before,), (after,) = loop.regions
     condition, end = before.ops[-1], after.ops[-1]
     kept = dict(zip(after.arguments, condition.operands[1:], strict=True))
@@ -230,7 +230,7 @@ def _deciding(loop: Op) -> list[Op]:
             made.setdefault(name, []).append(value)
 
     def follow(op: Op) -> None:
-        """Note which values each value of an operation with blocks is made of."""
+        """Note the values that each value of an operation with blocks is made of."""
         blocks = [block for region in op.regions for block in region]
         ends = [block.ops[-1].operands if block.ops else [] for block in blocks]
         if op.name == "scf.while":
@@ -273,7 +273,7 @@ _OPEN: dict[str, Callable[[Op], Run | None]] = {
 
 
 def settle(functions: dict[str, Function]) -> None:
-    """Replace operations that leave something open by functions that note it."""
+    """Prepare all operations that leave something open: mark loops and loads, and set functions that note findings."""
     relied = _trusted(functions)
     for op in _waits(functions):
         op.waits = True

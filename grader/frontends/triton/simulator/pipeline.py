@@ -12,7 +12,7 @@ from grader.frontends.triton.simulator.types import Array
 class Pipeline:
     """A loop under way. Its `loads` may be made some iterations ahead, before the stores of the iterations between.
 
-    They are all loads of blocks if the loop states a number of stages, else the loads that lead to a product.
+    `loads` are all loads of blocks if the loop states a number of stages, else the loads that lead to a product.
     """
 
     def __init__(self, op: Op, stages: int) -> None:
@@ -27,7 +27,7 @@ class Pipeline:
         self._before.append({})
 
     def keep(self, buffer: Storage, copied: bool) -> None:
-        """Note a store before it is made; with `copied` keep the buffer's contents."""
+        """Note a store before it is made. With `copied`, copy the buffer's contents first."""
         self.stored.add(buffer.index)
         if copied and self._before and buffer.index not in self._before[-1]:
             self._before[-1][buffer.index] = buffer.raw.copy()

@@ -1,6 +1,6 @@
 """Memory, and the values of a kernel that point into it: pointers, pointers to blocks, descriptors.
 
-Each pointer knows the buffers that it came from, so that an access is judged against its own tensor wherever it goes.
+Each pointer knows the buffers that it came from, so an access is checked against its own tensor, wherever it points.
 """
 
 from __future__ import annotations
@@ -146,8 +146,8 @@ class BlockPointer:
         return Pointers(self.base.sources, which, offsets, self.base.element), inside
 
     def rows(self, numbers: Array) -> tuple[Pointers, Array]:
-        """Return a pointer for each lane of rows of a tensor of two dimensions, by their numbers (int32, one axis
-        beside that of programs); and which lanes lie inside."""
+        """Return a pointer for each lane of some rows of a tensor of two dimensions, and which lanes lie inside.
+        `numbers` are the rows' numbers: int32, one axis beside that of programs."""
         rows = numbers.astype(np.int64)[:, :, None]
         columns = _column(self.offsets[1], 2) + np.arange(self.block.shape[1], dtype=np.int64)
         (height, width), (down, across) = ([_column(each, 2) for each in pair] for pair in (self.shape, self.strides))

@@ -1,4 +1,4 @@
-"""The preparation of a kernel's text: each operation gets its function, and what is known before any launch is
+"""The preparation of a kernel's text: each operation gets its function, and facts that hold for all launches are
 found."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_KEPT = 64
 
 
 class Located(Exception):
-    """An operation that the simulator does not know, and its line."""
+    """An error: the simulator does not know an operation, in this line."""
 
     def __init__(self, operation: str, line: int) -> None:
         super().__init__(operation)
@@ -90,7 +90,7 @@ def _prepare(text: str, symbol: str, counting: bool) -> Code:
 
 
 def _prune(blocks: list[BasicBlock], uses: Counter[str]) -> None:
-    """Remove assertions, and operations that nothing needs then. `uses` counts the uses of each value."""
+    """Remove assertions, and operations whose results nothing else uses. `uses` counts the uses of each value."""
     for block in reversed(blocks):
         kept = []
         for op in reversed(block.ops):
@@ -103,7 +103,8 @@ def _prune(blocks: list[BasicBlock], uses: Counter[str]) -> None:
 
 
 def is_relaxed(op: Op) -> bool:
-    """Return whether an atomic leaves what comes before and after it unordered for some programs."""
+    """Return whether an operation is an atomic that does not order the accesses before and after it for all programs.
+    """
     if op.name not in _ATOMICS:
         return False
     *_, order, scope = [""] + [each.strip() for each in op.body.split("%")[0].split(",") if each.strip()]
@@ -150,8 +151,8 @@ def _uses(op: Op) -> Iterator[str]:
 
 
 def _settle(block: BasicBlock, used: set[str], several: bool) -> None:
-    """Find the last use of each value of a block. In a function of several blocks, values that any block uses are
-    kept."""
+    """Find the last use of each value of a block, after which the value is dead. In a function of several blocks,
+    values that any block uses never are."""
     last: dict[str, int] = {}
     mine = {name for op in block.ops for name in op.results}
     for number, op in enumerate(block.ops):

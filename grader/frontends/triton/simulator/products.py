@@ -90,8 +90,8 @@ def _unpacked(values: Array, axis: int) -> Array:
 
 
 def _scale_of(scale: Array, element: str, wide: str) -> Array:
-    """Return a scale as float32. A scale of eight bits is an exponent (e8m0), which a GPU without such products takes
-    for the bits of a bf16: 0 stands for 0 then, and 255 for NaN."""
+    """Return a scale as float32. A scale of eight bits is an exponent (e8m0). A GPU without such products reads it as
+    the exponent's bits of a bf16, so 0 stands for 0, and 255 for NaN."""
     if element != "i8":
         return scale
     exponents = scale.view(np.uint8).astype(np.uint16)
@@ -101,8 +101,8 @@ def _scale_of(scale: Array, element: str, wide: str) -> Array:
 
 
 def dot_scaled(op: Op) -> Pure:
-    """Return the function that multiplies as GPUs without an instruction for it do: the operands are made bf16 with
-    their scales, or fp16 if one of them is fp16."""
+    """Return a function that multiplies as GPUs do without an instruction for scaled products: the operands times their
+    scales are rounded to bf16, or to fp16 if one of them is fp16."""
     match = _SCALED.match(op.body)
     if match is None:
         raise Unsupported(f"{op.name} of another form")

@@ -1,4 +1,4 @@
-"""The programs that touched each element in a launch, as far as needed to see races between programs."""
+"""Race detector: for each element, the programs of a launch that touched it, as far as races need them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from grader.ptx.allocation import zeros
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Clash:
-    """Lanes where programs meet: `owners` now and `others` before. `times` are those of all elements of the buffer at
-    which the others did their part, None if these are all the same."""
+    """Lanes where programs meet: `owners` touch an element now, `others` touched it before. `times` has, for each
+    element of the buffer, the time when the other program did; None if no clock is to be asked."""
 
     others: Array
     times: Array | None
@@ -28,8 +28,9 @@ class _Clash:
 class Shadow:
     """The accesses to a buffer that a launch stores to, element by element. Programs are numbered from 1; 0 is none.
 
-    `writer` and `reader` are the last programs; `another` is a reader that is not the last one; `other` made an atomic
-    before the last program did. With `clocks`, `wrote`, `read`, `another_read` and `other_wrote` are their times.
+    `writer` and `reader` are the last programs that did so; `another` is a reader other than the last one; `other` made
+    an atomic before the last program did. With `clocks`, `wrote`, `read`, `another_read` and `other_wrote` are the
+    times of these four.
     """
 
     def __init__(self, elements: int, size: int, clocks: Clocks | None = None) -> None:
@@ -56,7 +57,7 @@ class Shadow:
         self.when = np.zeros(0, np.int32)
 
     def stored_by(self, index: LaneValues, numbers: Array, barrier: int) -> None:
-        """Note that lanes of these numbers store at an index."""
+        """Note that the lanes `numbers` store at an index, after `barrier` barriers."""
         if self.lanes is None:
             self.lanes, self.when = (zeros(self.writer.size, np.int32) for _ in range(2))
         index.put(self.lanes, numbers)
@@ -142,7 +143,7 @@ class Shadow:
             times, now = index.take(self.read), self.clocks.time(owners)
             index.put(self.read, now)
         index.put(self.reader, owners)
-        # Among lanes that read the same element one is the last.
+        # Only one of the lanes that read the same element is the last.
         lost = index.take(self.reader) != owners
         others = np.where(lost, owners, before)
         several = (others != 0) & (others != index.take(self.reader))
@@ -169,7 +170,7 @@ class Shadow:
             self.clocks.follow(np.broadcast_to(owners, before.shape)[stored], before[stored])
 
     def looked(self, places: Array, owners: Array, same: Array) -> None:
-        """Note atomics on single elements that may only look at them: those that leave the value the `same`."""
+        """Note atomics on single elements that may only read them: those that leave the value the `same`."""
         self._follow(self.writer[places], ~same if self.atomic is None else self.atomic[places] | ~same, owners)
 
     def update(
@@ -188,7 +189,7 @@ class Shadow:
             reader = index.take(self.reader)
             clash = (reader != 0) & (reader != owners)
             if clash.any():
-                # This atomic does not show that its program waited for the program that has read.
+                # An atomic made now does not show that its program has waited for the reader.
                 self._report(state, source, index, _Clash(reader, None, owners, clash), certain=False, now=True)
         self.low, self.high = min(self.low, index.low), max(self.high, index.high)
         index.put(self.writer, owners)
@@ -214,14 +215,14 @@ class Shadow:
         if follows.any():
             places = index.array()[follows]
             self.other[places], self.other_wrote[places] = before[follows], self.wrote[places]
-        # Among atomics on the same element one is the last.
+        # Only one of the atomics on the same element is the last.
         lost = index.take(self.writer) != owners
         if lost.any():
             places = index.array()[lost]
             self.other[places], self.other_wrote[places] = owners[lost], now[lost]
 
     def _keep(self, data: Array, index: LaneValues, owners: Array, times: Array) -> None:
-        """Note the values that a store replaces: of several stores by a program at the same time, the first counts."""
+        """Note the values that a store replaces; of several stores by a program at one time, the first counts."""
         old = bits(index.take(data))
         if self.replaced.size:
             again = (index.take(self.writer) == owners) & (index.take(self.wrote) == times)
@@ -239,8 +240,8 @@ class Shadow:
     def before(
         self, places: Array, owners: Array, live: Array | None, values: Array, data: Array, element: str
     ) -> tuple[Array, Array | None]:
-        """Return the values of loads that come before the last store or addition wherever nothing orders the two, and
-        the programs, from 0, whose values differ by that. The arrays have the same shape, or broadcast."""
+        """Return the values of loads that come before the last store or addition wherever nothing orders the two. Also
+        return for each program, from 0, whether its values differ by that. The arrays have one shape, or broadcast."""
         if self.clocks is None:
             return values, None
         places, owners, values = np.broadcast_arrays(places, owners, values)
@@ -266,8 +267,8 @@ class Shadow:
         self, state: State, source: Origin, index: LaneValues, others: Array, times: Array, owners: Array, clash: Array,
         *, loads: bool,
     ) -> Array:
-        """Return the clashes, with what others did at these times, that no atomics have ordered. With `loads` reports a
-        load that could as well have come first."""
+        """Return the clashes that no atomics have ordered. `times` are those at which `others` touched the elements.
+        With `loads`, reports a load that could as well have come first."""
         if self.clocks is None:
             return clash
         open = clash & ~self.clocks.ordered(others, times, owners)
@@ -285,9 +286,9 @@ class Shadow:
     ) -> None:
         """Report the first clash that no atomics have ordered. `now`: an atomic made now orders nothing.
 
-        Without clocks atomics may have ordered two programs if the other one has made an atomic after its last store,
-        and this one has made one too: a lock, a ticket, a counter that all wait for. If only the clocks tell, a clash
-        is not certain: the answer with another order or early loads decides.
+        Without clocks, atomics may have ordered two programs if the other program has made an atomic after its last
+        store, and this program has made an atomic, too: a lock, a ticket, a counter that all wait for. A clash that
+        only the clocks show is not certain: the answer with another order or early loads decides.
         """
         others, owners, clashes = clash.others, clash.owners, clash.lanes
         open = clashes

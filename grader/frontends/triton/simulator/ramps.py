@@ -1,6 +1,6 @@
-"""Integers that count along the last axis of a tensor, as offsets mostly do, kept as their first elements.
+"""Ramps: integers that count up along the last axis of a tensor, as most offsets do, stored as their first elements.
 
-Memory is then moved in runs, and no lane is computed alone where a run behaves as one.
+Memory is then moved in runs, and lanes are not computed one by one if a run behaves as one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Ramp:
         return self.base + np.arange(self.length, dtype=self.base.dtype)
 
     def wraps(self) -> bool:
-        """Return whether a run exceeds the largest integer of its type."""
+        """Return whether any run passes the largest integer of its type."""
         return int(self.base.max()) > np.iinfo(self.base.dtype).max - self.length
 
     def last(self) -> Array:
@@ -98,7 +98,8 @@ def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def ramped(name: str, body: str, function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return the function of an operation on integers that keeps runs; None if it does not keep them."""
+    """Return a function that computes an operation on integers and keeps runs; None for an operation that keeps none.
+    """
     if name in ("arith.addi", "arith.subi"):
         return added(function)
     if name == "arith.extsi":
@@ -137,7 +138,7 @@ class LaneValues:
         self.low, self.high = (int(index.min()), int(index.max())) if index.size else (0, -1)
 
     def apart(self) -> bool:
-        """Return whether each element is known to come only once."""
+        """Return whether each element is known to occur only once."""
         return False
 
     def take(self, data: Array) -> Array:

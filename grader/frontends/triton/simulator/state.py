@@ -1,4 +1,4 @@
-"""The state of a launch while it runs: its programs, its limits, and what checks of it have to know."""
+"""The state of a launch while it runs: its programs, its limits, and the facts that checks of its accesses need."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class State:
         self.warps = 1
         # The first program that is run: the accesses of its chunk are reported.
         self.first = 0
-        # Barriers so far: all lanes of a program see what a lane stored before the last one.
+        # Barriers so far: all lanes of a program see what a lane stored before the last barrier.
         self.barriers = 0
         self.findings = Findings()
         self.step = self.version = 0
@@ -74,11 +74,11 @@ class State:
         self.synced = np.zeros(programs, np.int32) if code.atomics else None
         self.clocks = Clocks(programs) if code.atomics and programs <= MOST_PROGRAMS else None
         self.early = self.clocks is not None and bool(mode.early)
-        # Like `synced`, for atomics that release or acquire; and the line of an atomic that does not.
+        # Like `synced`, for atomics that release or acquire. `relaxed` is the line of an atomic that does not.
         self.released = np.zeros(programs, np.int32) if code.relaxed else None
         self.acquired = np.zeros(programs, np.int32) if code.relaxed else None
         self.relaxed = 0
-        # Rounds of the innermost loop.
+        # Iterations of the innermost loop.
         self.rounds = 0
         self.calls: list[Op] = []
         self.op: Op | None = None
@@ -96,7 +96,7 @@ class State:
 
     @property
     def turned(self) -> bool:
-        """Return whether this operation has to take another order than usual, if it leaves one open."""
+        """Return whether this operation has to take another order than usual, if it leaves the order open."""
         order = self.mode.order
         return order is not None and (not order or self.line() in order)
 

@@ -1,4 +1,4 @@
-"""Operations on whole tensors: shapes, ranges, histograms, and `products`. They are pure, as those of `arithmetic`."""
+"""Operations on whole tensors: shapes, ranges, histograms, and `products`. All are pure, as those of `arithmetic`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Pure = Callable[..., Any]
 
 
 def _lifted(function: Callable[[Array], Array]) -> Pure:
-    """Return a change of shape that takes pointers, too."""
+    """Return a function that changes a shape, of arrays and of pointers."""
     return lambda value: (
         value.map(lambda each: function(plain(each))) if isinstance(value, Pointers) else function(value))
 

@@ -19,8 +19,8 @@ MOST_LINES = 20_000
 
 @dataclass(frozen=True)
 class Location:
-    """A location's frames (file, line), the innermost first, and its column in that; `name` is the variable's name, if
-    it has one."""
+    """A location: its frames (file, line), the innermost first, and its column in the innermost line. `name` is the
+    variable's name, if it has one."""
 
     name: str = ""
     frames: tuple[tuple[str, int], ...] = ()
@@ -30,7 +30,7 @@ class Location:
 @dataclass(eq=False, slots=True)
 class Op:
     """An operation. `body` is the text between name and types, without its strings, which are in `strings`. `inputs`
-    are the types of the operands, `types` those of the results. `dead` are values that are not used afterwards."""
+    are the types of the operands, `types` those of the results. `dead` are values that nothing uses afterwards."""
 
     name: str
     place: Location = Location()
@@ -44,17 +44,17 @@ class Op:
     targets: list[tuple[str, list[str]]] = field(default_factory=list)
     dead: list[str] = field(default_factory=list)
     pure: Callable[..., Any] | None = None
-    # Whether it takes ramps as operands, and the cost of an element of its result.
+    # `ramps`: its function takes ramps as operands. `weight`: the cost of an element of its result.
     ramps: bool = False
     weight: int = 1
     run: Callable[..., Any] | None = None
-    # A loop's loads that may be made some rounds ahead.
+    # A loop's loads that may be made some iterations ahead.
     early: set[Op] = field(default_factory=set)
-    # Whether a compiler may remove this loop.
+    # A compiler may remove this loop.
     vanishes: bool = False
-    # Whether no round of this loop changes what decides if another follows.
+    # No iteration of this loop changes its condition.
     endless: bool = False
-    # Whether a program may wait by this load.
+    # A program may wait for others by this load.
     waits: bool = False
 
     def attribute(self, name: str, default: str | None = None) -> str:
@@ -108,7 +108,7 @@ def callee(op: Op) -> str:
 
 
 _NAME = re.compile(r"%[\w$.\-]+(?:#\d+)?")
-# Possessive quantifiers (`++`, `*+`) never backtrack: there is one way to read a line, and none is tried twice.
+# Possessive quantifiers (`++`, `*+`) never backtrack: a line is read in one way, in linear time.
 _RESULTS = re.compile(r"^%[\w$.\-]++(?::\d++)?(?:, %[\w$.\-]++(?::\d++)?)*+ = ")
 _OPERATION = re.compile(r'^"?([a-z_]\w*+(?:\.\w++)++)"?')
 _PLACE = re.compile(r" ?loc\((#loc\d*|unknown|\"[^\"]*\"(?:\(#loc\d*\))?)\)")
@@ -299,8 +299,8 @@ class _Reader:
             op.regions.append(self.blocks)
 
     def _parts(self, op: Op, rest: str, opens: bool) -> BasicBlock:
-        """Read operands, types and targets from the text after an operation's name. Returns the first block of its
-        region, in case one opens."""
+        """Read operands, types and targets from the text after an operation's name. Returns the first block of the
+        operation's region, for an operation that opens one."""
         if op.name == "scf.for" and (match := _FOR.match(rest)):
             # … iter_args(%a = %b) -> (T) : i32 {
             _, _, carried = rest.partition(" iter_args(")
@@ -331,7 +331,7 @@ class _Reader:
         else:
             start = _types_start(rest)
             if start == len(rest) and " -> " in rest:
-                # Inline assembly without operands has only a result's type.
+                # Inline assembly without operands has only the type of its result.
                 start = rest.rindex(" -> ") - 1
             op.body = rest[:start]
             op.operands = _NAME.findall(op.body)

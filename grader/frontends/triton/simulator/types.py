@@ -30,7 +30,7 @@ MOST_RANK = 32
 @dataclass(frozen=True)
 class Type:
     """A tensor's type; a scalar has the shape (). `element` is the text's name (`f32`, `i64`), or `ptr`, `block` or
-    `descriptor` for something that points `to` another type. Only descriptors tell `unsigned` integers apart."""
+    `descriptor` for something that points `to` another type. Only descriptors distinguish `unsigned` integers."""
 
     shape: tuple[int, ...]
     element: str
@@ -131,14 +131,14 @@ def _float8_values(element: str) -> Array:
 
 
 def encode(values: Array, element: str) -> Array:
-    """Convert values to memory's form."""
+    """Convert values to the form in which memory holds them."""
     if element == "bf16":
         return (np.ascontiguousarray(values).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
     return _float8_bits(values, element) if element in FLOAT8 else values
 
 
 def decode(stored: Array, element: str) -> Array:
-    """Convert memory's form to values."""
+    """Convert elements as memory holds them to values."""
     if element == "bf16":
         return (stored.astype(np.uint32) << np.uint32(16)).view(np.float32)
     return _float8_values(element).take(stored) if element in FLOAT8 else stored
@@ -157,7 +157,7 @@ _HALF = {np.dtype(np.float16): torch.float32, np.dtype(np.float32): torch.float1
 
 
 def convert(values: Array, kept: np.dtype[Any]) -> Array:
-    """Convert values to another type of NumPy. PyTorch takes a fraction of the time between float16 and float32."""
+    """Convert values to another type of NumPy; between float16 and float32 by PyTorch, in a fraction of the time."""
     if values.size >= 2048 and values.dtype != kept and values.dtype in _HALF and kept in _HALF:
         given = np.ascontiguousarray(values)
         given = given if given.flags.writeable else given.copy()
@@ -166,13 +166,13 @@ def convert(values: Array, kept: np.dtype[Any]) -> Array:
 
 
 def round_tf32(values: Array) -> Array:
-    """Round float32 to TF32 as tensor cores do: to the nearest number with 10 bits of mantissa."""
+    """Round float32 to TF32 as tensor cores do: to the nearest number with 10 bits of mantissa, ties away from zero."""
     bits = np.ascontiguousarray(values).view(np.uint32)
     return np.where(np.isfinite(values), ((bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32), values)
 
 
 def full(values: Array, shape: tuple[int, ...]) -> Array:
-    """Return the tensor in its full shape, without axes of length 1 that stand for any length."""
+    """Return the tensor in its full shape; axes of length 1, which stand for any length, are expanded."""
     return np.broadcast_to(values, values.shape[:1] + shape)
 
 

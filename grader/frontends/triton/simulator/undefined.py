@@ -1,4 +1,4 @@
-"""Undefined behaviour of accesses to memory, noted while they are made."""
+"""Detection of undefined behaviour in accesses to memory, while a kernel makes them."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def note_unwaited(
 
 
 def buffer_read(machine: Machine, source: Origin) -> Storage:
-    """Return the buffer that a load reads. In another order, a pipelined loop reads it as it was some iterations
-    before."""
+    """Return the buffer that a load reads. In a run with another order, a pipelined loop reads the buffer as it was
+    some iterations before."""
     if machine.mode.order is None or not machine.turned:
         return source.buffer
     loop = next((loop for loop in machine.loops if machine.op in loop.loads), None)
@@ -60,7 +60,7 @@ def buffer_read(machine: Machine, source: Origin) -> Storage:
 
 
 def note_ordering(machine: Machine, op: Op, owners: Array) -> None:
-    """Note whether an atomic orders stores and loads, if the kernel has atomics that do not."""
+    """Note whether an atomic orders stores and loads, in a kernel that has atomics which do not."""
     if machine.released is None or machine.acquired is None:
         return
     before = op.body.split("%")[0]
