@@ -21,7 +21,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            # Closed by who started the command.
+            # Whoever started the command closed the stream.
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
     # Late: these take a quarter of a second.
     from grader import cli
@@ -37,7 +37,7 @@ def main() -> None:
         try:
             cli.app(prog_name="kernelmark")
         finally:
-            # Here a disk that is full is told in a line.
+            # Write here, so that a full disk is reported in one line.
             sys.stdout.flush()
     except SystemExit as end:
         status = end.code
@@ -45,30 +45,30 @@ def main() -> None:
         status = _INTERRUPTED
     except Exception as error:
         if interruption.seen:
-            # A library made another exception of it.
+            # A library turned KeyboardInterrupt into another exception.
             status = _INTERRUPTED
         elif isinstance(error, ImportError) or (isinstance(error, OSError) and error.errno is None):
-            # A package, or a library that it loads.
+            # A package failed to import, or a library that it loads.
             errors.print(f"kernelmark: {type(error).__name__}: {error}; run kernelmark doctor", markup=False)
             status = INFRASTRUCTURE_ERROR
         elif isinstance(error, OSError):
             errors.print(f"kernelmark: {failed(error)}", markup=False)
             status = INFRASTRUCTURE_ERROR
-            # What is left in the buffer would fail again, where Python ends.
+            # Python flushes this buffer at its own end, where the write would fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         else:
             raise
     finally:
         if obeyed:
-            # What is left is Python's own end.
+            # Only Python's own end is left, which an interruption may cut short.
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(status)  # type: ignore[arg-type]
 
 
 class _CtrlC:
-    """A handler that raises KeyboardInterrupt, as Python's does, and remembers it. The first interruption waits for an
-    import to end: in the middle of torch's, C++ aborts the process for it."""
+    """A handler that raises KeyboardInterrupt, as Python's does, and remembers it. The first interruption waits until
+    an import ends: in the middle of torch's import, it would make C++ abort the process."""
 
     seen = False
 
@@ -90,7 +90,7 @@ def _imports(frame: FrameType | None) -> bool:
 
 
 def _unraisable(about: sys.UnraisableHookArgs) -> None:
-    """End the process at an interruption inside a callback, where Python would print it and go on."""
+    """End the process at an interruption inside a callback; Python would print the interruption and continue."""
     if issubclass(about.exc_type, KeyboardInterrupt):
         os._exit(_INTERRUPTED)
     sys.__unraisablehook__(about)

@@ -52,7 +52,7 @@ ORDER = (
 )
 
 
-# What every wrong word on the command line raises; typer has no name for it.
+# The class of every error in the words of a command line. Typer does not export it.
 _WORD_ERROR: type[Any] = next(one for one in typer.BadParameter.__mro__ if one.__name__ == "UsageError")
 
 
@@ -60,7 +60,7 @@ class Verbs(TyperGroup):
     """The group of the commands, listed in ORDER; a students' kit lacks some of them."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
-        """Run a command. An error in its arguments is one line, as every other error."""
+        """Run a command, and print an error in its arguments in one line, as every other error."""
         if not options.setdefault("standalone_mode", True):
             return super().main(*arguments, **options)
         try:
@@ -69,7 +69,7 @@ class Verbs(TyperGroup):
             errors.print(f"kernelmark: {error}", markup=False)
             status = USAGE_ERROR
         except _WORD_ERROR as error:
-            # Without a message where there are no words, and the help is shown.
+            # The message is empty if the command line was empty: then typer has printed the help.
             if said := " ".join(error.format_message().split()).rstrip("."):
                 asked = error.ctx.command_path if error.ctx else "kernelmark"
                 errors.print(f"kernelmark: {said}; {asked} --help shows what is expected", markup=False)
@@ -161,7 +161,7 @@ def check(
         rules = read_course(course, frozenset(known))
     except CourseError as error:
         _usage(str(error))
-    # Late, as in the commands below: what only one command needs would slow down the start of all.
+    # Late, as in the commands below: an import that only one command needs would slow down the start of all.
     from grader.run.preflight import PlanError
     from grader.student import check as checking
 

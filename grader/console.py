@@ -21,7 +21,7 @@ from grader import home
 STUDENTS, TAS, AUTHORS = "For students", "For TAs", "For authors of assignments"
 AGAIN = 'When to use grade --force, regrade, rescore and apply: the table in docs/grading.md, "Grading again".'
 COURSE = Path(home.COURSE)
-"""The default of `--course`: a file that is looked for, from the working directory upwards."""
+"""The default of `--course`: the name of a file that is searched in the working directory and in the folders above."""
 USAGE_ERROR = 2
 INFRASTRUCTURE_ERROR = 3
 
@@ -33,7 +33,7 @@ _ADVICE = {
     errno.EEXIST: "choose another name",
 }
 
-# What a terminal without the sign shows in its place.
+# The replacements for signs that a terminal's encoding lacks.
 _PLAIN = {"✓": "ok", "✗": "x", "→": "->", "←": "<-", "–": "-", "—": "-", "−": "-", "…": "...", "·": ".", "•": "*",
           "×": "x", "÷": "/", "±": "+-", "≤": "<=", "≥": ">=", "≠": "!=", "²": "^2", "µ": "u", "█": "#", "■": "#"}
 _ERRORS = "kernelmark.plain"
@@ -47,19 +47,19 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
 
 
 def print_anywhere() -> None:
-    """Make standard output and errors take every text: signs that their encoding lacks are written otherwise."""
+    """Make standard output and errors accept every text: replace the signs that their encoding lacks."""
     codecs.register_error(_ERRORS, _plain)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):  # closed, or replaced by a program that calls us
             stream.reconfigure(errors=_ERRORS)  # type: ignore[union-attr]
 
 
-# What is piped is for another program, or a file: its lines are not wrapped, unless $COLUMNS asks for it.
+# Piped output goes to another program or a file: its lines are not wrapped, unless $COLUMNS asks for it.
 PIPED = 10_000
 
 
 class Printer(Console):
-    """A console whose reader may leave, as `| head` does: the command goes on to its end, and prints no more."""
+    """A console whose reader may leave, as `| head` does: the command runs to its end, but prints no more."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         try:
@@ -68,28 +68,28 @@ class Printer(Console):
                 return
             with self.capture() as taken:
                 super().print(*objects, **options)
-            # What rich lays out it fills up to the width.
+            # Rich pads laid-out lines with blanks up to the width.
             self.file.write(re.sub(r"[ \t]+$", "", taken.get(), flags=re.MULTILINE))
             self.file.flush()
         except BrokenPipeError:
             self.on_broken_pipe()
         except OSError as error:
-            # Such as a full disk that it is redirected to.
+            # For example, the output is redirected to a full disk.
             raise OSError(error.errno, error.strerror, f"standard {'errors' if self.stderr else 'output'}") from None
 
     def on_broken_pipe(self) -> None:
         self.quiet = True
         with contextlib.suppress(OSError, ValueError):
-            # Python writes what is left in its buffer when it ends.
+            # Python flushes its buffer when it ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
 
 
 def _printer(stream: Any, **options: Any) -> Printer:
-    """Return a printer whose output is redrawn only where it is a terminal: FORCE_COLOR, which notebooks and CI systems
-    set, asks for colours, and rich would take what it is piped to for a terminal."""
+    """Return a printer that redraws its output only on a terminal. FORCE_COLOR, which notebooks and CI systems set,
+    asks for colours only, but rich would take it as a sign of a terminal."""
     terminal = stream.isatty()
     coloured = os.environ.get("FORCE_COLOR") and not os.environ.get("NO_COLOR") and not terminal
-    # Without emoji: `:x:` in a file's name is no picture.
+    # Without emoji: `:x:` in a file's name must stay text.
     return Printer(highlight=False, emoji=False, force_terminal=terminal,
                    color_system="standard" if coloured else "auto", **options)
 
@@ -105,9 +105,9 @@ def usage(message: str) -> NoReturn:
 
 
 def course_option(about: str) -> Any:
-    """Return the option `--course`, which makes the course that it names, or that of the working directory, the
-    process's course. A command whose argument is a `target` takes no course for granted that lies around it. The
-    parameter gets the course file."""
+    """Return the option `--course`. It makes the named course, or else the course of the working directory, the course
+    of the process, and gives the command the course file. A command with a parameter `target` refuses a course that is
+    found only around the target."""
     return typer.Option(
         "--course", callback=_entered, show_default=False,
         help=f"{about} Default: the nearest course.toml, in this folder or above.")
@@ -127,23 +127,23 @@ def _entered(context: typer.Context, given: Path) -> Path:
 
 
 def program() -> str:
-    """Return `kernelmark`, or the command as it was typed, such as `.venv/bin/kernelmark`, where that is not on the
-    path."""
+    """Return `kernelmark`; or the command as it was typed, such as `.venv/bin/kernelmark`, if `kernelmark` is not on
+    the PATH."""
     typed = sys.argv[0]
     return typed if Path(typed).name == "kernelmark" and shutil.which("kernelmark") is None else "kernelmark"
 
 
 def say_if_shipped() -> None:
-    """Tell whose course counts where none was found, which may be a wrong folder."""
+    """Print a note if no course was found and the package's own counts: the user may be in a wrong folder."""
     if note := home.here().note:
         errors.print(f"kernelmark: {note}", markup=False)
 
 
 def failed(error: OSError, where: object = None) -> str:
-    """Return a file operation's failure in a line: where, what is wrong, what to do. `where` replaces a name that the
-    user never gave."""
+    """Describe a failed file operation in a line: where, what is wrong, what to do. `where` replaces a file name that
+    the user never gave."""
     if isinstance(error, shutil.Error):
-        # Of copying a folder: what failed, each with source, target and why.
+        # Copying a folder failed: each failure has source, target and reason.
         _, target, why = error.args[0][0]
         number = re.match(r"\[Errno (\d+)\] ([^:]*)", str(why))
         return failed(OSError(int(number[1]), number[2], target) if number else OSError(errno.EROFS, str(why), target))

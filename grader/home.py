@@ -1,7 +1,8 @@
-"""The places of the course and of the package's own data.
+"""The folders of the course and of the package's own data.
 
-A course is a folder with `course.toml` and `assignments/`. A command finds it from the folder that it runs in, or
-above, as git finds a repository; `--course` names another one. Without one, the course is that of the package.
+A course is a folder with `course.toml` and `assignments/`. A command searches for it in its working directory and then
+in the folders above, as git does for a repository; `--course` names another course. If none is found, the package's own
+course counts.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ ROOT = PACKAGE.parent
 """The folder that holds the package: a checkout, a students' kit, or the folder of installed packages."""
 IN_WHEEL = PACKAGE / "shipped"
 SHIPPED = IN_WHEEL if IN_WHEEL.is_dir() else ROOT
-"""The package's own data, laid out as a course: a checkout or a kit is one, and a wheel holds a copy (`setup.py`)."""
-# pip takes the package that is installed: on a public index its name may be a stranger's.
+"""The package's own data, laid out as a course. A checkout or a kit is such a folder; a wheel holds a copy
+(`setup.py`)."""
+# `pip install kernelmark` uses the package that is installed. In a new environment pip would ask a public index, where
+# the name may be a stranger's, so ANEW names the wheel.
 PIP, INSTALL, ANEW = (
     ("pip install", "pip install kernelmark",
      "python3 -m venv new && new/bin/pip install FILE, with the wheel that this was installed from")
@@ -30,14 +33,14 @@ UNTRUSTED = "{file}: {why}, and its assignments would run as you; if you trust i
 
 
 class HomeError(Exception):
-    """A course that is missing or cannot be taken; one line says why, and what to do."""
+    """A course that is missing or cannot be used; one line says why, and what to do."""
 
 
 @dataclass(frozen=True)
 class Home:
-    """A course's place. `root` is the folder that holds `assignments/`; `file` is the course file, which may lie
-    elsewhere; `named` tells that the user named the file, `rooted` that its folder has the assignments, so that the
-    user named them, too; `shipped` that no assignments were found but the package's own."""
+    """The place of a course. `root` is the folder that holds `assignments/`. `file` is the course file, which may lie
+    in another folder. `named`: the user named the file. `rooted`: the named file's folder has the assignments, so the
+    user named these, too. `shipped`: no assignments were found, so the package's own count."""
 
     root: Path
     file: Path
@@ -51,8 +54,9 @@ class Home:
         return self.shipped and self.file.parent == SHIPPED
 
     def refuse(self, folder: Path, *, alone: bool = False) -> None:
-        """Raise HomeError if the file or the assignments were found, and not named, in a folder of students, who must
-        not choose the rules. `alone`: the folder is one student's, so folders beside it are of others."""
+        """Raise HomeError if the file or the assignments lie in a folder of students and the user did not name them:
+        students must not choose the rules. `alone`: the folder is one student's, so the folders beside it may be other
+        students'."""
         for path, trusted in ((self.file, self.named), (self.root / ASSIGNMENTS, self.rooted)):
             if trusted or path.parent in (ROOT, SHIPPED):
                 continue
@@ -67,7 +71,7 @@ class Home:
 
     @property
     def note(self) -> str:
-        """Return a line for a user whose course has assignments of the package; "" if it has its own."""
+        """Return a line for a user whose assignments are the package's own; "" if the course has assignments."""
         if not self.shipped:
             return ""
         if self.found_none:
@@ -76,7 +80,8 @@ class Home:
                 "makes a course that has some")
 
     def words(self, file: Path) -> list[str]:
-        """Return the words that make a repeated command take this course file; none are needed where it is found."""
+        """Return the words that a repeated command needs to use this course file; none if it finds the file by
+        itself."""
         return ["--course", str(file.absolute())] if self.named or file != self.file else []
 
 
@@ -84,7 +89,7 @@ _entered: Home | None = None
 
 
 def enter(home: Home | None) -> None:
-    """Make `home` the course of this process; None: that of the working directory."""
+    """Make `home` the course of this process. None stands for the course of the working directory."""
     global _entered
     _entered = home
 
@@ -105,10 +110,11 @@ def file() -> Path:
 
 
 def find(start: Path) -> Home:
-    """Return the course of a folder: the nearest `course.toml` there or above. The assignments are those of the nearest
-    folder that has both, so that a `course.toml` alone gives other rules for them; without one they are the package's.
+    """Return the course of a folder: the nearest `course.toml` there or above. Its assignments are those of the nearest
+    folder that has both, so a `course.toml` alone sets other rules for them. If no folder has both, the assignments are
+    the package's own.
 
-    Raises HomeError, also for a course of another user: its assignments are programs.
+    Raises HomeError, also for a course that another user owns: assignments are programs that would run.
     """
     above = [start.resolve(), *start.resolve().parents]
     ruling = next((folder for folder in above if _has(folder, COURSE)), None)
@@ -133,16 +139,16 @@ def find_here() -> Home:
 
 
 def not_around(target: Path) -> None:
-    """Raise HomeError if a file or folder lies in a course that only its place has chosen: the assignments of a
-    student's folder would be run for a look at one file."""
+    """Raise HomeError if a file or folder lies in a course that nobody named. The assignments of that course, which may
+    be a student's, would run although the user only asks about one file."""
     found = find(target)
     if found.file.parent not in (ROOT, SHIPPED):
         raise HomeError(UNTRUSTED.format(file=found.file, why=f"lies around {target} and not around this folder"))
 
 
 def named(path: Path) -> Home:
-    """Return the course of a file or folder that the user names. The file's folder has the assignments, or else the
-    working directory's course. Raises HomeError."""
+    """Return the course of a file or folder that the user names. The assignments are those of the file's folder, if it
+    has any, or else those of the working directory's course. Raises HomeError."""
     path = path / COURSE if path.is_dir() else path
     folder = path.absolute().parent
     if _has(folder, ASSIGNMENTS):
@@ -152,17 +158,17 @@ def named(path: Path) -> Home:
 
 
 def own(name: str) -> Path:
-    """Return a file or folder of the course, or else of the package's data."""
+    """Return a file or folder of the course, or the package's own if the course lacks it."""
     return root() / name if _has(root(), name) else SHIPPED / name
 
 
 def with_extra(name: str) -> str:
-    """Return the command that installs what an extra of the package needs, into the environment that this runs in."""
+    """Return the command that installs an extra of the package into this process's environment."""
     return f"{PIP} 'kernelmark[{name}]'" if SHIPPED == IN_WHEEL else f"{PIP} -e '.[{name}]'"
 
 
 def with_gpu(torch: str) -> str:
-    """Return the command that replaces this version of torch by its build that uses a GPU, which is PyPI's."""
+    """Return the command that replaces this version of torch by PyPI's build, which uses a GPU."""
     return f"{PIP} --force-reinstall torch=={torch}" if SHIPPED == IN_WHEEL else "make setup TORCH=gpu"
 
 
@@ -175,8 +181,8 @@ def _has(folder: Path, name: str) -> bool:
 
 
 def _strange(folder: Path) -> tuple[str, Path | None] | None:
-    """Return why a course that was not named cannot be taken, and what of it is open to others, who can put programs
-    there; None if it can be taken."""
+    """Return the reason why a course that nobody named cannot be trusted, and the path in it that others may write,
+    where they could put programs, if any; None if the course can be trusted."""
     if os.name != "posix":
         return None
     known = {0, os.geteuid(), int(os.environ.get("SUDO_UID", 0))}
@@ -195,8 +201,9 @@ def _strange(folder: Path) -> tuple[str, Path | None] | None:
 
 
 def _own_group(group: int) -> bool:
-    """Return whether a group is the user's alone, as many systems make one for each user, of the user's name."""
-    # Late: POSIX alone has them.
+    """Return whether a group has the user as its only member. Many systems make such a group for each user, of the same
+    name."""
+    # Late: only POSIX systems have it.
     import grp
     import pwd
 

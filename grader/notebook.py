@@ -1,5 +1,5 @@
-"""The check of a notebook's cell, like that of a file by `kernelmark check`: `%load_ext grader.notebook`, then
-`%%kernelmark silu`.
+"""The check of a notebook's cell, as `kernelmark check` checks a file: `%load_ext grader.notebook`, then `%%kernelmark
+silu`.
 
 The check runs in a process of its own, so that the notebook's imports and settings do not affect it.
 """
@@ -43,7 +43,7 @@ def check(name: str, text: str, *options: str) -> bool:
             [sys.executable, "-P", "-m", "grader", "check", file, "--only", name, *course, *options], cwd=folder,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
             env={**os.environ, "PYTHONPATH": path, "COLUMNS": COLUMNS, "NO_COLOR": "1"})
-    # The command that it tells for the same inputs names a file that is gone.
+    # The command that repeats the check names the temporary file, which is gone: name the cell's magic in its place.
     said = done.stdout.replace(f": kernelmark check {file} ", f": %%kernelmark {name} ")
     print(said.replace(f" {shlex.join(course)}", "") if course else said, end="")
     return done.returncode == 0

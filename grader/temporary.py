@@ -1,7 +1,7 @@
-"""Temporary folders and files, which the next command removes if their process is killed.
+"""Temporary folders and files. If their process is killed, the next command removes them.
 
-Each process that makes some has a note, a file that it holds locked and that lists their paths: some lie in the
-temporary folder, some beside what they are to replace. A note that nobody holds is a killed process's.
+Each process that makes some also holds a note: a locked file that lists their paths, since some lie in the temporary
+folder and some beside the files that they are to replace. A note without a lock belongs to a killed process.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PREFIX = "kernelmark-"
-# Folders, and files that are to replace others. Nothing else is ever removed, whatever a note says.
+# Names of folders, and of files that are to replace others. Nothing else is ever removed, whatever a note lists.
 _OURS = re.compile(rf"\.?{PREFIX}.+|\..+\.[0-9a-f]{{16}}\.new", re.DOTALL)
-# The first outlives a restart of the machine, as the files beside others do, and another TMPDIR.
+# Where notes lie. /var/tmp comes first: it outlives a restart, as the files beside others do, and a change of TMPDIR.
 PLACES = ("/var/tmp", tempfile.gettempdir)
 
 _lock = threading.Lock()
-# The process whose note it is, and the note's descriptor.
+# The process that owns the note, and the note's descriptor. A forked process inherits both.
 _note: tuple[int, int] | None = None
 
 
@@ -42,8 +42,8 @@ def folder(kind: str, parent: Path | None = None) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def whole(*made: Path) -> Iterator[None]:
-    """Hold these paths as half made until the block ends: if it fails, what it has put there, a path or what lies in a
-    folder, is removed."""
+    """Remove these paths if the block fails: a path that was not there before, or whatever the block has added to a
+    folder that was."""
     before = {path: set(path.iterdir()) if path.is_dir() else None for path in made}
     try:
         yield
@@ -55,8 +55,8 @@ def whole(*made: Path) -> Iterator[None]:
 
 
 def make(kind: str, parent: Path | None = None) -> Path:
-    """Make a private folder, hidden if it is in a `parent`; `kind` is a word of its name. It lives until this process
-    removes it, or is killed. Raises OSError."""
+    """Make a private folder, hidden if it lies in a `parent`; `kind` is a word of its name. It stays until this process
+    removes it, or until the next command does after a kill. Raises OSError."""
     name = f"{PREFIX}{kind}-{secrets.token_hex(8)}"
     path = parent.absolute() / f".{name}" if parent else Path(tempfile.gettempdir(), name).absolute()
     expect(path)
@@ -65,14 +65,14 @@ def make(kind: str, parent: Path | None = None) -> Path:
 
 
 def beside(path: Path) -> Path:
-    """Return the path of a file, not made yet, that is to replace the one at `path`."""
+    """Return the path of a new file that is to replace the file at `path`. Nothing is made yet."""
     fresh = path.absolute().with_name(f".{path.name}.{secrets.token_hex(8)}.new")
     expect(fresh)
     return fresh
 
 
 def expect(path: Path) -> None:
-    """Note a path before it is made."""
+    """Add a path to the note before the path is made."""
     with _lock:
         descriptor = _held()
         if descriptor is not None:
@@ -88,14 +88,14 @@ def remove(path: Path) -> None:
         else:
             path.unlink(missing_ok=True)
     if os.path.lexists(path):
-        # It may hold folders without rights, or thousands of nested ones.
+        # The folder may hold folders without rights, or thousands of nested ones.
         subprocess.run(["chmod", "-R", "u+rwX", str(path)], stderr=subprocess.DEVNULL, check=False)
         subprocess.run(["rm", "-rf", str(path)], stderr=subprocess.DEVNULL, check=False)
 
 
 def sweep() -> None:
-    """Remove what killed processes of this user left behind; what living ones use stays. Without any it takes
-    microseconds."""
+    """Remove what killed processes of this user left behind; the files of living processes stay. Takes microseconds if
+    there is nothing to remove."""
     home = _home(make=False)
     with contextlib.suppress(OSError):
         for entry in os.scandir(home) if home else ():
@@ -104,7 +104,7 @@ def sweep() -> None:
 
 
 def _sweep(note: Path) -> None:
-    # Late: systems other than Linux may lack it, and they have no home.
+    # Late: systems other than Linux may lack it; there `_home` returns None, and nothing is swept.
     import fcntl
 
     descriptor = os.open(note, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -112,7 +112,7 @@ def _sweep(note: Path) -> None:
         # Raises if a process holds it, this one included.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         with os.fdopen(os.dup(descriptor), "rb") as file:
-            # What follows the last end was cut off, by a full disk.
+            # Each path ends with a zero byte. A full disk may have cut the last path off.
             paths = [Path(os.fsdecode(path)) for path in file.read().split(b"\0")[:-1]]
         for path in paths:
             if _OURS.fullmatch(path.name) and os.path.lexists(path) and path.lstat().st_uid == os.geteuid():
@@ -123,7 +123,7 @@ def _sweep(note: Path) -> None:
 
 
 def _home(*, make: bool = True) -> Path | None:
-    """Return the folder of this user's notes; None where there can be none."""
+    """Return the folder of this user's notes; None if no place allows one."""
     if not hasattr(os, "geteuid"):
         return None
     for place in PLACES:
@@ -132,19 +132,19 @@ def _home(*, make: bool = True) -> Path | None:
             if make:
                 home.mkdir(mode=0o700, exist_ok=True)
             info = home.lstat()
-            # Everybody may make a folder there, of any name.
+            # Anyone may have made a folder of this name there.
             if stat.S_ISDIR(info.st_mode) and info.st_uid == os.geteuid() and not info.st_mode & 0o022:
                 return home
     return None
 
 
 def _held() -> int | None:
-    """Return the descriptor of this process's note, which the first call makes; None where there can be none."""
+    """Return the descriptor of this process's note, and make the note at the first call; None if it cannot be made."""
     global _note
     if _note is not None:
         if _note[0] == os.getpid():
             return _note[1]
-        # Its parent's.
+        # A fork has inherited this descriptor: the note is the parent's.
         os.close(_note[1])
         _note = None
     home = _home()
@@ -168,7 +168,7 @@ def _held() -> int | None:
             return None
         if os.fstat(descriptor).st_nlink:
             break
-        # Before it was locked, a sweep took it for that of a killed process.
+        # A sweep has removed the note between its creation and its lock, so make another.
         os.close(descriptor)
     _note = os.getpid(), descriptor
     atexit.register(_forget, path, os.getpid())

@@ -1,4 +1,5 @@
-"""Checks of an assignment's answers: right ones, those of its baseline, mistakes, and the parts of large ones."""
+"""Checks of an assignment's answers: the oracle's, the baseline's, those of mistakes, and those of parts of large
+outputs."""
 
 from __future__ import annotations
 
@@ -38,14 +39,14 @@ def right_answers(subject: Subject) -> Iterator[str]:
                 if subject.ratio(view, drawn, drawn.right[view.output.name]) > 1:
                     yield (f"{case.name}: {of_output}the oracle's own answer, rounded, exceeds the tolerance; allow "
                            "the rounding to the output's dtype")
-    # The baseline never meets other contents than those of timed cases, if cases have them.
+    # The baseline only runs on timed cases, so check it on cases with their kinds of inputs, if there are any.
     timed = {case.values for case in assignment.timed}
     for case in [case for case in subject.cases if case.values in timed] or subject.cases:
         drawn = subject.drawn(case, SEEDS[0])
         try:
             made = subject.baseline(case, drawn.inputs)
         except Exception as error:
-            # All other checks do without it.
+            # No other check needs the baseline, so go on.
             yield f"{case.name}: {catalogue.blame(error, subject.root / 'assignments')}"
             break
         for of_output, view in subject.views():
@@ -55,8 +56,8 @@ def right_answers(subject: Subject) -> Iterator[str]:
 
 
 def _any_answers(subject: Subject) -> Iterator[str]:
-    """Check that an oracle that is given what was answered takes any answer: a student's index may point anywhere, and
-    an oracle that raises would be a failure of the grader's."""
+    """Check that an oracle which is given a student's answer accepts any answer: an index in it may point anywhere, and
+    an oracle that raises would be a failure of the grader."""
     for case in subject.cases if subject.assignment.conditions else ():
         drawn = subject.drawn(case, SEEDS[0])
         stored = {name: subject.stored(name, case, right) for name, right in drawn.right.items()}
@@ -124,7 +125,8 @@ def timing(subject: Subject) -> Iterator[str]:
     for case in (case for timed in assignment.timed for case in timed.siblings()):
         if assignment.work is not None and not isinstance(work := assignment.work(case), Work):
             yield f"{case.name}: work: expected a Work, got {type(work).__name__}"
-        # Those of random bits are drawn: a kernel that knew them could choose the bits.
+        # Random bits (an assignment with a statistic) draw their integers, such as a seed: a kernel that knew them in
+        # advance could choose the bits.
         if assignment.distributions is not None and assignment.statistic is None:
             draws = assignment.distributions(case)
             for p in assignment.parameters:

@@ -1,4 +1,4 @@
-"""Checks of an assignment's cases and of what is drawn for them."""
+"""Checks of an assignment's cases and of their inputs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from grader.kit.whole import Fixed, Values
 from grader.model.cases import Case, dtype_of, shape_of
 from grader.model.parameters import Input, Scalar, Update, extents, given
 
-# Seeds of draws that each stand for a grading.
+# Seeds, each of which stands for a grading.
 GRADINGS = range(100, 108)
-# The largest block that a student may choose: some case must need several.
+# The largest block size that a student may choose. Some case must need several such blocks.
 LARGE_BLOCK = 4096
 
 
@@ -50,7 +50,7 @@ def cases(subject: Subject) -> Iterator[str]:
 
 
 def _least(subject: Subject, name: str) -> int:
-    """Return the least value that a size may have, beside the others of the first case."""
+    """Return the least value that a size may have while the other sizes are those of the first case."""
     first, allowed = subject.cases[0], subject.assignment.choices.get(name, range(1, subject.cases[0].sizes[name] + 1))
     tensors = [p for p in subject.assignment.parameters if not isinstance(p, Scalar)]
     return next(value for value in sorted(allowed) if all(
@@ -68,7 +68,7 @@ def drawing(subject: Subject) -> Iterator[str]:
             problem = _number_problem(p, value) if isinstance(p, Scalar) else _tensor_problem(p, case, value)
             if not problem and not _equal(value, same[p.name]):
                 problem = "its contents must follow from the seed"
-            # Few whole numbers are equal by chance.
+            # Two draws of a few whole numbers may be equal by chance.
             if not problem and not differ and not isinstance(named.get(p.name), Values):
                 problem = "its contents must follow from the seed, another seed gives others"
             if problem:

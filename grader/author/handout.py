@@ -1,5 +1,5 @@
-"""The generated parts of handouts, which follow from the assignment and the course and stand between marks in the
-author's text; and the notebook, which has a cell for each stub.
+"""The generated parts of handouts, which follow from assignment and course and stand between marks in the author's
+text; and the notebook, with a cell for each stub.
 
 A part begins with a line `<!-- NAME: … -->` and ends with a line `<!-- end -->`.
 """
@@ -129,7 +129,7 @@ def _task(assignment: Assignment, course: Course) -> str:
 
 
 def _renamed(assignment: Assignment) -> str:
-    """Return what the parameters of a language stand for."""
+    """Return a sentence on what the parameters of a language's function stand for."""
     title = frontends.by_suffix(assignment.suffix).title
     meant = [f"`{one.name}` is {'·'.join(one.of) if one.kind == 'size' else f'`{one.of[0]}`'}"
              for one in assignment.takes if (one.name,) != one.of]
@@ -158,14 +158,14 @@ def _use(parameter: Tensor) -> str:
 
 
 def _laid(assignment: Assignment, parameter: Tensor) -> str:
-    """Return how a tensor lies in memory, with its strides in the cases where it is not contiguous."""
+    """Return the layout of a tensor in memory, with its strides in the cases where it is not contiguous."""
     cases = [case for case in _public(assignment) if parameter.name in case.strides]
     strides = ", ".join(f"{strides_of(parameter, case)} in `{case.name}`" for case in cases)
     return f"contiguous, but for strides of {strides}" if cases else "contiguous"
 
 
 def _number(assignment: Assignment, name: str) -> str:
-    """Return how a scalar is drawn, or the values that cases give it."""
+    """Return the distribution of a scalar in words, or the values that cases give it."""
     drawn = [assignment.distributions(case)[name] for case in _public(assignment) if assignment.distributions]
     values = list(dict.fromkeys(one.value for one in drawn if isinstance(one, Fixed)))
     if not values:
@@ -189,10 +189,10 @@ def _checks(assignment: Assignment) -> str:
 
 
 def _near(view: Assignment, cases: Sequence[Case]) -> str:
-    """Return how near an answer to the output that `view` is about must come to the right one."""
+    """Return in words the error allowed for the output that `view` is about."""
     if view.tolerance is None:
         return "Every bit must match."
-    # The largest ordinary case tells best.
+    # The largest ordinary case is the most telling.
     ordinary = [case for case in cases if case.values == cases[0].values]
     expected, allowed = _right(view, max(ordinary, key=lambda case: math.prod(shape_of(view.output, case))))
     most = float(allowed.max())
@@ -213,8 +213,7 @@ def _near(view: Assignment, cases: Sequence[Case]) -> str:
 
 
 def _right(view: Assignment, case: Case) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return a right answer in a case, and the error allowed. An oracle that is given what was answered is given
-    zeros."""
+    """Return a right answer in a case, and the error allowed. An oracle that takes a student's answer gets zeros."""
     assert view.tolerance is not None
     inputs = view.make_inputs(case, torch.Generator().manual_seed(0))
     answered = {p.name: torch.zeros(shape_of(p, case), dtype=DTYPES[dtype_of(p, case)])
@@ -253,7 +252,7 @@ def _values(assignment: Assignment) -> str:
         alike: dict[str, list[str]] = {}
         for values in kinds:
             alike.setdefault(_contents(assignment, p, [c for c in public if c.values == values]), []).append(values)
-        # What holds for the first case, and for all that have no row of their own, comes last.
+        # The contents of the first kind of case come last: they also hold for every kind that has no row of its own.
         for text, of in [*list(alike.items())[1:], *list(alike.items())[:1]]:
             rows.setdefault((_endings(of, kinds), text), []).append(f"`{p.name}`")
     return _table(("tensors", "cases", "contents"), [(", ".join(names), *row) for row, names in rows.items()])
@@ -265,8 +264,8 @@ def _contents(assignment: Assignment, p: Tensor, cases: Sequence[Case]) -> str:
 
 
 def _endings(of: Sequence[str], kinds: Sequence[str]) -> str:
-    """Return in words which of the `kinds` of cases are meant: by a word that they share; the first kind needs no
-    ending."""
+    """Return words for the kinds `of` among all `kinds` of cases: a part of their names that they share, or their
+    names. The group that has the first kind gets "all" or "others"."""
     if kinds[0] in of:
         return "all" if len(of) == len(kinds) else "others"
     words = [word for word in of[0].split("-") if all((word in one.split("-")) == (one in of) for one in kinds)]

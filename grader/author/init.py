@@ -16,7 +16,7 @@ from grader.model import catalogue
 from grader.model.course import read_course
 from grader.model.forms import in_any_language
 
-# What is copied of a course; the rest of its folder may be a class, with names and marks.
+# The parts of a course that are copied. The rest of its folder may be a class, with names and marks.
 COURSE = (home.COURSE, home.ASSIGNMENTS, "reference", "student_template", "calibration")
 WRITTEN = ("__pycache__", ".git", ".attempts", "results", "build")
 MADE = {
@@ -47,7 +47,7 @@ jobs:
       - run: kernelmark verify
 """,
 }
-# An author's own, where there are any.
+# Files that the author may have there already; they are not replaced.
 KEPT = (".gitignore", "README.md")
 WHEEL = "./kernelmark-*.whl"
 _LISTED = re.compile(r"^assignments\s*=\s*\[[^\]]*\][^\n]*", re.MULTILINE)
@@ -115,16 +115,16 @@ def _fill(folder: Path, source: Path, parts: Sequence[str], rules: str, left_out
 
 
 def _closed(folder: Path, names: Iterable[str]) -> None:
-    """Take from others, to whom a umask or the copied folder may give it, the right to write into a course. Its
-    assignments are programs of its author, so a course with that right would be refused."""
+    """Withdraw the right of others to write into a course, which a umask or the copied folder may give. The assignments
+    are programs that run as the author, so a course with that right would be refused."""
     for path in (folder, *(path for name in names for path in (folder / name, *(folder / name).rglob("*")))):
         if not path.is_symlink():
             path.chmod(path.stat().st_mode & ~0o022)
 
 
 def came_from() -> str:
-    """Return where pip took this package from, so that another machine can do so, too: a commit, a file on the web, or
-    else a wheel in the course's folder, where its author puts one."""
+    """Return the source from which pip installed this package, so that another machine can install the same: a commit,
+    a file on the web, or else a wheel that the author puts into the course's folder."""
     origin = json.loads(metadata.distribution("kernelmark").read_text("direct_url.json") or "{}")
     url = origin.get("url", "")
     if not url.startswith("https://"):
@@ -133,8 +133,8 @@ def came_from() -> str:
 
 
 def _others(known: dict[str, str], left: Collection[str]) -> Callable[[str, list[str]], list[str]]:
-    """Return a function that tells `shutil.copytree` what to leave out: folders and files of the assignments that are
-    `left`."""
+    """Return a function that names for `shutil.copytree` the files and folders of the assignments `left`, which are not
+    copied."""
     files = {file for name in left for file in in_any_language(known[name])}
 
     def ignored(folder: str, names: Sequence[str]) -> list[str]:
@@ -145,7 +145,7 @@ def _others(known: dict[str, str], left: Collection[str]) -> Callable[[str, list
 
 
 def _rules(text: str, left: Collection[str]) -> str:
-    """Return a course file whose course is every assignment in its folder, without tables of the assignments that are
+    """Return the text of a course file for every assignment in its folder, without the tables of the assignments
     `left`."""
     for name in left:
         text = re.sub(rf"(?ms)^\[(?:points|thresholds)\.assignments\.{name}\].*?(?=^\[|\Z)", "", text)

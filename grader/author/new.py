@@ -210,18 +210,19 @@ PLACEHOLDERS = (
 
 
 def placeholders(*paths: Path) -> Iterator[str]:
-    """Yield what is left of the template in these files of an assignment, a sentence each. Raises OSError."""
+    """Yield a sentence for each word of the template that these files of an assignment still hold. Raises OSError."""
     for path in paths:
         text = path.read_text(encoding="utf-8")
         yield from (f"{path}: {left!r} is the template's; write yours" for left in PLACEHOLDERS if left in text)
 
 
 def write(name: str, root: Path) -> list[Path]:
-    """Write the files of a new assignment under `root`, in CUDA C++, too, if the course names that language, and return
-    their paths. Raises ValueError, one line, if the name cannot be used or a file exists, OSError and CourseError."""
+    """Write the files of a new assignment under `root`, and return their paths. If the course names CUDA C++ as a
+    language, write its files, too. Raises ValueError, one line, if the name cannot be used or a file exists; OSError
+    and CourseError."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise ValueError(f"{name!r}: not a function's name; use small letters, digits and _")
-    # A student's file of that name would hide the module from files beside it.
+    # A student's file of the same name would hide an installed module from the files beside it.
     if importlib.util.find_spec(name) is not None:
         raise ValueError(f"{name!r}: is a Python module; choose another name")
     course = read_course(home.file(), frozenset({*catalogue.files(), name}))

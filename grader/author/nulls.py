@@ -14,13 +14,13 @@ from grader.model.assignment import Assignment
 from grader.model.cases import dtype_of, strides_of
 from grader.model.parameters import DType, Input, Inputs, Scalar, Update
 
-# Fewer digits must exceed the allowed error by this factor, so that they do not pass by chance.
+# Fewer digits must exceed the allowed error by this factor, so that no draw makes them pass by chance.
 FEWER_DIGITS_RATIO = 3.0
 
 
 @dataclass(frozen=True)
 class Aim:
-    """A case with two draws, for the output that `view` is about."""
+    """A case with two draws of its inputs, `drawn` and `earlier`, for the output that `view` is about."""
 
     subject: Subject
     view: Assignment
@@ -38,8 +38,9 @@ class Aim:
 
 @dataclass(frozen=True)
 class Null:
-    """A trivial answer; None where there is none. It passes if its worst error is at most `least` times the allowed
-    error, and must fail in every case; with `somewhere` in one, and `somewhere` says how to draw such a case."""
+    """A trivial answer. `answer` returns it, or None in a case that has none. It passes if its worst error is at most
+    `least` times the allowed error. It must fail in every case; or, if `somewhere` says how to draw a case in which it
+    fails, in at least one."""
 
     answer: Callable[[Aim], Tensor | None]
     least: float = 1.0
@@ -73,7 +74,7 @@ def wrong_answers(subject: Subject) -> Iterator[str]:
                 elif passed == {False} and why is not None:
                     yield f"{about} fails, but right_by_nature says that it passes ({why})"
             if unsaid:
-                # The name of the output stands for all of them.
+                # If several answers pass, right_by_nature may name the output once for all of them.
                 key = all_of_it if len(unsaid) > 1 else f"{case.name}: {of_output}{unsaid[0]}"
                 yield (f"{case.name}: {of_output}{', '.join(unsaid)} would pass; change the sizes or the inputs, or "
                        f'say why {"they are" if len(unsaid) > 1 else "it is"} right: right_by_nature={{"{key}": "…"}}')
@@ -109,8 +110,8 @@ def _of_another(other: str) -> Callable[[Aim], Tensor | None]:
 
 
 def _as_if_contiguous(name: str) -> Callable[[Aim], Tensor | None]:
-    """Return the answer of a kernel that ignores an input's strides; None where it would read between the elements,
-    where nothing lies."""
+    """Return the answer of a kernel that ignores an input's strides. The answer is None if the kernel would read
+    between the elements, where no element lies."""
     def answer(aim: Aim) -> Tensor | None:
         case, x = aim.drawn.case, aim.drawn.inputs[name]
         if name not in case.strides:
@@ -130,7 +131,7 @@ def _as_if_contiguous(name: str) -> Callable[[Aim], Tensor | None]:
 
 
 def _answered(aim: Aim, inputs: Inputs) -> Tensor:
-    """Return the oracle's answer to other inputs, for the output that is aimed at."""
+    """Return the oracle's answer to other inputs, for the output that `aim` is about."""
     sample = aim.subject.baseline(aim.drawn.case, inputs) if aim.view.conditions else {}
     return aim.subject.right(inputs, sample)[aim.view.output.name]
 
@@ -146,8 +147,8 @@ def _first(inputs: Inputs) -> Tensor:
 
 
 def _fewer_digits(narrow: torch.dtype, *dtypes: DType) -> Callable[[Aim], Tensor | None]:
-    """Return the most accurate answer in a narrower type, for outputs of these dtypes: only inputs and answer are
-    rounded."""
+    """Return the most accurate answer in a narrower type, for outputs of these dtypes: inputs and answer are rounded,
+    but no step between them."""
     def answer(aim: Aim) -> Tensor | None:
         if aim.dtype not in dtypes:
             return None

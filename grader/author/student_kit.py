@@ -19,15 +19,15 @@ from grader.model.assignment import Assignment
 from grader.model.course import Course, CourseError, read_course
 from grader.model.forms import SUFFIX, function_of
 
-# What makes the grader's folder one that can be installed.
+# The files that make the grader's folder installable.
 INSTALLED = ("pyproject.toml", "constraints.txt", "LICENSE")
-# Of the grader's folder: students have no use for a cluster, nor for the package's own course.
+# Parts of the grader's folder that are left out: students need no cluster, and not the package's own course.
 LEFT_OUT = ("cluster", home.IN_WHEEL.name)
 OWN, RULES, CALIBRATION = "student_kit", "student_template/README.md", "calibration"
-# Tables about individual students, with the comments above them.
+# Tables of course.toml about individual students, with the comments above them.
 _OF_STUDENTS = re.compile(
     r"(?ms)(?:^[ \t]*(?:#[^\n]*)?\n)*^\[\[late\.(?:extensions|excused|overrides)\]\].*?(?=^\[|\Z)")
-# A row of a table about a folder.
+# A row of a Markdown table about a folder of stubs.
 _FOLDER = re.compile(r"^\| `(student_template/\w+)/` \|[^\n]*\n", re.MULTILINE)
 
 
@@ -38,7 +38,8 @@ class KitError(Exception):
 def write(out: Path, course: Path) -> Path:
     """Make the folder `out`, and beside it a zip of it, and return the zip's path.
 
-    `course` is the course.toml for the kit, which gets its assignments. Raises KitError, CourseError, CatalogueError,
+    `course` is the course.toml of the kit; its assignments go into the kit. Raises KitError, CourseError,
+    CatalogueError,
     and OSError for files that cannot be read or written.
     """
     root, own = home.root(), home.own(OWN)
@@ -71,7 +72,7 @@ def _packed(out: Path, own: Path, root: Path, rules: Course, text_: str, given: 
     (out / "course.toml").write_text(text_, encoding="utf-8")
     for path in catalogue.shared(root):
         _copy(path, out / path.relative_to(root))
-    # An assignment in each language but the first.
+    # For each suffix but the first language's, an assignment in that language.
     languages: dict[str, Assignment] = {}
     for name, assignment in given.items():
         _copy(root / "assignments" / name, out / "assignments" / name)
@@ -84,10 +85,10 @@ def _packed(out: Path, own: Path, root: Path, rules: Course, text_: str, given: 
         _copy_beside(one, root, out)
     _copy(home.own(RULES), out / RULES)
     for path in (out / "README.md", out / RULES):
-        # The examples in these texts name an assignment of the course.
+        # The examples in these texts must name an assignment of the course.
         text = path.read_text(encoding="utf-8")
         text = text if "silu" in given else text.replace("silu", next(iter(given)))
-        # And none of their tables names a folder of a language that does not count.
+        # A table must not name the folder of a language that does not count.
         path.write_text(_FOLDER.sub(lambda row: row[0] if (out / row[1]).is_dir() else "", text), encoding="utf-8")
     # Handouts follow this course, which may differ from the repository's.
     for path, drawn in handout.texts(given, rules, out).items():
@@ -98,7 +99,7 @@ def _packed(out: Path, own: Path, root: Path, rules: Course, text_: str, given: 
 
 
 def solved(path: Path, function: str) -> str:
-    """Return a sentence if a stub is more than a stub; "" if it is one."""
+    """Return a sentence if a stub holds more than a stub should; "" if it does not."""
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     body = next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function), None)
     launches = body is not None and any(
@@ -110,8 +111,8 @@ def solved(path: Path, function: str) -> str:
 
 
 def _without_names(course: Path, rules: Course, known: frozenset[str]) -> str:
-    """Return the text of a course.toml without its tables about individual students. Raises KitError if it still names
-    one."""
+    """Return the text of a course.toml without its tables about individual students. Raises KitError if the text still
+    names a student."""
     whole = course.read_text(encoding="utf-8")
     if not rules.late.names_students:
         return whole
@@ -134,8 +135,8 @@ def _without_names(course: Path, rules: Course, known: frozenset[str]) -> str:
 
 
 def _named(course: Course, assignments: Iterable[str]) -> list[str]:
-    """Return the course's assignments, and others that course.toml has points or thresholds for, which must exist in a
-    kit."""
+    """Return the course's assignments, and any others that course.toml gives points or thresholds: these must exist in
+    a kit, too."""
     taught = {*(course.assignments or assignments), *course.points.assignments, *course.thresholds.assignments}
     return [name for name in assignments if name in taught]
 
@@ -155,8 +156,8 @@ def _copy_stub(assignment: Assignment, root: Path, out: Path) -> None:
 
 
 def _copy_beside(assignment: Assignment, root: Path, out: Path) -> None:
-    """Copy what the folder of a language holds beside its stubs: headers, a program, a README. No solution is copied: a
-    file that defines a function of an assignment stays here."""
+    """Copy the files beside the stubs in a language's folder: headers, a program, a README. A file that defines a
+    function of an assignment could be a solution, and is not copied."""
     outline = by_suffix(assignment.suffix).outline
     functions = {function_of(name, assignment.suffix, root) for name in catalogue.files(root)}
     for path in catalogue.stub(assignment, root).parent.iterdir():

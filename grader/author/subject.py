@@ -1,4 +1,5 @@
-"""An assignment under examination: what its functions return, and how near an answer comes to the right one."""
+"""An assignment under examination: the values that its functions return, and how close an answer is to the right
+one."""
 
 from __future__ import annotations
 
@@ -38,8 +39,8 @@ class Drawn:
 @dataclass(frozen=True)
 class Subject:
     """An assignment under examination, and the folder that holds `assignments/`, `reference/` and `student_template/`.
-    Its methods raise CatalogueError for what a function of the assignment returns and should not, and whatever these
-    functions raise."""
+    Its methods raise CatalogueError if a function of the assignment returns a wrong kind of value, and pass on whatever
+    these functions raise."""
 
     assignment: Assignment
     root: Path
@@ -53,8 +54,8 @@ class Subject:
         return self.assignment.outputs
 
     def views(self) -> Iterator[tuple[str, Assignment]]:
-        """Yield the assignment about each output, and the prefix of a problem with it: the output's name, if there are
-        several."""
+        """Yield a prefix for problems and the assignment about an output, for each output. The prefix is the output's
+        name if there are several, else ""."""
         for view in self.assignment.views():
             yield f"{view.output.name}: " if len(self.outputs) > 1 else "", view
 
@@ -67,7 +68,7 @@ class Subject:
         return self.assignment.make_inputs(case, torch.Generator().manual_seed(seed))
 
     def right(self, inputs: Inputs, answered: Answers) -> Answers:
-        """Return the oracle's answers. The answers that it is given have finite numbers, as in a grading."""
+        """Return the oracle's answers. The oracle gets `answered` with finite numbers only, as in a grading."""
         given = {name: finite(answered[name]) for name in self.assignment.conditions}
         found = self.assignment.oracle(**inputs, **given)
         names = [output.name for output in self.outputs]
@@ -80,7 +81,8 @@ class Subject:
                 for output, one in zip(self.outputs, several, strict=True)}
 
     def answer(self, about: str, output: Output | Update, found: Any) -> Tensor:
-        """Return an answer as one of the author's functions gave it: float64, of whole numbers also whole."""
+        """Return a value `found` by one of the author's functions as an answer: in float64, or whole for whole
+        numbers."""
         if len(self.outputs) > 1:
             about = f"{about}: {output.name}"
         whole = not DTYPES[output.dtype].is_floating_point
@@ -94,8 +96,8 @@ class Subject:
         return answer.to(DTYPES[dtype_of(output, case)]).contiguous()
 
     def ratio(self, view: Assignment, drawn: Drawn, answer: Tensor) -> float:
-        """Return the largest error over the error allowed of an answer for the output that `view` is about, where all
-        others are right; infinity if the statistic says that it does not fit."""
+        """Return the largest error over the error allowed for an answer to the output that `view` is about; all other
+        outputs are right. Infinity if the assignment's statistic refuses the answer."""
         name, case, whole = view.output.name, drawn.case, self.assignment.statistic or self.assignment.conditions
         answered = {other: self.stored(other, case, answer if other == name else right)
                     for other, right in drawn.right.items() if whole or other == name}
@@ -112,15 +114,15 @@ class Subject:
         return compare(answered[view.output.name], expected, allowed)
 
     def unlikely(self, inputs: Inputs, answered: Answers) -> str:
-        """Return what the assignment's statistic says against answers; "" if they fit."""
+        """Return the objection of the assignment's statistic to these answers; "" if they fit."""
         said: Any = catalogue.unlikely(self.assignment, inputs, answered)
         if not isinstance(said, str):
             raise catalogue.CatalogueError(f"statistic: expected a str, got {type(said).__name__}")
         return said
 
     def baseline(self, case: Case, inputs: Inputs) -> Answers:
-        """Return the answers of `baseline.py`, which it returns or writes into the outputs. The inputs stay as they
-        are."""
+        """Return the answers of `baseline.py`, which either returns them or writes them into the outputs. The inputs
+        are not changed."""
         module = catalogue.baseline(self.assignment.name, self.root)
         given = {name: value.clone() if isinstance(value, Tensor) else value for name, value in inputs.items()}
         for output in self.outputs:
@@ -132,7 +134,7 @@ class Subject:
         if returned is not None and len(several) != len(self.outputs):
             raise catalogue.CatalogueError(
                 f"baseline.py: eager returns {len(several)} answers of {len(self.outputs)}; return or write all")
-        # None: it is written into the output.
+        # A baseline that returns None has written its answer into the output.
         made = several if returned is not None else (None,) * len(self.outputs)
         answers = {output.name: given[output.name] if one is None else one
                    for output, one in zip(self.outputs, made, strict=True)}

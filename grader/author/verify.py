@@ -1,4 +1,4 @@
-"""Checks of an assignment's readiness for students: missing files, and wrong answers that would pass.
+"""Checks whether an assignment is ready for students: missing files, and wrong answers that would pass.
 
 Each check yields a sentence for each problem. An exception in the author's code is a problem, too.
 """
@@ -25,14 +25,14 @@ from grader.model.launched import Inspection
 from grader.model.submission import Source
 
 ROOM = 0.75
-"""Largest share of the error allowed that a reference kernel may use: other values, and other orders of a sum, need the
-rest."""
+"""The largest share of the error allowed that a reference kernel may use. Other values and other orders of a sum need
+the rest."""
 
 
 def verify(name: str, root: Path | None = None) -> Iterator[tuple[str, list[str]]]:
-    """Yield the subject of each check and its problems, for the course's assignment `name`, or that of another `root`.
+    """Yield each check's name and its problems, for the assignment `name` of the course or of the folder `root`.
 
-    Ends after a check that finds files missing, or in which the author's code raises.
+    Stops after a check that finds files missing, or in which the author's code raises.
     """
     root = root or home.root()
     for about, check in {"its files are there": _files, **CHECKS}.items():
@@ -50,8 +50,8 @@ def verify(name: str, root: Path | None = None) -> Iterator[tuple[str, list[str]
 
 
 def trial(subject: Subject) -> Iterator[str]:
-    """Run quick checks for problems that would fail every grading: a missing baseline, and the assignment's own
-    functions on its first case. Raises what those functions raise.
+    """Run quick checks for problems that would make every grading fail: a missing baseline, and the assignment's own
+    functions on its first case. Raises whatever those functions raise.
 
     Stub, handout and reference are not checked: grading does not need them, and a students' kit has no reference.
     """
@@ -73,7 +73,7 @@ def _assignment(name: str, root: Path) -> Assignment:
 
 
 def _files(subject: Subject) -> Iterator[str]:
-    """Check that the files that students, the course and the judge need are there, with the functions in them."""
+    """Check that the files for students, course and judge exist, and define the functions that they must."""
     assignment, root = subject.assignment, subject.root
     yield from _baseline(subject)
     for path in (catalogue.reference(assignment, root), catalogue.stub(assignment, root)):
@@ -135,8 +135,8 @@ def _handout(subject: Subject) -> Iterator[str]:
 
 
 def _reference(subject: Subject) -> Iterator[str]:
-    """Check that the reference kernels get full marks with room to spare, and that the kept figures of the first are
-    current. Languages whose tools are not installed are left out."""
+    """Check that the reference kernels get full marks with room to spare, and that the stored figures of the first one
+    are up to date. Languages whose tools are not installed are left out."""
     course = read_course(home.file(), frozenset(catalogue.files()))
     inspections: list[Inspection | None] = []
     for one in subject.assignment.in_languages():
@@ -148,7 +148,7 @@ def _reference(subject: Subject) -> Iterator[str]:
         for check in judgement.take_all():
             if check.outcome == "failed" and check.detail is not None:
                 yield f"{path}: {check.id}: {check.detail.message} {check.detail.hint}".strip()
-            # What is allowed in whole levels is used up by one of them.
+            # A ratio of exactly 1 is right: an error of one whole level, as of bytes, may be all that is allowed.
             elif ROOM < (check.worst_ratio or 0) < 1:
                 yield (f"{path}: {check.id}: errs by {check.worst_ratio:.2f} of what is allowed; widen it, or kernels "
                        "that are as right will fail with other values")

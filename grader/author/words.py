@@ -1,17 +1,17 @@
-"""Distributions in words, as handouts and tables of cases say them."""
+"""Distributions in words, for handouts and tables of cases."""
 
 from __future__ import annotations
 
 from grader.kit.inputs import Bits, Bytes, Distribution, Number, Spread
 from grader.kit.whole import Bools, Bound, Distinct, Fixed, Indices, Offsets, OneOf, Values, Whole
 
-# More values than these are said as a range.
+# More values than this are described as a range.
 MOST_VALUES = 5
 
 
 def described(*drawn: Distribution, bits: int = 32, one_row: bool = False) -> str:
-    """Describe distributions of one kind. Spreads may differ in scale and offset, which are said as ranges; others are
-    said side by side. `bits` is the width of an element."""
+    """Describe distributions of one kind. Spreads that differ in scale or offset are described by ranges, others one
+    after another. `bits` is the width of an element."""
     first = drawn[0]
     if isinstance(first, Values):
         return " or ".join(dict.fromkeys(_value(one) for one in drawn if isinstance(one, Values)))

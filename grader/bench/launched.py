@@ -16,13 +16,13 @@ from grader.model.assignment import Assignment
 from grader.model.cases import Case
 
 SECONDS = 60.0
-# A pool needs one slot for the profiled call, and one for calls that do not count.
+# A pool needs a slot for the profiled call, and a slot for calls that do not count.
 SLOTS = 2
 
 
 @dataclass(frozen=True)
 class LaunchedKernel:
-    """A kernel, by its short name: its share of a call's time, and how often a call launches it."""
+    """A kernel by its short name, with its share of a call's time and its launches in a call."""
 
     name: str
     share: float

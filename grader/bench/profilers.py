@@ -44,9 +44,10 @@ from grader.plan import children
 from grader.plan.plan import Plan
 
 SECONDS = 180
-# Bytes of output, of the tool and of kernels that print.
+# The most bytes of output that are read, from the tool and from kernels that print.
 MOST_SAID = 16 << 20
-# Names from `ncu --query-metrics`. A device has some of the counters for tensor cores; the highest is reported.
+# Names from `ncu --query-metrics`. A device has only some of the counters for tensor cores; the highest one is
+# reported.
 DRAM, OCCUPANCY = "dram__throughput.avg.pct_of_peak_sustained_elapsed", (
     "sm__warps_active.avg.pct_of_peak_sustained_active")
 READ, WRITTEN, TIME = "dram__bytes_read.sum", "dram__bytes_write.sum", "gpu__time_duration.sum"
@@ -58,8 +59,8 @@ REFUSED = "ERR_NVGPUCTRPERM"
 
 @dataclass(frozen=True)
 class Counters:
-    """A launch's counters: shares in percent of the device's sustained peak, `moved` in bytes from and to its
-    memory."""
+    """A launch's counters: shares in percent of the device's sustained peak; `moved` are the bytes read from and
+    written to device memory."""
 
     kernel: str
     microseconds: float
@@ -78,7 +79,8 @@ class ToolFailure:
 
 @contextmanager
 def recorded(assignment: Assignment, case: Case, source: Source, course: Course) -> Iterator[Path | ToolFailure]:
-    """Yield a file with the plan of a case, with each autotuner's fastest configuration. Raises InfrastructureError."""
+    """Yield a file with the plan of a case, in which each autotuner uses its fastest configuration. Raises
+    InfrastructureError."""
     prepared = Prepared(Task(assignment, source, course, secrets.token_bytes(32), "cuda").of(case))
     with closing(GpuMachine(prepared)) as gpu:
         plan: object = prepared.plan().plans.get(case.name)
@@ -113,7 +115,7 @@ def counters(path: Path) -> list[Counters] | ToolFailure:
         return ToolFailure("ncu is not installed (Nsight Compute): no counters")
     names = {kernel.symbol for kernel in Recorded.model_validate_json(path.read_bytes()).program.plan.kernels}
     done = _run([
-        # Do not change the machine's clocks.
+        # Leave the machine's clocks as they are.
         tool, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
         "--metrics", ",".join((DRAM, OCCUPANCY, READ, WRITTEN, TIME, *TENSOR)),
         "--kernel-name", f"regex:^({'|'.join(sorted(names))})$"], path)
@@ -173,7 +175,7 @@ class _Said(NamedTuple):
 
 
 def _run(words: Sequence[str], path: Path) -> _Said | ToolFailure:
-    # Without PyTorch's pool every tensor is its own allocation, so that accesses beyond its end are seen.
+    # Without PyTorch's pool every tensor is an allocation of its own, so the tool sees accesses beyond its end.
     environment = {**os.environ, "PYTORCH_NO_CUDA_MEMORY_CACHING": "1", "PYTHONPATH": os.pathsep.join(
         [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])}
     try:

@@ -21,8 +21,8 @@ from grader.plan.plan import Shaped
 
 
 class Recorded(Shaped):
-    """A plan with its machine code, and the tensors of the call. The file `contents` has those of whole numbers and
-    bools, by name, since kernels go where indices say."""
+    """A plan with its machine code, and the tensors of the call. The file `contents` holds, by name, the tensors of
+    whole numbers and bools: kernels use some of them as indices, so random numbers would not do."""
 
     program: ProgramText
     given: list[GivenTensor]
@@ -30,7 +30,8 @@ class Recorded(Shaped):
 
 
 def tensor(given: GivenTensor, contents: Mapping[str, torch.Tensor]) -> torch.Tensor:
-    """Return a tensor for the call: its contents, else normally distributed numbers or zeros."""
+    """Return a tensor for the call: with its given contents, or else with normally distributed floats, or zeros for
+    other dtypes."""
     device, dtype = "cuda" if given.place == "device" else "cpu", torch_dtype(given.dtype)
     memory = torch.zeros(given.elements, device=device, dtype=dtype)
     made = memory.as_strided(given.shape, given.strides) if given.strides else memory.view(given.shape)

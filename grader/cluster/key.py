@@ -1,5 +1,4 @@
-"""The key of a cluster, which decides who may join: one file holds a private key and its certificate, and both are
-needed to join."""
+"""The key of a cluster. One file holds a private key and its certificate; a process needs both to join."""
 
 from __future__ import annotations
 
@@ -59,8 +58,8 @@ def write_key(path: Path) -> None:
 
 
 def endpoint(address: str, key: Path | None, submissions: Path | None = None) -> Endpoint:
-    """Return the endpoint of the scheduler at `tls://host:port`. Raises ClusterError, also without a key, and if others
-    could read it, for example because it lies among students' `submissions`."""
+    """Return the endpoint of the scheduler at `tls://host:port`. Raises ClusterError, also if `key` is None or if
+    others could read the key, for example because it lies among students' `submissions`."""
     expected = "give an address such as tls://host:8786"
     try:
         parts = urlsplit(address)
@@ -95,14 +94,14 @@ def _security(key: Path, submissions: Path | None) -> Security:
 
 
 def _private(key: os.stat_result) -> bool:
-    """Return whether this user alone can read a key. Kubernetes gives one to a pod as root's file, which the pod's
-    group may read."""
+    """Return whether this user alone can read a key. On Kubernetes a key is root's file, which the pod's group may
+    read."""
     given = key.st_uid == 0 and key.st_mode & 0o077 == 0o040 and key.st_gid in {os.getegid(), *os.getgroups()} - {0}
     return given or not key.st_mode & 0o077
 
 
 def quiet() -> None:
-    """Silence dask.distributed from now on: the grading itself reports about lanes."""
+    """Silence dask.distributed from now on: the grading reports about lanes itself."""
     for name in ("distributed", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)

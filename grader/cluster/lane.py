@@ -1,7 +1,7 @@
 """The command `lane`: one process with a dask worker and a lane of ours for each GPU or each core.
 
-The worker's only thread runs each job in the lane's own process, with the same code as a grading on one machine: it
-reports and replaces a grading process that dies.
+The worker's only thread runs each job in the lane's own process, with the same code as a grading on one machine. That
+code reports a grading process that dies, and replaces it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LEAVE_SECONDS = 1.0
 
 @dataclass
 class _WorkerLane:
-    """A worker's lane. Its processes live as long as the worker's thread, which starts them."""
+    """A lane of a dask worker. Its processes end with the worker's thread, which starts them."""
 
     name: str
     pool: LocalLanes
@@ -52,12 +52,12 @@ _leaving = threading.Event()
 
 
 class Leaving(Exception):
-    """A lane that was told to end; another lane takes over its job."""
+    """A lane's notice that it was asked to end; another lane takes over its job."""
 
 
 def run(at: Endpoint, jobs: int, say: Callable[[str], None]) -> bool:
-    """Grade for everyone who asks the scheduler, until this process is told to end (returns True) or its lanes are told
-    to leave (returns False). `jobs` is the number of lanes on a machine without a GPU; 0: one for each core. Raises
+    """Grade for everyone who asks the scheduler, until this process is asked to end (returns True) or its lanes are
+    dismissed (returns False). `jobs` is the number of lanes on a machine without a GPU; 0: one for each core. Raises
     ClusterError."""
     quiet()
     try:
@@ -106,20 +106,20 @@ async def _run(at: Endpoint, folder: str, say: Callable[[str], None]) -> bool:
 
 async def _leave(worker: Worker) -> None:
     if worker.status == Status.running:
-        # Otherwise the scheduler would count it as killed by its job.
+        # Otherwise the scheduler would report the worker as killed by its job.
         await asyncio.wait_for(worker.scheduler.unregister(
             address=worker.address, stimulus_id="leaving", expected=True, close=False), LEAVE_SECONDS)
     await worker.close(timeout=LEAVE_SECONDS, executor_wait=False)
 
 
 def _places(jobs: int) -> list[dict[str, str]]:
-    """Return the environment of each lane, which shows it its own GPU; empty without GPUs."""
+    """Return the environment of each lane: with GPUs, one that shows a lane only its own GPU; else an empty one."""
     cards = [gpu.environment for gpu in gpus.present()]
     return cards or [{} for _ in range(jobs or len(os.sched_getaffinity(0)))]
 
 
 def introduce(question: Look, asked: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return a lane's description of itself before it gets a job, in plain values that every version can read."""
+    """Return a lane's description of itself, before it gets a job, as plain values that every version can read."""
     lane = _here()
     about: dict[str, Any] = {
         "name": lane.name, "own": own(), "level": lane.measured.level,
@@ -141,13 +141,14 @@ def grade(payload: bytes) -> bytes:
     except KeyboardInterrupt:
         raise Leaving from None
     except Exception as error:
-        # For example no process could be started. Raising it would count as the loss of the lane.
+        # For example, no process could be started. An exception would make the grading count the lane as lost.
         graded = Graded(job.submission, None, error=f"{type(error).__name__}: {error}")
     return pickle.dumps(graded)
 
 
 def examine() -> list[tuple[str, str]]:
-    """Return the problems of the lane's machine and GPU, by `doctor`, that prevent grading: subject and description."""
+    """Return the problems of the lane's machine and GPU that prevent grading, as `doctor` finds them: subject and
+    description."""
     try:
         return [(line.subject, line.text) for line in _here().pool.ask(doctor.diagnoses).result() if line.fatal]
     except BrokenProcessPool:

@@ -1,4 +1,4 @@
-"""Lanes on other machines, as the grading command sees them: which have joined, what each grades, which have gone."""
+"""The grading command's view of lanes on other machines: which have joined, which job each has, which have gone."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from grader.model.job import Graded, Job
 from grader.model.result import Environment
 from grader.run.lanes import GLANCE_SECONDS, At, LanesLostError, Look
 
-# Without an answer for this long, the scheduler counts as lost.
+# Seconds without an answer after which the scheduler counts as lost.
 LOST_SECONDS = 30.0
 CONNECT_SECONDS = 10.0
-# Without a lane for this long, a line says so.
+# Seconds without any lane after which a line says so.
 NOBODY_SECONDS = 5.0
-# Between two looks at which lanes have joined.
+# Seconds between two checks for lanes that have joined.
 LOOK_SECONDS = 0.5
-# After this many failures in a row, a lane is examined.
+# Failures in a row after which a lane is examined.
 FAILURES = 2
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ class ClusterLanes:
     """The lanes that have joined a scheduler, each with one job at a time; see `grader.run.lanes.Lanes`.
 
     A lane gets no job if its code or versions differ from this process's, if it lacks the device, or if its isolation
-    is below level `minimum`. `say` is called with a line for each lane that comes or goes. Raises ClusterError.
+    is below level `minimum`. `say` is called with a line for each lane that joins or leaves. Raises ClusterError.
     """
 
     def __init__(self, at: Endpoint, minimum: int, say: Callable[[str], None]) -> None:
@@ -96,8 +96,9 @@ class ClusterLanes:
         self._client.close(timeout=2)
 
     def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
-        """Return a future of the device and environment of the lanes: GPUs if any lane has one, unless the processor is
-        `asked` for. Waits for a lane. Raises LanesLostError."""
+        """Return a future of the reason why the lanes grade without a GPU ("" if they use GPUs), and of their
+        environment. They use GPUs if any lane has one, unless the processor is `asked` for. Waits for a lane. Raises
+        LanesLostError."""
         self._asked = question, asked, tuple(names)
         first_seen = 0.0
         while True:
@@ -125,16 +126,16 @@ class ClusterLanes:
         return sorted(gradings, key=lambda at: at.since)
 
     def words(self) -> str:
-        """Return how many lanes there are, and how many have gone."""
+        """Describe in words how many lanes there are, and how many have gone."""
         count = sum(lane.environment is not None for lane in self._lanes.values())
         return f"{count} {'lane' if count == 1 else 'lanes'}" + (f", {self._gone} gone" if self._gone else "")
 
     def grade(
         self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
     ) -> Iterator[Graded]:
-        """Grade as local lanes do. Also raises LanesLostError if the scheduler does not answer any more.
+        """Grade as local lanes do. Also raises LanesLostError if the scheduler stops answering.
 
-        A job whose lane dies is graded on another; if that lane dies, too, the job is given up as a failure of ours.
+        A job whose lane dies is graded on another lane; if that one dies, too, the job counts as a failure of ours.
         """
         waiting = deque(jobs)
         while waiting or self._again or self._given_up or any(lane.job for lane in self._lanes.values()):
@@ -160,7 +161,8 @@ class ClusterLanes:
         lane.task = self._ask(lane.address, key, far.grade, pickle.dumps(job))
 
     def _graded(self, lane: _FarLane) -> Graded | None:
-        """Return the result of a lane's job; None if the lane died or left, and another lane has to grade it."""
+        """Return the result of a lane's job; None if the lane died or left, so that another lane has to grade the
+        job."""
         job = lane.job
         assert job is not None
         try:
@@ -178,7 +180,7 @@ class ClusterLanes:
         return graded
 
     def _lose(self, lane: _FarLane, *, died: bool) -> None:
-        """Remove a lane that is gone. Its job goes to another lane, or is given up if a lane died over it before."""
+        """Remove a lane that is gone. Its job goes to another lane; a job over which two lanes died is given up."""
         self._lanes.pop(lane.address, None)
         self._refused.add(lane.address)
         lane.task.cancel()
@@ -201,7 +203,7 @@ class ClusterLanes:
         members = self._members
         self._refused &= members
         gone = [lane for lane in self._lanes.values() if lane.address not in members]
-        # Their tasks say a moment later whether they died over their jobs.
+        # A moment later, the tasks of these lanes show whether they died over their jobs.
         wait([lane.task for lane in gone], 1)
         for lane in gone:
             if lane.job is None or not lane.task.done():
@@ -218,7 +220,7 @@ class ClusterLanes:
         if there:
             self._alone_since = time.monotonic()
         elif self._alone_since is not None and time.monotonic() - self._alone_since > NOBODY_SECONDS:
-            # Said once, until a lane has joined.
+            # Print the line once, until a lane has joined.
             self._alone_since = None
             self._say(f"no lane at {self._at}: waiting for one (kernelmark lane {self._at} …)")
 
@@ -284,7 +286,7 @@ class ClusterLanes:
 
     def _ask(self, address: str, key: str, question: Callable[..., T], *arguments: object) -> Future[T]:
         async def answer() -> T:
-            # Bound to this lane: the engine moves and repeats nothing.
+            # Only this lane may run it: dask.distributed neither moves nor repeats it.
             task = self._client.submit(
                 question, *arguments, key=key, workers=[address], allow_other_workers=False, pure=False)
             try:

@@ -1,4 +1,4 @@
-"""The versions and code that two processes must share for one to grade for the other."""
+"""The versions and the code in which two processes must agree before one may grade for the other."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from grader import home
 from grader.plan import languages
 
 GRADER, ASSIGNMENTS = "grader", "assignments"
-# In place of two hashes.
+# Sentences to show in place of hashes that differ.
 _REMEDIES = {GRADER: "its grader is not this one, so install the same there",
              ASSIGNMENTS: "its assignments are not this course's, so start it in a copy of the course's folder"}
 
 
 def own() -> dict[str, str]:
-    """Return the versions of this process without their build suffixes, and sha256 of the grader's code, with front
-    ends elsewhere, and of the assignments."""
+    """Return the versions of this process, without build suffixes; sha256 of the grader's code, which includes front
+    ends in other folders; and sha256 of the assignments."""
     packages = ("kernelmark", "torch", "triton", "numpy")
     versions = {name: metadata.version(name).partition("+")[0] for name in packages}
     return {**versions, "python": platform.python_version(),
@@ -37,6 +37,7 @@ def _digest(*folders: Path) -> str:
 
 
 def unlike(theirs: dict[str, str]) -> str:
-    """Return how another process's versions differ from this one's, in a sentence; "" if it may grade for this one."""
+    """Return in a sentence how another process's versions differ from this process's; "" if that process may grade for
+    it."""
     return "; ".join(_REMEDIES.get(name, f"{name} {theirs.get(name, 'unknown')}, expected {value}")
                      for name, value in own().items() if theirs.get(name) != value)

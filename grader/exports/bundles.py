@@ -18,12 +18,12 @@ from grader.model import catalogue
 from grader.model.forms import written_files
 from grader.model.submission import find_submissions, printable, read_source_file
 
-# The earliest time a zip can hold: the same results give the same bytes.
+# The earliest time that a zip can hold, for every file: the same results then give the same bytes.
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 SUBMITTED = re.compile(r"(?s).+?_\d+_assignsubmission_file_?")
 SOURCE_BYTES = 128 << 10
 
-# In a kit's folder that is set up. A language's compilers are installed where the course counts it.
+# For a kit's folder that is set up already: the command that installs a language's compilers, if the course counts it.
 COMPILERS = ".venv/bin/pip install --constraint .venv/constraints.txt --editable '.[cuda]'"
 
 SETUP = """#!/usr/bin/env bash
@@ -90,13 +90,13 @@ jobs:
           if-no-files-found: ignore
 """
 WORKFLOW_PATH = Path(".github/workflows/kernelmark.yml")
-# What is a kit's own, and replaced as a whole.
+# Folders of the kit that are replaced as a whole.
 REPLACED = ("grader", "assignments")
 
 
 def moodle_feedback(out: Path, class_: Class) -> tuple[bytes, list[str]]:
-    """Return a zip with each student's report under Moodle's own name for the student's folder, and lines about reports
-    that are left out. Raises ExportError."""
+    """Return a zip with each student's report under Moodle's name for the student's folder, and a line for each report
+    that is left out. Raises ExportError."""
     if class_.kind != "moodle":
         raise ExportError("--intake: not made from a download of Moodle, whose folder names the upload needs; take in "
                           "Moodle's download")
@@ -105,7 +105,7 @@ def moodle_feedback(out: Path, class_: Class) -> tuple[bytes, list[str]]:
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for submission in class_.graded:
             origins = submission.hand_in.origin if submission.hand_in else []
-            # Before Moodle 3.1 files lay flat, each with the folder's name and "_" before its own.
+            # Before Moodle 3.1 downloads had no folders: each file's name began with the folder's name and "_".
             folders = [match[0] for name in origins if (match := SUBMITTED.match(name))] or origins
             try:
                 page = (out / submission.folder / "report.html").read_bytes()
@@ -121,8 +121,8 @@ def moodle_feedback(out: Path, class_: Class) -> tuple[bytes, list[str]]:
 
 
 def autograder(course: Path, visibility: str) -> bytes:
-    """Return the zip of an autograder for Gradescope: the students' kit, hidden cases, and the two scripts that it
-    runs.
+    """Return the zip of an autograder for Gradescope: the students' kit, hidden cases, and the two scripts that
+    Gradescope runs.
 
     Raises KitError, CourseError, CatalogueError, OSError.
     """
@@ -143,11 +143,11 @@ def autograder(course: Path, visibility: str) -> bytes:
 
 
 def action(repository: Path, course: Path, kit: PurePath, files: PurePath, *, force: bool = False) -> None:
-    """Write into a repository the students' kit, as its folder `kit`, and the workflow of GitHub Actions that checks
-    the folder `files` of it. Both are paths from the repository's root, of signs that need no quotes.
+    """Write the students' kit into a repository, as its folder `kit`, and the workflow of GitHub Actions that checks
+    its folder `files`. Both are paths from the repository's root, and need no quotes in a shell.
 
-    Raises ExportError where a file is there already, unless `force` replaces it; KitError, CourseError,
-    CatalogueError, OSError.
+    Raises ExportError if a file exists already, unless `force` replaces it; KitError, CourseError, CatalogueError,
+    OSError.
     """
     with temporary.folder("action") as work:
         made = work / "kernelmark"
@@ -157,7 +157,7 @@ def action(repository: Path, course: Path, kit: PurePath, files: PurePath, *, fo
             check = "      - name: Check"
             text = text.replace(check, f"      - name: Install CUDA's compilers\n        run: {COMPILERS}\n{check}")
         words = {"KIT": kit, "CONSTRAINTS": kit / "constraints.txt", "FILES": os.path.relpath(files, kit)}
-        # At once, since a folder may be called as one of them is.
+        # All words in one pass, since a folder may have one of them as its name.
         text = re.sub(rf"\b({'|'.join(words)})\b", lambda found: str(words[found[0]]), text)
         workflow = work / WORKFLOW_PATH
         workflow.parent.mkdir(parents=True)
@@ -174,13 +174,13 @@ def action(repository: Path, course: Path, kit: PurePath, files: PurePath, *, fo
                 shutil.rmtree(repository / kit / name)
         for source, target in new.items():
             target.parent.mkdir(parents=True, exist_ok=True)
-            # A link of a student's repository may lead to any file of the user.
+            # A student's repository may hold a link to any file of the user, so remove it first.
             target.unlink(missing_ok=True)
             shutil.copy(source, target)
 
 
 def _through_no_links(repository: Path, targets: Iterable[Path]) -> None:
-    """Raise ExportError where a folder of a repository leads out of it."""
+    """Raise ExportError if the folder of a target leads out of the repository."""
     folders = {folder for target in targets for folder in target.parents if folder.is_relative_to(repository)}
     if link := next((folder for folder in sorted(folders - {repository}) if folder.is_symlink()), None):
         raise ExportError(f"{link}: is a symbolic link, and files would be written to where it leads; remove it")
@@ -191,11 +191,11 @@ def _counts_cuda(kit: Path) -> bool:
 
 
 def jplag(submissions: Path, known: Mapping[str, str], into: Path) -> tuple[int, list[str]]:
-    """Make `into` with `submissions/<student>/`, and the stubs as `base/`. Returns how many submissions have a file,
-    and a line for each that has none. Raises SubmissionError, OSError."""
+    """Make `into` with `submissions/<student>/`, and with the stubs as `base/`. Returns the number of submissions that
+    have a file, and a line for each that has none. Raises SubmissionError, OSError."""
     lines = []
     count = 0
-    # Before `into` is made: if this fails, the corrected command can still make it.
+    # Read before `into` is made: if reading fails, the corrected command can still make it.
     submitted = find_submissions(submissions, known.values())
     (into / "base").mkdir(parents=True)
     for name in known:

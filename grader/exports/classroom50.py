@@ -1,6 +1,6 @@
-"""Conversion of a result to the `result.json` of Classroom 50, whose published schema is
-`schemas/result-v1.schema.json` in foundation50/classroom50. Classroom 50 refuses a file as a whole, so nothing is
-guessed: what is not known is told."""
+"""Conversion of a result to the `result.json` of Classroom 50. Its published schema is `schemas/result-v1.schema.json`
+in foundation50/classroom50. Classroom 50 refuses a file as a whole, so nothing is guessed: an error reports what is not
+known."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ TAG = "submit/"
 
 @dataclass(frozen=True)
 class Repositories:
-    """The place where results belong: names of classroom and assignment, whether that is one for groups, the address of
-    the organisation of the repositories, and the tag of the one submission that is exported; "" where clones have
-    it."""
+    """The repositories that results belong to: the names of classroom and assignment; whether the assignment is for
+    groups; the address of the organisation that has the repositories; and the tag of the only submission to export, ""
+    for the clone's own tag."""
 
     classroom: str
     assignment: str
@@ -33,7 +33,7 @@ class Repositories:
 def classroom50(submission: GradedSubmission, where: Repositories) -> dict[str, Any]:
     """Return a submission's result, in whole points by the course's policy.
 
-    A repository is called classroom-assignment-owner. Raises ExportError, which says what is not known of the
+    A repository is called classroom-assignment-owner. Raises ExportError, which says what is not known about the
     submission.
     """
     hand_in, folder = submission.hand_in, submission.folder
@@ -64,7 +64,7 @@ def classroom50(submission: GradedSubmission, where: Repositories) -> dict[str, 
     for name, a in submission.shown.assignments.items():
         line = lines.get(name)
         points, of = (a.score, a.max_score) if line is None else (line.points or 0, line.max_score)
-        # An excused one is of no points.
+        # An excused assignment has no points.
         if of:
             said = [a.message, *(mark.said for mark in (a.marks if line is None else line.marks))]
             tests.append({"test-name": name, "passed": a.right, "score": _whole(points), "max-score": _whole(of),
@@ -77,7 +77,7 @@ def classroom50(submission: GradedSubmission, where: Repositories) -> dict[str, 
         "schema": SCHEMA, "classroom": where.classroom, "assignment": where.assignment,
         "assignment_type": "group" if where.group else "individual", "owner": owner, "submission": tag,
         "commit": commit, "release": f"{home}/releases/tag/{quote(tag, safe='')}",
-        # What to compare with is not known, and this is what the schema has for that.
+        # The commit to compare with is not known; the schema has this field for that case.
         "review": commit,
         "datetime": _instant(hand_in.submitted_at), "graded_at": _instant(submission.result.graded_at),
         "score": _whole(score), "max-score": _whole(most), "tests": tests}

@@ -1,4 +1,4 @@
-"""The grades in one column of a sheet that was downloaded from a platform, written in students' rows only."""
+"""Grades in one column of a sheet that a platform gave, written in students' rows only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CANVAS_IDS = ("SIS User ID", "SIS Login ID", "Integration ID")
 
 @dataclass
 class Filled:
-    """A sheet with grades: how many were written, and lines that a TA has to know."""
+    """A sheet with grades, the number of grades written, and lines that a TA has to know."""
 
     sheet: Sheet
     count: int = 0
@@ -32,8 +32,8 @@ class Filled:
 
 @dataclass(frozen=True)
 class Key:
-    """The means to find a member's row: a column, and the texts that it may hold for the member. With `names` they are
-    compared as names."""
+    """A way to find a member's row: a column, and the texts that it may hold for the member. `names`: compare them as
+    names."""
 
     column: int
     of: Sequence[str]
@@ -41,9 +41,10 @@ class Key:
 
 
 def canvas(path: Path, column: str, class_: Class) -> Filled:
-    """Fill a column of Canvas's gradebook. Keeps the rows that name no student, and the rows with a grade.
+    """Fill a column of Canvas's gradebook. Keeps the rows above the students, and the rows that now have a grade.
 
-    Other columns and rows without a grade are removed: Canvas's import takes a blank for a change. Raises ExportError.
+    Removes all other rows, and all columns but this one and those that identify students: Canvas's import takes a blank
+    for a change. Raises ExportError.
     """
     sheet = _read(path)
     student, ident = sheet.column("Student"), sheet.column("ID")
@@ -55,7 +56,7 @@ def canvas(path: Path, column: str, class_: Class) -> Filled:
     logins = [at for name in CANVAS_IDS if (at := sheet.column(name)) is not None]
 
     def keys(member: Member) -> Iterator[Key]:
-        # In an anonymous download the number is no user's.
+        # In an anonymous download this number is not a user's.
         if class_.kind == "canvas" and member.source_id and member.name != "anon":
             yield Key(ident, [member.source_id])
         yield from (Key(at, [member.id, member.email]) for at in logins)
@@ -65,7 +66,7 @@ def canvas(path: Path, column: str, class_: Class) -> Filled:
 
     people = [number for number, row in enumerate(sheet.rows) if number and _cell(row, ident).strip()]
     filled = _filled(_Column(path, sheet, target, student, people), class_, keys)
-    # Above the students: "Manual Posting" and the points possible, which Canvas reads.
+    # The rows above the students, "Manual Posting" and the points possible, are for Canvas itself.
     head = list(range(1, min(people, default=len(sheet.rows))))
     for number in head:
         if _cell(sheet.rows[number], student).strip() == "Points Possible":
@@ -78,11 +79,11 @@ def canvas(path: Path, column: str, class_: Class) -> Filled:
 
 
 def moodle(path: Path, column: str, class_: Class, feedback: str = "") -> Filled:
-    """Fill the column of grades in Moodle's grading worksheet, and that of feedback for those to whom people said
-    something, and change nothing else. Raises ExportError.
+    """Fill the column of grades in Moodle's grading worksheet, and the column of feedback for students to whom people
+    gave points or words. Changes nothing else. Raises ExportError.
 
-    The headings may be in any language: the first column has the participant's number, `column` is the grade's heading,
-    and `feedback` that of the feedback, which a worksheet in English need not be asked for.
+    Headings may be in any language: the first column has the participant's number, `column` is the heading of the
+    grades, and `feedback` that of the feedback, which may be left out for a worksheet in English.
     """
     sheet = _read(path)
     target = _column(path, sheet, column or "Grade", sheet.header)
@@ -102,7 +103,7 @@ def moodle(path: Path, column: str, class_: Class, feedback: str = "") -> Filled
 
     numbers = Sheet([[re.sub(r"^\D+", "", _cell(row, 0)), *row[1:]] for row in sheet.rows])
     people = [at for at, row in enumerate(sheet.rows) if at and any(row)]
-    # Known by its English heading only; in other languages Moodle itself refuses such a row.
+    # This heading is recognised in English only. In other languages Moodle itself refuses a locked row.
     locked = sheet.column("Grade can be changed")
     filled = _filled(_Column(path, sheet, target, name or 0, people, numbers, locked), class_, keys)
     most = sheet.column("Maximum grade")
@@ -114,7 +115,7 @@ def moodle(path: Path, column: str, class_: Class, feedback: str = "") -> Filled
 
 
 def _feedback(filled: _Done, sheet: Sheet, column: int | None) -> None:
-    """Write what people gave and said into blank cells; Moodle takes them as HTML."""
+    """Write people's points and words into blank cells. Moodle reads these cells as HTML."""
     left = []
     for row, total in filled.rows.items():
         text = cell("<br>".join(html.escape(total.feedback, quote=False).splitlines()), FEEDBACK_BYTES)
@@ -134,8 +135,8 @@ def _feedback(filled: _Done, sheet: Sheet, column: int | None) -> None:
 @dataclass(frozen=True)
 class _Column:
     """The target of the grades: a column of a sheet, in the rows of `people`. Column `owner` names the owner of a row,
-    and column `locked` says whether its grade can be changed. Rows are looked up in `look_up`, by default in the sheet
-    itself."""
+    and column `locked` says whether its grade may be changed. A member's row is found in `look_up`, by default the
+    sheet itself."""
 
     path: Path
     sheet: Sheet
@@ -148,15 +149,14 @@ class _Column:
 
 @dataclass
 class _Done:
-    """The result of filling a column: the total that each row got, and lines that a TA has to know."""
+    """The result of filling a column: the total written in each row, and lines that a TA has to know."""
 
     rows: dict[int, Total]
     lines: list[str]
 
 
 def _filled(target: _Column, class_: Class, keys: Callable[[Member], Iterator[Key]]) -> _Done:
-    """Write each total into its member's row, if exactly one row fits. Raises ExportError if there are totals, but no
-    row fits any of them."""
+    """Write each total into its member's row, if exactly one row fits. Raises ExportError if no row fits any total."""
     sheet, people = target.sheet, target.people
     table = target.look_up or sheet
     # Spreadsheets that separate columns by semicolons mostly write numbers with a comma.
@@ -201,7 +201,7 @@ def _filled(target: _Column, class_: Class, keys: Callable[[Member], Iterator[Ke
 
 
 def _why_kept(target: _Column, row: int, old: str, *, filled: bool) -> str:
-    """Return why a row keeps its present grade `old`; "" if it gets the new one."""
+    """Return the reason why a row keeps its present grade `old`; "" if it gets the new grade."""
     if filled:
         return f"row {row + 1} has a grade of another submission"
     if old in ("EX", "N/A"):
@@ -228,7 +228,7 @@ def _read(path: Path) -> Sheet:
 
 
 def _column(path: Path, sheet: Sheet, asked: str, offered: Sequence[str], option: str = "--column") -> int:
-    """Return the column with this heading, with or without the number that Canvas adds to a title. Raises
+    """Return the column with the heading `asked`, with or without the number that Canvas adds to a title. Raises
     ExportError."""
     if asked:
         for fits in (lambda heading: heading == asked, lambda heading: re.sub(r" \(\d+\)$", "", heading) == asked):
@@ -242,7 +242,8 @@ def _column(path: Path, sheet: Sheet, asked: str, offered: Sequence[str], option
 
 
 def _compare(done: _Done, class_: Class, cell: str, title: str) -> None:
-    """Add a line if the platform gives other points in all. They are never scaled: a person has to decide."""
+    """Add a line if the platform's maximum differs from the course's. Points are never scaled: a person has to
+    decide."""
     ours = max([submission.result.max_score for submission in class_.graded]
                + [total.max_score for total in class_.judged()], default=0)
     theirs = cell.strip().replace(",", ".")

@@ -1,4 +1,4 @@
-"""Results with their owners: the folder of results combined with the intake's manifest and a roster, if given."""
+"""Results with their owners: a folder of results, combined with the intake's manifest and a roster, if given."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class ExportError(Exception):
 
 @dataclass(frozen=True)
 class ClassRecord:
-    """The outcome of a class's attempts: `results` and `members` by folder, and `grades` by id in lower case."""
+    """The outcome of a class's attempts: `results` and `members` by folder, and `grades` by student's id in lower
+    case."""
 
     results: Mapping[str, Result]
     members: Mapping[str, Sequence[str]]
@@ -37,15 +38,15 @@ class ClassRecord:
 
     @property
     def given(self) -> list[str]:
-        """Return the assignments in which somebody has points or words, even if they come from a person alone."""
+        """Return the assignments in which anyone has points or words, even from a person alone."""
         lines = (line for grade in self.grades.values() for line in grade.lines)
         return list(dict.fromkeys(line.assignment for line in lines if _given(line)))
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The part of a class to export: these `students` or all, and of the assignments of the `course` (None: all are)
-    those in `only` or all."""
+    """The part of a class to export: these `students`, or all; the assignments in `only`, or all, as long as they are
+    in the `course`. If `course` is None, every assignment is."""
 
     students: Sequence[str] = ()
     course: Collection[str] | None = None
@@ -60,8 +61,8 @@ EVERYTHING = Selection()
 
 @dataclass(frozen=True)
 class GradedSubmission:
-    """A submission's result and its owners. `result` is complete, `shown` is the part that its student may see.
-    `grades` are everyone's, by id in lower case; None if no attempts are recorded."""
+    """A submission's result and its owners. `result` is complete; `shown` is the part that its student may see.
+    `grades` are those of all students, by id in lower case; None if no attempts are recorded."""
 
     folder: str
     result: Result
@@ -73,27 +74,28 @@ class GradedSubmission:
         return (self.grades or {}).get(member.id.casefold())
 
     def total(self, member: Member) -> float | None:
-        """Return the member's points by the course's policy, or the result's points if no attempts are recorded. None
-        while some are open, and for members without a grade."""
+        """Return the member's points by the course's policy; if no attempts are recorded, the result's points. None
+        while any points are open, and for a member without a grade."""
         if self.grades is None:
             return None if self.unjudged else self.result.score
         grade = self.grade(member)
         return None if grade is None or not grade.settled else grade.points
 
     def late(self, member: Member) -> bool | None:
-        """Return whether something that counts was late: by the course's policy where it has deadlines, else by the
+        """Return whether a file that counts was late: by the course's policy if that has deadlines, else by the
         intake."""
         by_policy = grade.late if (grade := self.grade(member)) is not None else None
         return self.hand_in.late if by_policy is None and self.hand_in is not None else by_policy
 
     def max_score(self, member: Member) -> float:
-        """Return the points that the course gives the member in all: less than in the result if a part is excused."""
+        """Return the points that the member can get in the course: fewer than in the result if an assignment is
+        excused."""
         grade = self.grade(member)
         return self.result.max_score if grade is None else grade.max_score
 
     def points(self, member: Member, name: str) -> float | None:
-        """Return the member's points in one assignment, as `total` counts them; None if they are open or there are
-        none."""
+        """Return the member's points in an assignment, as `total` counts them; None if they are open or do not
+        exist."""
         if self.grades is None:
             a = self.result.assignments.get(name)
             return a.score if a is not None and a.judged else None
@@ -101,15 +103,15 @@ class GradedSubmission:
         return None if grade is None else next((line.points for line in grade.lines if line.assignment == name), None)
 
     def marks(self, member: Member, name: str) -> Sequence[Mark]:
-        """Return what people gave and said to this member in one assignment."""
+        """Return the marks that people gave this member in an assignment."""
         if self.grades is None:
             return a.marks if (a := self.result.assignments.get(name)) is not None else ()
         grade = self.grade(member)
         return () if grade is None else marks_in(grade, name)
 
     def lines(self) -> dict[str, GradeLine]:
-        """Return the grade of all members by assignment, in a group without what was said to one member; empty if no
-        attempts are recorded. Raises ExportError if the members' grades differ."""
+        """Return the grade that all members share, by assignment: in a group it leaves out marks for one member. Empty
+        if no attempts are recorded. Raises ExportError if the members' grades differ."""
         grades = {member.id: grade for member in self.members if (grade := self.grade(member)) is not None}
         by_name = [{line.assignment: line for line in grade.lines} for grade in grades.values()]
         if len({tuple((name, line.points) for name, line in lines.items()) for lines in by_name}) > 1:
@@ -120,8 +122,8 @@ class GradedSubmission:
         return lines if len(self.members) == 1 else {name: _shared(line) for name, line in lines.items()}
 
     def beside(self) -> list[GradeLine]:
-        """Return the lines of the grade about assignments that the result lacks, and in which a person gave points or
-        words. Raises ExportError, as `lines` does."""
+        """Return the grade's lines on assignments that the result lacks but in which a person gave points or words.
+        Raises ExportError, as `lines` does."""
         return [line for name, line in self.lines().items()
                 if name not in self.result.assignments and _given(line)]
 
@@ -137,9 +139,9 @@ class GradedSubmission:
 
 @dataclass(frozen=True)
 class Total:
-    """A member's points of the `max_score` that the course gives the member. `excused`: a part is, so that this is less
-    than others get. `part`: fewer than these were measured. `feedback` is what people
-    gave and said, a line each."""
+    """A member's points out of `max_score`, which the course gives this member. `excused`: an assignment is excused, so
+    `max_score` is less than other members'. `part`: not all of these points were measured. `feedback` has a line for
+    each mark that people gave."""
 
     folder: str
     member: Member
@@ -152,10 +154,10 @@ class Total:
 
 @dataclass
 class Class:
-    """The results of a class. `kind` is the source's kind, None without a manifest. `lines` are for the TA to know
-    before grades are exported. `assignments` are those with a result, then those in which people alone gave or said
-    something. `given` are the grades, by id, of `missing` students to whom a person gave or said something. `broken`
-    are the owners of folders without a result, by folder. `damaged`: a file of results cannot be read."""
+    """The results of a class. `kind` is the kind of the source; None without a manifest. `lines` inform the TA before
+    grades are exported. `assignments` has first those with a result, then those in which only people gave points or
+    words. `given` has, by id, the grades of `missing` students who got points or words from people. `broken` has, by
+    folder, the owners of folders without a result. `damaged`: a file of results cannot be read."""
 
     graded: list[GradedSubmission]
     kind: Kind | None
@@ -167,7 +169,8 @@ class Class:
     lines: list[str] = field(default_factory=list)
 
     def judged(self) -> Iterator[Total]:
-        """Yield everybody with a total. Others stay blank: people ask about a blank, but believe a zero."""
+        """Yield the total of each member who has one. Others stay blank: people ask about a blank, but believe a
+        zero."""
         for submission in self.graded:
             for member in submission.members:
                 if (total := submission.total(member)) is not None:
@@ -183,8 +186,9 @@ def read_class(
     out: Path, manifest: Manifest | None, roster: Sequence[Student] | None, recorded: ClassRecord | None = None,
     wanted: Selection = EVERYTHING,
 ) -> Class:
-    """Return the `wanted` part of the results in `out`. The `recorded` results come before the files of a folder, and
-    say who owns a folder that the manifest lacks; else such a folder counts as one person. Raises ExportError."""
+    """Return the `wanted` part of the results in `out`. The `recorded` results take precedence over a folder's files.
+    They also say who owns a folder that the manifest lacks; without them, such a folder counts as one person. Raises
+    ExportError."""
     try:
         loaded = load_results(out, People())
     except OSError as error:
@@ -239,12 +243,12 @@ def _exists(path: Path) -> bool:
     try:
         return path.exists()
     except OSError:
-        # Of a folder that may not be read, something is.
+        # A path that may not be examined counts as existing.
         return True
 
 
 class _Owners:
-    """The owners of each folder. `hand_ins` are those of the manifest whose folder was not asked for yet."""
+    """The owners of each folder. `hand_ins` are the manifest's entries whose folders were not looked up yet."""
 
     def __init__(
         self, manifest: Manifest | None, roster: Sequence[Student] | None, recorded: ClassRecord | None,
@@ -256,7 +260,8 @@ class _Owners:
         self._ids = recorded.members if recorded else {}
 
     def of(self, folder: str, otherwise: str) -> tuple[ManifestEntry | None, list[Member]]:
-        """Return the folder's entry in the manifest, and its members: `otherwise` if nothing else tells."""
+        """Return the folder's entry in the manifest, and its members. If nothing names them, the only member is
+        `otherwise`."""
         hand_in = self.hand_ins.pop(folder, None)
         named = hand_in.members if hand_in else [
             Member(id=id_, source_id=id_) for id_ in self._ids.get(folder) or [otherwise]]
@@ -278,15 +283,14 @@ def _shared(line: GradeLine) -> GradeLine:
 
 
 def marks_in(grade: Grade, name: str) -> list[Mark]:
-    """Return what people gave and said in one assignment to the student whose grade it is, and who need not be
-    named."""
+    """Return the marks in an assignment for the student whose grade this is, without the student's name."""
     return [mark.model_copy(update={"student": ""})
             for line in grade.lines if line.assignment == name for mark in line.marks]
 
 
 def _removed(names: Collection[str], wanted: Selection) -> list[str]:
-    """Return a line about the assignments among `names` that the course no longer has. Raises ExportError if one is
-    wanted that is not there."""
+    """Return lines about the assignments among `names` that the course no longer has. Raises ExportError if a wanted
+    assignment is not among the others."""
     gone = [name for name in names if wanted.course is not None and name not in wanted.course]
     here = [name for name in names if name not in gone]
     if strange := next((name for name in wanted.only if name not in here), None):

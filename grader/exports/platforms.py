@@ -1,4 +1,4 @@
-"""Conversion of results to the formats of other programs: Gradescope and JUnit."""
+"""Conversion of results to the formats of other programs: Gradescope, and readers of JUnit XML."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from grader.report.findings import evidence, label
 
 
 class NotGradedError(ExportError):
-    """A submission on which the grader failed, so that it has no points."""
+    """A submission that has no points, since the grader failed on it."""
 
 
 def gradescope(submission: GradedSubmission, visibility: str) -> dict[str, Any]:
     """Return the `results.json` of an autograder. Raises NotGradedError if a failure of ours left points open, and
     ExportError.
 
-    A hidden case is included with its kind of failure alone, as its student may see it: hiding a test would make
-    Gradescope hide the total. Where the course's policy gives other points than the checks, its steps are told.
+    A hidden case appears with its kind of failure alone, as its student may see it: if a test were hidden, Gradescope
+    would hide the total. If the course's policy gives other points than the checks, the output lists its steps.
     """
     lines = submission.lines()
     if failed := [name for name, a in submission.result.assignments.items() if a.ours and not _given(lines.get(name))]:
@@ -60,7 +60,7 @@ def gradescope(submission: GradedSubmission, visibility: str) -> dict[str, Any]:
 
 
 def _line(a: AssignmentResult) -> str:
-    """Return the line of the student's file that the message is about."""
+    """Return the line of the student's file that the message is about, as text."""
     place = check.detail.place if (check := evidence(a)) and check.detail else None
     return f"{place.file}:{place.line}: {place.text.strip()}" if place and not a.right else ""
 
@@ -70,8 +70,8 @@ def _given(line: GradeLine | None) -> bool:
 
 
 def _scored(a: AssignmentResult, line: GradeLine | None) -> dict[str, Any]:
-    """Return points and status of a test; neither while points are open or where the assignment is excused. A grade by
-    the policy is out of all points, a score out of those that were measured."""
+    """Return points and status of a test; neither while points are open or if the assignment is excused. A grade by the
+    policy is out of all points; a score is out of the points that were measured."""
     score, most = (a.score if a.judged else None, a.measured_max or a.max_score) if line is None else (
         line.points, line.max_score)
     return {} if score is None else {
@@ -79,8 +79,8 @@ def _scored(a: AssignmentResult, line: GradeLine | None) -> dict[str, Any]:
 
 
 def junit(graded: Sequence[GradedSubmission]) -> bytes:
-    """Return JUnit XML as pytest writes it: a suite for each submission and a case for each check, as students may see
-    them."""
+    """Return JUnit XML as pytest writes it: a suite for each submission, and a case for each check as students may see
+    it."""
     root = ElementTree.Element("testsuites", name="kernelmark")
     for submission in graded:
         result = submission.shown
@@ -113,7 +113,7 @@ def _outcome(check: CheckResult) -> str | None:
 
 
 def _whole_check(a: AssignmentResult) -> CheckResult:
-    """Return a check that stands for a whole assignment without checks."""
+    """Return a check that stands for an assignment without checks."""
     return CheckResult(id=a.verdict, stage="source", outcome="passed" if a.right else "failed")
 
 

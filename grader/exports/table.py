@@ -21,9 +21,9 @@ LATE = {None: "", True: "yes", False: "no"}
 
 
 def table(class_: Class) -> str:
-    """Return the class as CSV text. `grade` of `max_score` and the grade in each assignment follow the course's policy;
-    `score` of `measured_max` is the graded result. People who handed in nothing have a row, too, whose grade is blank
-    unless a person gave one, and so have those whose result cannot be read."""
+    """Return the class as CSV text. The columns `grade`, `max_score` and the grade in each assignment follow the
+    course's policy; `score` and `measured_max` are the graded result. People who handed in nothing, and people whose
+    result cannot be read, have a row, too; its grade is blank unless a person gave one."""
     people = [(submission, member) for submission in class_.graded for member in submission.members]
     head, *graded = rows([Entry(submission.folder, _without_marks(submission.result)) for submission, _ in people])
     names = class_.assignments
@@ -34,7 +34,7 @@ def table(class_: Class) -> str:
     marked = [name for name in names if any(one[name] for one in [*marks, *alone.values()])]
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    # PERSON replaces the student's name, and has the points in all of the person, not of the result.
+    # PERSON replaces the columns of the student's name and of the maximum, which is the person's own, not the result's.
     writer.writerow([*PERSON, *(cell(f"{name}_grade") for name in names),
                      *(cell(f"{name}_{what}") for name in marked for what in MARK_COLUMNS), *_result(head)])
     for (submission, member), row, theirs in zip(people, graded, marks, strict=True):
@@ -59,23 +59,23 @@ def table(class_: Class) -> str:
 
 
 def _without_marks(result: Result) -> Result:
-    """Return the result without what people gave, which has columns of its own here."""
+    """Return the result without marks, which have columns of their own in this table."""
     return result.model_copy(update={"assignments": {
         name: a.model_copy(update={"marks": []}) for name, a in result.assignments.items()}})
 
 
 def _blank(value: float | None) -> str:
-    """Return points, or a blank where there are none: people ask about a blank, but believe a zero."""
+    """Return points, or "" if there are none: people ask about a blank, but believe a zero."""
     return "" if value is None else points(value)
 
 
 def _result(row: Sequence[str | float]) -> list[str | float]:
-    """Return a gradebook's row without the student and the points in all."""
+    """Return a gradebook's row without the student and the maximum."""
     return [row[1], *row[3:]]
 
 
 def _problems(hand_in: ManifestEntry) -> list[str]:
-    """Return the intake's problems; for a submission without a graded file, also the files that were left out."""
+    """Return the intake's problems. If no file was graded, also return the files that were left out."""
     left = [] if hand_in.taken else [f"{entry.name}: {entry.why}" for entry in hand_in.left] or ["no file"]
     return [*hand_in.problems, *left]
 

@@ -30,13 +30,14 @@ from grader.model.submission import printable
 CHUNK = 1 << 16
 MOST_PARTS = 32
 NAME_BYTES = 255
-# Linux allows 4,096; the rest is for the folders around an archive, and for an archive inside another.
+# The longest path in an archive. Linux allows 4,096 bytes; the rest is for the folders around an archive, and for an
+# archive inside another.
 PATH_BYTES = 1_024
-# For each entry allowed: zipfile reads a zip's whole directory before the first entry.
+# Bytes of a zip's directory for each allowed entry: zipfile reads the whole directory before the first entry.
 DIRECTORY_BYTES = 1_024
-# In a tar's header: tarfile copies all keys for each file.
+# Keys in a tar's header: tarfile copies all of them for each file.
 MOST_KEYS = 256
-# Repetitive text shrinks a thousandfold; up to this size any ratio is allowed.
+# Bytes up to which any compression ratio is allowed: repetitive text shrinks a thousandfold.
 RATIO_FROM = 4 << 20
 OUT = "leads out of the archive"
 PACK_LESS = "pack the course's files alone"
@@ -45,8 +46,8 @@ TOO_LONG = "has a name that is too long"
 
 @dataclass(frozen=True)
 class ArchiveLimits:
-    """Limits of an archive: entries, bytes of one file, bytes in all, unpacked bytes for each packed byte; and the
-    seconds that unpacking may take."""
+    """Limits of an archive: entries; bytes of one file; bytes in all; unpacked bytes for each packed byte; seconds that
+    unpacking may take."""
 
     entries: int
     file: int
@@ -56,7 +57,7 @@ class ArchiveLimits:
 
 
 STUDENT = ArchiveLimits(entries=3_000, file=16 << 20, total=64 << 20, seconds=30)
-# A download of a class: the platform wrote its directory, students its files.
+# A class's download: the platform wrote its directory, the students only its files.
 CLASS = ArchiveLimits(entries=200_000, file=64 << 20, total=8 << 30)
 
 
@@ -106,7 +107,7 @@ def _why(error: Exception) -> str:
 
 
 class _WriteError(OSError):
-    """A failure to write on our side, for example because the disk is full."""
+    """A failure of ours to write, for example because the disk is full."""
 
 
 @contextlib.contextmanager
@@ -120,14 +121,14 @@ def _ours() -> Iterator[None]:
 
 
 def _write(out: io.FileIO, data: bytes) -> None:
-    """Write all of the data. A disk that is nearly full takes a part, and refuses the rest."""
+    """Write all of the data. A single write to a nearly full disk may take only a part; the next one then fails."""
     left = memoryview(data)
     while left:
         left = left[out.write(left):]
 
 
 class _Target:
-    """The folder to unpack to, and how many bytes may still be written there."""
+    """The folder to unpack into, and the number of bytes that may still be written there."""
 
     def __init__(self, into: Path, limits: ArchiveLimits, most: int) -> None:
         self._into, self._most = into, most
@@ -137,7 +138,7 @@ class _Target:
         self.left: list[Left] = []
 
     def add(self, name: str, kind: str, content: IO[bytes] | None) -> None:
-        """Unpack an entry, or note why it is skipped. `kind` is "file", "folder", or a name for anything else."""
+        """Unpack an entry, or note why it is skipped. `kind` is "file", "folder", or words for any other kind."""
         self._entries += 1
         if time.monotonic() > self._until:
             raise BrokenArchive(f"takes more than {self._limits.seconds:.0f} s to unpack; pack fewer files")
@@ -160,12 +161,12 @@ class _Target:
 
     def _write(self, path: Path, name: str, content: IO[bytes]) -> None:
         if path.is_file():
-            # tar's append and zip's update put the newer entry behind the older one.
+            # tar's append and zip's update put a newer entry behind the older one.
             self._leave(name, "appears again later, or with other capital letters; the last one is taken")
             path.unlink()
         size = 0
         with _ours():
-            # Unbuffered: what a full disk refuses is refused here, and not when the file is closed.
+            # Unbuffered, so that a full disk refuses the data here and not when the file is closed.
             out = path.open("xb", buffering=0)
         with out:
             while chunk := content.read(CHUNK):
@@ -192,7 +193,7 @@ class _Target:
 
 
 def _parts(name: str) -> list[str] | str:
-    """Return the folders and the file name of an entry's path, or why the path cannot be used."""
+    """Return the folders and the file name in an entry's path, or the reason why the path cannot be used."""
     if len(name) > 4 * PATH_BYTES:
         return TOO_LONG
     name = name.replace("\\", "/")
@@ -220,7 +221,7 @@ def _zip_entries(stream: IO[bytes], limits: ArchiveLimits) -> Iterator[tuple[str
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:
-    """Return an entry's name. macOS writes UTF-8 without setting the flag for it."""
+    """Return an entry's name. macOS writes UTF-8 without the flag that announces it."""
     if info.flag_bits & 0x800:
         return info.filename
     try:

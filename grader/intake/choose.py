@@ -1,5 +1,5 @@
-"""The choice of a submission's files to grade: all its files are gathered in one folder, and its archives and notebooks
-are opened there."""
+"""The choice of the files to grade in a submission. All its files are gathered in one folder, where archives and
+notebooks are opened."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ from grader.model.notebooks import NOTEBOOK, NotebookError, read_notebook
 from grader.model.submission import file_in, printable, read_source_file
 
 MOST_NAMED = 3
-# Of one submission: archives in its archives, and notebooks.
+# The most archives inside archives, and the most notebooks, that are opened in one submission.
 MOST_INNER = 16
 MOST_NOTEBOOKS = 10
-# An archive, a notebook, and the folders around them.
+# How many folders deep files are searched: archives and notebooks become folders, beside those around them.
 DEPTH = 12
 NO_CELL = "holds no function of the course, or only stubs"
 
 
 @dataclass
 class Chosen:
-    """The files chosen from a submission. `taken` are the files to grade, by name; `beside` are other files that seem
-    to be meant for missing ones, which a grading reports. All lie below `root`. `notes` say of what a file was made."""
+    """The files chosen from a submission, all below `root`. `taken` are the files to grade, by name. `beside` are other
+    files that seem to be meant for missing ones; a grading reports them. `notes` say which files were made from which
+    source."""
 
     root: Path
     taken: dict[str, Path] = field(default_factory=dict)
@@ -42,14 +43,14 @@ class Chosen:
 
 
 class Tree:
-    """The files of a submission, copied into a folder of their own, with the names that they were handed in under."""
+    """The files of a submission, copied into a folder of their own, with the names under which they were handed in."""
 
     def __init__(self, submission: RawSubmission, folder: Path) -> None:
         self._folder = folder
         self._shown: dict[str, str] = {}
         self._broken: set[Path] = set()
         self._files = self._opened = 0
-        # By path, the cells that a file is made of, and why there is none of a notebook.
+        # By path: the cells that a file was made of; and the reason why a notebook gave no file.
         self._cells: dict[Path, str] = {}
         self._celled: dict[Path, str] = {}
         # The limits hold for all archives of a submission together.
@@ -61,7 +62,7 @@ class Tree:
             if part.path.is_dir():
                 self._gather(part)
             elif part.path.is_symlink():
-                # A link that a student made could lead to another student's file beside it.
+                # A student's link could lead to another student's file beside it.
                 self._leave(part.shown, "is a link; hand in a plain file")
             elif part.name in self._shown:
                 self._leave(part.shown, f"another file has the name {part.name}, too")
@@ -71,7 +72,7 @@ class Tree:
 
     def choose(self, known: Mapping[str, str]) -> Chosen:
         """Choose a file for each of the course's files `known`: the file of that name at the top, in any language, or
-        else the one source that seems to be meant for it. Of several with the right name, the least deep one is
+        else the only source that seems to be meant for it. If several have the right name, the least deep one is
         chosen."""
         self._open_notebooks(known)
         root = self._inner()
@@ -79,12 +80,12 @@ class Tree:
         chosen = Chosen(root)
         why: dict[Path, str] = {}
         wanted: dict[Path, list[str]] = {}
-        # Missing files first: a notebook may be meant for one of them, but for no file that is there.
+        # Choose for missing files first: a notebook may be meant for one of them, but not for a file that exists.
         for name, file in sorted(known.items(), key=lambda item: (root / file_in(root, item[1])).is_file()):
             meant, names = candidates.of[name], {PurePath(other).suffix: other for other in in_any_language(file)}
             sources = [path for path in meant if path.suffix.casefold() in names]
             there = [root / other for other in names.values() if (root / other).is_file()]
-            # What somebody has written counts before a stub, wherever it lies.
+            # Written code counts before a stub, wherever it lies.
             stubs = [path for path in (*there, *sources) if is_stub(path, name)]
             if len(stubs) < len(there) + len(sources):
                 why |= dict.fromkeys(stubs, f"a stub; a file for {file} lies beside it")
@@ -122,12 +123,12 @@ class Tree:
         for file, path in chosen.taken.items():
             if path in self._cells:
                 made.setdefault(path.parent, []).append(f"{file} ({self._cells[path]})")
-        # By the name that the student knows.
+        # Notes use the name that the student knows.
         chosen.notes = [f"From {printable(str(notebook.relative_to(self._folder)))}: {', '.join(files)}."
                         for notebook, files in made.items()]
         taken_from = set(chosen.taken.values())
         for path, is_folder in below(self._folder):
-            # Problems already say what is wrong with a broken archive.
+            # A problem already reports each broken archive.
             if path not in taken_from and path not in self._broken:
                 self._leave(self.shown(path) + "/" * is_folder, LITTER if is_folder or is_litter(path.name)
                             else why.get(path, self._celled.get(path, OTHER)), wanted.get(path, ()))
@@ -154,7 +155,7 @@ class Tree:
         self.problems.append(f"{printable(where)}: {error.strerror}; make the folder readable")
 
     def _file(self, path: Path, name: str, shown: str, folder: Path | None = None) -> None:
-        """Copy a file that may hold Python, or unpack an archive into a folder of its name."""
+        """Copy a file that may hold source text, or unpack an archive into a folder of its name."""
         if not name.casefold().endswith(suffixes()):
             self._leave(shown, OTHER)
             return
@@ -176,7 +177,7 @@ class Tree:
             for inner in self._archives_in(target, shown):
                 self._open(inner, f"{shown}/{inner.relative_to(target)}")
             return
-        # Broken archives are copied, too: where a file is missing, grading names them.
+        # Broken archives are copied, too: if a file is missing, grading names them.
         target.write_bytes(source.content)
 
     def _unpacked(self, packed: Path, target: Path, shown: str) -> bool:
@@ -208,8 +209,8 @@ class Tree:
         return archives[:most]
 
     def _open(self, inner: Path, shown: str) -> None:
-        """Unpack an archive that came out of another one, in its own place. Archives in it stay closed."""
-        # A hidden name that nothing here has: what is hidden is not gathered.
+        """Unpack an archive that came out of another archive, in its place. Archives inside it stay closed."""
+        # No file here has this hidden name, since hidden files are not gathered.
         packed = inner.rename(self._folder / ".packed")
         self._files -= 1
         if self._unpacked(packed, inner, shown):
@@ -230,7 +231,7 @@ class Tree:
             self._broken |= {*archives}
 
     def _open_notebooks(self, known: Mapping[str, str]) -> None:
-        """Replace each notebook whose cells hold any files by a folder with these files."""
+        """Replace each notebook whose cells hold course files by a folder with these files."""
         notebooks = [path for path, is_folder in below(self._folder)
                      if not is_folder and path.suffix.casefold() == NOTEBOOK and not is_litter(path.name)]
         for path in notebooks[:MOST_NOTEBOOKS]:
@@ -249,7 +250,7 @@ class Tree:
                 self._cells[path / name] = file.origin
 
     def _inner(self) -> Path:
-        """Return the folder to look in: the first, from the top, that holds anything but a single folder."""
+        """Return the folder that holds the files: the first, from the top, that holds anything but a single folder."""
         root = self._folder
         while True:
             inside = [path for path in root.iterdir() if not is_litter(path.name)]
@@ -268,7 +269,7 @@ def write(chosen: Chosen, folder: Path) -> None:
         shutil.copyfile(path, folder / file)
     for path in chosen.beside:
         inside = path.relative_to(chosen.root)
-        # A taken file may have this file's name, or the name of the folder that holds it.
+        # A taken file may have the same name as this file, or as the folder that holds this file.
         if path.is_file() and inside.parts[0] not in chosen.taken:
             target = folder / inside
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -26,9 +26,9 @@ from grader.model.roster import RosterError, Student, read_roster
 from grader.model.submission import file_in, printable
 from grader.model.text import composed
 
-# Lines of one kind; of more submissions one line tells.
+# The most lines of one kind. If there are more submissions, one line sums them up.
 MOST_LINES = 3
-# Of one submission: what a person reads of it here, all of which is in intake.json.
+# The most reasons that are printed for one submission; intake.json has all of them.
 MOST_REASONS = 6
 NAME_LENGTH, REASON_LENGTH = 120, 800
 
@@ -88,7 +88,7 @@ def intake(
     except (IntakeError, RosterError, CourseError) as error:
         usage(printable(str(error)))
     except OSError as error:
-        # The folder under construction has a name that the user never gave.
+        # The folder under construction has a name that the user did not choose.
         where = into or "temporary folder" if WORK in str(error.filename or WORK) else error.filename
         usage(printable(failed(error, where)))
     for line in _said(manifest, options, main.twice(manifest)):
@@ -99,8 +99,8 @@ def intake(
 
 
 def fitting(source: Path, known: Mapping[str, str]) -> str | None:
-    """Return why a source needs an intake before it is graded, with the command for it; None if it can be graded as it
-    is."""
+    """Return the reason why a source needs an intake before it is graded, with the command for it; None if it can be
+    graded as it is."""
     try:
         if source.is_file() and is_archive(source.name):
             into, kind = source.with_name(source.name.partition(".")[0] or "class"), "an archive"
@@ -124,29 +124,30 @@ def fitting(source: Path, known: Mapping[str, str]) -> str | None:
 
 
 def remembered(folder: Path, names: Collection[str]) -> list[str]:
-    """Return the problems that the intake of a folder had with these students' folders, a line each; empty if no intake
-    wrote the folder."""
+    """Return a line for each problem that an intake reported about these students' folders; empty if no intake wrote
+    the folder."""
     if not (folder / FILE).is_file():
         return []
     try:
         return [printable(f"{entry.folder}: {problem}") for entry in read_manifest(folder).submissions
                 if entry.folder in names for problem in _few(entry.problems)]
     except ManifestError:
-        # Planning reports it.
+        # The planning of the grading reports a manifest that cannot be read.
         return []
 
 
 def foreign(folder: Path, course: Path) -> str | None:
-    """Return why a folder that an intake wrote is not for this course, which nobody named; None if it may be.
+    """Return the reason why a folder that an intake wrote does not fit this course, which the user did not name; None
+    if it fits.
 
-    Where the intake's course is not on this machine, any course that was found may be a copy of it.
+    If the intake's course file is not on this machine, the course that was found may be a copy of it, and fits.
     """
     if not (folder / FILE).is_file():
         return None
     try:
         taken_for = Path(read_manifest(folder).course)
     except ManifestError:
-        # Planning reports it.
+        # The planning of the grading reports a manifest that cannot be read.
         return None
     other = taken_for.is_absolute() and taken_for != course.resolve()
     if not other or not (taken_for.is_file() or home.here().shipped):
@@ -190,18 +191,18 @@ def _table(manifest: Manifest, known: Mapping[str, str]) -> Table:
 
 
 def _handed_in(entry: ManifestEntry, origin: str, kind: Kind, known: Mapping[str, str]) -> str:
-    """Return the name of a taken file as its student knows it, without the platform's prefix."""
+    """Return the name of a taken file as its student knows it, without what the platform added."""
     if kind == "canvas":
         return kinds.uploaded(origin, written_files(known.values()))
     if kind == "git":
-        # The first part is the commit.
+        # The first part of the path is the commit.
         return origin.partition("/")[2] or origin
     return next((origin.removeprefix(f"{whole}/") for whole in entry.origin if kind == "archives"), origin)
 
 
 def _nobodys(manifest: Manifest, known: Mapping[str, str]) -> list[str]:
-    """Return the course's files that no submission has; none if no submission has any file. A download is often of one
-    assignment alone."""
+    """Return the course's files that no submission has; none if no submission has any file. Many downloads are of one
+    assignment alone, which lacks the files of all others."""
     taken = {file for entry in manifest.submissions for file in entry.taken}
     return _untaken(taken, known) if taken else []
 
@@ -252,7 +253,7 @@ def _said(manifest: Manifest, options: IntakeOptions, twice: Sequence[str]) -> l
 
 
 def _of_notebooks(manifest: Manifest) -> list[str]:
-    """Return a line for each submission with files from a notebook; for many one line."""
+    """Return a line for each submission with files from a notebook; one line for all if there are many."""
     made = [entry for entry in manifest.submissions if entry.notes]
     if len(made) > MOST_LINES:
         return [printable(f"From notebooks: {_some(entry.folder for entry in made)}; {FILE} and each report say which "
@@ -261,8 +262,8 @@ def _of_notebooks(manifest: Manifest) -> list[str]:
 
 
 def _may_be_meant(manifest: Manifest) -> list[str]:
-    """Return a line for each submission with files that may be meant for missing ones, and why they are left; for many
-    one line."""
+    """Return a line for each submission with left-out files that may be meant for missing ones, with the reason; one
+    line for all if there are many."""
     meant = {entry.folder: [left for left in entry.left if left.meant] for entry in manifest.submissions if entry.taken}
     found = {folder: left for folder, left in meant.items() if left}
     if len(found) > MOST_LINES:
@@ -280,15 +281,15 @@ def _some(names: Iterable[str]) -> str:
 
 
 def _stranger(entry: ManifestEntry, roster: Sequence[Student]) -> str:
-    """Return a submission's folder, and the ids that the roster lacks if they differ from the folder's name."""
+    """Return a submission's folder, and its ids that the roster lacks unless the folder's name is the only one."""
     known = {student.id.casefold() for student in roster}
     ids = [member.id for member in entry.members if member.id.casefold() not in known]
     return entry.folder if ids == [entry.folder] else f"{entry.folder} ({', '.join(ids)})"
 
 
 def _of_one_name(manifest: Manifest) -> tuple[list[str], set[str]]:
-    """Return the unknown owners whose name several missing students have: a line for each submission, and those
-    students' ids."""
+    """Return a line for each submission whose unknown owner has the same name as several missing students, and the ids
+    of these students."""
     lines, ids = [], set[str]()
     for entry in manifest.submissions:
         called = set[str]().union(*(names(member.name) for member in entry.members))
@@ -310,7 +311,7 @@ def _when(entry: ManifestEntry) -> str:
 
 
 def _why(left: Iterable[Left]) -> list[str]:
-    """Return the files that were left out, grouped by reason: the first of many names and reasons."""
+    """Return the left-out files, grouped by reason. Only the first of many names and reasons are returned."""
     reasons: dict[str, list[str]] = {}
     for item in left:
         reasons.setdefault(item.why, []).append(item.name)

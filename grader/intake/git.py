@@ -1,7 +1,7 @@
-"""Git clones: the last commit before a deadline is read from each clone's object store.
+"""Git clones: the last commit before a deadline, read from each clone's object store.
 
-Git runs in an empty repository of ours that borrows the objects, because students can hand in clones with a
-configuration and hooks of their own, which must not be used.
+Git runs in an empty repository of ours that borrows the clone's objects. A student's clone may have a configuration and
+hooks of its own, which must not run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from grader.intake.source import OTHER, IntakeError, RawPart, RawSource, RawSubm
 from grader.model.desk import suffixes
 from grader.plan import children
 
-# For each clone.
+# Seconds that git may take for each clone.
 SECONDS = 120.0
 REF_BYTES = 16 << 20
 # A tree of a few kilobytes can expand to more names than fit in memory.
@@ -30,7 +30,7 @@ MOST_NAMED = 3
 TAGS = "refs/tags/submit/"
 MOST_TAGS = 200
 TAG_BYTES = 200
-# Branches beside HEAD's that are looked at, from the clone and from where it was cloned.
+# The branches, beside HEAD's, to examine: those of the clone, and those of the repository that it was cloned from.
 BRANCHES = ("refs/heads/", "refs/remotes/")
 MOST_BRANCHES = 20
 # An archive has a header for each file.
@@ -82,7 +82,8 @@ def _store(folder: Path) -> Path | None:
 
 
 def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadline: datetime.datetime | None) -> None:
-    """Fill in files and time of the last commit before the deadline on the branch that ends with `tip`."""
+    """Set the files and the time of a submission to those of the last commit before the deadline on the branch that
+    ends with `tip`."""
     ours, until = work / "repository", time.monotonic() + SECONDS
     kind = "sha256" if len(tip) > 40 else "sha1"
     _run(["git", "init", "-q", "--bare", f"--object-format={kind}", str(ours)], None, until)
@@ -95,7 +96,7 @@ def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadli
     def git(*words: str, into: IO[bytes] | None = None) -> str:
         return _run(["git", f"--git-dir={ours}", *words], store / "objects", until, into)
 
-    # First parents only: a commit merged after the deadline was not on the branch before it.
+    # First parents only: before a merge, the commits of the merged branch were not on this branch.
     before = [f"--before={int(deadline.timestamp())}"] if deadline else []
     commit = git("rev-list", "-1", "--first-parent", *before, tip).strip()
     if not commit:
@@ -105,7 +106,7 @@ def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadli
     submission.submitted_at = git("log", "-1", "--format=%cI", commit).strip()
     if tags := _tags(store):
         ends = [target for _, target in tags]
-        # A tag with a message is an object of its own, which leads to the commit; a broken one leads nowhere.
+        # An annotated tag is an object that points to the commit. A broken tag points to nothing.
         with contextlib.suppress(_GitError):
             ends = git("rev-parse", *(f"{target}^{{}}" for target in ends)).split()
         submission.tag = next((tag for (tag, _), end in zip(tags, ends, strict=True) if end == commit), "")
@@ -117,7 +118,7 @@ def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadli
     _elsewhere(submission, store, git, before)
     names = [name for name in git("ls-tree", "-r", "-z", "--name-only", commit).split("\0") if name]
     wanted = [suffix for suffix in suffixes() if any(name.casefold().endswith(suffix) for name in names)]
-    # Only files that may hold Python: a repository may have gigabytes of data.
+    # Extract only files that may hold a kernel: a repository may have gigabytes of data.
     others = [name for name in names if not name.casefold().endswith(suffixes())]
     submission.left += [Left(name=name, why=OTHER) for name in others[:MOST_LEFT]]
     if len(others) > MOST_LEFT:
@@ -129,11 +130,11 @@ def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadli
 
 
 def _elsewhere(submission: RawSubmission, store: Path, git: Callable[..., str], before: Sequence[str]) -> None:
-    """Report branches with work that the commit taken lacks: as a problem if the work is as late as that commit."""
+    """Report branches with work that the chosen commit lacks; as a problem if that work is as late as the commit."""
     taken = submission.commit
     files = [f":(top,icase)*{suffix}" for suffix in suffixes()]
     for name, target in _branches(store):
-        # A broken branch leads nowhere.
+        # A broken branch points to nothing.
         with contextlib.suppress(_GitError):
             ends = git("rev-list", "-1", "--first-parent", *before, target).split()
             if not ends or not git("rev-list", "-1", f"{taken}..{ends[0]}"):
@@ -150,7 +151,7 @@ def _elsewhere(submission: RawSubmission, store: Path, git: Callable[..., str], 
 
 
 def _branches(store: Path) -> list[tuple[str, str]]:
-    """Return the branches of a clone and of its origin, as people call them, and their commits, each once."""
+    """Return the branches of a clone and of its origin, each once: name as people say it, and commit."""
     lines = (line.partition(" ") for line in _packed(store).splitlines())
     found = {ref: target for target, _, ref in lines if ref.startswith(BRANCHES)}
     for path in (path for top in BRANCHES for path in sorted((store / top).rglob("*"))):
@@ -171,8 +172,8 @@ def _tip(clone: Path, store: Path) -> str:
 
 
 def _require_inside(clone: Path, store: Path) -> None:
-    """Raise _GitError if reading this clone could lead out of it: another student's clone lies beside it. Git makes no
-    links in its folder, so any link is refused."""
+    """Raise _GitError if reading this clone could lead out of it, since other students' clones lie beside it. Git makes
+    no links in its folder, so any link is refused."""
     read = [store / name for name in ("HEAD", "packed-refs", "shallow", "refs", "objects")]
     for top in ("refs", "objects"):
         read += [Path(at, name) for at, folders, files in os.walk(store / top) for name in (*folders, *files)]
@@ -198,8 +199,8 @@ def _named(store: Path) -> str:
 
 
 def _tags(store: Path) -> list[tuple[str, str]]:
-    """Return the tags `submit/…` of Classroom 50, which begin with their time, and what they point to: the last
-    first."""
+    """Return the tags `submit/…` of Classroom 50 with their targets, the last one first. A tag's name begins with its
+    time."""
     lines = (line.partition(" ") for line in _packed(store).splitlines())
     found = {ref: target for target, _, ref in lines if ref.startswith(TAGS)}
     for path in sorted((store / TAGS).glob("*"), reverse=True)[:MOST_TAGS]:
@@ -237,7 +238,7 @@ def _run(command: list[str], objects: Path | None, until: float, into: IO[bytes]
     own = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "GIT_CONFIG_NOSYSTEM": "1",
            "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1"}
     if objects is not None:
-        # Quoted: git splits the value at colons.
+        # In quotes: git splits the value at colons.
         own["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = '"{}"'.format(
             str(objects.absolute()).replace("\\", "\\\\").replace('"', '\\"'))
     most = NAMES_BYTES if into is None else ARCHIVE_BYTES

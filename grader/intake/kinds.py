@@ -1,4 +1,4 @@
-"""The kinds of source: how each is recognised, and how the names of its files are read."""
+"""The kinds of sources: how to recognise each one, and how to read the names of its files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORDS: dict[Kind, str] = {
 _ANONYMOUS = re.compile(
     r"(?P<late>LATE_)?(?P<name>anon)_(?!LATE_)(?P<user>[0-9A-Za-z]+)_(?P<upload>\d+)_(?P<file>.+)", re.S)
 _CANVAS = re.compile(r"(?P<name>.*?)(?P<late>_LATE)?_(?P<user>\d+)_(?P<upload>\d+)_(?P<file>.+)", re.S)
-# Text and links that were typed in are no uploads, and may lack the number of one.
+# Text and links that were typed in are not uploads, so they may lack an upload's number.
 _TYPED = re.compile(r"(?P<name>.*?)(?P<late>_LATE)?_(?P<user>\d+)(?:_\d+)?_(?:text|link)\.html", re.S)
 _AGAIN = re.compile(r"-\d+(?=\.[^.]+$)")
 _MOODLE = re.compile(
@@ -31,13 +31,13 @@ _INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|UTC|
 
 
 def recognise(folder: Path) -> Kind | None:
-    """Return the kind of a folder; None if it is none of them."""
+    """Return the kind of source that a folder is; None if it is none of the known kinds."""
     names = entries(folder)
     folders = [entry for entry in names if entry.is_dir()]
     files = [entry.name for entry in names if not entry.is_dir()]
     if METADATA in files:
         return "gradescope"
-    # A majority of names decides, so that a README among them does not matter.
+    # A majority of names decides, so that a README among them does no harm.
     if sum(bool(_MOODLE.fullmatch(entry.name)) for entry in names) * 2 > len(names):
         return "moodle"
     if sum(bool(_of_canvas(name)) for name in files) * 2 > len(names):
@@ -97,8 +97,8 @@ def uploaded(name: str, files: Collection[str]) -> str:
 
 
 def _unnumbered(file: str, files: Collection[str]) -> str:
-    """Remove the number that Canvas adds to a file that is handed in again: `silu-1.py`. This is done only if it gives
-    one of `files`, since `part-1.zip` may be a student's own name."""
+    """Remove the number that Canvas adds to a file that is handed in again: `silu-1.py`. Only done if the result is one
+    of `files`, since `part-1.zip` may be the student's own name."""
     name = _AGAIN.sub("", file)
     return name if name in files else file
 
@@ -174,7 +174,7 @@ def _gradescope(folder: Path) -> RawSource:
             zone = "+00:00" if time[3] in ("Z", "UTC") else time[3]
             at = datetime.datetime.fromisoformat(f"{time[1]}T{time[2]}{zone}").isoformat()
         problems = [] if about is not None else [f"{entry.name} is not listed in {METADATA}: its owner is unknown"]
-        # Named after its members: a submission's number changes when they hand in again.
+        # Named after its members: the number of a submission changes when they hand in again.
         who = "+".join(sorted(member.id for member in members))
         submissions.append(RawSubmission(
             who or entry.name, members or [Member(id=number, source_id=number)],
@@ -189,7 +189,7 @@ def _metadata(path: Path) -> dict[str, Any]:
     import yaml
 
     try:
-        # The base loader reads every value as text: 0123 stays a student's number, and no tag makes an object.
+        # The base loader reads every value as text: 0123 stays a student's number, and no tag creates an object.
         data = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
     except OSError as error:
         raise IntakeError(f"{path.name}: {error.strerror}; make the file readable") from None

@@ -1,4 +1,4 @@
-"""The conversion of a source into a folder that can be graded, which is written as a whole or not at all."""
+"""The conversion of a source into a folder that can be graded. The folder is written as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ NO_KIND = ("holds no download of Canvas, Gradescope or Moodle, no git clones, fo
 
 @dataclass(frozen=True)
 class IntakeOptions:
-    """The options of an intake. `known` are the course's assignments with the names of their files, `course` is its
-    file. Without a roster `roster` is None."""
+    """The options of an intake. `known` maps the course's assignments to the names of their files; `course` is the
+    course file. `roster` is None if there is no roster."""
 
     known: Mapping[str, str]
     roster: Sequence[Student] | None = None
@@ -43,7 +43,7 @@ class IntakeOptions:
 
 @contextlib.contextmanager
 def taken_in(source: Path, options: IntakeOptions, parent: Path | None = None) -> Iterator[tuple[Manifest, Path]]:
-    """Yield the manifest of a source, and a folder that holds manifest and submissions until the block ends.
+    """Yield the manifest of a source, and a folder with manifest and submissions, which exists until the block ends.
 
     The folder lies in `parent`, by default the system's temporary folder. Raises IntakeError and OSError.
     """
@@ -54,8 +54,8 @@ def taken_in(source: Path, options: IntakeOptions, parent: Path | None = None) -
 
 
 def place(made: Path, into: Path, *, force: bool) -> None:
-    """Rename the folder `made` to `into`. A folder that it replaces takes the place of `made`, in one step. Where file
-    systems have no such step it is absent between two renames only, and comes back if the second fails. Raises
+    """Rename the folder `made` to `into`. A folder `into` that exists takes the place of `made`, in one step. If the
+    file system has no such step, `into` is absent between two renames, and is restored if the second one fails. Raises
     IntakeError and OSError."""
     may_be_written(into, force=force)
     if not into.exists():
@@ -63,22 +63,22 @@ def place(made: Path, into: Path, *, force: bool) -> None:
         return
     if exchange(made, into):
         return
-    # Not the working folder, which `taken_in` deletes in any case, as the next command does after a kill.
+    # Not into the working folder, which `taken_in` deletes in any case, and the next command after a kill.
     aside = Path(tempfile.mkdtemp(prefix=".aside-", dir=into.absolute().parent))
     old = aside / "old"
     try:
         into.rename(old)
         made.rename(into)
     finally:
-        # Also after Ctrl-C. If this fails, the old folder stays aside.
+        # Restore it after Ctrl-C, too. If this fails, the old folder stays aside.
         if not into.exists():
             old.rename(into)
         shutil.rmtree(aside, ignore_errors=True)
 
 
 def may_be_written(into: Path, *, force: bool) -> None:
-    """Raise IntakeError if `into` already exists, or lies in a folder that an intake wrote. With `force` a folder that
-    an intake wrote may be replaced, but nothing else."""
+    """Raise IntakeError if `into` exists and is not an empty folder, or lies in a folder that an intake wrote. `force`
+    allows replacing a folder that an intake wrote, and nothing else."""
     if around := next((folder for folder in into.absolute().parents if (folder / FILE).is_file()), None):
         raise IntakeError(f"{into}: lies in {around}, which an intake wrote, and would count as a submission there; "
                           "choose a folder beside it")
@@ -92,8 +92,8 @@ def may_be_written(into: Path, *, force: bool) -> None:
 
 
 def opened(source: Path, work: Path) -> tuple[Path, list[Left]]:
-    """Return the folder that holds a source's submissions, and the entries that could not be unpacked. Unpacks an
-    archive, and descends through folders that only wrap another one. Raises IntakeError."""
+    """Return the folder that holds a source's submissions, and the entries that could not be unpacked. An archive is
+    unpacked; folders that only wrap another folder are skipped. Raises IntakeError."""
     left: list[Left] = []
     folder = source
     if source.is_file():
@@ -109,9 +109,10 @@ def opened(source: Path, work: Path) -> tuple[Path, list[Left]]:
 
 
 def _wrapped(folder: Path, *, packed: bool) -> Path | None:
-    """Return the only folder in a folder, if it holds a class and is not itself the only student's.
+    """Return the only folder inside a folder, if it holds a class, and not only one student's files.
 
-    Folders and archives may also be one student's files, so they count as a class only in a source that was `packed`.
+    Folders and archives may be parts of one student's work, so they count as a class only in a source that was
+    `packed`.
     """
     around = entries(folder)
     if len(around) != 1 or not around[0].is_dir():

@@ -1,5 +1,5 @@
 """`intake.json` in the folder that an intake writes: owner, time and origin of each submission, the files that were
-taken, and those that were left out. Late policy and exports read it."""
+taken, and the files that were left out. Late policy and exports read it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ManifestRecord(BaseModel):
 
 class Member(ManifestRecord):
     """A person. `source_id` is the id in the source: Canvas's user number, Moodle's participant number, Gradescope's
-    `sid`, or a folder's name. `id` is the id in the roster, or `source_id` for people who are not in it."""
+    `sid`, or a folder's name. `id` is the id in the roster; `source_id` again if the roster lacks the person."""
 
     id: Name
     name: Name = ""
@@ -52,8 +52,8 @@ class Member(ManifestRecord):
 
 
 class Left(ManifestRecord):
-    """A file of the source that is left out, by its name there, and why. `meant` are the missing files that it seems to
-    be meant for."""
+    """A file of the source that is left out: its name in the source, and the reason. `meant` are the missing files that
+    it seems to be meant for."""
 
     name: Text
     why: Text

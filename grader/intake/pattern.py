@@ -1,5 +1,5 @@
-"""Submissions by a regular expression for their files' paths. Where a student has several files of one name, the newest
-stands."""
+"""Submissions by a regular expression for the paths of their files. If a student has several files of one name, the
+newest one is taken."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from grader.model.notebooks import NOTEBOOK
 
 GROUPS = frozenset({"id", "name", "email", "section", "file", "time", "late"})
 
-# A date that begins with its year, and the time behind it, count as one number.
+# A date that begins with its year, together with a time behind it, counts as one number.
 _DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)([-_.]?)(\d\d)\2(\d\d)"
                    r"(?:[-_ T]?(\d\d)[-_.:h]?(\d\d)(?:[-_.:]?(\d\d))?)?(?!\d)")
 
 
 @dataclass(frozen=True)
 class _File:
-    """A file that matches, and what the pattern says of it."""
+    """A file that matches the pattern, with its time and its lateness by the pattern's groups."""
 
     part: RawPart
     time: datetime.datetime | None
@@ -34,9 +34,10 @@ class _File:
 
 
 def by_pattern(folder: Path, pattern: str, known: Mapping[str, str]) -> RawSource:
-    """Return submissions of the files whose paths below `folder` match a regular expression. Its groups: `id` or `name`
-    of the student, `email`, `section`, `file` (its original name), `time` (ISO 8601 with a zone), and `late`, which
-    matches if it was late. `known` are the course's assignments with the names of their files. Raises IntakeError."""
+    """Return submissions of the files whose paths below `folder` match a regular expression. Its groups are the
+    student's `id` or `name`, `email`, `section`, `file` (the file's original name), `time` (ISO 8601 with a zone), and
+    `late`, which matches if the file was late. `known` maps the course's assignments to the names of their files.
+    Raises IntakeError."""
     expression = _compiled(pattern)
     submissions: dict[str, RawSubmission] = {}
     found: dict[tuple[str, str], list[_File]] = {}
@@ -58,7 +59,7 @@ def by_pattern(folder: Path, pattern: str, known: Mapping[str, str]) -> RawSourc
                         section=group.get("section") or "", source_id=key)
         submissions.setdefault(key, RawSubmission(key, [member])).origin.append(shown)
         name, time = (group.get("file") or path.name).rpartition("/")[2], group.get("time")
-        # `SiLU.py` may be a later `silu.py`.
+        # `SiLU.py` may be a later version of `silu.py`.
         slot = f"{meant(name, known)}{PurePath(name).suffix.casefold()}" if meant(name, known) else name
         found.setdefault((key, slot), []).append(_File(
             RawPart(path, name, shown), instant(time, f"--pattern: {shown}") if time else None,
@@ -70,7 +71,7 @@ def by_pattern(folder: Path, pattern: str, known: Mapping[str, str]) -> RawSourc
 
 
 def _take(file: _File, submission: RawSubmission) -> None:
-    """Add a file to a submission, whose time is that of its last file."""
+    """Add a file to a submission. The submission's time is that of its latest file."""
     submission.parts.append(file.part)
     if file.late is not None:
         submission.late = bool(submission.late) or file.late
@@ -80,8 +81,8 @@ def _take(file: _File, submission: RawSubmission) -> None:
 
 
 def _standing(files: Sequence[_File], submission: RawSubmission, known: Mapping[str, str]) -> list[_File]:
-    """Return which of a student's files of one name, or for one assignment, stand: the newest; of several names without
-    an order, the newest of each. The others are left out of the submission. Raises IntakeError."""
+    """Return the files to take among a student's files of one name, or for one assignment: the newest; if several names
+    have no order, the newest of each name. The others are left out of the submission. Raises IntakeError."""
     names = {file.part.name: [other for other in files if other.part.name == file.part.name] for file in files}
     newest: _File | None = files[0]
     for file in files[1:]:
@@ -113,7 +114,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _newer(one: _File, other: _File) -> _File | None:
-    """Return the newer of two files: by their times, or else by the number in their paths; None if nothing tells."""
+    """Return the newer of two files: by their times, or else by the number in their paths; None if neither decides."""
     if one.time and other.time and one.time != other.time:
         return one if one.time > other.time else other
     later = _numbered_later(one.part.shown, other.part.shown)
@@ -121,8 +122,8 @@ def _newer(one: _File, other: _File) -> _File | None:
 
 
 def _numbered_later(one: str, other: str) -> bool | None:
-    """Return whether `other` has the greater number where the two paths first differ; None if they differ in something
-    else there, or further numbers say the opposite."""
+    """Return whether `other` has the greater number where the two paths first differ. None if they differ there in
+    anything but a number, or if later numbers have the opposite order."""
     parts = [re.split(r"(\d+)", _DATE.sub(lambda date: "".join(date.group(1, 3, 4)) + "".join(
         part or "00" for part in date.group(5, 6, 7)), text)) for text in (one, other)]
     differing = [(a, b) for a, b in zip(*parts, strict=False) if a != b]

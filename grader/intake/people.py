@@ -1,4 +1,4 @@
-"""A register that finds the members of submissions in the roster and in groups."""
+"""A register: it finds the members of submissions in the roster and in groups."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.model.roster import Student
 from grader.model.sheet import SheetError, read_sheet
 from grader.model.text import composed
 
-# Words of a name that are looked at: each of them once as the first.
+# The most words of a name whose rotations are tried.
 MOST_WORDS = 16
 
 
@@ -36,8 +36,8 @@ def read_groups(path: Path) -> dict[str, list[str]]:
 
 
 class Register:
-    """The roster, in which the people whom a source names are looked up: by id, by email, by name as Canvas writes it.
-    `groups` are the ids of each group's members as the roster has them, and `strangers` those that it does not have."""
+    """The roster, with search by id, by email, and by name as Canvas writes it. `groups` maps each group to its
+    members' ids as the roster has them; `strangers` are members' ids that the roster lacks."""
 
     def __init__(self, students: Sequence[Student], groups: Mapping[str, Sequence[str]]) -> None:
         self._students = students
@@ -53,8 +53,8 @@ class Register:
         self._group_of = {member.casefold(): name for name, members in self.groups.items() for member in members}
 
     def enter(self, submission: RawSubmission) -> bool:
-        """Replace a submission's members by their roster entries, and return whether all of them are in the roster. If
-        one belongs to a group, the whole group becomes the members."""
+        """Replace a submission's members by their roster entries, and return whether the roster has all of them. If a
+        member belongs to a group, the whole group becomes the members."""
         matched = [(member, self._of(member)) for member in submission.members]
         group = next((name for member, student in matched
                       for name in (self._named_group(member, submission), self._group_of.get(
@@ -68,8 +68,8 @@ class Register:
         return all(student for _, student in matched)
 
     def known(self, member: Member) -> Member | None:
-        """Return a person as the roster has them, who then no longer counts as missing; None for those who are not in
-        it."""
+        """Return a person as in the roster, and stop counting that person as missing. None if the roster lacks the
+        person."""
         if (student := self._of(member)) is None:
             return None
         self._seen.add(student.id)
@@ -103,8 +103,8 @@ class Register:
 
 
 def names(name: str) -> set[str]:
-    """Return all rotations of a name's words, joined in lower case without other signs: those of `Jane Doe`,
-    `Doe, Jane` and Canvas's `doejane` have one in common."""
+    """Return all rotations of a name's words, joined in lower case without other signs. Those of `Jane Doe`, `Doe,
+    Jane` and Canvas's `doejane` share a rotation."""
     words = re.findall(r"\w+", composed(name).casefold())[:MOST_WORDS]
     return {"".join(words[at:] + words[:at]) for at in range(len(words))}
 

@@ -1,4 +1,4 @@
-"""The submissions of a source before anything is copied: each is a list of files and folders of the source."""
+"""The submissions of a source before anything is copied. Each is a list of files and folders in the source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.model.desk import ARCHIVES
 
 OTHER = "no assignment's file"
 WORK = f"{temporary.PREFIX}intake-"
-"""The beginning of the name of the temporary folder in which an intake works."""
+"""The first letters of the temporary folder's name in which an intake works."""
 LITTER = "hidden, installed, or written by a system"
 
 
@@ -23,8 +23,8 @@ class IntakeError(Exception):
 
 @dataclass(frozen=True)
 class RawPart:
-    """A file or folder of a submission: its path, its name as handed in ("" if the folder is the whole submission), and
-    its name in the source."""
+    """A file or folder of a submission: its path; its name as handed in, "" if the folder is the whole submission; its
+    name in the source."""
 
     path: Path
     name: str
@@ -33,7 +33,7 @@ class RawPart:
 
 @dataclass
 class RawSubmission:
-    """A submission as its source has it. `folder` is the preferred name of its folder in the class."""
+    """A submission as its source has it. `folder` is the name that its folder in the class gets if possible."""
 
     folder: str
     members: list[Member]
@@ -49,14 +49,14 @@ class RawSubmission:
 
 @dataclass
 class RawSource:
-    """Everything in a source. `left` belongs to no submission."""
+    """All submissions of a source. The files in `left` belong to none of them."""
 
     submissions: list[RawSubmission]
     left: list[Left] = field(default_factory=list)
 
 
 def is_litter(name: str) -> bool:
-    """Return whether this is a name such as `.git`, `.DS_Store`, `__MACOSX` or `__pycache__`."""
+    """Return whether a name is one such as `.git`, `.DS_Store`, `__MACOSX` or `__pycache__`."""
     return name.startswith((".", "__"))
 
 
@@ -65,7 +65,7 @@ def is_archive(name: str) -> bool:
 
 
 def entries(folder: Path, *, litter: bool = False) -> list[os.DirEntry[str]]:
-    """Return the entries of a folder, sorted by name: all but litter, or with `litter` the litter alone. Raises
+    """Return the entries of a folder, sorted by name: all except litter, or with `litter` only the litter. Raises
     IntakeError."""
     try:
         wanted = [entry for entry in os.scandir(folder) if is_litter(entry.name) is litter]
@@ -75,15 +75,15 @@ def entries(folder: Path, *, litter: bool = False) -> list[os.DirEntry[str]]:
 
 
 def below(folder: Path, unread: Callable[[OSError], None] | None = None) -> Iterator[tuple[Path, bool]]:
-    """Yield each file below a folder with False; and with True each folder that is not searched: litter, installed
-    packages, links. `unread` is called with the error if a folder cannot be read."""
+    """Yield each file below a folder, with False; and, with True, each folder that is not searched: litter, installed
+    packages, links. If a folder cannot be read, `unread` is called with the error."""
     for at, folders, files in os.walk(folder, onerror=unread):
         if "pyvenv.cfg" in files and Path(at) != folder:
             folders.clear()
             yield Path(at), True
             continue
         for name in sorted(folders):
-            # Path.is_symlink raises where a path is too long.
+            # Path.is_symlink would raise for a path that is too long.
             if is_litter(name) or os.path.islink(Path(at, name)):  # noqa: PTH114
                 folders.remove(name)
                 yield Path(at) / name, True

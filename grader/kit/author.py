@@ -1,4 +1,4 @@
-"""The names that an `assignment.py` imports, except the families of mistakes and checks, which are modules of their own
+"""The names that an `assignment.py` imports. The families of mistakes and checks are not among them: each is a module
 beside this one."""
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ SpotCheck = Callable[[Sequence[Inputs], Any], Callable[[Sequence[Inputs], Sequen
 
 
 def eps(dtype: torch.dtype) -> float:
-    """Return the machine epsilon of a float's dtype, the distance from 1 to the next number: 2⁻⁷ for bfloat16, EPS16
-    for float16."""
+    """Return the machine epsilon of a float dtype, the distance from 1 to the next number: 2⁻⁷ for bfloat16, EPS16 for
+    float16."""
     return torch.finfo(dtype).eps
 
 
 def rounding(answer: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return the absolute error allowed for each element (float64) of an `answer` that is rounded to a float's dtype
-    once: twice the error of rounding to the nearest."""
+    """Return the absolute error allowed for each element (float64) of an `answer` that is rounded once to a float
+    dtype: twice the error of rounding to the nearest."""
     info = torch.finfo(dtype)
-    # Numbers that are not normal lie as far apart as the smallest normal ones. GPUs may take those of float32 and
-    # bfloat16 for zero.
+    # Subnormal numbers lie as far apart as the smallest normal ones. GPUs may flush those of float32 and bfloat16 to
+    # zero.
     least = info.smallest_normal * (1 if dtype in (torch.float32, torch.bfloat16) else info.eps)
     return info.eps * answer.abs() + least
 
 
 def mistakes(*given: Mistake | tuple[str, str, Callable[..., Any]], output: str = "") -> tuple[Mistake, ...]:
-    """Return the mistakes of an assignment: each is (name, hint, wrong answer), or a `Mistake` from a family. `output`
-    names the output that they are about, if there are several; "" is the first. With more names, "values indices", an
-    answer is a sequence, with a wrong answer or None for each of them."""
+    """Return the mistakes of an assignment. Each is (name, hint, wrong answer), or a `Mistake` from a family. `output`
+    names the output that they are about, if there are several; "" is the first. For several names, "values indices", a
+    wrong answer is a sequence with an answer or None for each output."""
     made = [one if isinstance(one, Mistake) else Mistake(name=one[0], hint=one[1], answer=one[2]) for one in given]
     names = output.split()
     if len(names) > 1:
@@ -69,8 +69,8 @@ def _part(answer: Callable[..., Any], at: int, **inputs: Any) -> Any:
 
 @cache
 def rows_of(*names: str) -> Rows:
-    """Return the rows of an assignment whose output row i depends on row i of these inputs, and on the whole other
-    inputs."""
+    """Return the rows of an assignment in which row i of the output depends on row i of these inputs, and on all of the
+    other inputs."""
     def rows(inputs: Inputs, index: slice | Tensor) -> Inputs:
         return {name: value[index] if name in names else value for name, value in inputs.items()}
 
@@ -86,9 +86,10 @@ def assignment(
 ) -> Assignment:
     """Make an `Assignment` whose inputs are drawn from `distributions`.
 
-    `tolerance`, `rows`, `columns` and `spot_check` hold for every output, or are given by the output's name: one that
-    is left out is exact, or has none. `rows` may be the names of the inputs that are taken row by row. Without `work`
-    each tensor is read or written once, an Update both, and `flop(sizes)` gives the arithmetic of matrix products.
+    `tolerance`, `rows`, `columns` and `spot_check` hold for every output, or are mappings by the output's name; an
+    output without a tolerance must match exactly, and the others are optional. `rows` may be the names of the inputs
+    that are taken row by row. Without `work`, each tensor counts as read or written once, an Update as both, and
+    `flop(sizes)` gives the arithmetic of matrix products.
     Raises ValueError.
     """
     def least(case: Case) -> Work:

@@ -1,9 +1,10 @@
-"""A kernel that draws a tensor for many calls at once on a GPU, each from its own secret key.
+"""A kernel that draws a tensor for many calls at once on a GPU. Each call's tensor follows from a secret key of its
+own.
 
-Numbers come from Philox-4x32 with seven rounds (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011),
-whose counter is an element's index: the same key gives the same contents. Arithmetic is exact or rounded once, and
-never fused, so that every device gives the same bits. A Spread's numbers are sums of two uniformly distributed ones
-here.
+Numbers come from Philox-4x32 with seven rounds (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
+Its counter is an element's index, so the same key gives the same contents. Arithmetic is exact or rounded once, and
+never fused, so that every device gives the same bits. The numbers of a Spread are sums of two uniformly distributed
+numbers here.
 """
 
 # Kernels have no strict types.
@@ -25,14 +26,14 @@ from grader.kit.whole import Bools, Indices, Sizes, Whole
 from grader.model.parameters import value_of
 
 LANES = 256
-"""Number of neighbouring elements in a stretch; a program draws four stretches, of four rows or of one row."""
+"""Number of neighbouring elements in a stretch. A program draws four stretches: of four rows, or of one row."""
 UNIT = math.sqrt(6) / 2**16
 """The inverse of the standard deviation of a sum of two numbers, each uniformly distributed from 0 to 65,535."""
 ROUNDS = 7
 MOST_FLAT = (1 << 31) - 4 * LANES
-"""Most elements of a matrix that is indexed as a single row, so that no lane of a program is idle in short rows."""
+"""The most elements of a matrix that is indexed as a single row, so that short rows leave no lane of a program idle."""
 MOST_DISTINCT = 1 << 23
-"""Most numbers of a row that the mantissa bits of a float32 tell apart."""
+"""The most numbers in a row that the mantissa bits of a float32 can tell apart."""
 
 
 @triton.jit
@@ -43,8 +44,8 @@ def _spread(bits, scale, offset, unit):
 
 @triton.jit
 def _distinct(x, key, element, width, BITS: tl.constexpr, ROUNDS: tl.constexpr):
-    """Return x with lowest bits of its own for each element of a row, as `grader.kit.inputs` makes them: column
-    indices, mixed by secret numbers of the row."""
+    """Return x with different lowest bits in each element of a row, as `grader.kit.inputs` makes them: column indices,
+    mixed by secret numbers of the row."""
     row, own = element // width, (element % width).to(tl.uint32)
     zero = tl.zeros_like(row)
     first, second, third, more = tl.philox(key, row, zero + 3, zero, zero, ROUNDS)
@@ -70,10 +71,11 @@ def draw_kernel(
     EVERY: tl.constexpr, REPLACE: tl.constexpr, LOUD: tl.constexpr, SIGN: tl.constexpr, LEVELS: tl.constexpr,
     STEP: tl.constexpr, WHOLE: tl.constexpr, LANES: tl.constexpr, ROUNDS: tl.constexpr,
 ):
-    """Draw, in each program, four stretches of LANES elements of slot `program_id(1)`: below one another for DOWN,
-    where the loud axis is that of the columns, else one after another; FLAT is a matrix of `width` columns as a single
-    row. AXIS of scales, or −1; LOUD axis, or −1. DISTINCT is the number of lowest bits that no two elements of a row
-    share, or 0. WHOLE numbers, of which some come often for 2, or bools for 3."""
+    """Draw four stretches of LANES elements of slot `program_id(1)` in each program. With DOWN, where the loud axis is
+    the one of columns, they lie below one another, else one after another. FLAT: a matrix of `width` columns is indexed
+    as a single row. AXIS is the axis of scales, LOUD the loud axis; −1: none. DISTINCT is the number of lowest bits in
+    which all elements of a row differ, or 0. WHOLE is the kind of whole numbers: with OFTEN some come often, with BOOLS
+    they are 0 or 1."""
     slot = tl.program_id(1).to(tl.int64)
     out_ptr = memory_ptr + tl.multiple_of(tl.load(starts_ptr + slot), 16)
     key = tl.load(keys_ptr + slot)
@@ -81,7 +83,7 @@ def draw_kernel(
     across = tl.cdiv(columns, LANES if DOWN else 4 * LANES)
     major, minor = tl.program_id(0) // across, tl.program_id(0) % across
     first = minor * LANES + lanes
-    # The stretches of a program share the counter, and use one word each.
+    # The four stretches of a program share the counter, and use one of its four words each.
     counter = major * across * LANES + first
     words = tl.philox(key, counter, tl.zeros_like(counter), tl.zeros_like(counter), tl.zeros_like(counter), ROUNDS)
     if DOWN and LOUD == 1:
@@ -91,7 +93,7 @@ def draw_kernel(
     if WHOLE:
         low, span, share = tl.load(whole_ptr), tl.load(whole_ptr + 1), tl.load(whole_ptr + 2)
     if WHOLE == 2:
-        # Further streams: of which numbers come often, and of one that does in the whole tensor.
+        # Further streams: one decides which elements come often, one gives the secret number of the whole tensor.
         zero = tl.zeros_like(counter)
         repeats = tl.philox(key, counter, zero + 1, zero, zero, ROUNDS)
         secret, _, _, _ = tl.philox(key, zero, zero + 2, zero, zero, ROUNDS)
@@ -108,7 +110,7 @@ def draw_kernel(
         mask = (column < columns) & (row < rows)
         bits = words[part]
         if BITS:
-            # Clearing a bit of an exponent of all ones leaves a finite number.
+            # Clearing one bit of an exponent that is all ones leaves a finite number.
             bits = tl.where((bits & 0x7F800000) == 0x7F800000, bits & 0xFF7FFFFF, bits)
             x = bits.to(tl.float32, bitcast=True)
         elif LEVELS:
@@ -133,7 +135,7 @@ def draw_kernel(
                 scale, offset = tl.load(scale_ptr + slot), tl.load(offset_ptr + slot)
             x = _spread(bits, scale, offset, unit)
             if EVERY:
-                # A further stream, of one number for each group of neighbours.
+                # A further stream has one number for each group of neighbours.
                 group = ((row.to(tl.int64) * across * 4 + minor * 4 + part) * (LANES // EVERY)).to(tl.int32)
                 group += tl.arange(0, LANES // EVERY)
                 zero = tl.zeros_like(group)
@@ -151,7 +153,7 @@ def draw_kernel(
         if DISTINCT:
             x = _distinct(x, key, column, width, DISTINCT, ROUNDS)
         if LOUD >= 0:
-            # Each step is rounded to the tensor's type.
+            # Round each step to the tensor's type.
             early = _spread(others[part], scale, offset, unit).to(x.dtype).to(tl.float32) * louder
             late = (x.to(tl.float32) * quieter).to(x.dtype).to(tl.float32) + SIGN * early.to(x.dtype).to(tl.float32)
             position = first if LOUD == 1 else major
@@ -161,12 +163,12 @@ def draw_kernel(
 
 
 NONE, EVEN, OFTEN, BOOLS = 0, 1, 2, 3
-"""Kinds of whole numbers: none, uniformly distributed ones, those of which some come often, bools."""
+"""Kinds of whole numbers: none, uniformly distributed, with some that come often, bools."""
 
 
 def _whole(distribution: Distribution, sizes: Sizes) -> tuple[int, int, int, float]:
-    """Return the kind of a distribution's whole numbers, the lowest, how many there are, and the share of
-    `Indices.repeats` or `Bools`."""
+    """Return a distribution's whole numbers: their kind, the lowest, their count, and the share of `Indices.repeats` or
+    `Bools`."""
     if isinstance(distribution, Whole):
         low = value_of(distribution.low, sizes)
         return EVEN, low, value_of(distribution.high, sizes) - low + 1, 0.0
@@ -179,14 +181,14 @@ def _whole(distribution: Distribution, sizes: Sizes) -> tuple[int, int, int, flo
 
 @cache
 def _on_device(least: int, span: int, share: int, device: torch.device) -> Tensor:
-    """Return the bounds in memory, so that no number is a constant of the kernel; they are cached, since a copy waits
-    for the device."""
+    """Return the bounds in device memory, so that no number is a constant of the kernel. They are cached, since a copy
+    waits for the device."""
     return torch.tensor([least, span, share], device=device)
 
 
 def draws(distribution: Distribution, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes) -> bool:
-    """Return whether `draw_all` can draw this in tensors of a shape and dtype. Others cost more: floats of 64 bits need
-    numbers of their own, and not every device converts to those of 8."""
+    """Return whether `draw_all` can draw a distribution in tensors of this shape and dtype. It cannot for floats of 64
+    bits, which need numbers of their own, nor for floats of 8 bits, which not every device can convert to."""
     if isinstance(distribution, Spread):
         if distribution.distinct:
             rows, columns = as_matrix(shape)
@@ -204,8 +206,8 @@ def draw_all(
     tables: Tables | None, sizes: Sizes,
 ) -> None:
     """Draw a tensor for every slot, in one launch, from a distribution that `draws` allows. `memory` is flat and of the
-    tensor's type; `starts` (int64) are the indices of the slots' first elements, multiples of 16; `keys` are int64, one
-    for each slot. A Spread needs its `tables`; `sizes` are those of the case."""
+    tensor's dtype. `starts` (int64) are the indices of the slots' first elements, multiples of 16. `keys` (int64) has
+    one key for each slot. A Spread needs its `tables`; `sizes` are the sizes of the case."""
     rows, columns = as_matrix(shape)
     width = columns
     spread = distribution if isinstance(distribution, Spread) else Spread(axis=None)
@@ -219,7 +221,7 @@ def draw_all(
         rows, columns = 1, rows * columns
     across = triton.cdiv(columns, LANES if down else 4 * LANES)
     low, high = (outliers and outliers.exponents) or (0, 0)
-    # Missing tables are never read, so any pointer will do.
+    # Tables that do not exist are never read, so any pointer will do.
     scale = keys if tables is None else tables.scale
     partner = keys if tables is None or tables.partner is None else tables.partner
     draw_kernel[(across * (triton.cdiv(rows, 4) if down else rows), len(keys))](

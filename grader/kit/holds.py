@@ -1,4 +1,4 @@
-"""A kernel that looks for a pattern of bits in many tensors at once on a GPU, reading each byte once."""
+"""A kernel that searches many tensors at once on a GPU for a pattern of bits, and reads each byte once."""
 
 # Kernels have no strict types.
 # mypy: disable-error-code="untyped-decorator,no-untyped-def"
@@ -19,7 +19,7 @@ _TYPES = {torch.uint8: tl.uint8, torch.int16: tl.int16, torch.int32: tl.int32, t
 
 @triton.jit
 def holds_kernel(pointers_ptr, found_ptr, elements, bits, TYPE: tl.constexpr, BLOCK: tl.constexpr):
-    """Set `found` of tensor `program_id(1)` if one of BLOCK elements of it has these bits."""
+    """Set `found` of tensor `program_id(1)` if one of its BLOCK elements here has these bits."""
     tensor = tl.program_id(1)
     at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     first = tl.multiple_of(tl.load(pointers_ptr + tensor).to(tl.pointer_type(TYPE)), 16)
@@ -30,8 +30,9 @@ def holds_kernel(pointers_ptr, found_ptr, elements, bits, TYPE: tl.constexpr, BL
 
 
 def holds(tensors: Sequence[Tensor], bits: int) -> Tensor:
-    """Return which of these tensors hold an element of these bits: bool, of shape (len(tensors),). They are contiguous
-    and start at multiples of 16 bytes, on one device, of one number of elements and one dtype of whole numbers."""
+    """Return which of these tensors hold an element with these bits: bool, of shape (len(tensors),). The tensors are
+    contiguous, start at multiples of 16 bytes, and share device, number of elements, and dtype, one of whole
+    numbers."""
     one = tensors[0]
     pointers = _pointers(tuple(tensor.data_ptr() for tensor in tensors), one.device)
     found = torch.zeros(len(tensors), dtype=torch.int8, device=one.device)
@@ -42,5 +43,5 @@ def holds(tensors: Sequence[Tensor], bits: int) -> Tensor:
 
 @lru_cache(maxsize=16)
 def _pointers(addresses: tuple[int, ...], device: torch.device) -> Tensor:
-    # Kept: a copy to the device waits for what it does.
+    # Cached: a copy to the device waits for the device's work.
     return torch.tensor(addresses, device=device)

@@ -1,7 +1,7 @@
 """Distributions of inputs, as data: `maker` draws tensors from them anywhere, `grader.kit.fused` many at once on a GPU.
 
-Those of whole numbers, bools and given values are in `grader.kit.whole`.
-A tensor of one dimension counts as a single row. All tensors of a call are drawn together, since some share secrets.
+Distributions of whole numbers, bools and given values are in `grader.kit.whole`. A tensor of one dimension counts as a
+single row. All tensors of a call are drawn together, since some share secrets.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from grader.model.parameters import Inputs, Parameter, Scalar, Value, given
 class Outliers:
     """Outliers: one of every `every` neighbouring elements (a power of two, at most 256), at a secret place.
 
-    It is multiplied by `times`; or, with `exponents`, replaced by ±m·2^e with e a whole number from the first to the
-    last exponent and m uniformly distributed from 1 to 2.
+    The element is multiplied by `times`; or, with `exponents`, replaced by ±m·2^e, where e is a whole number from the
+    first to the last exponent, and m is uniformly distributed from 1 to 2.
     """
 
     every: int
@@ -35,12 +35,13 @@ class Outliers:
 
 @dataclass(frozen=True)
 class Loud:
-    """Loud positions: about half of the positions along an axis are `times` as large as the quiet others. All loud
-    tensors of a call share them. They come in pairs, one in the first and one in the second half, whose products cancel
-    between a tensor of `sign` 1 and one of `sign` −1, except for a `times`-th of a quiet element in each.
+    """Loud positions: about half of the positions along an axis, which are `times` as large as the quiet others. All
+    loud tensors of a call share them. They come in pairs, one in the first half and one in the second. In products of a
+    tensor of `sign` 1 and a tensor of `sign` −1 the two of a pair cancel, except for a `times`-th of a quiet element in
+    each.
 
-    So a sum of products along the axis is a small difference of large sums, as large as the sum of the quiet positions:
-    a single rounding on the way shows, and no position can be left out.
+    So a sum of products along the axis is a small difference of large sums, about as large as the sum of the quiet
+    positions. A single rounding on the way shows in it, and no position can be left out.
     """
 
     axis: Literal[0, 1]
@@ -50,12 +51,13 @@ class Loud:
 
 @dataclass(frozen=True)
 class Peaks:
-    """Peaks: one of every `every` rows, at a secret place, has a few neighbours, behind its first element, that are its
-    largest; all others of the row lie lower than they were, by a number from the first to the last of `lower`.
+    """Peaks: one of every `every` rows, at a secret place, has a peak, a few neighbouring elements behind the first
+    element that are the row's largest. All other elements of the row are lowered by a number from the first to the last
+    of `lower`.
 
-    The first such row has its peak in its last quarter, and so has every other one after it: behind the blocks that a
-    kernel begins with. So exp overflows unless it is the maximum of the whole row that is subtracted. Numbers of timed
-    calls have no peaks.
+    The first such row, and every other one after it, has its peak in its last quarter: behind the blocks that a kernel
+    begins with. So exp overflows unless a kernel subtracts the maximum of the whole row. Tensors of timed calls have no
+    peaks.
     """
 
     every: int = 2
@@ -67,9 +69,9 @@ class Spread:
     """Random numbers around zero, times a scale, plus an offset.
 
     The scale lies between two numbers; its logarithm is uniformly distributed, or with `even` the scale itself. The
-    offset lies within ±`offset`, measured in scales, or with `absolute` as it is. Each index along `axis` (0: each row)
-    has its own scale and offset; with None all elements share them. With `distinct` no number comes twice in a row,
-    along the last axis: what leaves the order of equal numbers open has one right answer.
+    offset lies within ±`offset`, in units of the scale, or with `absolute` as it is. Each index along `axis` (0: each
+    row) has its own scale and offset; with None all elements share them. With `distinct` no number comes twice in a
+    row, along the last axis, so a function whose result depends on the order of equal numbers has one right answer.
     """
 
     scale: tuple[float, float] = (1.0, 1.0)
@@ -85,20 +87,20 @@ class Spread:
 
 @dataclass(frozen=True)
 class Bits:
-    """All patterns of bits that are finite numbers of a float's dtype. In the cases of an assignment one element in
-    `EVERY_EDGE` is a number at an edge (`edges`), which chance would not draw: 0 + −0 is 0, so a sum loses the sign of
-    −0."""
+    """All patterns of bits that are finite numbers of a float dtype. In the cases of an assignment, one element in
+    `EVERY_EDGE` is a number at an edge (`edges`), which chance would rarely draw. One is −0, whose sign a kernel loses
+    if it adds 0."""
 
 
 EVERY_EDGE = 8
 PEAK = 8
-"""Number of elements of a peak in a long row; in others one of PEAK elements of the row belongs to it."""
+"""Number of elements of a peak in a long row. In a short row, a peak has one of PEAK elements of the row."""
 MIXINGS = 3
 
 
 def edges(dtype: torch.dtype) -> tuple[int, int, int, int, int]:
-    """Return the bits, beside the sign, of 0, the smallest and largest subnormal number, the smallest normal one, the
-    largest of a float's dtype."""
+    """Return five patterns of bits of a float dtype, without the sign: 0, the smallest and the largest subnormal
+    number, the smallest normal and the largest number."""
     info, integer = torch.finfo(dtype), _INTEGERS[dtype.itemsize]
     normal, largest = (int(torch.tensor(x, dtype=dtype).view(integer)) for x in (info.smallest_normal, info.max))
     return 0, 1, normal - 1, normal, largest
@@ -137,10 +139,10 @@ Distributions = Callable[[Case], Mapping[str, Distribution]]
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables that a Spread draws for some slots, besides the elements' own numbers.
+    """The tables that a Spread draws for some slots, beside each element's own number.
 
     `scale` and `offset`: float32 of shape (slots, indices along the axis, or 1). `partner`: int32 of shape (slots,
-    positions along the loud axis), −1 for a quiet position, the early position of its pair for a loud one.
+    positions along the loud axis), −1 for a quiet position; for a loud one, the earlier position of its pair.
     """
 
     scale: Tensor
@@ -162,7 +164,7 @@ def maker(
 def numbers(
     parameters: Sequence[Parameter], distributions: Distributions, case: Case, generator: torch.Generator
 ) -> dict[str, Value]:
-    """Return the scalars that `maker` draws, from tensors of one element: for callers that need no tensors."""
+    """Return the scalars that `maker` draws, from tensors of one element, for callers that need no tensors."""
     named = distributions(case)
     small = [p if isinstance(p, Scalar) else p.model_copy(update={"shape": (1,) * len(p.shape)})
              for p in given(parameters) if isinstance(p, Scalar) or not isinstance(named.get(p.name), Values)]
@@ -194,7 +196,7 @@ def _draw_all(
 
 
 def middle(distribution: Distribution, sizes: Sizes) -> Value:
-    """Return a typical number, where a scalar has to stay the same."""
+    """Return a typical number, for a scalar that must not change."""
     assert isinstance(distribution, Number | Values), "a number is no tensor"
     return distribution.middle if isinstance(distribution, Number) else distribution.middle(sizes)
 
@@ -227,7 +229,7 @@ def partner_tables(
     distributions: Mapping[str, Distribution], shapes: Mapping[str, Sequence[int]], slots: int,
     generator: torch.Generator,
 ) -> dict[str, Tensor]:
-    """Return `Tables.partner` for each tensor with loud positions, which all share it."""
+    """Return `Tables.partner` for each tensor with loud positions; all of them share it."""
     partners: dict[str, Tensor] = {}
     shared: Tensor | None = None
     for name, distribution in distributions.items():
@@ -256,7 +258,8 @@ def draw(
     distribution: Distribution, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes, partner: Tensor | None,
     generator: torch.Generator,
 ) -> Tensor:
-    """Draw a contiguous tensor on the generator's device. Raises ValueError for a distribution that cannot fill it."""
+    """Draw a contiguous tensor on the generator's device. Raises ValueError for a distribution that cannot fill the
+    tensor."""
     device = generator.device
     if isinstance(distribution, Values):
         return distribution.draw(shape, dtype, sizes, generator)
@@ -287,7 +290,7 @@ def _spread(
         _put_outliers(distribution.outliers, x.view(-1), generator)
     if distribution.peaks is not None:
         _put_peaks(distribution.peaks, x, generator)
-    # An 8-bit float has no room for the largest: they become its own largest.
+    # Numbers too large for an 8-bit float become its largest number.
     most = torch.finfo(dtype).max
     x = x.clamp(-most, most).to(dtype) if dtype.itemsize == 1 else x.to(dtype)
     if distribution.loud is not None:
@@ -301,10 +304,10 @@ def _spread(
 def _bits(shape: Sequence[int], dtype: torch.dtype, generator: torch.Generator) -> Tensor:
     device, integer = generator.device, _INTEGERS[dtype.itemsize]
     sign = 1 << 8 * dtype.itemsize - 1
-    # The upper end itself would not fit int64.
+    # The upper end, 2**63, would not fit into int64.
     drawn = torch.randint(-sign, min(sign, 2**63 - 1), tuple(shape), generator=generator, device=device).to(integer)
     at_edges = edges(dtype)
-    # Clearing a bit of an exponent of all ones leaves a finite number.
+    # Clearing one bit of an exponent that is all ones leaves a finite number.
     drawn = torch.where((drawn & sign - 1) > at_edges[-1], drawn & ~at_edges[-2], drawn)
     patterns = torch.tensor(at_edges, dtype=torch.int64, device=device).to(integer)
     chosen = torch.randint(EVERY_EDGE * len(at_edges), tuple(shape), generator=generator, device=device)
@@ -313,14 +316,16 @@ def _bits(shape: Sequence[int], dtype: torch.dtype, generator: torch.Generator) 
 
 
 def _make_distinct(x: Tensor, generator: torch.Generator) -> None:
-    """Give each element of a row its own lowest bits, in place. Raises ValueError if the dtype has too few of them."""
+    """Give each element of a row different lowest bits, in place. Raises ValueError if the dtype has too few of
+    them."""
     (rows, columns), info, device = x.shape, torch.finfo(x.dtype), x.device
     size = (columns - 1).bit_length()
     if 2 ** -size < info.eps:
         raise ValueError(f"{columns:,} numbers of {info.dtype} in a row cannot be made distinct; take a wider dtype")
     mask = (1 << size) - 1
-    # Numbers of the columns, mixed by secret ones of the row, so that no kernel can tell a column from a number. Each
-    # step can be undone, so all stay distinct; and none sorts, which would cost more than everything else.
+    # The lowest bits are column numbers, mixed by secret numbers of the row, so that no kernel can tell a column from
+    # an element. Each step can be undone, so all numbers stay distinct. None sorts, which would cost more than all the
+    # rest.
     own = torch.arange(columns, device=device).expand(rows, -1)
     for factor, term in torch.randint(mask + 1, (MIXINGS, 2, rows, 1), generator=generator, device=device).unbind(0):
         own = own.mul(factor | 1).add_(term).bitwise_and_(mask)
@@ -330,8 +335,8 @@ def _make_distinct(x: Tensor, generator: torch.Generator) -> None:
 
 
 def _put_outliers(outliers: Outliers, x: Tensor, generator: torch.Generator) -> None:
-    # One place in each group, so that no place comes twice: the number of threads would decide which value stays. A
-    # permutation of all places would cost more than everything else.
+    # One place in each group, so that no place comes twice: if one did, the number of threads would decide which value
+    # stays. A permutation of all places would cost more than all the rest.
     count, device = x.numel() // outliers.every, generator.device
     places = torch.arange(count, device=device) * outliers.every
     places += torch.randint(outliers.every, (count,), generator=generator, device=device)

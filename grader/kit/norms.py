@@ -1,6 +1,6 @@
 """RMSNorm along the last axis, of vectors and matrices: inputs, the right answer, and a family of mistakes.
 
-x is (…, N), weight (N,); answers are float64 of x's shape, or None if a mistake does not show.
+x is (…, N), weight (N,). An answer is float64 of x's shape; a mistake's is None in a case where it does not show.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from grader.model.cases import Case
 from grader.model.parameters import Inputs
 
 SCALES = {"mixed": (0.05, 10.0), "extreme": (1.0, 100.0), "tiny": (1e-4, 3e-3)}
-"""Lowest and highest standard deviation of a row. In "tiny" rows eps, 1e-6 to 1e-4, outweighs the mean square."""
+"""Lowest and highest standard deviation of a row. In "tiny" rows, eps (1e-6 to 1e-4) outweighs the mean square."""
 FIXED = (1e-3, 1e-5, 1e-6, 1e-8)
-"""Values that are written into a kernel in place of the argument eps."""
+"""Values that a kernel may have in place of the argument eps."""
 
 
 def distributions(case: Case) -> Mapping[str, Distribution]:
@@ -40,10 +40,10 @@ def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
 
 
 def allowed(expected: Tensor, n: int) -> Tensor:
-    """Return the absolute error allowed for these elements of rows of `n`."""
-    # Squares, mean, eps, reciprocal root and the two products err by about 8 units of EPS32 together, 2 of them for a
-    # GPU's rsqrt. If n squares are added one after another, the worst sensible order, each addition errs by EPS32/2 of
-    # the sum at random: √n/2 units together, which the root halves. Sums by blocks err far less.
+    """Return the absolute error allowed for these elements of rows of length `n`."""
+    # Squares, mean, eps, reciprocal root and the two products err by about 8 units of EPS32 together; a GPU's rsqrt
+    # alone errs by 2. In the worst sensible order, n squares are added one after another: each addition errs by EPS32/2
+    # of the sum at random, √n/2 units together, which the root halves. Sums by blocks err far less.
     return EPS32 * (8 + math.sqrt(n) / 4) * expected.abs() + SMALLEST_NORMAL32
 
 
@@ -67,7 +67,8 @@ def by_sum(total: Tensor, x: Tensor, weight: Tensor, eps: float) -> Tensor:
 
 
 def norm_mistakes(size: str, blocks: Sequence[int]) -> Iterator[Mistake]:
-    """Yield mistakes with eps, weight, mean and root. `size` is the mean's divisor in words, `blocks`: block sizes."""
+    """Yield mistakes with eps, weight, mean and root. `size` is the mean's divisor in words, `blocks` are block
+    sizes."""
     for name, hint, answer in (
         ("no eps", "eps is missing: it is added to the mean of the squares, and matters where x is small.",
          lambda x, weight, eps: by_mean(mean_square(x), x, weight, 0)),

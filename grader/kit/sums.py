@@ -1,7 +1,7 @@
-"""Wrong sums along the last axis, as kernels that add by blocks make them: a family of mistakes for reductions.
+"""Wrong sums along the last axis, as kernels make them that add by blocks: a family of mistakes for reductions.
 
 Each function takes the terms, float64 of shape (…, N), and a block size. It returns the wrong sum, of shape (…, 1) or
-(…, N), or None if it would be right.
+(…, N), or None if the sum would be right.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def wrong_sums(
     families: Iterable[tuple[str, str, WrongSum]], blocks: Sequence[int], terms: Callable[..., Tensor],
     finish: Callable[..., Tensor],
 ) -> Iterator[Mistake]:
-    """Yield a mistake for each family (name, hint, wrong sum) and block size. `terms(**inputs)` are the terms of the
-    sum, `finish(total, **inputs)` is the answer that follows from a sum."""
+    """Yield a mistake for each family (name, hint, wrong sum) and block size. `terms(**inputs)` returns the terms of
+    the sum, and `finish(total, **inputs)` the answer that follows from a sum."""
     for name, hint, wrong in families:
         for block in blocks:
             def answer(_wrong: WrongSum = wrong, _block: int = block, **inputs: Any) -> Tensor | None:
@@ -53,7 +53,7 @@ def all_but_last(terms: Tensor, block: int) -> Tensor | None:
 
 def largest_block(terms: Tensor, block: int) -> Tensor | None:
     sums = _of_blocks(terms, block)
-    # Of few blocks the largest is mostly the first, which is a mistake of its own.
+    # If there are few blocks, the largest is mostly the first, which is a mistake of its own.
     return None if sums is None or sums.shape[-1] < 4 else sums.amax(-1, keepdim=True)
 
 
@@ -103,7 +103,7 @@ def _of_blocks(terms: Tensor, block: int) -> Tensor | None:
 
 
 def not_rescaled(x: Tensor, block: int) -> Tensor | None:
-    """Return the sum of exp(x − maximum), block by block, where the maximum of each block is the largest x so far."""
+    """Return the sum of exp(x − maximum), block by block, where the maximum in each block is that of all x so far."""
     if x.shape[-1] <= block:
         return None
     blocks = torch.nn.functional.pad(x, (0, -x.shape[-1] % block), value=-math.inf).view(*x.shape[:-1], -1, block)
@@ -112,11 +112,11 @@ def not_rescaled(x: Tensor, block: int) -> Tensor | None:
 
 
 def lanes_not_scaled(x: Tensor, block: int) -> Tensor | None:
-    """Return the sum of exp(x − maximum), lane by lane of a loop, where the maximum of each lane is its own largest
-    x."""
+    """Return the sum of exp(x − maximum), lane by lane of a loop over blocks, where each lane subtracts its own
+    maximum."""
     if x.shape[-1] == 1:
         return None
     lanes = torch.nn.functional.pad(x, (0, -x.shape[-1] % block), value=-math.inf).view(*x.shape[:-1], -1, block)
-    # A lane without an element adds nothing.
+    # A lane without elements adds nothing.
     tops = lanes.amax(-2, keepdim=True).clamp(min=torch.finfo(x.dtype).min)
     return torch.exp(lanes - tops).sum((-2, -1))[..., None]

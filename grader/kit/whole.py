@@ -1,8 +1,8 @@
 """Distributions of whole numbers, of bools, and of given values, as data.
 
-Each draws a tensor with `draw(shape, dtype, sizes, generator)`, on the generator's device; `sizes` are those of the
-case. `middle(sizes)` is a typical number, where one has to stay the same. Both raise ValueError, one line, for bounds
-that leave nothing to draw.
+Each distribution draws a tensor with `draw(shape, dtype, sizes, generator)`, on the generator's device; `sizes` are the
+sizes of the case. `middle(sizes)` is a typical number, for a value that must not change. Both raise ValueError, one
+line, for bounds that leave nothing to draw.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Values(ABC):
 
 @dataclass(frozen=True)
 class Whole(Values):
-    """Whole numbers from `low` to `high`, all equally likely. In a tensor of two elements and more both bounds are
-    among them: `Whole(-128, 127)` is any int8."""
+    """Whole numbers from `low` to `high`, all equally likely. A tensor of at least two elements has both bounds among
+    them: `Whole(-128, 127)` is any int8."""
 
     low: Bound
     high: Bound
@@ -53,8 +53,9 @@ class Whole(Values):
 
 @dataclass(frozen=True)
 class Indices(Values):
-    """Whole numbers from 0 to `high` − 1: labels of `high` classes, numbers of the rows of a table. A share `repeats`
-    of them are 0, `high` − 1, or a third, secret number, so that an index comes often, and both ends come."""
+    """Whole numbers from 0 to `high` − 1, such as labels of `high` classes or row numbers of a table. About a share
+    `repeats` of them are 0, `high` − 1, or a third, secret number, so that these indices come often. Both ends always
+    come, if there are two elements."""
 
     high: Bound
     repeats: float = 0.25
@@ -73,8 +74,9 @@ class Indices(Values):
 
 @dataclass(frozen=True)
 class Distinct(Values):
-    """Whole numbers from 0 to `high` − 1, none of them twice: a permutation, if there are `high` elements; the numbers
-    of pages in a cache, if there are fewer. With `each_row` none comes twice in a row, along the last axis."""
+    """Whole numbers from 0 to `high` − 1, none of them twice: a permutation, if there are `high` elements; if there are
+    fewer, for example numbers of pages in a cache. With `each_row`, a number comes twice only in different rows, along
+    the last axis."""
 
     high: Bound
     each_row: bool = False
@@ -97,9 +99,8 @@ class Distinct(Values):
 
 @dataclass(frozen=True)
 class Offsets(Values):
-    """Offsets at which ragged rows begin, along the last axis of N + 1 elements for N rows: whole numbers from 0 to
-    `total`, none smaller than the one before. About a quarter of the rows are empty, and one holds about half of all
-    elements."""
+    """Offsets at which ragged rows begin, along the last axis, with N + 1 elements for N rows: whole numbers from 0 to
+    `total` that never decrease. About a quarter of the rows are empty, and one row holds about half of all elements."""
 
     total: Bound
 
@@ -109,7 +110,7 @@ class Offsets(Values):
         if rows < 1:
             raise ValueError(f"offsets of shape {tuple(shape)} have no row; N + 1 elements are offsets of N rows")
         which = (_count(shape[:-1]), rows)
-        # Whole numbers, whose sums are the same each time: a GPU adds floats in any order.
+        # Whole numbers, whose sums are always the same: a GPU adds floats in any order.
         weights = torch.randint(1 << 20, which, generator=generator, device=device)
         weights = weights.masked_fill(_shared(0.25, which, generator), 0)
         long = torch.randint(rows, (which[0], 1), generator=generator, device=device)
@@ -124,7 +125,7 @@ class Offsets(Values):
 
 @dataclass(frozen=True)
 class Bools(Values):
-    """True for a share of the elements, at secret places; of whole numbers 1."""
+    """True for about a share of the elements, at secret places; in a dtype of whole numbers, 1."""
 
     share: float = 0.5
 
@@ -137,8 +138,8 @@ class Bools(Values):
 
 @dataclass(frozen=True)
 class OneOf(Values):
-    """One of these values for each element, all equally likely: `OneOf((-1.0, -0.0, 0.0, 2.0))` has equal elements
-    everywhere, for what has to decide between them, and both zeros."""
+    """One of these values for each element, all equally likely. `OneOf((-1.0, -0.0, 0.0, 2.0))` has equal elements
+    everywhere, for kernels that must decide between them, and both zeros."""
 
     values: tuple[Value, ...]
 
@@ -152,7 +153,7 @@ class OneOf(Values):
 
 @dataclass(frozen=True)
 class Fixed(Values):
-    """A value that the case gives: `Fixed(case.values == "causal")`. A tensor is full of it."""
+    """A value that the case gives: `Fixed(case.values == "causal")`. Every element of a tensor has it."""
 
     value: Value
 
@@ -165,13 +166,13 @@ class Fixed(Values):
 
 def _even(low: int, high: int, shape: Sequence[int], dtype: torch.dtype, generator: torch.Generator) -> Tensor:
     _hold(dtype, low, high)
-    # A bound beyond the last is that of int64 itself.
+    # The end is exclusive. Beyond the largest int64 it would not fit, so it stops there.
     end = min(high + 1, torch.iinfo(torch.int64).max)
     return torch.randint(low, end, tuple(shape), generator=generator, device=generator.device).to(dtype)
 
 
 def _with_ends(x: Tensor, low: int, high: int, generator: torch.Generator) -> Tensor:
-    """Return `x` with both ends at two secret places, if it has as many."""
+    """Return `x` with `low` and `high` at two secret places, if it has two elements."""
     if (count := x.numel()) < 2:
         return x
     first, step = (torch.randint(least, count, (1,), generator=generator, device=x.device) for least in (0, 1))
@@ -181,7 +182,7 @@ def _with_ends(x: Tensor, low: int, high: int, generator: torch.Generator) -> Te
 
 
 def _shared(share: float, shape: Sequence[int], generator: torch.Generator) -> Tensor:
-    """Return a bool tensor, of which a share is true."""
+    """Return a bool tensor in which each element is true with probability `share`."""
     return torch.rand(tuple(shape), generator=generator, device=generator.device) < share
 
 
@@ -193,7 +194,7 @@ def _exact(values: Sequence[Value], dtype: torch.dtype) -> Tensor:
 
 
 def _hold(dtype: torch.dtype, low: int, high: int) -> None:
-    """Raise ValueError if there are no numbers between two bounds, or the dtype cannot hold them all."""
+    """Raise ValueError if there is no number between two bounds, or if the dtype cannot hold all of them."""
     if high < low:
         raise ValueError(f"no whole number lies between {low} and {high}; raise the upper bound")
     if dtype.is_floating_point:

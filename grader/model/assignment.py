@@ -1,6 +1,6 @@
 """An assignment: the function that students write, the cases it is checked on, and what counts as right.
 
-An `assignments/<name>/assignment.py` defines one `ASSIGNMENT` of this type, with the words of `grader.kit.author`;
+Each `assignments/<name>/assignment.py` defines one `ASSIGNMENT` of this type, with names from `grader.kit.author`.
 `grader.model.catalogue` finds it by scanning.
 """
 
@@ -21,15 +21,15 @@ from grader.model.forms import SUFFIX, Form, WrittenParameter, file_of, read_for
 from grader.model.parameters import DType, Input, Inputs, Output, Parameter, Scalar, Update, given
 from grader.model.record import Table
 
-# What languages that have types take a number as.
+# The dtypes that typed languages give to numbers.
 _NUMBERS: Mapping[str, DType] = {"float": "float32", "int": "int32", "bool": "bool"}
 
 
 class Work(Table):
     """The least work that any kernel must do.
 
-    `bytes` are read from and written to device memory, each counted once; `flop` is arithmetic of fp16 matrix products
-    alone, since no other arithmetic has a roof here; `host_bytes` come from host memory.
+    `bytes` are read from and written to device memory, each counted once. `flop` is the arithmetic of fp16 matrix
+    products alone, since no other arithmetic has a roof here. `host_bytes` come from host memory.
     """
 
     bytes: float = 0
@@ -38,11 +38,11 @@ class Work(Table):
 
 
 class Baseline(Table):
-    """The names in reports of two PyTorch versions of the work.
+    """The names in reports of two PyTorch versions of an assignment.
 
-    `assignments/<name>/baseline.py` defines them with the assignment's parameters: `eager(…)`, which a submission's
-    speed is graded against, and `compiled(…)`, by torch.compile, which is reported beside it. Each returns its answer,
-    or writes it into the output, whichever costs PyTorch less. The file runs in an executor of its own.
+    `assignments/<name>/baseline.py` defines both, with the assignment's parameters: `eager(…)`, against which a
+    submission's speed is graded, and `compiled(…)`, made by torch.compile, which is reported beside it. Each returns
+    its answer or writes it into the output, whichever costs PyTorch less. The file runs in an executor of its own.
     """
 
     name: str
@@ -52,10 +52,10 @@ class Baseline(Table):
 class Mistake(Table):
     """A wrong answer that students give, and the hint for a student whose output equals it.
 
-    `answer(**inputs)` returns the mistaken kernel's output in float64 (of whole numbers: in their dtype), of the
-    output's shape, or None for a case where the mistake cannot be recognised. If it may be given the output by its
-    name, too, it is given what was answered, and returns the mistaken output that is nearest: where digits are lost, no
-    two kernels lose the same. `output` names the output where there are several; "" is the first.
+    `answer(**inputs)` returns the mistaken kernel's output, or None in a case where the mistake cannot be recognised.
+    The output is in float64 (for whole numbers: in their dtype) and has the output's shape. If `answer` has a parameter
+    of the output's name, it is given the student's answer there, and returns the nearest mistaken output: where digits
+    are lost, no two kernels lose the same ones. `output` names the output if there are several; "" is the first.
     """
 
     name: str
@@ -65,10 +65,10 @@ class Mistake(Table):
 
 
 class Renewal(NamedTuple):
-    """A small change of the inputs that changes the right answer, for inputs that take too long to draw again.
+    """A small change of the inputs that changes the right answer, for inputs that are too slow to draw again.
 
-    `elements` is a one-dimensional view of the input `name`, and `values` are its new contents: the answer depends on
-    each of them and on nothing else. `inputs` are other, small inputs with the same right answer.
+    `elements` is a one-dimensional view of the input `name`, and `values` are its new contents. The answer depends on
+    each of these elements and on nothing else. `inputs` are other, smaller inputs with the same right answer.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Renewal(NamedTuple):
 
 
 class Answer(Table):
-    """The rules by which one of several outputs is judged, where they differ from the others': see `Assignment`."""
+    """The rules for judging one of several outputs, if they differ from those of the others: see `Assignment`."""
 
     tolerance: Callable[[Inputs, Any], Any] | None = None
     rows: Callable[[Inputs, Any], Inputs] | None = None
@@ -89,40 +89,40 @@ class Answer(Table):
 class Assignment(Table):
     """A kernel to write.
 
-    `oracle(**inputs)` returns the right answer, in float64 (whole numbers: in the output's dtype) and of the output's
-    shape; of several outputs a tuple in the order of their parameters. An oracle that has a parameter of an output's
-    name is given what was answered there, and returns the right answer that is nearest: where a dropout has to leave
-    x / (1 − p) or 0, and which of both is the kernel's to choose. It takes any finite answer: a student's index may
-    point anywhere. `statistic(inputs, answer)` then says in a sentence
-    what does not fit the answer as a whole, or "".
-    `answers` says of some of several outputs, by name, how they are judged; all else here holds for those it leaves
-    out.
-    `choices` are the values that a size may have, by its name: `{"head_dim": (64, 128)}`; `fits(sizes)` says whether
-    sizes go together, as k and N of the k largest of N do.
+    `oracle(**inputs)` returns the right answer, in float64 (for whole numbers: in the output's dtype) and in the
+    output's shape; for several outputs, a tuple in the order of their parameters. If the oracle has a parameter of an
+    output's name, it is given the student's answer there, and returns the nearest right answer. For example, a dropout
+    has to leave x / (1 − p) or 0, and the kernel chooses which. Such an oracle must accept any finite answer: a
+    student's index may point anywhere. `statistic(inputs, answer)` then returns a sentence on what is wrong with the
+    answer as a whole, or "". `answers` gives, by name, the rules for some of several outputs; everything else here
+    holds for the others.
+    `choices` are the values that a size may have, by the size's name: `{"head_dim": (64, 128)}`. `fits(sizes)` says
+    whether sizes go together, as k and N do for the k largest of N.
     `make_inputs(case, generator)` returns a tensor or number for every input and scalar, drawn from the
-    `torch.Generator` it is given. `distributions(case)` describes the same as data (`grader.kit.inputs`), by the name
-    of the parameter: timed cases with inputs on the device need it. `tolerance(inputs, expected)` returns the absolute
-    error allowed for each element (float64, broadcastable to `expected`, itself float64); None means that every bit
-    must match.
-    `right_by_nature` names trivial answers that are right in a case all the same, with the reason:
-    `{"1x1: the input": "one element: its transpose is itself"}`; the names are those of `grader.author.verify`.
+    `torch.Generator` that it is given. `distributions(case)` describes the same as data (`grader.kit.inputs`), by
+    parameter name; timed cases with inputs on the device need it. `tolerance(inputs, expected)` returns the absolute
+    error allowed for each element (float64, broadcastable to `expected`, which is float64, too); None means that every
+    bit must match.
+    `right_by_nature` names trivial answers that are right in a case after all, with the reason: `{"1x1: the input":
+    "one element: its transpose is itself"}`. The names are those of `grader.author.verify`.
     `operators` are the dispatched operators that a submission may use beyond allocation and views.
-    `rows(inputs, index)` returns the inputs that give the rows `index` of the output (a slice, or a tensor of their
-    numbers), so that large answers can be compared in parts; None where the whole output needs the whole inputs.
-    `columns(inputs, index)` does the same for the columns of a matrix; None where rows are small enough.
-    `spot_check(inputs, generator)` checks timed answers whose oracle costs much more than they do, for many calls at
-    once. It is called before the calls with the inputs of each. It keeps a little of them, and returns
-    `check(inputs, outputs)`, which is called afterwards with the inputs as they are then. That returns for each call
-    (float64) the largest error found over the error allowed, so at most 1 passes; infinity for NaN. Because a kernel
-    may change its inputs, everything that depends on all of them must be computed beforehand. The elements to look at
-    are drawn from the judge's own generator, on the device of the tensors. None where the oracle is cheap enough.
-    `renew(inputs, generator)` returns what to write into inputs on the host before each batch of timed calls, if
-    `make_inputs` takes seconds; all else in them is zero. It writes nothing itself. The generator is NumPy's, since
-    torch's on the CPU have only 2^32 sequences. Timed cases with inputs on the host need it, and must have all there.
-    `timed` are the cases for speed; `work(case)` is the least that one must move and compute.
-    `suffix` is the suffix of the file that students fill in, and decides the language.
-    `forms` are the forms of the function in languages that give it another name or pass it sizes, by the language
-    (`grader.model.forms`): `{"cuda": "gemm(A=a, B=b, C=out, M, N, K)"}`. Tensors keep their order.
+    `rows(inputs, index)` returns the inputs that give the rows `index` of the output (a slice, or a tensor of row
+    numbers), so that large answers can be compared in parts; None if the whole output needs the whole inputs.
+    `columns(inputs, index)` does the same for the columns of a matrix; None if rows are small enough.
+    `spot_check(inputs, generator)` checks timed answers, for many calls at once, where the oracle would cost much more
+    than the calls. It is called before the calls with the inputs of each, saves a few of them, and returns
+    `check(inputs, outputs)`, which is called afterwards with the inputs as they are then. `check` returns for each call
+    (float64) the largest error found over the error allowed, so at most 1 passes; infinity for NaN. A kernel may change
+    its inputs, so everything that depends on all of them must be computed before the calls. The checked elements are
+    drawn from the judge's own generator, on the device of the tensors. None if the oracle is cheap enough.
+    `renew(inputs, generator)` returns what is to be written into inputs on the host before each batch of timed calls,
+    if `make_inputs` takes seconds; everything else in them is zero. It writes nothing itself. The generator is NumPy's,
+    since torch's on the CPU have only 2^32 sequences. Timed cases with inputs on the host need `renew`, and must have
+    all inputs on the host.
+    `timed` are the cases for speed; `work(case)` is the least data that a case must move and the least arithmetic.
+    `suffix` is the suffix of the file that students fill in; it decides the language.
+    `forms` are the forms of the function in languages that give it another name or pass it sizes, by language
+    (`grader.model.forms`): `{"cuda": "gemm(A=a, B=b, C=out, M, N, K)"}`. Tensors stay in their order.
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -154,14 +154,13 @@ class Assignment(Table):
     subject: str = ""
 
     def written(self, file: str) -> Self:
-        """Return the assignment in the language of a file of this name; as it is, if no language has the file's
+        """Return the assignment in the language of a file of this name; unchanged if no language has the file's
         suffix."""
         suffix = PurePath(file).suffix
         return self.model_copy(update={"suffix": suffix}) if suffix in frontends.suffixes() else self
 
     def in_languages(self, counted: Sequence[str] = ()) -> list[Self]:
-        """Return the assignment in each of its languages, its own first: those that it has a form for, and that
-        count."""
+        """Return the assignment in each language that counts: its own first, then those that it has a form for."""
         known = frontends.front_ends()
         others = [known[name].suffix for name in self.forms if name in known and name in (counted or known)]
         own = frontends.by_suffix(self.suffix).name
@@ -179,7 +178,7 @@ class Assignment(Table):
         return self.name if form is None else form.function
 
     def form(self) -> Form | None:
-        """Return the function's form in the file's language; None if it is that of the parameters."""
+        """Return the function's form in the file's language; None if the function simply takes the parameters."""
         text = self.forms.get(frontends.by_suffix(self.suffix).name)
         return None if text is None else read_form(text)
 
@@ -196,23 +195,24 @@ class Assignment(Table):
 
     @property
     def outputs(self) -> list[Output | Update]:
-        """Return what the function writes, in the order of its parameters: what the oracle answers."""
+        """Return the parameters that the function writes, in their order: the oracle answers with one value for
+        each."""
         return [p for p in self.parameters if isinstance(p, Output | Update)]
 
     @property
     def output(self) -> Output | Update:
-        """Return the output that `about` has chosen; the first, if none."""
+        """Return the output that `about` has chosen, or else the first."""
         return next(p for p in self.outputs if self.subject in ("", p.name))
 
     @property
     def conditions(self) -> frozenset[str]:
-        """Return the outputs of which the oracle is given what was answered there."""
+        """Return the outputs whose answers by the student the oracle is given."""
         return frozenset(p.name for p in self.parameters if isinstance(p, Output)).intersection(
             inspect.signature(self.oracle).parameters)
 
     def about(self, name: str) -> Self:
-        """Return the assignment as that of one output: its oracle answers that output alone, and tolerance, rows,
-        columns, spot check, mistakes are those of it."""
+        """Return the assignment for one output alone: its oracle answers that output only, and tolerance, rows,
+        columns, spot check and mistakes are those of that output."""
         if self.subject == name or (not self.subject and len(self.outputs) == 1):
             return self
         assert not self.subject, f"about {name}, of an assignment that is about {self.subject}"
@@ -229,7 +229,7 @@ class Assignment(Table):
             **({} if own is None else dict(own))})
 
     def views(self) -> list[Self]:
-        """Return the assignment about each of its outputs; if it is about one already, itself."""
+        """Return the assignment about each of its outputs; only itself if it is already about one."""
         return [self] if self.subject else [self.about(output.name) for output in self.outputs]
 
     @property
@@ -239,7 +239,7 @@ class Assignment(Table):
 
     @property
     def on_host(self) -> bool:
-        """Return whether an input lies in host memory: the host is then in the clock of a timed call."""
+        """Return whether an input lies in host memory: the clock of a timed call then includes the host."""
         return any(isinstance(p, Input) and p.place == "host" for p in self.parameters)
 
     def cases_for(self, device: str) -> tuple[Case, ...]:
@@ -341,8 +341,8 @@ class Assignment(Table):
 
 
 def check_strides(case: str, name: str, shape: Sequence[int], strides: Sequence[int]) -> None:
-    """Check the strides of a tensor. Raises ValueError for strides that are not a shape's, and for those by which two
-    elements may share memory."""
+    """Check the strides of a tensor. Raises ValueError if they do not fit the shape, or if two elements may share
+    memory."""
     if len(strides) != len(shape):
         raise ValueError(f"case {case}: {name} has {len(shape)} dimensions, {len(strides)} strides; give one for each")
     reached = 0

@@ -1,5 +1,5 @@
-"""Calibration files, version kernelmark/calibration/v1: the speeds of our kernels, and of the stages that the course
-teaches, on one kind of device. `kernelmark calibrate` writes them; grading with speed reads them."""
+"""Calibration files, version kernelmark/calibration/v1. A file has the speeds of our kernels, and of the stages that
+the course teaches, on one kind of device. `kernelmark calibrate` writes it; grading with speed reads it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ ADVICE = "write it again with `kernelmark calibrate`, or remove it"
 
 
 class CalibrationError(Exception):
-    """A calibration file cannot be used; one line that names it and says what to do."""
+    """An error for a calibration file that cannot be used; one line names the file and says what to do."""
 
     def __init__(self, message: str) -> None:
-        # Keys and values are quoted from the file, line breaks and all.
+        # The message quotes keys and values of the file, which may hold line breaks.
         super().__init__("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in message))
 
 
@@ -37,7 +37,7 @@ def _rising(interval: Interval) -> Interval:
 
 
 Ratio = Annotated[Interval, AfterValidator(_rising)]
-"""Baseline ÷ kernel, with the bounds of its bootstrap interval."""
+"""The ratio of baseline time to kernel time, with the bounds of its bootstrap interval."""
 
 
 class CaseRatio(Record, extra="forbid"):
@@ -46,7 +46,7 @@ class CaseRatio(Record, extra="forbid"):
 
 
 class MeasuredRung(Record, extra="forbid"):
-    """A kernel of ours: its ratio for each timed case, and their geometric mean."""
+    """A kernel of ours: its ratio in each timed case, and their geometric mean."""
 
     name: str
     title: str = Field(default="", description="what the stage teaches")
@@ -92,8 +92,8 @@ def folder() -> Path:
 
 
 def read_folder(where: Path | None = None) -> tuple[Calibration, ...]:
-    """Return every calibration in `where`, by default the course's; none if there is no such folder. Raises
-    CalibrationError, also if two are of one device."""
+    """Return every calibration in the folder `where`, by default the course's; none if the folder does not exist.
+    Raises CalibrationError, also if two files are of one device."""
     paths: dict[str, Path] = {}
     calibrations = []
     for path in sorted((where or folder()).glob("*.json")):
@@ -115,11 +115,11 @@ def slug(device: str) -> str:
 
 
 def joined(earlier: Calibration, new: Calibration, taught: Mapping[str, Sequence[str]]) -> Calibration:
-    """Return the new calibration, with the other assignments and rungs of the earlier one added if device and versions
-    agree.
+    """Return the new calibration. If device and versions agree, other assignments and rungs of the earlier one are
+    added.
 
-    `taught` are the names of each assignment's rungs, in their order. For an assignment measured now, rungs that are
-    not in `taught` are dropped: the course no longer has them.
+    `taught` has the names of each assignment's rungs, in their order. If an assignment was measured now, its earlier
+    rungs that are not in `taught` are dropped: the course no longer has them.
     """
     def where(calibration: Calibration) -> tuple[str, ...]:
         return (calibration.device, calibration.driver, calibration.torch, calibration.triton, calibration.kernelmark)
@@ -136,8 +136,8 @@ def joined(earlier: Calibration, new: Calibration, taught: Mapping[str, Sequence
 
 
 def prepare(path: Path) -> Calibration | None:
-    """Return the calibration at `path`, None if there is none, and make its folder. Raises CalibrationError if the file
-    cannot be read or written."""
+    """Make the folder of `path`, and return the calibration there, None if there is none. Raises CalibrationError if
+    the file cannot be read or written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path.parent):

@@ -1,4 +1,4 @@
-"""The cases of an assignment: sizes, and the distribution of the inputs."""
+"""The cases of an assignment: their sizes, and the distribution of their inputs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Case(Table):
 
     `name` is part of a pytest id and of result.json, so it stays short and plain: `5x9`, `1009-tiny`.
     `values` names a distribution that the assignment's `make_inputs` knows.
-    `needs` is "gpu" for sizes that the simulator would take too long for.
-    `visibility` is "hidden" for a case of which students learn only the kind of failure.
-    `strides` are those of tensors that are not contiguous, in elements, as a shape is written: `{"x": ("N + 3", 1)}`;
-    `dtypes` those of tensors that have another dtype than their parameter's: `{"x": "bfloat16"}`.
+    `needs` is "gpu" for sizes on which the simulator would take too long. `visibility` is "hidden" for a case of which
+    students only learn the kind of failure.
+    `strides` has the strides, in elements, of tensors that are not contiguous, written as a shape is: `{"x": ("N + 3",
+    1)}`. `dtypes` has the dtypes of tensors that differ from their parameter's: `{"x": "bfloat16"}`.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)
@@ -54,7 +54,8 @@ def cases(
     strides: Mapping[str, parameters.Shape] | None = None, dtypes: Mapping[str, parameters.DType] | None = None,
 ) -> tuple[Case, ...]:
     """Make cases from names: `cases("M N", "5x9 67x127-extreme", gpu="8192x8192")` gives three, the last for a GPU
-    alone. The part after a dash names the case's values. Hidden cases are in a file of their own, `hidden.toml`."""
+    alone. The part of a name after a dash is the case's `values`. Hidden cases are in a file of their own,
+    `hidden.toml`."""
     def case(name: str, needs: Literal["any", "gpu"]) -> Case:
         return Case(name=name, sizes=_sizes(sizes, name), values=name.partition("-")[2] or "mixed", needs=needs,
                     visibility=visibility, strides=strides or {}, dtypes=dtypes or {})
@@ -65,8 +66,8 @@ def cases(
 def timed(
     sizes: str, *names: str, dtypes: Mapping[str, parameters.DType] | None = None
 ) -> tuple[TimedCase, ...]:
-    """Make timed cases: each of `names` holds a case's name, then its smaller sizes for devices with less memory, the
-    largest first. The part of the first name after a dash names the case's values."""
+    """Make timed cases. Each of `names` holds a case's name, then its smaller sizes for devices with less memory, the
+    largest first. The part of the first name after a dash is the case's `values`."""
     return tuple(
         TimedCase(name=first, sizes=_sizes(sizes, first), values=first.partition("-")[2] or "mixed",
                   dtypes=dtypes or {}, smaller=tuple(_sizes(sizes, name) for name in smaller))

@@ -1,4 +1,4 @@
-"""The catalogue of assignments: every `assignments/<name>/assignment.py`. There is no list of them."""
+"""The catalogue of assignments: every `assignments/<name>/assignment.py`. No list of them exists."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from grader.model.forms import file_of
 from grader.model.parameters import Inputs
 
 HIDDEN = "hidden.toml"
-"""The file of an assignment's hidden cases, if it has any, beside its assignment.py: students do not get it."""
+"""The file of an assignment's hidden cases, beside its assignment.py. It is optional, and students do not get it."""
 
 
 class CatalogueError(Exception):
-    """An assignment's folder has a problem; the text names the file and says what to do."""
+    """A problem with an assignment's folder; the text names the file and says what to do."""
 
 
 def files(root: Path | None = None) -> dict[str, str]:
-    """Return the file that students hand in for each assignment of the course, or of the one in `root`, by the
+    """Return the file that students hand in for each assignment of the course, or of the folder `root`, by the
     assignment's name. Imports nothing."""
     return {folder.name: file_of(folder.name, root=root) for folder in _folders(root or home.root())}
 
@@ -45,24 +45,26 @@ def select(names: Collection[str], only: Collection[str]) -> list[str]:
 
 
 def reference(assignment: Assignment, root: Path | None = None) -> Path:
-    """Return the course's own kernel, in the language of the assignment's file. A students' kit has none."""
+    """Return the path of our kernel for an assignment, in the language of the assignment's file. A students' kit has
+    none."""
     return (root or home.root()) / "reference" / _place(assignment)
 
 
 def stub(assignment: Assignment, root: Path | None = None) -> Path:
-    """Return what students fill in, in the language of the assignment's file."""
+    """Return the path of the file that students fill in, in the language of the assignment's file."""
     return (root or home.root()) / "student_template" / _place(assignment)
 
 
 def _place(assignment: Assignment) -> PurePath:
-    """Return the relative path of an assignment's file: files of other languages than the first have a folder of their
-    language's name."""
+    """Return the relative path of an assignment's file. Files in other languages than the first have a folder with
+    their language's name."""
     folder = "" if assignment.suffix == forms.SUFFIX else frontends.by_suffix(assignment.suffix).name
     return PurePath(folder, assignment.file)
 
 
 def assignments(root: Path | None = None) -> dict[str, Assignment]:
-    """Return every assignment of the course, or of the one in `root`, by name, in the order they are taught."""
+    """Return every assignment of the course, or of the folder `root`, by name, in the order in which they are
+    taught."""
     return _assignments(root or home.root())
 
 
@@ -73,7 +75,7 @@ def _assignments(root: Path) -> dict[str, Assignment]:
 
 
 def baseline_source(name: str) -> bytes:
-    """Return the text of an assignment's `baseline.py`, which a worker runs."""
+    """Return the source of an assignment's `baseline.py`, which an executor runs."""
     path = home.root() / "assignments" / name / "baseline.py"
     try:
         return path.read_bytes()
@@ -82,7 +84,8 @@ def baseline_source(name: str) -> bytes:
 
 
 def baseline(name: str, root: Path | None = None) -> ModuleType:
-    """Return an assignment's baselines in this process, for tests and benchmarks: `eager` and `compiled`."""
+    """Return the module of an assignment's baselines, `eager` and `compiled`, in this process, for tests and
+    benchmarks."""
     return _baseline((root or home.root()) / "assignments" / name / "baseline.py")
 
 
@@ -92,14 +95,14 @@ def _baseline(path: Path) -> ModuleType:
 
 
 def answers(assignment: Assignment, inputs: Inputs, answered: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the oracle's answer for each output, by name. `answered` are those of a call that the oracle is given.
-    `assignment` is about no single one of several outputs."""
+    """Return the oracle's answer for each output, by name. `answered` has a call's answers, for an oracle that takes
+    them. If there are several outputs, `assignment` must not be about one of them."""
     found, names = assignment.oracle(**inputs, **(answered or {})), [output.name for output in assignment.outputs]
     return dict(zip(names, found if len(names) > 1 else (found,), strict=True))
 
 
 def unlikely(assignment: Assignment, inputs: Inputs, answered: Mapping[str, Any]) -> str:
-    """Return what the assignment's statistic says against the answers of a call; "" if they fit, or there is none."""
+    """Return the objection of the assignment's statistic to the answers of a call; "" if there is none."""
     if assignment.statistic is None:
         return ""
     said: str = assignment.statistic(inputs, answered if len(answered) > 1 else next(iter(answered.values())))
@@ -107,20 +110,20 @@ def unlikely(assignment: Assignment, inputs: Inputs, answered: Mapping[str, Any]
 
 
 def right_answer(assignment: Assignment, inputs: Inputs) -> Any:
-    """Return the oracle's answer for the output that is spoken of, of that output's shape."""
+    """Return the oracle's answer for the output that `assignment` is about, in that output's shape."""
     return assignment.about(assignment.output.name).oracle(**inputs)
 
 
 def answer_and_tolerance(assignment: Assignment, inputs: Inputs) -> tuple[Any, Any]:
-    """Return the oracle's answer for the output that is spoken of, and the absolute error allowed, None if every bit
-    must match."""
+    """Return the oracle's answer for the output that `assignment` is about, and the absolute error allowed; None if
+    every bit must match."""
     expected, view = right_answer(assignment, inputs), assignment.about(assignment.output.name)
     return expected, None if view.tolerance is None else view.tolerance(inputs, expected)
 
 
 def shared(root: Path) -> list[Path]:
-    """Return what assignments under `root` import beside their own folders: files in `assignments/`, and its folders
-    whose names begin with `_`."""
+    """Return what assignments under `root` may import beside their own folders: Python files in `assignments/`, and its
+    folders whose names begin with `_`."""
     return [path for path in sorted((root / "assignments").glob("*"))
             if path.suffix == ".py" or (path.is_dir() and path.name.startswith("_") and path.name != "__pycache__")]
 
@@ -143,8 +146,8 @@ def read(path: Path) -> Assignment:
 
 
 class _Hidden(BaseModel):
-    """A file `hidden.toml`: names of cases, as `grader.model.cases.cases` takes them, and which answers are right
-    by nature."""
+    """A file `hidden.toml`: names of cases, as `grader.model.cases.cases` takes them, and the answers that are right by
+    nature."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -168,8 +171,8 @@ def _with_hidden(public: Assignment, path: Path) -> Assignment:
 
 
 class _AsWritten(SourceFileLoader):
-    """A loader that takes no bytecode that was kept: of two versions within a second, of one length, it would be the
-    first's."""
+    """A loader that ignores cached bytecode: a file that changes within a second and stays as long would get the
+    bytecode of its earlier text."""
 
     def get_code(self, fullname: str) -> CodeType:
         code: CodeType = self.source_to_code(self.get_data(self.path), self.path)
@@ -178,7 +181,7 @@ class _AsWritten(SourceFileLoader):
 
 def _load(module_name: str, path: Path) -> ModuleType:
     _package_of(path.parents[1])
-    # As a package, so that it can import what lies beside it: `from .tables import WEIGHTS`.
+    # As a package, so that the file can import modules beside it: `from .tables import WEIGHTS`.
     spec = importlib.util.spec_from_file_location(
         module_name, path, loader=_AsWritten(module_name, str(path)),
         submodule_search_locations=[str(path.parent)] if module_name.count(".") == 1 else None)
@@ -195,7 +198,7 @@ def _load(module_name: str, path: Path) -> ModuleType:
 
 
 def _package_of(folder: Path) -> None:
-    """Make `assignments` the package in this folder: what was imported of another course's is not this one's."""
+    """Make this folder the package `assignments`, and forget what was imported from another course."""
     if (known := sys.modules.get(home.ASSIGNMENTS)) is not None and list(known.__path__) == [str(folder)]:
         return
     for name in [name for name in sys.modules if name.partition(".")[0] == home.ASSIGNMENTS]:
@@ -205,7 +208,7 @@ def _package_of(folder: Path) -> None:
 
 
 def blame(error: BaseException, folder: Path) -> str:
-    """Describe an exception in an author's code in a line, with its last place in `folder`, if any."""
+    """Describe an exception in an author's code in a line, with its innermost place in `folder`, if there is one."""
     if isinstance(error, CatalogueError):
         return str(error)
     if isinstance(error, SyntaxError):

@@ -1,4 +1,4 @@
-"""`course.toml`, the TA's decisions. It is validated as a whole before any student's code runs."""
+"""`course.toml`, the TA's decisions. The file is validated as a whole before any student's code runs."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Ratio = Annotated[float, Field(gt=0, le=1000, strict=True)]
 
 
 class CourseError(Exception):
-    """course.toml cannot be used; one line that says what is wrong, where, and what is expected."""
+    """An error for a course.toml that cannot be used; one line says what is wrong, where, and what is expected."""
 
     def __init__(self, message: str) -> None:
-        # Keys and names are quoted from the file, line breaks and all.
+        # The message quotes keys and names of the file, which may hold line breaks.
         super().__init__("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in message))
 
 
@@ -49,7 +49,7 @@ class PointsTable(Table):
 
 
 class Threshold(Table):
-    """Ratios baseline ÷ student: no performance points at `floor`, all at `target`."""
+    """Ratios of baseline time to student time: no performance points at `floor`, all of them at `target`."""
 
     floor: Ratio
     target: Ratio
@@ -84,8 +84,8 @@ class LimitsTable(Table):
 
 
 class IsolationTable(Table):
-    """The isolation that a course requires; `minimum` is a level of `grader.engine.forkserver.isolation`: 0 none … 4
-    sealed."""
+    """The isolation that a course requires. `minimum` is a level of `grader.engine.forkserver.isolation`, from 0 (none)
+    to 4 (sealed)."""
 
     minimum: Annotated[int, Field(ge=0, le=4, strict=True)] = 2
 
@@ -104,8 +104,8 @@ class GpuTable(Table):
 
 
 class RecordsTable(Table):
-    """The records of gradings; `group` is the Unix group that shares a folder of results; without it, records are their
-    owner's alone."""
+    """The records of gradings. `group` is the Unix group that shares a folder of results; without it, records belong to
+    their owner alone."""
 
     group: Annotated[str, Field(min_length=1, strict=True)] | None = None
 
@@ -117,22 +117,22 @@ class Policy(Table):
 
 
 class HintsTable(Table):
-    """The hints about a wrong kernel: the `level` is how much its student is told of a change that makes it right; at
-    most `tries` changes of a file are tried."""
+    """The hints about a wrong kernel. `level` says how much a student is told of a change that makes the kernel right;
+    at most `tries` changes of a file are tried."""
 
     level: Literal["off", "place", "kind", "edit"] = "kind"
     tries: Annotated[int, Field(ge=1, le=4096, strict=True)] = 200
 
 
 class PageTable(Table):
-    """The form in which `names` are shown on the class page and in the gradebook."""
+    """The form of `names` on the class page and in the gradebook."""
 
     names: Names = "real"
 
 
 class Course(Table):
-    """The course; `assignments` are the names of the course's assignments, in any order; None for all assignments.
-    `languages` are those that count, all without any; `both` as of `grader.model.submission.Languages`."""
+    """The course. `assignments` are the names of its assignments, in any order; None: all assignments. `languages` are
+    the languages that count; if there are none, all count. `both` is that of `grader.model.submission.Languages`."""
 
     assignments: tuple[str, ...] | None = None
     languages: tuple[str, ...] = ()
@@ -173,15 +173,16 @@ class Course(Table):
         return Languages(tuple(known[name].suffix for name in self.languages), self.both)
 
     def select(self, names: Collection[str], only: Collection[str]) -> list[str]:
-        """Return the `names` to grade, in their order: those in `only`, in the course or not, or else the course's.
+        """Return the `names` to grade, in their order: those in `only`, even if the course lacks them, or else the
+        course's.
 
-        Raises ValueError, one line, if `only` has a name that is not in `names`.
+        Raises ValueError, one line, if `only` holds a name that is not in `names`.
         """
         return catalogue.select(names, only or self.assignments or ())
 
     @property
     def source_bytes(self) -> int:
-        """Return the largest size of a student's file."""
+        """Return the largest size of a student's file, in bytes."""
         return self.limits.source_kb * 1024
 
     def points_of(self, assignment: str) -> AssignmentPoints:
@@ -199,7 +200,7 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
         table = tomllib.loads(data.decode())
     except OSError as error:
         raise CourseError(f"{path}: {error.strerror}; name a readable file") from None
-    # tomllib also raises ValueError for a number of 5,000 digits, and RecursionError for a thousand "[".
+    # tomllib also raises ValueError for a number of 5,000 digits, and RecursionError for a thousand brackets "[".
     except (ValueError, RecursionError) as error:
         raise CourseError(f"{path}: not TOML: {error}; write it like the shipped course.toml") from None
     if "sha256" in table:
@@ -233,7 +234,7 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
 
 
 def _first(error: ValidationError, table: object) -> str:
-    """Return the first error: key, what is expected, and what the file has."""
+    """Return the first error in words: the key, what is expected, and what the file has."""
     first = error.errors(include_url=False)[0]
     key = _key(first["loc"], table) or "file"
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
@@ -247,8 +248,8 @@ def _first(error: ValidationError, table: object) -> str:
 
 
 def _key(path: Sequence[int | str], table: object) -> str:
-    """Return a key as its author finds it: an entry of a list by its student, if it has one, or else by its
-    position."""
+    """Return a key in the form in which its author finds it: an entry of a list by its student, if it names one, or
+    else by its position."""
     key = ""
     for part in path:
         inner: Any = table
@@ -277,5 +278,5 @@ def _shown(value: object) -> str:
     try:
         return repr(str(value)[:60])
     except (ValueError, RecursionError):
-        # A hexadecimal number of 5,000 digits, or keys a thousand deep.
+        # The value may be a hexadecimal number of 5,000 digits, or keys nested a thousand deep.
         return type(value).__name__

@@ -1,5 +1,5 @@
-"""The search for the assignments' files in a folder, and other files that seem to be meant for them: under another
-name, in another place, in a notebook or an archive. Used by a student's check before handing in, and by grading
+"""The search for the assignments' files in a folder, and for other files that seem to be meant for them: under another
+name, in another place, in a notebook or an archive. A student's check uses it before handing in, and grading uses it
 afterwards."""
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from grader.model.notebooks import NOTEBOOK, NotebookError, NotebookFile, read_n
 from grader.model.submission import HandedIn, Source, file_in, printable, read_source_file
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".7z", ".rar")
-# A file with one of these words in its name is about a kernel, but holds none.
+# A file with one of these words in its name is about a kernel, but is none.
 ABOUT = frozenset({"test", "tests", "bench", "benchmark", "reference", "baseline"})
-# How deep folders are searched, and how many entries in all: somebody may name a whole home folder.
+# The depth of folders that are searched, and the number of entries in all: somebody may name a whole home folder.
 DEPTH = 2
 MOST_ENTRIES = 3_000
 MOST_NAMED = 3
-# How many files are read, and how long each may be.
+# The number of files that are read, and the longest that is read.
 MOST_READ = 50
 SOURCE_BYTES = 128 << 10
-# A notebook holds pictures, too.
+# The longest notebook that is read: it may hold pictures, too.
 NOTEBOOK_BYTES = 32 << 20
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -37,25 +37,25 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 @cache
 def suffixes() -> tuple[str, ...]:
-    """Return the ends of the names of files that may be meant for an assignment."""
-    # Editors on Windows make `silu.py.txt`.
+    """Return the endings of file names that may be meant for an assignment: source files, notebooks, archives."""
+    # Some editors on Windows save `silu.py.txt`.
     sources = (suffix + more for suffix in frontends.suffixes() for more in ("", ".txt"))
     return (*sources, NOTEBOOK, *ARCHIVES)
 
 
 class DeskError(Exception):
-    """The error that there is nothing to check; one line that says why and what to do."""
+    """An error: nothing was found to check; one line says why and what to do."""
 
     def __init__(self, message: str) -> None:
-        # It quotes file names, which may contain line breaks.
+        # The message quotes file names, which may hold line breaks.
         super().__init__(printable(message))
 
 
 @dataclass(frozen=True)
 class Desk:
-    """The findings in a folder: `files` are the files to check, by assignment. `lines` say which files would be handed
-    in, and which would not. `complete` is False if a requested file is missing or has another name. `expected` are the
-    paths that would count."""
+    """The assignments' files in a folder. `files` are the files to check, by assignment. `expected` are the paths that
+    would count. `lines` say which files would be handed in, and which would not. `complete` is False if a requested
+    file is missing or has another name."""
 
     folder: Path
     files: dict[str, Path]
@@ -65,10 +65,10 @@ class Desk:
 
 
 def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: bool) -> Desk:
-    """Find the files of the assignments `asked` in `path`, a file or a folder. If the user `named` the assignments, a
-    file counts as theirs, whatever its name.
+    """Find the files of the assignments `asked` in `path`, a file or a folder. If the user `named` the assignment, a
+    file counts as the assignment's, whatever its name.
 
-    `known` are all assignments with the names of their files. Raises DeskError.
+    `known` maps all assignments to the names of their files. Raises DeskError.
     """
     try:
         if path.is_dir():
@@ -87,7 +87,7 @@ def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: b
 
 
 def meant(file: str, known: Mapping[str, str]) -> str | None:
-    """Return the assignment whose name is in a file's name: `SiLU.py`, `gemm_final.py`, `silu (1).py`."""
+    """Return the assignment whose name occurs in a file's name: `SiLU.py`, `gemm_final.py`, `silu (1).py`."""
     words = _words(file)
     if ABOUT.intersection(words):
         return None
@@ -100,17 +100,17 @@ def meant(file: str, known: Mapping[str, str]) -> str | None:
 
 @dataclass(frozen=True)
 class Strays:
-    """Files with the wrong name or place. `of` are, by assignment, the files that seem to be meant for it by their name
-    or their functions; without any, the notebooks and archives that may hold it. `others` are Python files that seem to
-    be meant for no assignment."""
+    """Files with the wrong name or place. `of` has for each assignment the files that seem to be meant for it by their
+    names or functions; if there are none, the notebooks and archives that may hold it. `others` are all other files
+    that may hold source text."""
 
     of: dict[str, list[Path]]
     others: list[Path]
 
 
 def strays(folder: Path, known: Mapping[str, str], depth: int = DEPTH) -> Strays:
-    """Return the strays in and below `folder`, as many folders deep as `depth`. Files are read with limits, and nothing
-    is run or unpacked."""
+    """Return the strays in `folder` and, down to `depth`, in the folders below. Files are read with limits; nothing is
+    run or unpacked."""
     found, others, whole = Strays({name: [] for name in known}, []), list[Path](), list[Path]()
     left, expected = MOST_READ, {folder / name for name in written_files(known.values())}
     for path in _below(folder, depth):
@@ -126,7 +126,7 @@ def strays(folder: Path, known: Mapping[str, str], depth: int = DEPTH) -> Strays
         for meant_name in names:
             found.of[meant_name].append(path)
         if not names:
-            # A notebook that holds only stubs is the one from the kit.
+            # A notebook that holds only stubs is the kit's own.
             may_hold = archive or (path.suffix.casefold() == NOTEBOOK and not stubs)
             (whole if may_hold else others).append(path)
     for paths in found.of.values():
@@ -136,8 +136,8 @@ def strays(folder: Path, known: Mapping[str, str], depth: int = DEPTH) -> Strays
 
 
 def handed_in(folder: Path, sources: Mapping[str, Source], known: Mapping[str, str]) -> HandedIn:
-    """Return the files read from a student's folder, and the files that seem to be meant for missing ones. `known` are
-    all assignments with the names of their files."""
+    """Return the files read from a student's folder, and the files that seem to be meant for missing ones. `known` maps
+    all assignments to the names of their files."""
     missing = [name for name, source in sources.items() if source == Source()]
     if not missing and any(source.content is not None for source in sources.values()):
         return HandedIn(sources)
@@ -148,7 +148,7 @@ def handed_in(folder: Path, sources: Mapping[str, Source], known: Mapping[str, s
 
 
 def beside(path: Path, folders: Sequence[Path]) -> list[str]:
-    """Return Python files and archives in `path` that lie beside the students' folders."""
+    """Return the source files, notebooks and archives in `path` that lie beside the students' folders."""
     if path in folders:
         return []
     return _named([path / entry.name for entry in os.scandir(path)
@@ -156,12 +156,12 @@ def beside(path: Path, folders: Sequence[Path]) -> list[str]:
 
 
 def found_instead(names: Sequence[str], *expected: str) -> str:
-    """Return the sentence on files found in place of the expected ones, as in `Found hw1/SiLU.py; silu.py expected`."""
+    """Return a sentence about files found in place of the expected ones: `Found hw1/SiLU.py; silu.py expected`."""
     return f"Found {_listed(names)}; {_listed(expected)} expected."
 
 
 def _words(file: str) -> list[str]:
-    """Return the words of a file's name; none for hidden files and files that cannot hold Python."""
+    """Return the words of a file's name; none for a hidden file, and for a file that cannot hold source text."""
     stem = next((file[: -len(suffix)] for suffix in sorted(suffixes(), key=len, reverse=True)
                  if file.casefold().endswith(suffix)), "")
     return [] if file.startswith(".") else [word.casefold() for word in _WORDS.findall(stem)]
@@ -175,7 +175,7 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
     others = {name: found.of[name] for name in asked if name not in here and name not in celled}
     instead = {name: paths[0] for name, paths in others.items()
                if len(paths) == 1 and paths[0].suffix.casefold() in frontends.suffixes()}
-    # In the language of most files that are there.
+    # Name missing files in the language of most files that are there.
     suffixes = Counter(path.suffix for path in here.values())
     suffix = suffixes.most_common(1)[0][0] if suffixes else SUFFIX
     missing = [file_of(name, suffix) for name, paths in others.items() if not paths]
@@ -199,7 +199,7 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
         lines.append(f"Not written yet: {', '.join(stubs)}.")
     if missing:
         lines.append(f"Missing: {', '.join(missing)}.")
-    # Grouped, since an archive may hold several files.
+    # Group the lines, since one archive may hold several files.
     groups: dict[tuple[Path, ...], list[str]] = {}
     for name, paths in others.items():
         groups.setdefault(tuple(paths), []).append(name)
@@ -218,8 +218,8 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
 def _celled(
     found: Strays, names: Sequence[str], known: Mapping[str, str]
 ) -> dict[str, tuple[Path, str, NotebookFile]]:
-    """Return the files of `names` that an intake takes from the cells of one of the notebooks found: the notebook, the
-    name of the file, and its cells. None of an assignment for which two notebooks or another file may be meant."""
+    """Return the files of `names` that an intake would take from a notebook's cells: for each, the notebook, the file's
+    name, and its cells. An assignment is left out if two notebooks or another file may be meant for it."""
     notebooks = dict.fromkeys(path for path in itertools.chain(*found.of.values(), found.others)
                               if path.suffix.casefold() == NOTEBOOK)
     held: dict[str, list[tuple[Path, str, NotebookFile]]] = {name: [] for name in names}
@@ -252,7 +252,7 @@ def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
 
 
 def expected_name(path: Path, name: str) -> str:
-    """Return the name that the file at `path`, meant for the assignment `name`, should have."""
+    """Return the name that the file at `path` should have if it is meant for the assignment `name`."""
     suffix = path.suffix.casefold()
     return file_of(name, suffix if suffix in frontends.suffixes() else SUFFIX)
 
@@ -263,12 +263,12 @@ def is_stub(path: Path, name: str) -> bool:
 
 
 def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """Return the assignments whose functions a file defines, and those of which it holds only the stub. In a notebook
-    the functions are in the text of its cells."""
+    """Return the assignments whose functions a file defines, and those of which the file has only the stub. The
+    functions of a notebook are searched in the text of its cells."""
     text = (read_source_file(path.parent, path.name, SOURCE_BYTES).content or b"").decode("utf-8", "replace")
     suffixes = {suffix.casefold() for suffix in path.suffixes}
     languages = frontends.front_ends().values()
-    # A notebook's language is unknown, so all are tried.
+    # The language of a notebook's cells is not known, so try all.
     fitting = [language for language in languages if language.suffix in suffixes]
     outlines = [(language.suffix, language.outline(text)) for language in fitting or languages]
     defined = [name for name in known if any(
@@ -279,8 +279,8 @@ def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]
 
 
 def _below(folder: Path, most: int) -> Iterator[Path]:
-    """Yield the files in and below `folder`, at most so many folders deep, without hidden folders and installed
-    packages."""
+    """Yield the files in `folder` and in folders below it, at most `most` folders deep. Hidden folders and installed
+    packages are skipped."""
     waiting, left = [(folder, 0)], MOST_ENTRIES
     while waiting:
         at, depth = waiting.pop(0)
@@ -303,7 +303,7 @@ def _below(folder: Path, most: int) -> Iterator[Path]:
 
 
 def _named(paths: Sequence[Path], folder: Path) -> list[str]:
-    """Return paths below `folder` as printable text, the first of many."""
+    """Return paths below `folder` as printable text; only the first of many."""
     names = [printable(str(path.relative_to(folder))) for path in paths]
     return [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED + 1 else names
 

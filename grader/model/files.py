@@ -1,4 +1,4 @@
-"""Replacement of files and folders that others may be reading."""
+"""Replacement of files and folders while others may be reading them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from grader import temporary
 
 
 def replace(path: Path, data: bytes, mode: int = 0o666) -> Path:
-    """Replace a file as a whole, and make its folders. A reader never sees half of it, and a full disk leaves the old
-    file. A link is replaced, not followed; folders, devices and pipes are refused. The umask is taken off `mode`.
+    """Replace a file as a whole, and make its folders. A reader never sees half of the file, and a full disk leaves the
+    old one. A link is replaced, not followed; folders, devices and pipes are refused. The umask is taken off `mode`.
     Raises OSError."""
     if path.exists() and not path.is_file() and not path.is_symlink():
         raise OSError(errno.EEXIST, "already exists and is no regular file", str(path))
@@ -30,8 +30,8 @@ def replace(path: Path, data: bytes, mode: int = 0o666) -> Path:
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Exchange two folders of one file system in a single step, see renameat2(2). False where the system or the file
-    system has no such step, and nothing is done. Raises OSError."""
+    """Exchange two folders of one file system in a single step, see renameat2(2). If the system or the file system has
+    no such step, return False and change nothing. Raises OSError."""
     here, at_once = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
     try:
         call = ctypes.CDLL(None, use_errno=True).renameat2

@@ -1,8 +1,8 @@
-"""The form of an assignment's function in a language that gives it another name, or passes it sizes.
+"""The form of an assignment's function in a language that gives it another name or passes it sizes.
 
-`rms_norm_matrix(input=x, weight, output=out, rows=M, cols=N, epsilon=eps)`: the function's name, which is that of the
-file too, and its parameters, each with the assignment's parameter, or the size or product of sizes (`n=M*N`), that it
-stands for.
+An example is `rms_norm_matrix(input=x, weight, output=out, rows=M, cols=N, epsilon=eps)`. It has the function's name,
+which is also the file's, and its parameters. Each parameter stands for an assignment's parameter, for a size, or for a
+product of sizes (`n=M*N`).
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from grader import frontends, home
 from grader.plan.plan import DType
 
 SUFFIX = ".py"
-"""The suffix of the files of assignments that name no other."""
+"""The suffix of an assignment's file, if the assignment names no other."""
 _FORM = re.compile(r"([A-Za-z_]\w*)\(([\w\s=*,]*)\)")
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)(?:=(\w+(?:\*\w+)*))?")
 
 
 @dataclass(frozen=True)
 class WrittenParameter:
-    """A parameter as a language's function takes it. `of` is the assignment's parameter, or for a size the names of the
-    sizes whose product it is."""
+    """A parameter as a language's function takes it. `of` names the assignment's parameter; or, for a size, the sizes
+    whose product it is."""
 
     name: str
     kind: Literal["input", "scalar", "output", "update", "size"]
@@ -41,7 +41,7 @@ class WrittenParameter:
 
 @dataclass(frozen=True)
 class Form:
-    """The form of a function; `parameters` are pairs of the name that the language has, and what it stands for."""
+    """The form of a function. `parameters` are pairs: the name in the language, and the names that it stands for."""
 
     function: str
     parameters: tuple[tuple[str, tuple[str, ...]], ...]
@@ -83,8 +83,8 @@ def written_files(files: Iterable[str]) -> list[str]:
 
 @cache
 def _functions(root: Path) -> dict[str, dict[str, str]]:
-    """Return, by the name of an assignment, the functions whose names its forms give, by the language's suffix. The
-    files are read and not run: a command that handles names alone is to start at once."""
+    """Return, for each assignment's name, the function names that its forms give, by the language's suffix. The files
+    are read and not run, so that a command which only needs names starts at once."""
     suffixes = {language: front_end.suffix for language, front_end in frontends.front_ends().items()}
     found: dict[str, dict[str, str]] = {}
     for path in sorted((root / "assignments").glob("*/assignment.py")):
@@ -96,6 +96,6 @@ def _functions(root: Path) -> dict[str, dict[str, str]]:
                 suffixes[language]: read_form(form).function for language, form in given.items()
                 if language in suffixes}
         except (OSError, SyntaxError, ValueError, AttributeError, TypeError):
-            # Whoever imports the file is told.
+            # Importing the file reports the error.
             continue
     return found

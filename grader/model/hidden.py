@@ -1,10 +1,10 @@
-"""The part of a result that a student may see: of hidden cases how many there are, what kind of failure each shows, and
-what to look at; of a change that makes every case right as much as the course tells; of marks those for all of a group.
+"""The part of a result that a student may see. Of hidden cases it has their number, the kind of each failure, and what
+to try; of a repair as much as the course tells; of marks those for the whole group.
 
-Host code that chooses by its sizes how to fail can tell them by the kind; docs/grading.md says so.
+Host code that chooses by its sizes how to fail can learn sizes from the kind; docs/grading.md says so.
 
-`for_student` is applied to every result before a student gets it, as JSON, page or text. The whole of it is for those
-who grade, and lies in a folder of its own beside the students'.
+`for_student` is applied to every result before a student gets it, as JSON, page or text. The complete result is for
+those who grade, and lies in a separate folder beside the students'.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from grader.model.result import AssignmentResult, CheckResult, Detail, Result
 from grader.model.verdicts import VERDICT_OF_KIND
 
 STAFF = ".staff"
-"""The folder of results with what is for staff alone."""
+"""The name of the folder in which a folder of results has everything that is for staff alone."""
 RECORDS = ".attempts"
-"""The folder of results with what was graded when."""
+"""The name of the folder in which a folder of results has its attempts."""
 
 _STOPS = ("it stops with an error", "Call the function with sizes of your own, and look at what it assumes of them.")
 _SIZES = ("Try sizes of your own: one row, one column, primes, one more than a multiple of a block; and numbers that "
@@ -49,7 +49,7 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 
 WITHHELD: dict[str, dict[str, str]] = {"place": {"kind": "", "diff": ""}, "kind": {"diff": ""}, "edit": {}}
-"""The parts of a repair that are left out for a student, by the level that the course tells."""
+"""The parts of a repair that a student does not get, by the level that the course sets."""
 
 
 def staff(folder: Path) -> Path:
@@ -62,14 +62,13 @@ def any_hidden(result: Result) -> bool:
 
 
 def for_student(result: Result) -> Result:
-    """Return the part of a result that its student may see. A result that is for its student as a whole is returned
-    unchanged."""
+    """Return the part of a result that its student may see. A result without hidden parts is returned unchanged."""
     told = {name: _told(a) for name, a in result.assignments.items()}
     if not any_hidden(result):
         whole = all(a is told[name] for name, a in result.assignments.items())
         return result if whole else result.model_copy(update={"assignments": told})
     assignments = {name: _assignment(a) for name, a in told.items()}
-    # Times would reveal sizes.
+    # Seconds would reveal the sizes of hidden cases.
     return result.model_copy(update={
         "assignments": assignments, "seconds": round(sum(a.seconds for a in assignments.values()), 3)})
 
@@ -89,8 +88,8 @@ def in_words(checks: Sequence[CheckResult]) -> tuple[str, str]:
 
 
 def _told(a: AssignmentResult) -> AssignmentResult:
-    """Return the assignment with as much of its repair as the repair's level tells, and without marks for one member,
-    since a group shares it."""
+    """Return the assignment with only as much of its repair as the repair's level allows, and without marks for one
+    member, since a group shares the result."""
     repair = a.repair and a.repair.model_copy(update=WITHHELD[a.repair.level])
     marks = [mark for mark in a.marks if not mark.student]
     return a if (repair, marks) == (a.repair, a.marks) else a.model_copy(update={"repair": repair, "marks": marks})
@@ -111,7 +110,7 @@ def _assignment(a: AssignmentResult) -> AssignmentResult:
 
 
 def _check(check: CheckResult, numbers: Iterator[int]) -> CheckResult:
-    """Keep only stage, outcome and kind of a hidden check."""
+    """Return a hidden check with only its stage, outcome and kind."""
     name, case = check.id, ""
     if check.stage == "case":
         number = next(numbers)

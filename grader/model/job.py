@@ -1,4 +1,4 @@
-"""A job, the complete input for grading one submission, and its outcome."""
+"""A job, which is the complete input for grading one submission, and its outcome."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.model.submission import HandedIn, Submission, read_sources
 
 
 def draw_seed() -> int:
-    """Return a secret seed from the system; `--seed` with this number repeats its inputs."""
+    """Return a secret seed from the system. `--seed` with the same number repeats the inputs."""
     return secrets.randbits(63)
 
 
@@ -28,11 +28,11 @@ def seed_bytes(seed: int) -> bytes:
 
 @dataclass(frozen=True)
 class Job:
-    """All that grading one submission takes: nobody opens its folder any more. Every input follows from `seed`. Without
-    a GPU `speed` is not measured, nor that at many sizes (`sweep`).
+    """The complete input for grading one submission, so that its folder need not be opened again. Every input follows
+    from `seed`. Without a GPU neither `speed` nor speed at many sizes (`sweep`) is measured.
 
-    `earlier` are the shares of the points for speed of an earlier grading, by assignment. `notes` are what the student
-    should know of how the submission arrived.
+    `earlier` has, by assignment, the shares of the speed points that an earlier grading gave. `notes` tell the student
+    how the submission arrived.
     """
 
     submission: Submission
@@ -55,14 +55,15 @@ def read(folder: Path, names: Iterable[str], course: Course) -> HandedIn:
 
 
 def read_job(submission: Submission, course: Course, only: tuple[str, ...] = (), *more: Any, **named: Any) -> Job:
-    """Return a job for the files of `only`, or of all assignments, as they are now; `more` and `named` as of Job."""
+    """Return a job for the present files of `only`, or of all assignments; `more` and `named` are further fields of
+    Job."""
     names = catalogue.select(catalogue.files(), only)
     return Job(submission, read(submission.folder, names, course), course, only, *more, **named)
 
 
 @dataclass(frozen=True)
 class Graded:
-    """The outcome of a job: a result and the log of its checks, or a failure of ours."""
+    """The outcome of a job: a result and the log of its checks, or the error of a failure of ours."""
 
     submission: Submission
     result: Result | None
@@ -71,5 +72,5 @@ class Graded:
 
     @property
     def wrong(self) -> bool:
-        """Return whether an assignment was not right."""
+        """Return whether an assignment in the result is not right."""
         return self.result is not None and not all(one.right for one in self.result.assignments.values())

@@ -1,4 +1,4 @@
-"""`[late]` in course.toml: which hand-in counts, deadlines, the cost of being late, and decisions by a person."""
+"""`[late]` in course.toml: which hand-in counts, deadlines, the cost of being late, and a person's decisions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.model.text import composed
 
 
 def _with_a_time(value: Any) -> Any:
-    # A date without a time would mean midnight at its beginning, which nobody intends.
+    # A date without a time would mean the midnight at its beginning, which nobody intends.
     if not isinstance(value, datetime.datetime):
         raise ValueError("expected a date with a time, such as 2026-10-01T23:59:00")
     return value
@@ -30,8 +30,8 @@ def _utc(moment: datetime.datetime) -> datetime.datetime:
 
 
 class Lateness(NamedTuple):
-    """The time from a deadline to a hand-in by the course's clock: whole days, and the seconds of one that has begun
-    and lasts `length` seconds."""
+    """The time from a deadline to a hand-in by the course's clock: whole days, and the seconds of a further day that
+    has begun. That day is `length` seconds long."""
 
     days: int
     seconds: float
@@ -42,7 +42,7 @@ class Lateness(NamedTuple):
         return self.days + self.seconds / self.length
 
     def less(self, days: int) -> Lateness:
-        """Return the lateness that is left after so many grace days."""
+        """Return the lateness that is left after this many grace days."""
         return Lateness(self.days - days, self.seconds, self.length) if days <= self.days else IN_TIME
 
 
@@ -50,7 +50,7 @@ IN_TIME = Lateness(0, 0, 86_400)
 
 
 class Extension(Table):
-    """A later deadline for a student, in one assignment or in all whose deadline is earlier."""
+    """A later deadline for a student, in one assignment or in all that have an earlier deadline."""
 
     student: Name
     assignment: str | None = None
@@ -58,7 +58,7 @@ class Extension(Table):
 
 
 class Excused(Table):
-    """An assignment that does not count for a student, with the reason and who decided it."""
+    """An assignment that does not count for a student, with the reason and the person who decided it."""
 
     student: Name
     assignment: str
@@ -74,7 +74,7 @@ class Override(Excused):
 
 class Late(Table):
     """The late policy. Times without a zone are in `zone`, and are shown in it. A day lasts until a clock there shows
-    the same time again: 25 hours, and 23, where clocks change."""
+    the same time again: 25 or 23 hours where clocks change."""
 
     count: Literal["latest", "best"] = "latest"
     zone: str | None = None
@@ -121,7 +121,7 @@ class Late(Table):
                     f"zone, as \"Europe/Berlin\", expected, since {moment.isoformat()} has none of its own")
             first, second = (moment.replace(tzinfo=zoneinfo.ZoneInfo(self.zone), fold=fold) for fold in (0, 1))
             if first.utcoffset() != second.utcoffset():
-                # A clock that goes forward leaves times out: such a one comes back as another.
+                # When clocks go forward, some times do not exist: such a time comes back as another one.
                 skipped = first.astimezone(datetime.UTC).astimezone(first.tzinfo).replace(tzinfo=None) != moment
                 raise ValueError(
                     f"{key}: clocks in {self.zone} {'skip' if skipped else 'show twice'} {moment.isoformat()}; choose "
@@ -146,7 +146,7 @@ class Late(Table):
 
     @property
     def names_students(self) -> bool:
-        """Return whether the policy names students, which other students must not see."""
+        """Return whether the policy names students: other students must not see that."""
         return bool(self.extensions or self.excused or self.overrides)
 
     def instant(self, moment: datetime.datetime) -> datetime.datetime:
@@ -154,13 +154,13 @@ class Late(Table):
         return _utc(moment if moment.tzinfo else moment.replace(tzinfo=zoneinfo.ZoneInfo(self.zone or "UTC")))
 
     def lateness(self, instant: datetime.datetime, deadline: datetime.datetime) -> Lateness:
-        """Return the lateness of an instant for a deadline."""
+        """Return how long after a deadline an instant is."""
         local = deadline.astimezone(zoneinfo.ZoneInfo(self.zone or "UTC"))
 
         def end(days: int) -> datetime.datetime:
             if not days:
                 return _utc(deadline)
-            # Where clocks show it twice or skip it, the later moment.
+            # If clocks show this time twice or skip it, take the later moment.
             there = local + datetime.timedelta(days)
             return max(_utc(there.replace(fold=fold)) for fold in (0, 1))
 
@@ -176,7 +176,7 @@ class Late(Table):
         return instant.astimezone(zoneinfo.ZoneInfo(self.zone or "UTC")).isoformat()
 
     def strangers(self, known: Iterable[str]) -> list[str]:
-        """Return the ids that an extension, an excuse or an override names and that are not in `known`."""
+        """Return the ids in extensions, excuses and overrides that are not in `known`."""
         here = {one.casefold() for one in known}
         named = [one.student for one in self.extensions] + [one.student for one in (*self.excused, *self.overrides)]
         return list(dict.fromkeys(one for one in named if one.casefold() not in here))

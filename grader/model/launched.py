@@ -1,4 +1,5 @@
-"""The facts of an inspection: a call's launches with their loads, stores and kernels, and figures that sum them up."""
+"""The facts of an inspection: a call's launches with their loads, stores and kernels, and figures that summarise
+them."""
 
 from __future__ import annotations
 
@@ -8,13 +9,14 @@ from grader.model.record import Record
 from grader.plan.device import TENSOR_CORES, TensorCores, better_cores
 
 TENSOR_INSTRUCTIONS = tuple(one.instruction for one in TENSOR_CORES)
-"""The beginnings of instructions of tensor cores in PTX."""
+"""The first letters of the PTX instructions that use tensor cores."""
 
 
 class AccessFacts(Record):
-    """A load or store of a kernel in the counted programs. A mask switches off `masked` of the `lanes`. `needed` are
-    the bytes of the other lanes' elements, `moved` the bytes of the 32-byte sectors that hold them, counted once for
-    each execution. `widths` counts instructions by the bits that a thread moves with one of them."""
+    """A load or store of a kernel, summed over the counted programs. `lanes` is the number of lanes, of which a mask
+    switches off `masked`. `needed` are the bytes of the other lanes' elements. `moved` are the bytes of the 32-byte
+    sectors that hold these elements; each execution counts a sector once. `widths` counts instructions by the bits that
+    a thread moves with one of them."""
 
     access: Literal["load", "store", "atomic"]
     line: int
@@ -27,11 +29,11 @@ class AccessFacts(Record):
 
 
 class LaunchFacts(Record):
-    """A launch of a kernel, `counted` of whose programs were run, and what it takes on the course's GPU. `cut`: they
-    take too long to be run to their ends, and no launch after it was seen. `resident` are
-    the programs that a multiprocessor holds at a time, as far as `bound` lets it; `occupancy` is the share of its
-    threads that they have. `products` tells whether the kernel multiplies matrices. `unit` is what its language calls a
-    program."""
+    """A launch of a kernel, and what it takes on the course's GPU. `counted` is the number of programs that were run.
+    `cut`: the programs take too long to be run to their ends, and no later launch was run. `resident` is the number of
+    programs that a multiprocessor holds at a time; `bound` names what limits it. `occupancy` is the share of the
+    multiprocessor's threads that they have. `products`: the kernel multiplies matrices. `unit` is the language's word
+    for a program."""
 
     kernel: str
     line: int
@@ -53,14 +55,15 @@ class LaunchFacts(Record):
 
     @property
     def scale(self) -> float:
-        """Return the factor from the counted programs to all programs; a lower bound if the launch is `cut`."""
+        """Return the factor from counted programs to all programs; only a lower bound if the launch is `cut`."""
         programs = self.grid[0] * self.grid[1] * self.grid[2]
         return programs / self.counted if self.counted else 0
 
 
 class Figures(Record):
-    """The totals of a call's launches: bytes as of AccessFacts, for all programs; of the other figures the worst, of
-    widths (bits) the smallest that moves a tenth of the bytes or more, 0 where the copy engine moves them."""
+    """The totals of a call's launches. Bytes are those of AccessFacts, for all programs; every other figure is the
+    worst of all launches. `bits` is the smallest width that moves a tenth of the bytes or more, 0 where the copy engine
+    moves them."""
 
     target: str
     launches: int
@@ -75,8 +78,8 @@ class Figures(Record):
 
 
 class Inspection(Record):
-    """The launches of a timed case as the memory system and the compiler see them, and the figures of a good kernel, if
-    there are any for the same case and GPU, which has so many `multiprocessors`; 0 if that is not known."""
+    """The launches of a timed case, as the memory system and the compiler see them. `good` are the figures of a good
+    kernel for the same case and GPU, if known. The GPU has this many `multiprocessors`; 0 if that is not known."""
 
     case: str
     sizes: dict[str, int]
@@ -87,7 +90,7 @@ class Inspection(Record):
 
     @property
     def cut(self) -> bool:
-        """Return whether a launch was cut, so that facts are missing."""
+        """Return whether a launch was cut: then facts are missing."""
         return any(launch.cut for launch in self.launches)
 
     def better_cores(self, launch: LaunchFacts) -> TensorCores | None:

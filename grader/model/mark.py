@@ -1,4 +1,4 @@
-"""Marks that people give a student's work beside the judge: points and comments, requests for regrading, answers."""
+"""Marks that people give beside the judge: points and comments, requests for regrading, answers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ def _finite(points: float) -> float:
 
 
 class Mark(Record):
-    """A mark: `points` that a person gave beside the automatic ones, less than 0 where they are taken off, and a
-    comment; a `request` for regrading; or the `answer` to one, which is the request `of`.
+    """A mark. It is a comment with `points` that a person gives beside the automatic ones (negative: points taken off);
+    or a `request` for regrading; or an `answer` to the request with the number `of`.
 
-    `slug` is the folder whose work it is about, "" if there is none yet. `student` is the one member of a group whom it
-    is for, or whoever handed in nothing; "" if it is for everybody whose folder it is. `at` is ISO 8601, UTC.
+    `slug` is the folder with the work, "" if there is none yet. `student` is the only member of a group whom the mark
+    is for, or somebody who handed in nothing; "" if the mark is for everybody who owns the folder. `at` is ISO 8601,
+    UTC.
     """
 
     id: int = 0
@@ -52,8 +53,8 @@ def signed(points: float) -> str:
 
 
 def counting(marks: Iterable[Mark]) -> list[Mark]:
-    """Return the marks that count, a request before its answer: of a student's marks in an assignment the newest, and
-    of the answers to a request the newest. A newer mark without points and comment takes the earlier one back."""
+    """Return the marks that count, each request before its answer: a student's newest mark in an assignment, and the
+    newest answer to a request. A newer mark without points and comment takes the earlier one back."""
     newest = {(mark.kind, mark.of, mark.slug, mark.student.casefold(), mark.assignment)
               if mark.kind != "request" else mark.id: mark for mark in marks}
     kept = [mark for mark in newest.values() if mark.points or mark.comment]

@@ -1,10 +1,10 @@
-"""The search for the assignments' files in the cells of a Jupyter notebook. Nothing of a notebook is run.
+"""The search for the assignments' files in the cells of a Jupyter notebook. Nothing in a notebook is run.
 
-A file is, in this order: the cell of `%%kernelmark silu`, which is checked alone in the notebook, too; the cell that
-`%%writefile` writes it with; a cell of another magic, such as a compiler's, that defines the function in a language
-with compiled files; the Python cell that defines the function, with the cells that it needs: those that bind a global
-name which it uses. Of several the last counts, as if the notebook had been run from top to bottom. A stub is none of
-them.
+A file is the first of these that exists: the cell of `%%kernelmark silu`, which the notebook itself checks alone, too;
+the cell that writes the file with `%%writefile`; a cell of another magic, such as a compiler's, that defines the
+function in a language with compiled files; the Python cell that defines the function, with the cells that bind the
+global names which it uses. Of several such cells the last counts, as if the notebook had been run from top to bottom. A
+stub never counts.
 """
 
 from __future__ import annotations
@@ -25,31 +25,32 @@ from grader.frontends import Outline
 from grader.model.forms import SUFFIX, file_of, function_of
 
 NOTEBOOK = ".ipynb"
-# Of the code in all cells: a submitted file may have a quarter of it.
+# The most characters of code in all cells: a submitted file may have a quarter of that.
 CODE_CHARACTERS = 512 << 10
 MOST_CELLS = 2_000
-# Magics whose cell is Python all the same.
+# Cell magics below which the cell is still Python.
 _PYTHON = frozenset({"time", "timeit", "capture", "prun"})
 _FUTURE = re.compile(r"^from[ \t]++__future__[ \t][^\n]*+$", re.MULTILINE)
 _STAR = re.compile(r"^from[ \t]++[\w.]++[ \t]++import[ \t]*+\*", re.MULTILINE)
-# A line that IPython takes for itself, with those that a backslash joins to it. Python has none that begins so.
+# A line that IPython handles itself, with the lines that a backslash joins to it. No line of Python begins like this.
 _MAGIC = re.compile(
     r"([ \t]*+)(?:[!%?]|[\w.]++\?\??[ \t]*+$|[\w.\[\]]++(?:[ \t]*+,[ \t]*+[\w.\[\]]++)*+[ \t]*+=[ \t]*+[!%])"
     r"(?:\\\n|[^\n])*+", re.MULTILINE)
-# What may hold or join the ends of lines, and comments; a string that nothing ends goes as far as one can. Loops with a
-# look ahead are not possessive: Python 3.11 before .5 loses its place there. What follows them may be empty.
+# Parts of a text that may hold or join ends of lines, and comments. A string that is not closed reaches as far as
+# possible. Loops with a look-ahead are not possessive, since Python 3.11 before .5 loses its place there, and the part
+# behind them may be empty.
 _PIECES = re.compile(
     r"#[^\n]*+|(?P<long>'''|\"\"\")(?:\\.|(?!(?P=long)).)*(?P=long)?+|"
     r"(?P<short>['\"])(?:\\.|(?!(?P=short))[^\\\n])*(?P=short)?+|\\\n|[()\[\]{}\n]", re.DOTALL)
 
 
 class NotebookError(Exception):
-    """A notebook cannot be read; the text says why, in a clause without the notebook's name."""
+    """A notebook that cannot be read; the text says why, in a clause without the notebook's name."""
 
 
 @dataclass(frozen=True)
 class NotebookFile:
-    """A file as the cells of a notebook hold it, and these cells, numbered from 1 among the code cells."""
+    """The text of a file in a notebook, and the numbers of its cells, from 1 among the code cells."""
 
     text: str
     cells: tuple[int, ...]
@@ -63,7 +64,7 @@ class NotebookFile:
 
 @dataclass(frozen=True)
 class _Cell:
-    """A code cell: the words of its magic, and its text, where the magic's line is empty."""
+    """A code cell: the words of its magic, and its text, in which the magic's line is empty."""
 
     number: int
     magic: tuple[str, ...]
@@ -76,8 +77,8 @@ class _Cell:
 
 @dataclass(frozen=True)
 class _Python:
-    """A cell as Python alone, and its names: what it binds and which of that are functions, and the globals that it
-    uses. Of a cell that is not Python, only what looks like a function is known."""
+    """The Python of a cell without magics, and its names: what it binds, which of these are functions, and the globals
+    that it uses. If the cell is not Python, only names that look like functions are known."""
 
     text: str
     binds: frozenset[str] = frozenset()
@@ -87,13 +88,12 @@ class _Python:
 
 
 def read_notebook(content: bytes, known: Mapping[str, str]) -> dict[str, NotebookFile]:
-    """Return the files of the assignments `known` that a notebook holds, by the names of the files. Raises
-    NotebookError."""
+    """Return the files of the assignments `known` that a notebook holds, by file name. Raises NotebookError."""
     cells = _cells(content)
     written = _written(cells)
     plain = _Plain([cell for cell in cells if not cell.magic or cell.verb in _PYTHON])
     found: dict[str, NotebookFile] = {}
-    # Of each text once, and not for each assignment.
+    # Outline each text once, not once for each assignment.
     outlines = {one.suffix: cache(one.outline) for one in frontends.front_ends().values()}
     for name in known:
         for front_end in frontends.front_ends().values():
@@ -124,7 +124,7 @@ def _cells(content: bytes) -> list[_Cell]:
 
 
 def _cell(number: int, text: str) -> _Cell:
-    # A lone surrogate is JSON, and can be written to no file.
+    # A lone surrogate is valid in JSON, but cannot be written to a file.
     text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n")
     said = text.lstrip("\n")
     first, _, rest = said.partition("\n")
@@ -134,7 +134,7 @@ def _cell(number: int, text: str) -> _Cell:
 
 
 def _alone(cell: _Cell, mark: str = "#") -> NotebookFile:
-    """Return a cell as a file. A comment stands in the magic's line, so that the other lines keep their numbers."""
+    """Return a cell as a file. A comment replaces the magic's line, so that the other lines keep their numbers."""
     return NotebookFile(f"{mark} code cell {cell.number}{cell.text}", (cell.number,))
 
 
@@ -143,7 +143,7 @@ def _checked(cells: Sequence[_Cell], name: str) -> list[NotebookFile]:
 
 
 def _written(cells: Sequence[_Cell]) -> list[tuple[PurePosixPath, NotebookFile]]:
-    """Return the files that a notebook writes with %%writefile, in the order of their last writing."""
+    """Return the files that a notebook writes with %%writefile, in the order in which each was last written."""
     files: dict[str, NotebookFile] = {}
     for cell in cells:
         if cell.verb not in ("writefile", "file") or len(cell.magic) < 2:
@@ -158,7 +158,7 @@ def _written(cells: Sequence[_Cell]) -> list[tuple[PurePosixPath, NotebookFile]]
 
 
 def _foreign(cells: Sequence[_Cell], outline: Callable[[str], Outline], function: str) -> list[NotebookFile]:
-    """Return cells of any other magic that define a function in a language with files of its own."""
+    """Return the cells of any other magic that define a function in a compiled language."""
     return [_alone(cell, "//") for cell in cells
             if cell.magic and cell.verb not in ("kernelmark", "writefile", "file", *_PYTHON)
             and function in outline(cell.text).defined]
@@ -182,8 +182,8 @@ class _Plain:
                 self._binders.setdefault(name, []).append(at)
 
     def defining(self, function: str) -> list[NotebookFile]:
-        """Return a file for the last cell that defines a function and holds no stub, with the cells that this one
-        needs. One that is no Python defines nothing where it runs, and is taken if there is no other."""
+        """Return a file for the last cell that defines a function and holds no stub, together with the cells that it
+        needs. A cell that is not Python cannot run, so it counts only if there is no other."""
         outline = frontends.by_suffix(SUFFIX).outline
         defining = [at for at, one in enumerate(self._read)
                     if function in one.functions and function not in outline(one.text).stubs]
@@ -191,8 +191,9 @@ class _Plain:
         return [self._joined(sorted(self._needed((parsed or defining)[-1])))] if defining else []
 
     def _needed(self, first: int) -> set[int]:
-        """Return a cell and those that bind what it uses, and so on: the last one before it, or else the first one
-        behind it. A name that nothing binds may come from any `from m import *`."""
+        """Return a cell and the cells that bind the names it uses, and so on. For each name take the last such cell
+        before the user, or else the first one behind it. A name that no cell binds may come from any `from m import
+        *`."""
         needed, waiting, stars = {first}, [first], self._stars
         while waiting:
             at = waiting.pop()
@@ -209,21 +210,21 @@ class _Plain:
 
     def _joined(self, places: Sequence[int]) -> NotebookFile:
         texts = [f"# code cell {self.cells[place].number}\n{self._read[place].text.strip(chr(10))}" for place in places]
-        # Python takes these lines at the beginning of a file alone.
+        # Python allows imports from __future__ only at the beginning of a file.
         future = list(dict.fromkeys(line for text in texts for line in _FUTURE.findall(text)))
         return NotebookFile("".join(f"{text}\n" for text in (*future, *(_FUTURE.sub("", text) for text in texts))),
                             tuple(self.cells[place].number for place in places))
 
 
 def _python(text: str) -> _Python:
-    """Return a cell as it is if that is Python, or else without its shell commands and magics."""
+    """Return a cell unchanged if it is Python, or else without its shell commands and magics."""
     for said in (text, cleaned := _without_magics(text)):
         try:
             with warnings.catch_warnings():
-                # A student's "\d" is no warning of ours.
+                # An invalid escape such as "\d" in a student's text must not raise a warning of ours.
                 warnings.simplefilter("ignore")
                 top = symtable.symtable(said, "cell", "exec")
-        # The last two: nested too deeply.
+        # RecursionError and MemoryError: the code is nested too deeply.
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         uses, waiting = set[str](), [top]
@@ -240,8 +241,8 @@ def _python(text: str) -> _Python:
 
 
 def _without_magics(text: str) -> str:
-    """Return a cell with statements that do nothing in the place of shell commands, magics and questions:
-    `!pip install`, `files = !ls`, `%matplotlib inline`, `torch.sum?`. Other lines and their numbers stay."""
+    """Return a cell with shell commands, magics and questions replaced by statements that do nothing: `!pip install`,
+    `files = !ls`, `%matplotlib inline`, `torch.sum?`. All other lines stay, with their numbers."""
     kept, at = list[str](), 0
     while at < len(text):
         if magic := _MAGIC.match(text, at):

@@ -1,4 +1,4 @@
-"""The parameters of an assignment's function: tensors, with shapes by the sizes of a case, and numbers."""
+"""The parameters of an assignment's function: tensors, whose shapes follow from the sizes of a case, and numbers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ DType = Literal["float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "f
 DTYPES: tuple[DType, ...] = get_args(DType)
 Value = float | int | bool
 Inputs = Mapping[str, Any]
-"""Argument name to value: a torch tensor for each `Input` and `Update`, a number for each `Scalar`; never an output."""
+"""Values by the names of arguments: a torch tensor for each `Input` and `Update`, a number for each `Scalar`; outputs
+are never among them."""
 
-# The operations of an expression of sizes, all of whole numbers.
+# The operations in an expression of sizes. All of them work on whole numbers.
 _OPERATIONS: dict[type[ast.operator], Any] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod}
@@ -27,7 +28,7 @@ _OPERATIONS: dict[type[ast.operator], Any] = {
 
 @cache
 def _read(extent: str) -> ast.expr:
-    """Return the tree of an expression of sizes. Raises ValueError."""
+    """Return the syntax tree of an expression of sizes. Raises ValueError."""
     try:
         tree = ast.parse(extent, mode="eval").body
     except SyntaxError:
@@ -49,8 +50,8 @@ def names_in(extent: int | str) -> tuple[str, ...]:
 
 
 def value_of(extent: int | str, sizes: Mapping[str, int]) -> int:
-    """Return the value of an extent or stride: `"M // 2"` with `{"M": 5}` is 2. Raises KeyError for a size that there
-    is not, ZeroDivisionError."""
+    """Return the value of an extent or stride: `"M // 2"` with `{"M": 5}` is 2. Raises KeyError for an unknown size,
+    and ZeroDivisionError."""
     return extent if isinstance(extent, int) else _value(_read(extent), sizes)
 
 
@@ -71,8 +72,8 @@ def _known(shape: tuple[str | int, ...]) -> tuple[str | int, ...]:
 
 
 Shape = Annotated[tuple[str | int, ...], AfterValidator(_known)]
-"""Sizes of the case, `("M", "N")`; a number, the same in every case, as the channels of a picture: `(3, "H", "W")`; or
-an expression of sizes: `("M // 2", "2 * N")`."""
+"""A shape. An extent is a size of the case, as in `("M", "N")`; a number that is the same in every case, such as the
+channels of a picture: `(3, "H", "W")`; or an expression of sizes: `("M // 2", "2 * N")`."""
 
 
 class Tensor(Table):
@@ -84,7 +85,7 @@ class Tensor(Table):
 
     @property
     def size_names(self) -> tuple[str, ...]:
-        """Return the sizes that its shape depends on."""
+        """Return the sizes that the tensor's shape depends on."""
         return tuple(dict.fromkeys(name for extent in self.shape for name in names_in(extent)))
 
 
@@ -96,7 +97,7 @@ class Input(Tensor):
 
 
 class Output(Tensor):
-    """A tensor that the student writes; it arrives full of NaN, or of an arbitrary number."""
+    """A tensor that the student writes. Before, it is full of NaN, or of an arbitrary number."""
 
     kind: Literal["output"] = "output"
     name: str = "out"
@@ -104,8 +105,8 @@ class Output(Tensor):
 
 
 class Update(Tensor):
-    """A tensor that the judge fills and the student changes in place, as a cache. The oracle is given it as it was, and
-    returns it as it has to be afterwards."""
+    """A tensor that the judge fills and the student changes in place, such as a cache. The oracle gets its contents
+    before the call, and returns the contents that it must have afterwards."""
 
     kind: Literal["update"] = "update"
     place: Literal["device"] = "device"
@@ -123,7 +124,7 @@ Parameter = Annotated[Input | Scalar | Output | Update, Field(discriminator="kin
 
 
 def given(parameters: Sequence[Parameter]) -> list[Input | Scalar | Update]:
-    """Return the parameters that the judge has contents for: those of an oracle."""
+    """Return the parameters that the judge fills: the parameters of an oracle."""
     return [one for one in parameters if not isinstance(one, Output)]
 
 

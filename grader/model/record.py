@@ -6,12 +6,12 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Record(BaseModel):
-    """Part of a result. Attempts are kept for years, so keys of other versions are ignored."""
+    """Part of a result. Attempts are stored for years, so keys of other versions are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
 
 class Table(BaseModel):
-    """Part of an assignment or a course file, as a person wrote it: unknown keys are errors."""
+    """Part of an assignment or a course file, as a person wrote it: an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -1,4 +1,4 @@
-"""The result of a grading: `result.json`, version kernelmark/result/v1. The reports read this and nothing else."""
+"""The result of a grading: `result.json`, version kernelmark/result/v1. Reports read nothing else."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from grader.model.verdicts import (
 SCHEMA = "kernelmark/result/v1"
 
 IMPOSSIBLE = 1.05
-"""A fraction of the machine's roof: a faster kernel is flagged for a person to look at."""
+"""The fraction of the machine's roof beyond which a kernel is flagged for a person to examine."""
 
 Outcome = Literal["passed", "failed", "not_run"]
 Stage = Literal["source", "case", "target", "speed"]
-"""The subject of a check: the file, one case's answer, what a GPU would make of it, one case's time."""
+"""What a check is about: the file, one case's answer, the compiled code for the target GPU, one case's time."""
 
 
 class Worst(Record):
-    """The element furthest outside its tolerance. Values are text, so that NaN and infinity survive JSON."""
+    """The element that exceeds its tolerance most. Values are text, so that NaN and infinity survive JSON."""
 
     index: list[int]
     got: str
@@ -42,15 +42,15 @@ class Worst(Record):
 
     @property
     def exact(self) -> bool:
-        """Return whether bits must match: how far off they are then means nothing."""
+        """Return whether bits must match: the size of an error then means nothing."""
         return self.allowed in ("0", "0.0")
 
 
 class ErrorMap(Record):
-    """A map of where an output is wrong. Cell (i, j) covers a block of the output (a vector is folded into rows).
+    """A map of the wrong elements of an output. Cell (i, j) covers a block of the output; a vector is folded into rows.
 
-    One character a cell: "." right, "1".."9" wrong by a growing factor of the tolerance (each step a factor of ten),
-    "u" never written. `cells` has at most 128 strings of at most 128 characters.
+    Each cell is one character: "." right; "1".."9" wrong by a growing factor of the tolerance (each step is a factor of
+    ten); "u" never written. `cells` has at most 128 strings of at most 128 characters.
     """
 
     output_shape: list[int]
@@ -61,8 +61,8 @@ class ErrorMap(Record):
 
 
 class Corner(Record):
-    """Some elements around the first wrong one, row by row, a vector's one a row. Values are text; `expected` is "" for
-    an element that is right."""
+    """Some elements around the first wrong one, in rows; for a vector, one element in each row. Values are text;
+    `expected` is "" for an element that is right."""
 
     index: list[int] = Field(description="of the first that is shown")
     got: list[list[str]]
@@ -70,7 +70,7 @@ class Corner(Record):
 
 
 class OutputFigures(Record):
-    """One of several outputs in a case that failed; `worst` and `error_map` are those of one that is wrong."""
+    """The figures of one of several outputs in a case that failed. `worst` and `error_map` are there if it is wrong."""
 
     name: str
     wrong: int
@@ -81,17 +81,17 @@ class OutputFigures(Record):
 
     @property
     def kept(self) -> bool:
-        """Return whether `unwritten` elements were left as they were, in a tensor that is changed in place."""
+        """Return whether `unwritten` elements are elements left unchanged, in a tensor that is updated in place."""
         return self.error_map is not None and self.error_map.kept
 
     @property
     def telling(self) -> Worst | None:
-        """Return the worst element, if it was written at all."""
+        """Return the worst element, if the kernel wrote it at all."""
         return self.worst if self.kept or self.wrong != self.unwritten else None
 
 
 class Place(Record):
-    """A line of the student's file, with its text, and what was seen there beyond what the message says."""
+    """A line of the student's file, with its text, and what was seen there that the message does not say."""
 
     file: str
     line: int
@@ -100,7 +100,7 @@ class Place(Record):
 
 
 class Detail(Record):
-    """The reason why a check failed, or was not run."""
+    """The reason why a check failed or did not run."""
 
     kind: FailureKind
     message: str
@@ -124,19 +124,19 @@ class Detail(Record):
 
     @property
     def wrong_outputs(self) -> list[OutputFigures]:
-        """Return the figures of each wrong output, that of the message first."""
+        """Return the figures of each wrong output, first those of the output that the message is about."""
         return [one for one in self.outputs if one.wrong] or [OutputFigures(
             name=self.outputs[0].name if self.outputs else "out", wrong=self.wrong or 0, total=self.total or 0,
             unwritten=self.unwritten or 0, worst=self.worst, error_map=self.error_map)]
 
     @property
     def about(self) -> str:
-        """Return the output that message and figures are about."""
+        """Return the name of the output that message and figures are about."""
         return self.wrong_outputs[0].name
 
 
 class Interval(Record):
-    """A median ratio baseline ÷ student with the bounds of its bootstrap interval."""
+    """A median ratio of baseline time to student time, with the bounds of its bootstrap interval."""
 
     median: float
     low: float
@@ -144,8 +144,8 @@ class Interval(Record):
 
 
 class Timing(Record):
-    """One case's calls, timed by replays, baseline and student in turn, of `slots` calls of the student's. Times are of
-    a call."""
+    """The times of one case. Baseline and student are replayed in turn; a replay of the student has `slots` calls.
+    Times are those of one call."""
 
     case: str
     sizes: dict[str, int]
@@ -162,7 +162,7 @@ class Timing(Record):
 
 
 class CheckResult(Record):
-    """One check: `id` is unique within an assignment, `case` is empty for the checks of source and record."""
+    """One check. `id` is unique within an assignment; `case` is empty for a check of the source or the target."""
 
     id: str
     stage: Stage
@@ -180,8 +180,8 @@ class CheckResult(Record):
 
 
 def decisive(checks: Sequence[CheckResult]) -> tuple[Verdict | None, list[CheckResult]]:
-    """Return the verdict that checks give which failed or need a GPU, and those of them that give it; (None, []) if
-    there are none."""
+    """Return the verdict that the checks which failed or need a GPU give, and the checks among them that give it;
+    (None, []) if there are no such checks."""
     failed = [(row, c) for c in checks if c.detail is not None and (row := VERDICT_OF_KIND[c.detail.kind])
               and (c.outcome == "failed" or (c.outcome == "not_run" and row.fault == "machine"))]
     given = {row.verdict for row, _ in failed}
@@ -198,11 +198,11 @@ class Correctness(Record):
 
 
 REFERENCE = "reference"
-"""The name of the course's finished kernel among an assignment's rungs."""
+"""The name of the course's own kernel among an assignment's rungs."""
 
 
 class Rung(Record):
-    """A kernel of the course's own, as it was measured earlier on a device of the same name."""
+    """A kernel of the course, as it was measured earlier on a device of the same name."""
 
     name: str
     title: str = Field(default="", description="what it teaches")
@@ -210,8 +210,7 @@ class Rung(Record):
 
 
 class SweepPoint(Record):
-    """One size. Times are of a call, in microseconds; None where there is none, and `trouble` says why the kernel has
-    none."""
+    """One size. Times are those of a call, in microseconds, or None; `trouble` says why the kernel has none."""
 
     sizes: dict[str, int]
     amount: float = Field(description="bytes or floating-point operations that the work takes at the least")
@@ -224,14 +223,14 @@ class SweepPoint(Record):
 
 
 class Sweep(Record):
-    """Speed by size: points from the smallest to the largest. A rate is `amount` over a time."""
+    """Speed by size: points from the smallest to the largest. A rate is an `amount` divided by a time."""
 
     unit: Literal["GB/s", "TFLOP/s"]
     points: list[SweepPoint]
 
 
 class Performance(Record):
-    """Speed. `speedup` is the geometric mean over the timed cases, with the interval of that."""
+    """Speed. `speedup` is the geometric mean of the timed cases' ratios, with its interval."""
 
     status: Literal["not_measured", "measured"] = "not_measured"
     reason: str = ""
@@ -249,7 +248,7 @@ class Performance(Record):
 
 
 class Flag(Record):
-    """A flag: something for a person to look at, and the points that it costs, which most do not."""
+    """A flag: something for a person to examine, and the points that it costs, mostly none."""
 
     what: str
     evidence: str
@@ -258,9 +257,9 @@ class Flag(Record):
 
 
 class Repair(Record):
-    """One change of the student's file that makes every case right, found by trying. `told` is the sentence for the
-    student, as much as the course's `level` allows; `diff` is the change itself, which is for those who grade unless
-    the level is "edit"."""
+    """One change of the student's file, found by trying, that makes every case right. `told` is the sentence for the
+    student, who learns as much as the course's `level` allows. `diff` is the change itself; only those who grade see
+    it, unless the level is "edit"."""
 
     level: Literal["place", "kind", "edit"]
     line: int = Field(description="0 where changes of several lines are as good")
@@ -298,7 +297,7 @@ class AssignmentResult(Record):
 
     @property
     def given(self) -> float:
-        """Return the points that people gave to everybody whose work this is, beside `score`."""
+        """Return the points that people gave, beside `score`, to everybody whose work this is."""
         return sum(mark.points for mark in self.marks if not mark.student)
 
     @property
@@ -307,12 +306,12 @@ class AssignmentResult(Record):
 
     @property
     def judged(self) -> bool:
-        """Return whether this grading tells if the submission is right."""
+        """Return whether this grading shows if the submission is right or wrong."""
         return self.verdict not in UNJUDGED
 
     @property
     def ours(self) -> bool:
-        """Return whether the assignment failed through no fault of the student's."""
+        """Return whether the assignment failed through the grader's fault."""
         return self.verdict in GRADERS_FAULT
 
     @property
@@ -322,7 +321,7 @@ class AssignmentResult(Record):
 
     @property
     def measured_max(self) -> float:
-        """Return the points that this grading could have given."""
+        """Return the most points that this grading could have given."""
         if not self.judged:
             return 0
         speed = self.performance
@@ -363,7 +362,7 @@ class Result(Record):
 
 
 def with_assignments(result: Result, assignments: Mapping[str, AssignmentResult], **changed: object) -> Result:
-    """Return a result of these assignments, with the points that they add up to, and whatever else has `changed`."""
+    """Return a result with these assignments, with the sums of their points, and with the fields in `changed`."""
     return result.model_copy(update={
         "assignments": dict(assignments),
         "score": round(sum(a.score for a in assignments.values()), 2),

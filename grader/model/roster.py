@@ -1,4 +1,4 @@
-"""The students of the course, one in each row: `roster.csv` in the course's own form, or as a platform gives it."""
+"""The students of the course, one in each row: in the form of `roster.csv`, or in a platform's own form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMS = (f"the headings {', '.join(COLUMNS)}, or give the file as Canvas exports
          "participants, or Classroom 50 or GitHub Classroom its roster")
 
 
-# Moodle's headings in its languages. E-mail addresses are known by their sign.
+# Moodle's heading of the groups, in its languages. Columns of e-mail addresses are recognised by "@".
 GROUPS = frozenset(map(folded, (
     "group", "groups", "Gruppe", "Gruppen", "groupe", "groupes", "grupo", "grupos", "gruppo", "gruppi", "groep",
     "groepen", "grupa", "grupy", "skupina", "skupiny", "grupper", "grupp", "ryhmät", "grup", "gruplar", "группы",
@@ -34,13 +34,13 @@ Names = Literal["real", "pseudonyms"]
 
 
 class RosterError(Exception):
-    """A roster cannot be used; one line that says what is wrong, where, and what to do."""
+    """An error for a roster that cannot be used; one line says what is wrong, where, and what to do."""
 
 
 @dataclass(frozen=True)
 class Student:
-    """A student. `id` is unique even ignoring case. `late_days` are the student's grace days; None: as many as the
-    course gives. `others` are ids of the student's in the platform that gave the roster."""
+    """A student. `id` is unique even if case is ignored. `late_days` are the student's grace days; None: the course's
+    number. `others` are the student's other ids on the platform that the roster comes from."""
 
     id: str
     name: str = ""
@@ -71,7 +71,7 @@ def read_roster(path: Path) -> list[Student]:
 
 
 def _students(path: Path, sheet: Sheet) -> Iterator[tuple[int, str, Student]]:
-    """Yield each row's number, what its id is called, and its student."""
+    """Yield each row's number, the name of its id's column, and its student."""
     headings = [heading.strip().casefold() for heading in sheet.header]
     if {"student", "id"} <= set(headings):
         return _canvas(path, sheet)
@@ -101,8 +101,8 @@ def _own(path: Path, sheet: Sheet, headings: Sequence[str]) -> Iterator[tuple[in
 
 
 def _classroom(path: Path, sheet: Sheet, headings: Sequence[str]) -> Iterator[tuple[int, str, Student]]:
-    """Read the roster as GitHub Classroom gave it. Its identifier is the course's own id; clones are called after
-    users."""
+    """Read a roster in GitHub Classroom's form. Its identifier is the course's own id; clones are named after user
+    names."""
     for number, row in sheet.filled(path):
         value = dict(zip(headings, row, strict=True))
         key = value["identifier"]
@@ -111,11 +111,11 @@ def _classroom(path: Path, sheet: Sheet, headings: Sequence[str]) -> Iterator[tu
 
 
 def _canvas(path: Path, sheet: Sheet) -> Iterator[tuple[int, str, Student]]:
-    """Read the gradebook as Canvas exports it. A login is the id, since people know it, or else Canvas's number."""
+    """Read a gradebook as Canvas exports it. The id is the login, which people know, or else Canvas's number."""
     columns = {name: at for name in ("Student", "Section", *CANVAS_IDS) if (at := sheet.column(name)) is not None}
     for number, row in sheet.filled(path):
         value: Mapping[str, str] = {name: row[at] for name, at in columns.items()}
-        # Rows above the students have no number, and Canvas lists a student of its own for trials.
+        # Rows above the students have no number. Canvas also lists a student of its own, for trials.
         if not value["ID"] or value["Student"] in ("Student, Test", "Test Student"):
             continue
         first, *others = (value[name] for name in CANVAS_IDS if value.get(name))
@@ -124,13 +124,13 @@ def _canvas(path: Path, sheet: Sheet) -> Iterator[tuple[int, str, Student]]:
 
 
 def _moodle(path: Path, sheet: Sheet, mail: int) -> Iterator[tuple[int, str, Student]]:
-    """Read the participants, or a grading worksheet, as Moodle in any language exports them: names come before the
-    e-mail address. An ID number is the id where all have one, or else the address."""
+    """Read a list of participants, or a grading worksheet, as Moodle exports it in any language: names come before the
+    e-mail address. The id is the ID number if every row has one, or else the address."""
     headings = [folded(heading) for heading in sheet.header]
     rows = list(sheet.filled(path))
     groups = next((at for at, heading in enumerate(headings) if heading in GROUPS), None)
     ident = next((at for at, heading in enumerate(headings) if heading in NUMBERS), None)
-    # A worksheet begins with "Participant 123456", the number that Moodle's download gives.
+    # A worksheet has cells such as "Participant 123456" in its first column; Moodle's download has the same number.
     participant = 0 if all(re.fullmatch(r"\D{4,}\d+", row[0]) for _, row in rows) else None
     if ident is None:
         ident = next((at for at in range(mail) if at != participant
@@ -146,7 +146,7 @@ def _moodle(path: Path, sheet: Sheet, mail: int) -> Iterator[tuple[int, str, Stu
 
 
 def _mails(sheet: Sheet) -> int | None:
-    """Return the column of e-mail addresses: each that is given is one, and at least every second row has one."""
+    """Return the column of e-mail addresses: each of its values is one, and at least every second row has a value."""
     for at in range(len(sheet.header)):
         given = [row[at].strip() for row in sheet.rows[1:] if at < len(row) and row[at].strip()]
         many = given and 2 * len(given) >= len(sheet.rows) - 1

@@ -1,4 +1,4 @@
-"""Computation of points from results and course. Pure: no clock, no file, no device."""
+"""Computation of points from results and course. No function uses a clock, a file or a device."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from grader.model.verdicts import ACCEPTED, INFRASTRUCTURE_ERROR, VERDICTS, Verd
 
 @dataclass(frozen=True)
 class Contest:
-    """The conditions under which a share of the speed points was measured. `cases` are names with sizes."""
+    """The conditions under which a share of the speed points was measured. `cases` has names with sizes."""
 
     source_sha256: str
     device: str
@@ -88,9 +88,9 @@ def _scored_speed(
 
 
 def verdict_of(checks: Sequence[CheckResult], expected: Sequence[str]) -> Verdict:
-    """Return the verdict of an assignment whose checks should have been `expected` (ids).
+    """Return the verdict of an assignment; `expected` are the ids of the checks that should have been made.
 
-    Accepted only on positive evidence: every expected check is there and passed.
+    An assignment is accepted only on positive evidence: every expected check exists and passed.
     """
     by_id = {check.id: check for check in checks}
     verdict, _ = decisive(checks)
@@ -103,8 +103,8 @@ def verdict_of(checks: Sequence[CheckResult], expected: Sequence[str]) -> Verdic
 def correctness_points(
     verdict: Verdict, checks: Sequence[CheckResult], expected: Sequence[str], points: AssignmentPoints, course: Course
 ) -> float:
-    """Return the points for correctness, at most `points.correctness`. `expected` are the ids of the cases. Cases that
-    were not judged earn nothing, and a failed target counts as one more failed case."""
+    """Return the points for correctness, at most `points.correctness`. `expected` are the ids of the cases. A case that
+    was not judged earns nothing. A failed check of the target counts as one more failed case."""
     rule = VERDICTS[verdict].points
     if rule != "share" and not (rule == "rules" and course.policy.violation == "flag"):
         return 0
@@ -118,7 +118,8 @@ def correctness_points(
 
 
 def speedup(timings: Sequence[Timing]) -> Interval:
-    """Return the geometric mean over the timed cases of baseline ÷ student, with its bootstrap interval."""
+    """Return the geometric mean of the timed cases' ratios of baseline time to student time, with its bootstrap
+    interval."""
     combined = estimate.combine([timing.ratios for timing in timings])
     return Interval(median=combined.median, low=combined.low, high=combined.high)
 
@@ -126,9 +127,9 @@ def speedup(timings: Sequence[Timing]) -> Interval:
 def performance_points(
     ratio: Interval, threshold: Threshold, points: AssignmentPoints, previous: float | None = None
 ) -> float:
-    """Return the points for speed, linear from `threshold.floor` to `threshold.target` in whole percents, with the
-    benefit of the doubt: of the steps that the interval straddles the highest. The share `previous` is kept unless the
-    interval has left it."""
+    """Return the points for speed. They rise linearly from `threshold.floor` to `threshold.target`, in whole percents.
+    If the interval straddles several steps, the highest counts. The share `previous` stays unless the interval has left
+    it."""
     interval = estimate.Estimate(ratio.median, ratio.low, ratio.high, 0)
     share = estimate.points_share(interval, threshold.floor, threshold.target, previous=previous)
     return round(points.performance * share, 2)
@@ -152,13 +153,13 @@ def earlier_shares(result: Result) -> dict[str, EarlierShare]:
         if held is None or not assignment.right or not speed.max_points > 0:
             continue
         share = speed.points / speed.max_points
-        # Written so that NaN fails.
+        # A NaN fails this comparison.
         if 0 <= share <= 1:
-            # Points are rounded, so this recovers the step that was given.
+            # Points were rounded, so recover the step that was given.
             shares[name] = EarlierShare(held, round(share * estimate.STEPS) / estimate.STEPS)
     return shares
 
 
 def previous_share(earlier: EarlierShare | None, now: Contest | None) -> float | None:
-    """Return the share that was given before under the same conditions."""
+    """Return the share that was given earlier, if the conditions were the same; else None."""
     return earlier.share if earlier is not None and now is not None and earlier.contest == now else None

@@ -1,5 +1,5 @@
-"""CSV tables of spreadsheets and learning platforms: commas, semicolons or tabs, with or without BOM, in UTF-8, UTF-16
-or the Latin-1 of older systems. They are written in UTF-8."""
+"""CSV tables of spreadsheets and learning platforms. They have commas, semicolons or tabs, with or without a byte order
+mark, in UTF-8, UTF-16 or the Latin-1 of older systems. They are written in UTF-8."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MAX_BYTES = 64 << 20
 
 
 class SheetError(Exception):
-    """A table cannot be read; one line that says what is wrong, where, and what to do."""
+    """An error for a table that cannot be read; one line says what is wrong, where, and what to do."""
 
 
 @dataclass
 class Sheet:
-    """A table: `rows` of texts, the header first. Its format is kept, so that it is written as it was read: `sep`
-    is a line `sep=;` above it, which tells a spreadsheet the delimiter."""
+    """A table: `rows` of texts, the header first. It remembers the format in which it was read, and is written in the
+    same. `sep` is a line `sep=;` above the table, which tells a spreadsheet the delimiter."""
 
     rows: list[list[str]]
     delimiter: str = ","
@@ -37,13 +37,14 @@ class Sheet:
         return self.rows[0]
 
     def column(self, *names: str) -> int | None:
-        """Return the column of the first of these headings that the table has, ignoring case; None if it has none."""
+        """Return the column of the first of these headings that the table has, ignoring case; None if it has none of
+        them."""
         headings = [heading.strip().casefold() for heading in self.header]
         return next((headings.index(name.casefold()) for name in names if name.casefold() in headings), None)
 
     def filled(self, path: Path) -> Iterator[tuple[int, list[str]]]:
-        """Yield the rows of a table in `path` below its headings, except for empty ones: their numbers, and their
-        values with composed letters and without space around them, one for each heading. Raises SheetError."""
+        """Yield the rows below the headings that are not empty: the row's number, and its values, one for each heading,
+        with composed letters and without surrounding space. `path` names the table in errors. Raises SheetError."""
         for number, row in enumerate(self.rows[1:], start=3 if self.sep else 2):
             values = [composed(value.strip()) for value in row]
             if any(values) and len(values) != len(self.header):
@@ -62,7 +63,7 @@ def read_sheet(path: Path) -> Sheet:
     """Return the table in a CSV file. Raises SheetError, one line."""
     try:
         with path.open("rb") as file:
-            # The size of a pipe or a device says nothing.
+            # The file's size may be unknown, as that of a pipe or a device.
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
             raise SheetError(f"{path}: more than {MAX_BYTES >> 20} MiB; give the table of a class")
@@ -76,15 +77,15 @@ def read_sheet(path: Path) -> Sheet:
     told = re.match(r"sep=([,;|\t])(?:\r\n?|\n)", text, re.IGNORECASE)
     sep = told[0] if told else ""
     text, rows = text[len(sep):], list[list[str]]()
-    # A line may end as on old Macs, too, with a carriage return alone.
+    # A line may also end with a carriage return alone, as on old Macs.
     first = next(io.StringIO(text, newline=""), "")
     try:
-        # The delimiter that gives the most headings; a comma if there is one heading.
+        # Choose the delimiter that gives the most headings; a comma if each gives one heading.
         delimiter = told[1] if told else max(
             ",;\t", key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
         rows.extend(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
-        # Those before it are in `rows`.
+        # `rows` has the rows before the error.
         raise SheetError(f"{path}, row {len(rows) + bool(sep) + 1}: {error}; close its quotes or shorten its values, "
                          "and save it as CSV") from None
     if not rows or not any(rows[0]):
@@ -94,15 +95,15 @@ def read_sheet(path: Path) -> Sheet:
 
 
 def _decoded(content: bytes) -> str:
-    """Return the text, with its byte order mark if it begins with one. Raises UnicodeDecodeError."""
+    """Return the text, including its byte order mark, if any. Raises UnicodeDecodeError."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return BOM + content.decode("utf-16")
     try:
         text = content.decode()
     except UnicodeDecodeError:
-        # What Windows calls Latin-1; unlike Latin-1 itself it lacks some signs, so that not everything is a text.
+        # Windows calls this Latin-1. Unlike Latin-1 itself it lacks some bytes, so that not everything counts as text.
         text = content.decode("cp1252")
     if "\0" in text:
-        # UTF-16 without its mark, or no text at all.
+        # UTF-16 without a byte order mark, or no text at all.
         return content.decode("utf-16-be" if content.startswith(b"\0") else "utf-16-le")
     return text

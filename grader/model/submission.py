@@ -1,4 +1,4 @@
-"""Submissions: a folder for each student, read once and with limits, and never executed or imported here."""
+"""Submissions: a folder for each student, read once and with limits. Nothing in it is executed or imported here."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from grader.model.text import composed
 
 
 class SubmissionError(Exception):
-    """SUBMISSIONS cannot be graded at all; one line that says what is wrong, where, and what to do."""
+    """An error for SUBMISSIONS that cannot be graded at all; one line says what is wrong, where, and what to do."""
 
     def __init__(self, message: str) -> None:
-        # It quotes names of folders, which may hold line breaks.
+        # The message quotes names of folders, which may hold line breaks.
         super().__init__(printable(message))
 
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's folder. `slug` is the name of its results folder, unique in a class even ignoring case."""
+    """One student's folder. `slug` is the name of its results folder, unique in a class even if case is ignored."""
 
     student: str
     folder: Path
@@ -41,7 +41,7 @@ Cause = Literal["link_out", "dead_link", "not_a_file", "too_large", "denied", "t
 
 @dataclass(frozen=True)
 class Unreadable:
-    """The reason why a file could not be read. For a file that is too large, `most` is the limit in bytes."""
+    """The reason why a file could not be read. If the file is too large, `most` is the limit in bytes."""
 
     cause: Cause
     message: str
@@ -50,9 +50,9 @@ class Unreadable:
 
 @dataclass(frozen=True)
 class Source:
-    """A file of a submission: its bytes, or why they could not be read. If there is no such file, both are None, and
-    `elsewhere` names files that seem to be meant for it. The suffix of its name, `file`, decides the language; "" if
-    the name is the assignment's own."""
+    """A file of a submission: its bytes, or the reason why they could not be read. If the file does not exist, both are
+    None, and `elsewhere` names files that seem to be meant for it. `file` is the file's name, whose suffix decides the
+    language; "" stands for the assignment's own file name."""
 
     content: bytes | None = None
     problem: Unreadable | None = None
@@ -62,23 +62,22 @@ class Source:
 
 @dataclass(frozen=True)
 class HandedIn:
-    """The contents of a student's folder for a grading, read once: the file of each assignment, by its name; and if
-    none of them could be read, other Python files."""
+    """The contents of a student's folder for a grading, read once: each assignment's file, by assignment; and, if none
+    of these files exists, other files that may hold source text."""
 
     sources: Mapping[str, Source]
     others: tuple[str, ...] = ()
 
 
 def file_in(folder: Path, file: str) -> str:
-    """Return the name under which `folder` has an assignment's file, in whichever language; `file` itself if it has
-    none."""
+    """Return the name under which `folder` has an assignment's file, in any language; `file` itself if it has none."""
     return next((name for name in in_any_language(file) if os.path.lexists(folder / name)), file)
 
 
 @dataclass(frozen=True)
 class Languages:
-    """The languages that count, by the suffix of their files, and what becomes of two files for one assignment: neither
-    counts ("refuse"), or that of the language named first ("first"). Without any suffix all languages count."""
+    """The languages that count, by the suffixes of their files; without any, all languages count. `both` decides about
+    two files for one assignment: neither counts ("refuse"), or the one in the language named first ("first")."""
 
     suffixes: tuple[str, ...] = ()
     both: Literal["refuse", "first"] = "refuse"
@@ -89,7 +88,7 @@ class Languages:
                 if os.path.lexists(folder / name)]
 
     def files(self, file: str) -> list[str]:
-        """Return an assignment's file under its names in the languages that count, in their order."""
+        """Return the names of an assignment's file in the languages that count, in the order of these."""
         named = {PurePath(name).suffix: name for name in in_any_language(file)}
         return [named[suffix] for suffix in self.suffixes if suffix in named] if self.suffixes else [*named.values()]
 
@@ -117,12 +116,12 @@ def _read_source(folder: Path, file: str, max_bytes: int, languages: Languages) 
 
 
 def _as_text(source: Source) -> Source:
-    """Return the source, unless its bytes show that it is no text in UTF-8, which compilers of each language tell in
-    words of their own."""
+    """Return the source, or the reason why it is not text in UTF-8. Otherwise each language's compiler would report
+    that in its own words."""
     begin = (source.content or b"")[:64]
     if begin.startswith(b"version https://git-lfs.github.com/spec/"):
         return _unread("lfs", f"{source.file} is a pointer of Git LFS, not the file itself", source.file)
-    # With its mark or without, where a sign of ASCII begins it.
+    # Either a byte order mark, or no mark and an ASCII character in 16 bits at the beginning.
     if _UTF16.match(begin):
         return _unread("utf16", f"{source.file} is text in UTF-16; UTF-8 expected", source.file)
     return source
@@ -131,7 +130,7 @@ def _as_text(source: Source) -> Source:
 def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
     """Read `folder/file` if it is a plain file of this folder of at most `max_bytes`.
 
-    Links within the folder are followed; a link that leaves it, or anything but a regular file, is a problem.
+    Links within the folder are followed. A link that leaves it, or anything but a regular file, is a problem.
     """
     path = folder / file
     try:
@@ -141,7 +140,7 @@ def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
                 return _unread("link_out", f"{file} is a symbolic link out of the submission; a regular file expected",
                            file)
             path = target
-        # NONBLOCK: a FIFO must not hang the grader. NOFOLLOW: the link may have been swapped since.
+        # NONBLOCK: a FIFO must not hang the grader. NOFOLLOW: a link may have been put there since.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return _unread("dead_link", f"{file} is a symbolic link to nothing", file) if path.is_symlink() else Source()
@@ -178,7 +177,7 @@ def _unread(cause: Cause, message: str, file: str, most: int = 0) -> Source:
 def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
     """Return the students under `path`: a folder of student folders, or one student's folder.
 
-    `files` are the file names of assignments, which may be there in any language: a folder that holds one of them is
+    `files` are the file names of assignments, which may be there in any language. A folder that holds such a file is
     one student's. Raises SubmissionError.
     """
     try:
@@ -194,7 +193,7 @@ def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
         raise SubmissionError(f"{path}: {error.strerror}; make the folder readable") from None
     folders = [Path(entry.path) for entry in entries if _is_folder(entry) and not _is_litter(entry, known)]
     if stray := [entry.name for entry in entries if entry.name in known]:
-        # Beside files, a folder that is called after a language holds what else the same person wrote.
+        # A folder with a language's name, beside files, holds further work of the same person.
         if students := [folder for folder in folders
                         if _holds(folder, known) and folder.name not in frontends.front_ends()]:
             raise SubmissionError(
@@ -210,7 +209,7 @@ def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
 
 
 def chosen(submissions: list[Submission], names: Collection[str]) -> list[Submission]:
-    """Return the submissions of these students, or with these folders of results; all without names. Raises
+    """Return the submissions of these students or with these folders of results; all if there are no names. Raises
     SubmissionError."""
     wanted = []
     for name in map(composed, names):
@@ -228,7 +227,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except PermissionError:
-        # Counts as a folder, whose files are then reported as unreadable: no student is left out silently.
+        # Count it as a folder. Its files are then reported as unreadable, and no student is left out silently.
         return True
     except OSError:
         # A circular link leads to no folder.
@@ -243,8 +242,7 @@ def _holds(folder: Path, known: set[str]) -> bool:
 
 
 def _is_litter(entry: os.DirEntry[str], known: set[str]) -> bool:
-    """Return whether a folder is one such as `.git` or `__MACOSX`. A folder with an assignment's file is always a
-    student's."""
+    """Return whether a folder is one such as `.git` or `__MACOSX`. A folder with an assignment's file never is."""
     return entry.name.startswith((".", "__")) and not _holds(Path(entry.path), known)
 
 
@@ -254,15 +252,15 @@ def submission_of(folder: Path) -> Submission:
 
 
 def named(folders: Sequence[Path], before: Iterable[tuple[str, str]] = ()) -> list[Submission]:
-    """Return submissions in these folders, each with its own slug. Students keep the slugs of `before`, pairs of
-    student and slug."""
+    """Return a submission for each folder, with its own slug. Students get the same slugs as in `before`, which has
+    pairs of student and slug."""
     given: dict[str, list[str]] = {}
     for student, slug in before:
         given.setdefault(composed(student), []).append(slug)
     taken = {slug.casefold() for slugs in given.values() for slug in slugs}
     found = []
     for folder in folders:
-        # A link's own name counts, not its target's; `.` and `..` have no name.
+        # A link's own name counts, not its target's. `.` and `..` have no name of their own.
         name = folder.name if folder.name not in ("", "..") else folder.resolve().name
         student = composed(printable(name)) or "student"
         if slugs := given.get(student):
@@ -278,7 +276,7 @@ def named(folders: Sequence[Path], before: Iterable[tuple[str, str]] = ()) -> li
 
 
 def printable(name: str) -> str:
-    """Return a file or folder name as text: invalid UTF-8 and control characters become visible replacements."""
+    """Return a file or folder name as text: invalid UTF-8 and control characters become visible."""
     text = os.fsencode(name).decode("utf-8", "replace")
     return "".join("\ufffd" if unicodedata.category(sign)[0] == "C" else sign for sign in text)
 
@@ -289,5 +287,5 @@ def _slug(student: str) -> str:
     text = re.sub(r"[^\w.-]+", "_", student).strip("._-") or "student"
     while len(text.encode()) > 80:
         text = text[:-1]
-    # These names are taken in the results folder.
+    # The results folder has files of these names.
     return f"{text}_" if text.casefold() in {"index.html", "gradebook.csv", "leaderboard.html"} else text

@@ -1,4 +1,4 @@
-"""Cleaning of text that a submission may have written, before it is stored or shown."""
+"""Cleaning of text that a submission may have written. Text is cleaned before it is stored or shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_NAMED = 12
 LEFT_OUT = "\n[… the middle is left out …]\n"
 S = TypeVar("S", str, bytes)
 
-# Terminators are required, so that an unfinished sequence cannot hide the text behind it.
+# Terminators are required: otherwise an unfinished sequence could hide the text behind it.
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"
@@ -29,7 +29,7 @@ def clean(text: str, limit: int = FIELD_BYTES) -> str:
 
     Long text loses its middle: the end of a traceback says most.
     """
-    # A first, coarse cut, so that the search for escapes is bounded.
+    # A first, coarse cut bounds the search for escapes.
     shown = _UNSAFE.sub(_show, _ESCAPES.sub("", _cut(text, 4 * limit).replace("\r\n", "\n")))
     raw = shown.encode()
     if len(raw) <= limit:
@@ -38,12 +38,12 @@ def clean(text: str, limit: int = FIELD_BYTES) -> str:
 
 
 def composed(text: str) -> str:
-    """Return a name or an id with composed letters. Files from macOS spell é as e and an accent."""
+    """Return a name or an id with composed letters. macOS spells é in file names as e and an accent."""
     return unicodedata.normalize("NFC", text)
 
 
 def folded(text: str) -> str:
-    """Return a name or heading without case and accents, by which it is compared and sorted."""
+    """Return a name or heading without case and accents, for comparison and sorting."""
     apart = unicodedata.normalize("NFKD", text.strip().casefold())
     return "".join(sign for sign in apart if not unicodedata.combining(sign))
 

@@ -1,8 +1,8 @@
-"""The verdicts, one row each. Whatever lists, orders, draws or scores verdicts is derived from this table.
+"""The verdicts, one row each. Everything that lists, orders, draws or scores verdicts follows from this table.
 
-A new verdict is a row, and a name in `FailureKind` if it is given for a failure that has none yet. `docs/grading.md`
-says to those who grade what it means. A new kind of failure also has words in `model/hidden.py`,
-`judge/explain/failures.py` and `report/line.py`.
+A new verdict is a row, and a name in `FailureKind` if its failure has none yet. `docs/grading.md` explains it to those
+who grade. A new kind of failure also needs words in `model/hidden.py`, `judge/explain/failures.py` and
+`report/line.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FailureKind = Literal[
 
 
 class Colour(NamedTuple):
-    """CSS colours on the class page, of the words and of the ground behind them, each for light and dark."""
+    """CSS colours on the class page: of the words and of the ground behind them, each for light and dark."""
 
     ink: str
     ground: str
@@ -41,20 +41,20 @@ RED = Colour("light-dark(#fff, #111)", "light-dark(#a83f00, #ff9459)")
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictRow:
-    """A verdict: its name, how it is drawn, which others it outranks, and what it costs.
+    """A verdict: its name, its look on pages, its rank among others, and the points that it costs.
 
-    `shape` tells it apart without its colour. `look` is "hollow" for a bar in outline, "dashed" for a cell in dashes as
-    well, "striped" for a bar in stripes and a cell in bold. `fault` says whose fault it is: the student's, the
-    machine's, which lacks a GPU, or the grader's. `kinds` are the failures that it is given for, and `about_answer`
-    says that they are seen in what a kernel computed. `tried` is False where nothing was handed in to be judged.
+    `shape` identifies it without its colour. `look` is "hollow" for a bar in outline, "dashed" for a cell with a dashed
+    border as well, "striped" for a bar in stripes and a cell in bold. `fault` is the student's, the machine's, which
+    lacks a GPU, or the grader's. `kinds` are the kinds of failures that give the verdict; `about_answer`: these are
+    seen in what a kernel computed. `tried` is False if nothing was handed in to be judged.
 
-    `rank`: of the verdicts that the checks of one assignment give, the lowest speaks for it. `urgency`: of kernels that
-    lose the same points, the lowest is to be mended first.
+    `rank`: if an assignment's checks give several verdicts, the one with the lowest rank counts. `urgency`: if several
+    kernels lose the same points, the one with the lowest urgency is to be fixed first.
 
-    `points` are those for being right: "share" of the cases that passed; "rules", which the course sets in
-    `[policy] violation`; "none"; "open", neither won nor lost. `open_because` tells a student why they are open,
-    `none_judged` is the headline of a report in which all are, and `judged` says where such cases can be judged, if
-    they can be.
+    `points` says which points for correctness the verdict leaves: "share", those of the cases that passed; "rules", as
+    the course sets in `[policy] violation`; "none"; "open", neither won nor lost. `open_because` explains to a student
+    why points are open; `none_judged` is the headline of a report in which all are; `judged` says where such cases can
+    be judged, if anywhere.
     """
 
     verdict: str
@@ -114,9 +114,9 @@ ROWS = (
 
 VERDICTS = {row.verdict: row for row in ROWS}
 ACCEPTED = "accepted"
-"""The verdict on positive evidence alone: every check was made, and passed."""
+"""The verdict that needs positive evidence: every check was made, and passed."""
 INFRASTRUCTURE_ERROR = "infrastructure_error"
-"""The verdict where no check tells what went wrong."""
+"""The verdict if no check shows what went wrong."""
 RANKED = tuple(sorted(ROWS, key=lambda row: row.rank))
 VERDICT_OF_KIND = {kind: row for row in ROWS for kind in row.kinds}
 
@@ -126,7 +126,7 @@ def _where(fits: Callable[[VerdictRow], bool]) -> frozenset[str]:
 
 
 UNJUDGED = _where(lambda row: row.points == "open")
-"""Verdicts that leave open whether a submission is right: its points are neither won nor lost."""
+"""Verdicts that do not show whether a submission is right: points are neither won nor lost."""
 GRADERS_FAULT = _where(lambda row: row.fault == "grader")
 STUDENTS_FAULT = _where(lambda row: row.fault == "student")
 UNTRIED = _where(lambda row: not row.tried)

@@ -1,4 +1,5 @@
-"""The versions of what judges, raised by hand: a change of words in a source file makes no grade stale.
+"""The versions of what judges. They are raised by hand, so that a change of wording in a source file makes no grade
+stale.
 
 Raise a version by adding a row, in the same commit as the change:
 

@@ -25,8 +25,8 @@ FACTS = ("device", "python", "torch", "triton", "numpy", "isolation", "kernelmar
 
 
 class HandIn(NamedTuple):
-    """A file as a student handed it in at some time; one of its attempts stands. `turn` counts how often a folder
-    without times came back to this file after another one."""
+    """A file as a student handed it in at some time; one of its attempts stands. A folder without times may come back
+    to a file after another one: `turn` counts these returns."""
 
     slug: str
     assignment: str
@@ -38,10 +38,11 @@ class HandIn(NamedTuple):
 class Attempt(BaseModel):
     """The head of a record: all that policy and comparison need without the checks.
 
-    `submission`, `tests` and `environment` are hashes of the file, of what it was graded with, and of where it was
-    graded; `rules` is the hash of the rules that turn checks into points. `submitted_at` is ISO 8601 with a zone, and
-    `late` the mark of the platform; both are None if the source does not say. If no code was run for this attempt, `of`
-    is the attempt that its checks come from. `run` numbers the grading that made it, whose log it shares.
+    `submission`, `tests` and `environment` are hashes: of the file, of what it was graded with, and of where it was
+    graded. `rules` is the hash of the rules that turn checks into points. `submitted_at` is ISO 8601 with a zone, and
+    `late` is the platform's mark; either is None if the source does not say. If no code was run for this attempt, `of`
+    is the attempt from which its checks come. `run` is the number of the grading that made it; attempts of one run
+    share a log.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -75,12 +76,12 @@ class Attempt(BaseModel):
 
     @property
     def book(self) -> tuple[str, str]:
-        """Return the hashes of the course's files that decide the points."""
+        """Return the hashes of what decides the checks, and of the rules that turn checks into points."""
         return self.tests, self.rules
 
     @property
     def failed(self) -> bool:
-        """Return whether the attempt failed through no fault of the student's."""
+        """Return whether the attempt failed through the grader's fault."""
         return self.verdict in GRADERS_FAULT
 
     @property
@@ -98,12 +99,12 @@ class Attempt(BaseModel):
 
 
 OF_POINTS = {"violation"}
-"""Keys of `[policy]` that decide points alone. All others decide checks."""
+"""Keys of `[policy]` that decide points only. All other keys decide checks."""
 
 
 def hash_of_submission(source: Source, problems: Sequence[str] = ()) -> str:
-    """Return the sha256 of a file; the same text in another language has another hash. For a file that is missing or
-    cannot be read, a word instead, or a hash of the `problems` that the intake had with it."""
+    """Return the sha256 of a file; the same text in another language has another hash. A file that is missing or cannot
+    be read gets a word instead, or the hash of the `problems` that the intake had with it."""
     if source.content is not None:
         digest, suffix = hashlib.sha256(source.content).hexdigest(), PurePath(source.file).suffix
         return digest if suffix in ("", SUFFIX) else _hash([suffix, digest])

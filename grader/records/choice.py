@@ -1,4 +1,4 @@
-"""The choice of what to grade of a class. A grade from the same file, tests and environment is not made again."""
+"""The choice of what to grade in a class. A grade from the same file, tests and environment is not made again."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from grader.records.attempt import Attempt, hash_of_rules, hash_of_submission, h
 from grader.records.standing import Standing, by_assignment, newest
 
 Kind = Literal["grade", "failed", "regrade"]
-"""The choice of assignments to grade: all, those that a failure of the grader left ungraded, or those that have a
-grade."""
+"""The assignments to grade: all; those without a grade, since the grader failed; or those with a grade."""
 
 
 @dataclass(frozen=True)
 class Delivery:
     """The intake's record of a submission: its members, when it was handed in, whether it was late, problems with
-    reading it, and notes of what its files were made."""
+    reading it, and notes on the sources of its files."""
 
     people: tuple[Member, ...] = ()
     submitted_at: str | None = None
@@ -38,9 +37,9 @@ class Delivery:
 
 @dataclass
 class Choice:
-    """`drafts` are the attempts to make, by folder and assignment, and `handed_in` the files read, by folder. `again`
-    are attempts to record without a grading: the same file was handed in once more. `skipped` counts the rest by
-    reason."""
+    """The choice: `drafts` are the attempts to make, by folder and assignment, and `handed_in` has the files read, by
+    folder. `again` are attempts to record without a grading, since the same file was handed in once more. `skipped`
+    counts all others by reason."""
 
     drafts: dict[str, dict[str, Attempt]] = field(default_factory=dict)
     handed_in: dict[str, HandedIn] = field(default_factory=dict)
@@ -48,7 +47,7 @@ class Choice:
     skipped: Counter[str] = field(default_factory=Counter)
 
     def skipped_line(self) -> str:
-        """Say how many assignments are skipped, and why; "" if none is."""
+        """Describe in a line how many assignments are skipped, and why; "" if none is."""
         many = self.skipped.total()
         all_ = sum(map(len, self.drafts.values())) + many
         reasons = [f"{count:,} {why}" if count < many else why for why, count in self.skipped.items()]
@@ -78,7 +77,7 @@ def deliveries(submissions: Sequence[Submission]) -> dict[Submission, Delivery]:
 
 
 def absent(submissions: Sequence[Submission]) -> list[Member]:
-    """Return students of the roster without a submission, by the `intake.json` beside the folders. Raises
+    """Return the students of the roster who have no submission, from the `intake.json` beside the folders. Raises
     ManifestError."""
     folders = dict.fromkeys(submission.folder.absolute().parent for submission in submissions)
     return [member for folder in folders if (folder / FILE).is_file() for member in read_manifest(folder).missing]
@@ -88,8 +87,9 @@ def choose(
     submissions: Mapping[Submission, Delivery], names: Sequence[str], course: Course, environment: str,
     recorded: Sequence[Attempt], standing: Sequence[Standing], *, kind: Kind = "grade", force: bool = False,
 ) -> Choice:
-    """Choose which assignments (`names`) of which submissions to grade. `environment` is the hash of where they would
-    be graded, `recorded` are all attempts in the order of recording, and `standing` the hand-ins that have one."""
+    """Choose which of the assignments `names` to grade, for which submissions. `environment` is the hash of where they
+    would be graded, `recorded` are all attempts in the order of recording, and `standing` are the hand-ins with a
+    standing attempt."""
     choice = Choice()
     tests = {name: hash_of_tests(name, course) for name in names}
     rules = {name: hash_of_rules(name, course) for name in names}
@@ -107,14 +107,15 @@ def choose(
                 environment=environment, rules=rules[name], submitted_at=delivery.submitted_at, late=delivery.late)
             mine = before.get((submission.slug, name, draft.submission), [])
             if draft.submitted_at is None and mine:
-                # The folder names no time, so keep the one recorded earlier.
+                # The folder gives no time, so take the one recorded earlier.
                 draft = draft.model_copy(update={"submitted_at": mine[-1].submitted_at, "late": mine[-1].late})
             if mine:
                 last = newest(hand_ins[submission.slug, name]).attempt
                 came_back = draft.submitted_at is None and last.submission != draft.submission
                 draft = draft.model_copy(update={"turn": max(attempt.turn for attempt in mine) + came_back})
             graded = any(attempt.key == draft.key and not attempt.failed for attempt in mine)
-            # Any newer attempt without a failure counts: other tests or another environment may have mended it.
+            # The last attempt decides: one without a failure has settled the matter, even with other tests or
+            # elsewhere.
             if kind == "failed" and (graded or not mine or not mine[-1].failed):
                 choice.skipped[NOT_FAILED] += 1
             elif kind == "regrade" and not any(attempt.judged for attempt in mine):

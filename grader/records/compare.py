@@ -1,4 +1,5 @@
-"""A comparison of standing attempts with newer ones: whose grade would change, by how much, in which checks and why."""
+"""A comparison of standing attempts with newer ones: whose grade would change, by how much, in which checks, and
+why."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ CHECKS = 4
 
 @dataclass(frozen=True)
 class Move:
-    """A standing attempt and a newer one of the same hand-in. `counts` says whether that is the student's last hand-in;
-    `checks` are the checks that differ, and `why` the causes, in words."""
+    """A standing attempt and a newer one of the same hand-in. `counts`: it is the student's last hand-in. `checks` are
+    the checks that differ, and `why` the causes, in words."""
 
     before: Attempt
     after: Attempt
@@ -72,7 +73,8 @@ def _why(
         ("points or thresholds", before.rules != after.rules)) if differs]
     if changed:
         reasons.append(f"specification: other {' and '.join(changed)}")
-    # In a grading on unlike GPUs every attempt has the hash of the first GPU; the record names the real one.
+    # In a grading on different GPUs, every attempt has the hash of the first GPU's environment; the record names the
+    # real GPU.
     facts = [f"{name} {getattr(then, name)} → {getattr(now, name)}" for name in FACTS
              if then is not None and now is not None and getattr(then, name) != getattr(now, name)]
     if facts or before.environment != after.environment:
@@ -83,7 +85,7 @@ def _why(
 
 
 def failures(store: Store) -> list[Attempt]:
-    """Return the newest attempts that failed through no fault of the student's and have a standing grade, which
+    """Return the newest attempt of each hand-in that failed through the grader's fault after a standing grade, which
     stays."""
     attempts = store.attempts()
     newest = {attempt.hand_in: attempt for attempt in attempts}

@@ -1,4 +1,4 @@
-"""The students' files in the folder of results, as written from the standing attempts."""
+"""The students' files in the folder of results, which are written from the standing attempts."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Books = Mapping[str, tuple[str, str]]
 
 
 def shown(store: Store, slug: str | None = None) -> dict[str, list[Attempt]]:
-    """Return the attempts that each folder's files show: for each assignment, the standing one of the latest
-    hand-in."""
+    """Return the attempts that each folder's files show: the standing attempt of the latest hand-in for each
+    assignment."""
     attempts: dict[str, list[Attempt]] = {}
     for (folder, _), hand_ins in by_assignment(standing(store.attempts(slug), store.decisions())).items():
         attempts.setdefault(folder, []).append(latest(hand_ins).attempt)
@@ -36,7 +36,7 @@ def shown(store: Store, slug: str | None = None) -> dict[str, list[Attempt]]:
 
 
 def whole(store: Store, out: Path, slug: str | None = None) -> dict[str, Result]:
-    """Return the complete result of this folder, or of all, as `refresh` writes it. Raises StoreError."""
+    """Return the complete result of the folder `slug`, or of all, as `refresh` writes it. Raises StoreError."""
     by_folder = shown(store, slug)
     books, marks = _books(by_folder), counting(store.marks())
     joined = ((folder, _whole(store, out, attempts, books, marks)) for folder, attempts in by_folder.items())
@@ -44,9 +44,10 @@ def whole(store: Store, out: Path, slug: str | None = None) -> dict[str, Result]
 
 
 def outdated(results: Mapping[str, Result], written: Mapping[str, Result]) -> list[str]:
-    """Return a line about folders whose files do not hold the `results` that the attempts give, if there are any: a
-    command that was killed recorded attempts or decisions and wrote no file. `written` are the results in the files."""
-    # Notes may differ: they compare with the grades of others.
+    """Return a line about folders whose files differ from the `results` that the attempts give; empty if there are
+    none. Such files remain if a command was killed after it recorded attempts or decisions. `written` are the results
+    in the files."""
+    # Notes may differ, since they compare a grade with those of others.
     old = [folder for folder, result in results.items()
            if folder not in written or _judgements(result) != _judgements(written[folder])]
     return [f"{some(old)}: report.html and result.json are older than the grade, as after a command that was killed; "
@@ -54,28 +55,29 @@ def outdated(results: Mapping[str, Result], written: Mapping[str, Result]) -> li
 
 
 def removed(gone: Sequence[str]) -> list[str]:
-    """Return a line about graded assignments that the course does not have any more, if there are any."""
+    """Return a line about graded assignments that the course no longer has; empty if there are none."""
     have = "is no assignment of the course and does" if len(gone) == 1 else "are no assignments of the course and do"
     return [f"{some(gone)}: graded, but {have} not count; pass the --course that has it"] if gone else []
 
 
 def _judgements(result: Result) -> str:
-    # As text, in which NaN is NaN.
+    # Compared as text, in which NaN equals NaN.
     return result.model_dump_json(include={"assignments"})
 
 
 def under_another_course_file(store: Store) -> set[tuple[str, str]]:
-    """Return each (folder, assignment) that was graded by other tests or rules than the newest standing attempt."""
+    """Return each (folder, assignment) that was graded by other tests or rules than the assignment's newest standing
+    attempt."""
     shows = [attempt for attempts in shown(store).values() for attempt in attempts if not attempt.failed]
     books = newest_books(shows)
     return {(attempt.slug, attempt.assignment) for attempt in shows if attempt.book != books[attempt.assignment]}
 
 
 def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
-    """Write the files of this folder, or of all, that differ from the standing attempts, and return a line for each
+    """Write the files of the folder `slug`, or of all, that differ from the standing attempts. Return a line for each
     failure.
 
-    With a single folder, differences to other folders' course files are not noticed.
+    For a single folder, differences from the course files of other folders are not noticed.
     """
     by_folder, lines = shown(store, slug), []
     books, marks = _books(by_folder), counting(store.marks())
@@ -90,8 +92,8 @@ def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
 
 
 def beside(store: Store, course: Course) -> list[str]:
-    """Return lines for a person to know or decide: missing files, newer attempts, points of another course file, and
-    assignments that do not count any more."""
+    """Return lines for a person to read or decide: missing files, newer attempts, points under another course file, and
+    assignments that no longer count."""
     attempts, decisions = store.attempts(), store.decisions()
     stands, waiting = standing(attempts, decisions), pending(attempts, decisions)
     rules = {name: hash_of_rules(name, course) for name in {attempt.assignment for attempt in attempts}}
@@ -118,18 +120,19 @@ def beside(store: Store, course: Course) -> list[str]:
 
 
 def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books, marks: Sequence[Mark]) -> bool:
-    """Write the files of the student whose attempts these are, unless they are up to date, and return whether any was
+    """Write the files of the student who has these attempts, unless they are up to date. Return whether any was
     written.
 
-    `books` are tests and rules of the class's newest attempts, and `marks` those of the class that count. Raises
-    OSError, ValueError and StoreError. The result is written last: if it is up to date, the others are.
+    `books` has the hashes of tests and rules of the class's newest attempts; `marks` are the marks in the class that
+    count. Raises OSError, ValueError and StoreError. The result is written last: if it is up to date, the other files
+    are.
     """
     result = _whole(store, out, attempts, books, marks)
     if result is None:
         return False
     folder = out / attempts[0].slug
-    # For staff alone: the complete result where its student's is not, and the log, which names every check, where cases
-    # are hidden.
+    # Two files may be for staff alone: the complete result, if the student sees only a part of it; and the log, which
+    # names every check, if cases are hidden.
     kept = {RESULT: for_student(result) is not result, LOG: any_hidden(result)}
     at = {name: (staff(folder) if theirs else folder) / name for name, theirs in kept.items()}
     texts = {folder / RESULT: _json(for_student(result)), at[RESULT]: _json(result)}
@@ -161,8 +164,8 @@ def _books(by_folder: Mapping[str, Sequence[Attempt]]) -> Books:
 def _whole(
     store: Store, out: Path, attempts: Sequence[Attempt], books: Books, marks: Sequence[Mark],
 ) -> Result | None:
-    """Return the complete result of the attempts of one folder, with its marks; None if the grader failed in all of
-    them."""
+    """Return the complete result of one folder's attempts, with its marks; None if the grader failed in all
+    attempts."""
     records = {attempt.id: record for attempt in attempts if (record := store.result(attempt)) is not None}
     attempts = [attempt for attempt in attempts if attempt.id in records]
     if not attempts:
@@ -179,7 +182,7 @@ def _whole(
 
 
 def _joined(attempts: Sequence[Attempt], records: Mapping[int, Result], books: Books) -> Result:
-    """Join attempts of several gradings into one result; its environment and notes are those of the newest."""
+    """Join attempts of several gradings into one result, with the newest one's environment and notes."""
     last = max(attempts, key=lambda attempt: attempt.id)
     newest = records[last.id]
     notes = list(newest.notes)
@@ -195,25 +198,25 @@ def _joined(attempts: Sequence[Attempt], records: Mapping[int, Result], books: B
             notes.append(f"{title} was graded earlier ({record.graded_at}){','.join(differs)}.")
     runs = {attempt.run: records[attempt.id].seconds for attempt in attempts}
     assignments = {attempt.assignment: records[attempt.id].assignments[attempt.assignment] for attempt in attempts}
-    # Unread files matter only in a folder in which no assignment's file was found.
+    # Unread files only matter in a folder that has no assignment's file.
     unread = [] if any(a.source_sha256 for a in assignments.values()) else newest.unread
     return with_assignments(
         newest, assignments, seconds=round(sum(runs.values()), 3), notes=notes, unread=unread)
 
 
 def _marked(result: Result, attempts: Sequence[Attempt], marks: Sequence[Mark]) -> Result:
-    """Return the result with all that people gave and said of it."""
+    """Return the result with all marks on it."""
     slug = attempts[0].slug
     ids = {name.casefold() for attempt in attempts for name in (attempt.student, *attempt.members)}
     mine = [mark for mark in marks if mark.slug == slug or (not mark.slug and mark.student.casefold() in ids)]
     if not mine:
         return result
     if all(len(attempt.members) <= 1 for attempt in attempts):
-        # Of the only owner.
+        # The folder has one owner, whom marks need not name.
         mine = [mark.model_copy(update={"student": ""}) for mark in mine]
     assignments = {name: a.model_copy(update={"marks": [mark for mark in mine if mark.assignment == name]})
                    for name, a in result.assignments.items()}
-    # Notes are shared by all whose work it is.
+    # All members read the notes, so leave out marks for one member.
     others = [f"{mark.assignment}: {mark.said}" for mark in mine
               if mark.assignment not in assignments and not mark.student]
     return result.model_copy(update={"assignments": assignments, "notes": [*result.notes, *others]})

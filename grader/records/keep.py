@@ -1,5 +1,4 @@
-"""The recording of a grading's results as attempts, one for each assignment, after which the student's files are
-written."""
+"""Recording of a grading's results as attempts, one for each assignment. The student's files are written afterwards."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from grader.records.store import Store, StoreError
 def keep(
     store: Store, out: Path, drafts: Mapping[str, Attempt], result: Result | None, log: str = "", error: str = ""
 ) -> list[str]:
-    """Record the outcome of `drafts`, which are by assignment, write the student's files, and return a line for each
+    """Record the outcome of the attempts `drafts`, by assignment, and write the student's files. Return a line for each
     failure of the grader. Without a `result` the whole grading failed, and `error` says why."""
     student, slug = next((draft.student, draft.slug) for draft in drafts.values())
     if result is None:
@@ -26,7 +25,7 @@ def keep(
         lines = [f"{student}: {name}: {_why(a)}" for name, a in result.assignments.items() if a.ours]
     try:
         before = {attempt.assignment for attempt in store.attempts(slug) if not attempt.failed}
-        # In the order of the course, in which they were judged: the student's files keep it.
+        # Record in the course's order, in which checks were made: the student's files list assignments in this order.
         order = [*(result.assignments if result else ()), *drafts]
         made = [_attempt(draft, result, error)
                 for draft in sorted(drafts.values(), key=lambda draft: order.index(draft.assignment))]
@@ -54,7 +53,7 @@ def scored_head(head: Attempt, assignment: AssignmentResult) -> Attempt:
 
 
 def earlier(store: Store, standing: Sequence[Standing], drafts: Mapping[str, Attempt]) -> dict[str, EarlierShare]:
-    """Return the share of the points for speed that each same file was given before, by assignment."""
+    """Return, by assignment, the share of the speed points that the same file was given earlier."""
     shares: dict[str, EarlierShare] = {}
     for hand_in in standing:
         draft = drafts.get(hand_in.attempt.assignment)
@@ -65,7 +64,7 @@ def earlier(store: Store, standing: Sequence[Standing], drafts: Mapping[str, Att
 
 
 def _why(failed: AssignmentResult) -> str:
-    """Say what failed, with the message of a hidden case, which the assignment's own message leaves out."""
+    """Describe what failed, including the message of a hidden case, which the assignment's own message leaves out."""
     hidden = [check.detail.message for check in failed.correctness.checks
               if check.hidden and check.detail and check.detail.kind == "infrastructure"]
     return " ".join([failed.message, *hidden[:1]])

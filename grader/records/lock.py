@@ -1,4 +1,4 @@
-"""A lock for one process at a time that writes into a folder of results. It ends with the process that holds it."""
+"""A lock on a folder of results, for the only process that writes into it. It ends with that process."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from grader.records.sharing import shared
 
 
 class LockedError(Exception):
-    """The lock of the folder by another process; one line that names it."""
+    """A lock that another process holds on the folder; one line names that process."""
 
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold `folder/lock` for the block. Raises LockedError at once if another process holds it, and OSError.
+    """Hold `folder/lock` for the block. Raises OSError, and LockedError at once if another process holds it.
 
-    Where the folder is shared with a group, what is written meanwhile is open to it, and closed to others.
+    If the folder is shared with a group, the group may use files written in the block, and nobody else may.
     """
-    # Late: systems other than Linux lack it, and this file is imported there.
+    # Late: systems other than Linux lack it, but import this file.
     import fcntl
 
-    # Truncated only once it is locked; child processes do not inherit it.
+    # Truncate the file only after locking it. Child processes do not inherit the descriptor.
     umask = os.umask(0o077)
     os.umask(umask & ~0o070 | 0o007 if shared(folder) else umask)
     with contextlib.ExitStack() as stack:

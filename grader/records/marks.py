@@ -1,5 +1,4 @@
-"""The commands for points and comments that people give: mark, request, answer, requests. Records are added to, never
-changed."""
+"""The commands for marks that people give: mark, request, answer, requests. Marks are added, never changed."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ from grader.records.store import Store
 from grader.records.verbs import WHO, CourseFile, Out, course_of, drawn_again, held, reporting, tell
 
 COLUMNS = ("student", "assignment", "points", "comment", "by")
-# As some say for `by`.
+# Other headings for the same column.
 OTHER_WORDS = {"who": "by"}
 COMMENT_BYTES = 4_000
 
@@ -158,9 +157,10 @@ class Row:
 
 @dataclass(frozen=True)
 class _Desk:
-    """The students, folders and assignments that marks may be about. `members` are those of each folder, `alone` those
-    of folders of one person, and `earlier` whose mark each person has in an assignment: somebody who handed in nothing
-    may have a folder by now, and another id. `now` gives the roster's id of an id in a folder."""
+    """The students, folders and assignments that marks may be about. `members` has each folder's members, and `alone`
+    the only member of a folder of one person. `earlier` has, for a person and an assignment, the folder and the student
+    of the present mark: somebody who handed in nothing may have a folder by now, and another id. `now` turns an id in a
+    folder into the roster's id."""
 
     out: Path
     course: Course
@@ -174,8 +174,8 @@ class _Desk:
     now: Callable[[str, str], str]
 
     def mark(self, where: str, row: Row) -> Mark:
-        """Return the mark of a row. Ends the command if the row cannot be one; `where` is the row's place in a
-        table."""
+        """Return the mark that a row stands for. Ends the command if the row is not valid; `where` is the row's place
+        in a table."""
         before = f"{where}: " if where else ""
         if row.assignment not in self.assignments:
             usage(f"{before}assignment {row.assignment!r}: not of this course; choose from "
@@ -187,13 +187,13 @@ class _Desk:
                     points=_most(before, row.points or 0, row.assignment, self.course))
 
     def whom(self, one: Mark) -> str:
-        """Return words that name a group, if the mark is for all of it, else "": an id may be the name of its folder,
-        too."""
+        """Return words that name the group, if the mark is for all of it, else "". Without them a user might expect a
+        mark for one student: an id may also be a folder's name."""
         members = self.members.get(one.slug, ())
         return f", for everybody in the group ({', '.join(members)})" if len(members) > 1 and not one.student else ""
 
     def _whose(self, before: str, row: Row) -> tuple[str, str]:
-        """Return the folder that a row is about, and the member of it if the row is not for all."""
+        """Return the folder that a row is about, and the member whom it is for, "" for all members."""
         key = row.student.casefold()
         if key in self.folders:
             return self.folders[key], ""
@@ -201,7 +201,7 @@ class _Desk:
         if (slug := self.folders.get(folder)) and any(one.attempt.slug == slug for one in self.ids.get(member, ())):
             return slug, "" if slug in self.alone else row.student.rpartition("/")[2]
         if theirs := self.ids.get(key):
-            # A student may be in several folders: alone, and in a group.
+            # A student may be in several folders: alone and in a group.
             of = next((one.attempt for one in theirs if one.attempt.assignment == row.assignment), theirs[0].attempt)
             return of.slug, "" if len(of.members) == 1 else row.student
         return ("", self.roster[key]) if key in self.roster else usage(
@@ -232,7 +232,7 @@ def _desk(store: Store, out: Path, course: Course, roster: Path | None, intake: 
 
 
 def _read(path: Path, by: str) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of a table of marks, each with its place; `by` is who gave those that name nobody."""
+    """Yield the rows of a table of marks, each with its place. `by` is the giver of a mark that names none."""
     try:
         sheet = read_sheet(path)
         rows = list(sheet.filled(path))
@@ -251,7 +251,7 @@ def _read(path: Path, by: str) -> Iterator[tuple[str, Row]]:
         points = value["points"].replace(",", ".").replace("\N{MINUS SIGN}", "-")
         if not re.fullmatch(r"([+-]?\d{1,9}(\.\d{1,9})?)?", points, re.ASCII):
             usage(f"{where}: points: {value['points']!r}; give a number such as 5 or -2.5, or nothing")
-        # A row that is not filled in yet.
+        # The row is not filled in yet.
         if points or value["comment"]:
             yield where, Row(value["student"], value["assignment"], float(points) if points else None,
                              value["comment"], value["by"] or by)

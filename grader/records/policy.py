@@ -1,9 +1,8 @@
-"""Grades from attempts and marks: a pure function of standing attempts, what people gave, roster and course. No clock,
-no file.
+"""Grades: a pure function of standing attempts, marks, roster and course. It uses no clock and no file.
 
-Grace days are spent where they save most, over all of a student's assignments. The choice is the best of all that are
-allowed, so an extension, which allows more, never costs a student points. Points that a person gave beside the
-automatic ones are added after that; an override takes the place of all of these, and its steps still tell them.
+Grace days are spent where they save most points, over all of a student's assignments. The choice is the best of all
+that are allowed, so an extension, which allows more, never costs a student points. Points that a person gave beside the
+automatic ones are added after that. An override replaces all of these, but its steps still list them.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from grader.model.roster import Student
 from grader.records.attempt import Attempt
 from grader.records.standing import Standing, latest, timed
 
-# Rounds to the nearest hundredth, half of one up, whatever binary fractions make of it.
+# Added before taking the floor: rounds to the nearest hundredth, half a hundredth up, despite binary fractions.
 HALF_UP = 0.5 + 1e-6
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the calculation, in words, and the points after it; None if there are no points yet."""
+    """A step of the calculation, in words, and the points after it; None while there are no points."""
 
     text: str
     points: float | None
@@ -36,12 +35,12 @@ class Step:
 
 @dataclass(frozen=True)
 class GradeLine:
-    """A student's grade in an assignment. `points` is None if it was not handed in, not judged, or excused. `max_score`
-    is 0 if it was excused, or if nobody has a grade in it yet. `open`: handed in, but not judged yet. `other_course`:
-    graded under another course file than the newest grades of the class, so not comparable with them. `removed`: no
-    assignment of the course any more, so without points. `attempt` is the one that counts, if one does. `late`:
-    it was handed in after the student's deadline; None without a deadline or a file, and if that is not known. `marks`
-    are what people gave the student and said."""
+    """A student's grade in an assignment. `points` is None if nothing was handed in, or it was not judged, or is
+    excused. `max_score` is 0 if the assignment is excused, or if nobody has a grade in it yet. `open`: handed in, but
+    not judged yet. `other_course`: graded under another course file than the newest grades of the class, so not
+    comparable with these. `removed`: the course no longer has the assignment, so it gives no points. `attempt` is the
+    attempt that counts, if any. `late`: handed in after the student's deadline; None if there is no deadline or no
+    file, or if that is not known. `marks` are those that people gave the student."""
 
     assignment: str
     points: float | None
@@ -58,19 +57,19 @@ class GradeLine:
 
 @dataclass(frozen=True)
 class Grade:
-    """A student's grades in all assignments. `late_days` are the grace days that the student had in all."""
+    """A student's grades in all assignments. `late_days` is the number of grace days that the student may spend."""
 
     student: str
     lines: tuple[GradeLine, ...]
     late_days: int
 
     def of(self, names: Collection[str]) -> Grade:
-        """Return the part of the grade in these assignments."""
+        """Return the grade reduced to these assignments."""
         return replace(self, lines=tuple(line for line in self.lines if line.assignment in names))
 
     @property
     def settled(self) -> bool:
-        """Return whether the points are final: some are there, and none is open."""
+        """Return whether the points are final: there are some, and none are open."""
         return any(line.points is not None for line in self.lines) and not any(line.open for line in self.lines)
 
     @property
@@ -83,7 +82,7 @@ class Grade:
 
     @property
     def late(self) -> bool | None:
-        """Return whether something that counts was late, as far as the policy knows."""
+        """Return whether a file that counts was late; None if the policy does not know."""
         known = [line.late for line in self.lines if line.late is not None]
         return any(known) if known else None
 
@@ -94,7 +93,7 @@ class Grade:
 
 @dataclass(frozen=True)
 class _Option:
-    """A hand-in that may count, and the grace days spent on it. Points are in hundredths, so that sums are exact."""
+    """A hand-in that may count, and the grace days spent on it. Points are whole hundredths, so that sums are exact."""
 
     attempt: Attempt
     days: int
@@ -105,22 +104,22 @@ class _Option:
 def as_in_roster(
     standing: Sequence[Standing], roster: Sequence[Student], manifest: Manifest | None
 ) -> list[Standing]:
-    """Replace the members' ids of attempts by those of the roster, which may be newer than the attempts."""
+    """Replace the ids of members in attempts by the roster's ids, since the roster may be newer than the attempts."""
     now = ids_in_roster(roster, manifest)
     return [hand_in._replace(attempt=hand_in.attempt.model_copy(update={"members": tuple(dict.fromkeys(
         now(hand_in.attempt.slug, id_) for id_ in hand_in.attempt.members))})) for hand_in in standing]
 
 
 def marks_in_roster(marks: Iterable[Mark], roster: Sequence[Student], manifest: Manifest | None) -> list[Mark]:
-    """Replace the ids of students in marks by those of the roster, as `as_in_roster` does in attempts."""
+    """Replace the ids of students in marks by the roster's ids, as `as_in_roster` does in attempts."""
     now = ids_in_roster(roster, manifest)
     return [mark.model_copy(update={"student": now(mark.slug, mark.student)}) if mark.student else mark
             for mark in marks]
 
 
 def ids_in_roster(roster: Sequence[Student], manifest: Manifest | None) -> Callable[[str, str], str]:
-    """Return the function that turns a folder, "" for any, and an id into the id of the same person in the roster. The
-    names and emails in the manifest identify people of the roster."""
+    """Return a function from a folder ("" for any) and an id to the same person's id in the roster. It also recognises
+    people by the names and emails in the manifest."""
     register = Register(roster, {})
     people: dict[tuple[str, str], Member] = {}
     for entry in manifest.submissions if manifest else ():
@@ -140,11 +139,11 @@ def class_grades(
     standing: Iterable[Standing], roster: Sequence[Student], late: Late, assignments: Mapping[str, float],
     books: Mapping[str, tuple[str, str]], marks: Sequence[Mark] = (),
 ) -> list[Grade]:
-    """Return the grades of everyone in the roster, then of others who handed in. A group's work counts for each member,
-    and so do `marks` of it.
+    """Return the grades of everyone in the roster, then of others who handed in. A group's work, and the `marks` on it,
+    count for each member.
 
-    `assignments` maps the course's names to the most points that each can give, and `books` names to tests and rules of
-    their newest grades. Work in another assignment does not count.
+    `assignments` has the course's assignments, with the most points that each can give. `books` has the hashes of tests
+    and rules of their newest grades. Work in any other assignment does not count.
     """
     work: dict[str, dict[str, list[Standing]]] = {}
     members: dict[str, dict[str, None]] = {}
@@ -158,7 +157,7 @@ def class_grades(
     for mark in counting(marks):
         for member in [mark.student] if mark.student else members.get(mark.slug, ()):
             given.setdefault(member.casefold(), []).append(mark)
-    # The same maximum for all: an assignment counts once somebody has a grade in it, be it by a person alone.
+    # The maximum is the same for all: an assignment counts once anybody has a grade in it, even from a person alone.
     begun = {*books, *(override.assignment for override in late.overrides if override.student.casefold() in names)}
     begun |= {mark.assignment for key, student in names.items() for mark in given.get(key, ())
               if mark.points and mark.assignment not in work.get(student, {})}
@@ -172,14 +171,15 @@ def grade(
     student: str, work: Mapping[str, Sequence[Standing]], late_days: int | None, late: Late,
     assignments: Mapping[str, float], books: Mapping[str, tuple[str, str]], marks: Sequence[Mark] = (),
 ) -> Grade:
-    """Return a student's grade. `work` are the standing hand-ins by assignment, `late_days` the roster's grace days,
-    `marks` those that count for the student. In `assignments` the most points are 0 where nobody has a grade yet."""
+    """Return a student's grade. `work` are the standing hand-ins by assignment, `late_days` are the roster's grace
+    days, and `marks` are those that count for the student. `assignments` has the most points that each can give, 0
+    where nobody has a grade yet."""
     budget = late.grace_days if late_days is None else late_days
     decided = {(given.student.casefold(), given.assignment): given for given in (*late.excused, *late.overrides)}
     final = {name: decided[student.casefold(), name] for name in assignments if (student.casefold(), name) in decided}
     options = {name: _options(student, name, work[name], late, 0 if name in final else budget)
                for name in assignments if name in work}
-    # On what a person decided no grace days are spent.
+    # No grace days are spent on an assignment that a person decided.
     chosen = _spend({name: given for name, given in options.items() if name not in final}, budget)
     chosen |= _spend({name: given for name, given in options.items() if name in final}, 0)
     lines = []
@@ -203,7 +203,7 @@ def grade(
 
 
 def _marked(line: GradeLine, marks: Sequence[Mark]) -> GradeLine:
-    """Return the line with the points that people gave. Where nothing was handed in they are its points."""
+    """Return the line with the points that people gave. If nothing was handed in, these are its points."""
     points, steps = line.points, list(line.steps)
     waiting = unanswered(marks)
     for mark in marks:
@@ -217,7 +217,7 @@ def _marked(line: GradeLine, marks: Sequence[Mark]) -> GradeLine:
 
 
 def _decided(line: GradeLine, given: Excused) -> GradeLine:
-    """Return the line as a person decided it, after the steps that this hides."""
+    """Return the line as a person decided it. Its steps still list the points that the decision replaces."""
     hidden = "" if line.points is None else f", in place of {line.points:.6g}"
     if isinstance(given, Override):
         last = Step(f"given by {given.by}{hidden}: {given.reason}", given.points)
@@ -235,11 +235,11 @@ def _removed(name: str, work: Sequence[Standing]) -> GradeLine:
 
 
 def _options(student: str, name: str, work: Sequence[Standing], late: Late, budget: int) -> list[_Option]:
-    """Return the best option for each number of grace days; of equal ones, that of the latest hand-in."""
+    """Return the best option for each number of grace days; among equal ones, that of the latest hand-in."""
     eligible = timed(work) if late.count == "best" else [latest(work)]
     judged = [hand_in for hand_in in eligible if hand_in.attempt.judged]
     deadline = late.deadline(student, name)
-    # Empty hand-ins could not have counted.
+    # Empty hand-ins are not counted, since they could not give points.
     many = sum(not hand_in.attempt.empty for hand_in in work)
     best_by_days: dict[int, _Option] = {}
     for hand_in in sorted(judged, key=lambda hand_in: hand_in.first):
@@ -289,8 +289,8 @@ def _counted(
 
 
 def _spend(options: Mapping[str, Sequence[_Option]], budget: int) -> dict[str, _Option]:
-    """Choose one option for each assignment, with the largest sum of points for at most `budget` grace days in all. Of
-    equal sums, take the one with the fewest days."""
+    """Choose one option for each assignment, so that the sum of points is largest for at most `budget` grace days in
+    all. If sums are equal, take the choice with the fewest days."""
     best: dict[int, tuple[int, tuple[tuple[str, _Option], ...]]] = {0: (0, ())}
     for name, given in options.items():
         if not given:

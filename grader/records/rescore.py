@@ -1,5 +1,5 @@
-"""Points computed again from recorded checks and times, after the course's points or thresholds have changed; and the
-changes that were found, told to students once the course tells them."""
+"""Computation of new points from recorded checks and times, after the course's points or thresholds have changed. It
+also gives students the repairs that were found, once the course tells them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from grader.records.store import Store
 
 
 def rescore(store: Store, course: Course) -> int:
-    """Record a new attempt for each standing or newer one that was judged under other rules than the course has, or
-    whose change the course tells now: the same checks with new points. Runs no code. Returns how many there are. Raises
-    StoreError."""
+    """Record a new attempt, with the same checks and new points, for each standing or newer attempt that was judged
+    under other rules than the course has, or whose repair the course now tells. Runs no code. Returns the number of new
+    attempts. Raises StoreError."""
     attempts, decisions = store.attempts(), store.decisions()
     newest = {hand_in: attempt for hand_in, (_, attempt) in standing(attempts, decisions).items()}
     newest |= {after.hand_in: after for _, after in pending(attempts, decisions)}
@@ -40,7 +40,7 @@ def rescore(store: Store, course: Course) -> int:
 
 
 def _told(a: AssignmentResult, course: Course) -> AssignmentResult:
-    """Return the assignment with its change told to the student, if the course tells changes."""
+    """Return the assignment with its repair told to the student, if the course tells repairs in full."""
     if a.repair is None or a.repair.level == course.hints.level or course.hints.level != "edit":
         return a
     return a.model_copy(update={"repair": a.repair.model_copy(update={"level": "edit"})})

@@ -1,4 +1,4 @@
-"""A folder of results that a group of TAs shares: its members read, grade and apply in it."""
+"""A folder of results that a group of TAs shares: its members read the folder, grade into it, and apply grades."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class SharingError(Exception):
 
 
 def share(out: Path, private: Path, group: str) -> None:
-    """Give `out`, and all in it that is this user's, to the Unix group: its members may change it, as what is added
-    later, and it is closed to everyone else. Raises SharingError and OSError."""
-    # Late: systems other than Linux lack it, and this file is imported there.
+    """Give `out`, and everything in it that this user owns, to the Unix group. Its members may change all of it,
+    including files that are added later; nobody else may read it. Raises SharingError and OSError."""
+    # Late: systems other than Linux lack it, but import this file.
     import grp
 
     try:
@@ -34,7 +34,7 @@ def share(out: Path, private: Path, group: str) -> None:
         raise SharingError(f"{private}: is {owner(private)}'s; have them grade once with [records] group = {group!r}")
     (out / STAFF).mkdir(mode=0o700, exist_ok=True)
     try:
-        # The private folder last: it says that all others are done.
+        # The private folder comes last, since its group shows that all others are done.
         for at, _, files in os.walk(out, topdown=False):
             for path, mode in (*((Path(at, name), _FILE) for name in files), (Path(at), _FOLDER)):
                 if path.lstat().st_uid == me and not path.is_symlink() and path != private:
@@ -47,7 +47,7 @@ def share(out: Path, private: Path, group: str) -> None:
 
 def _give(path: Path, gid: int, mode: int) -> None:
     os.chown(path, -1, gid)
-    # The system takes setgid off at a change of the group.
+    # The system may clear setgid when the group changes, so set the mode afterwards.
     path.chmod(stat.S_IMODE(path.stat().st_mode) & ~0o007 | mode)
 
 
@@ -57,7 +57,7 @@ def shared(private: Path) -> bool:
 
 
 def owner(path: Path) -> str:
-    """Return the name of a path's owner, or the number where there is none."""
+    """Return the name of a path's owner, or the user id if it has no name."""
     # Late, see share.
     import pwd
 

@@ -1,5 +1,5 @@
-"""The attempt of a hand-in that stands, and the hand-in that counts. Both follow from attempts and decisions and are
-stored nowhere."""
+"""The rules for which attempt of a hand-in stands, and which hand-in counts. Both follow from attempts and decisions,
+and are not stored."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from grader.records.store import Decision
 
 
 class Standing(NamedTuple):
-    """A hand-in's standing attempt, and the id of its first attempt, by which hand-ins are ordered."""
+    """A hand-in's standing attempt, and the id of its first attempt, which gives the order of hand-ins."""
 
     first: int
     attempt: Attempt
 
 
 def standing(attempts: Sequence[Attempt], decisions: Sequence[Decision] = ()) -> dict[HandIn, Standing]:
-    """Return the standing attempt of every hand-in, in the order of recording: the one applied last and not undone, or
-    else the first that judged it. If none judged it, the first that needs a GPU, or else the first that failed."""
+    """Return the standing attempt of every hand-in, in the order of recording. It is the attempt that was applied last
+    and not undone; or else the first that judged the hand-in; or else the first that needs a GPU; or else the first
+    that failed."""
     stands: dict[HandIn, Standing] = {}
     for attempt in attempts:
         before = stands.get(attempt.hand_in)
@@ -39,21 +40,20 @@ def _rank(attempt: Attempt) -> int:
 
 
 def pending(attempts: Sequence[Attempt], decisions: Sequence[Decision]) -> list[tuple[Attempt, Attempt]]:
-    """Return each standing attempt that has a later judged attempt of the same hand-in, with the newest such
-    attempt."""
+    """Return each standing attempt whose hand-in was judged again later, together with its newest judged attempt."""
     newest = {attempt.hand_in: attempt for attempt in attempts if attempt.judged}
     return [(before, after) for hand_in, (_, before) in standing(attempts, decisions).items()
             if (after := newest.get(hand_in)) is not None and after.id > before.id]
 
 
 def to_undo(decisions: Sequence[Decision]) -> int | None:
-    """Return the last batch of decisions that was applied and is not undone."""
+    """Return the number of the last batch of decisions that was applied and is not undone."""
     undone = {decision.undoes for decision in decisions}
     return max((d.batch for d in decisions if d.undoes is None and d.batch not in undone), default=None)
 
 
 def by_assignment(standing_attempts: Mapping[HandIn, Standing]) -> dict[tuple[str, str], list[Standing]]:
-    """Return the hand-ins of each student's folder and assignment."""
+    """Return the hand-ins by student's folder and assignment."""
     groups: dict[tuple[str, str], list[Standing]] = {}
     for hand_in, stands in standing_attempts.items():
         groups.setdefault((hand_in.slug, hand_in.assignment), []).append(stands)
@@ -61,10 +61,10 @@ def by_assignment(standing_attempts: Mapping[HandIn, Standing]) -> dict[tuple[st
 
 
 def latest(hand_ins: Sequence[Standing]) -> Standing:
-    """Return the hand-in that a student made last for an assignment: by the times that its source gives, or in the
-    order of recording if a time is missing. If a file has several times, the one recorded last counts, since it
-    corrects the others, or the file was handed in again. Empty hand-ins, and those on which the grader failed, displace
-    no other."""
+    """Return the hand-in that a student made last for an assignment: by the times that the source gives, or in the
+    order of recording if a time is missing. If a file has several times, the one recorded last counts: it corrects the
+    others, or the file was handed in again. Empty hand-ins, and those on which the grader failed, count only if there
+    is no other."""
     hand_ins = ([hand_in for hand_in in hand_ins if not hand_in.attempt.failed and not hand_in.attempt.empty]
                 or [hand_in for hand_in in hand_ins if not hand_in.attempt.failed] or hand_ins)
     settled = list({hand_in.attempt.submission: hand_in for hand_in in sorted(hand_ins, key=_recorded)}.values())
@@ -80,7 +80,7 @@ def newest(hand_ins: Iterable[Standing]) -> Standing:
 
 
 def timed(hand_ins: Sequence[Standing]) -> list[Standing]:
-    """Return the hand-ins without those that have no time, if another hand-in of the same file has one."""
+    """Return the hand-ins, without those that have no time although another hand-in of the same file has one."""
     known = {hand_in.attempt.submission for hand_in in hand_ins if hand_in.attempt.submitted_at is not None}
     return [hand_in for hand_in in hand_ins
             if hand_in.attempt.submitted_at is not None or hand_in.attempt.submission not in known]
@@ -91,5 +91,6 @@ def _recorded(hand_in: Standing) -> int:
 
 
 def newest_books(attempts: Iterable[Attempt]) -> dict[str, tuple[str, str]]:
-    """Return tests and rules of each assignment's newest attempt. Attempts with others are not comparable with it."""
+    """Return the hashes of tests and rules of each assignment's newest attempt. Attempts with other hashes are not
+    comparable with it."""
     return {attempt.assignment: attempt.book for attempt in sorted(attempts, key=lambda attempt: attempt.id)}

@@ -2,8 +2,8 @@
 changed.
 
 Measured at 300 students × 20 assignments, against one file for each attempt: SQLite reads all heads in 0.04 s (files:
-1.6 s) and writes all records in 2.2 s (files, each synced: 9.3 s). A transaction is whole after kill -9 and on a full
-disk, and triggers refuse any change or deletion of a row.
+1.6 s) and writes all records in 2.2 s (files, each synced: 9.3 s). A transaction is complete or absent after kill -9
+and on a full disk, and triggers refuse any change or deletion of a row.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from grader.records.sharing import owner
 
 FOLDER = RECORDS
 FILE = "attempts.sqlite3"
-# Those of the first version had no marks, and get their table with the next row.
+# Stores of version 1 had no marks; they get the table of marks with the next row.
 VERSION = 2
 
 
@@ -57,7 +57,7 @@ class StoreError(Exception):
 
 
 class Decision(NamedTuple):
-    """A row of a batch: an attempt that stands from now on, or a batch that it undoes."""
+    """A row of a batch: either an attempt that stands from now on, or an earlier batch that is undone."""
 
     batch: int
     attempt: int | None
@@ -73,9 +73,9 @@ class Store:
 
     @classmethod
     def create(cls, out: Path) -> Self:
-        """Return the store below `out`; its file is made when something is first added. Raises OSError."""
+        """Return the store below `out`. Its file is made when a row is first added. Raises OSError."""
         folder = out / FOLDER
-        # Private: records hold hidden cases.
+        # A private folder, since records hold hidden cases.
         folder.mkdir(mode=0o700, exist_ok=True)
         return cls(folder / FILE)
 
@@ -101,7 +101,7 @@ class Store:
             self._connection = None
 
     def attempts(self, slug: str | None = None) -> list[Attempt]:
-        """Return every attempt, or those of a student's folder, in the order in which they were recorded."""
+        """Return every attempt, or those of the folder `slug`, in the order in which they were recorded."""
         asked, values = ("", ()) if slug is None else ("where slug = ?", (slug,))
         with self._reading() as connection:
             rows = connection.execute(
@@ -109,8 +109,8 @@ class Store:
             return [Attempt.model_validate({**json.loads(head), "id": id_, "run": run}) for id_, run, head in rows]
 
     def result(self, attempt: Attempt) -> Result | None:
-        """Return the record of an attempt, a result with its one assignment; None if the grader failed before it had
-        one."""
+        """Return the record of an attempt: a result with one assignment; None if the grader failed before there was a
+        result."""
         with self._reading() as connection:
             row = connection.execute(
                 "select record from attempts where id = ?", (attempt.id,)).fetchone() if connection else None
@@ -127,14 +127,14 @@ class Store:
             return [Decision(*row) for row in rows]
 
     def marks(self) -> list[Mark]:
-        """Return all that people gave and said, in the order in which it was recorded."""
+        """Return all marks, in the order in which they were recorded."""
         with self._reading() as connection:
             there = connection and connection.execute("select 1 from sqlite_master where name = 'marks'").fetchone()
             rows = connection.execute("select id, head from marks order by id") if connection and there else []
             return [Mark.model_validate({**json.loads(head), "id": id_}) for id_, head in rows]
 
     def mark(self, marks: Sequence[Mark]) -> list[Mark]:
-        """Record all of these or none, with the time and their numbers, and return them."""
+        """Record all of these marks or none, with the time and their numbers, and return them."""
         at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         made = [mark.model_copy(update={"at": at}) for mark in marks]
         with self._writing() as connection:
@@ -143,8 +143,8 @@ class Store:
         return [mark.model_copy(update={"id": number}) for mark, number in zip(made, numbers, strict=True)]
 
     def add(self, attempts: Sequence[tuple[Attempt, Result | None]], log: str | None = None) -> None:
-        """Record all of these attempts or none. With a `log` they belong to one new run; without, no code was run for
-        them, and each belongs to the run of the attempt that it is `of`."""
+        """Record all of these attempts or none. With a `log` they belong to a new run. Without one, no code was run for
+        them, and each belongs to the run of the attempt in its field `of`."""
         rows = [(head.run, head.slug, head.model_dump_json(exclude={"id", "run"}),
                  None if record is None else record.model_dump_json(by_alias=True)) for head, record in attempts]
         with self._writing() as connection:
@@ -155,7 +155,7 @@ class Store:
             connection.executemany("insert into attempts(run, slug, head, record) values (?, ?, ?, ?)", rows)
 
     def decide(self, attempts: Iterable[Attempt] = (), *, undoes: int | None = None) -> None:
-        """Record a batch: these attempts stand from now on, or an earlier batch is undone."""
+        """Record a batch: either these attempts stand from now on, or an earlier batch is undone."""
         rows = [id_.id for id_ in attempts] if undoes is None else [None]
         with self._writing() as connection:
             (batch,) = connection.execute("select coalesce(max(batch), 0) + 1 from decisions").fetchone()
@@ -183,19 +183,19 @@ class Store:
                 yield connection
                 connection.execute("commit")
             except BaseException:
-                # Closing rolls back, even on a full disk.
+                # Closing the file rolls back, even on a full disk.
                 self.__exit__()
                 raise
         except sqlite3.Error as error:
             raise StoreError(f"attempts not recorded: {_said(error)} ({self.path})") from None
 
     def _open(self, mode: str) -> sqlite3.Connection | None:
-        """Open the file, or return None if nothing was ever added. Mode "rw" never makes it, and rolls back what a
-        killed process left half written."""
+        """Open the file, or return None if no row was ever added. Mode "rw" never makes the file; it rolls back a
+        transaction that a killed process left unfinished."""
         if self._connection is not None:
             return self._connection
         if mode == "rwc":
-            # SQLite would leave out the group, with which results may be shared; its journals are like the file.
+            # SQLite would not let the group write, with which results may be shared. Its journals take the file's mode.
             with contextlib.suppress(OSError):  # it reports them
                 self.path.touch(mode=0o666)
         connection = sqlite3.connect(

@@ -99,7 +99,7 @@ def apply(
 
 
 def drawn_again(store: Store, out: Path) -> list[str]:
-    """Write the students' files that are out of date, and the class page, and return a line for each failure."""
+    """Write the students' files that are out of date, and the class page. Return a line for each failure."""
     trouble = refresh(store, out)
     # Late: pages are slow to import.
     from grader.report.pages import write_class
@@ -111,7 +111,7 @@ def drawn_again(store: Store, out: Path) -> list[str]:
 
 
 def tell(outcome: Sequence[str], trouble: Sequence[str]) -> None:
-    """Print what was done, and end the command with the status of a failure if there was one."""
+    """Print the outcome. If there was trouble, end the command with the exit status of a failure."""
     for line in outcome:
         say(clean(line, 1000))
     for line in trouble:
@@ -143,7 +143,7 @@ def explain_grade(
         lines, changes = nobodys(marks, chosen), dict[int, Repair]()
         folders = {member.casefold(): hand_in.attempt.slug for hand_in in stands for member in hand_in.attempt.members}
         if student:
-            # A group has one folder, and each of its members a grade; an id may be that of the source or of the roster.
+            # A group has one folder, and each of its members has a grade. An id may be the source's or the roster's.
             mates = {member.casefold() for then, now in zip(before, stands, strict=True) if _named(
                 then.attempt, [student]) or _named(now.attempt, [student]) for member in now.attempt.members}
             chosen = ([grade for grade in chosen if grade.student.casefold() == student.casefold()]
@@ -164,18 +164,18 @@ def explain_grade(
 
 
 def _outdated(store: Store, out: Path, folders: Iterable[str]) -> list[str]:
-    """Return a line about the files of these folders that are older than the attempts. Raises StoreError."""
+    """Return a line about the files in these folders that are older than the attempts. Raises StoreError."""
     results = {folder: result for slug in dict.fromkeys(folders) for folder, result in whole(store, out, slug).items()}
     written = {}
     for folder in results:
-        # A file that cannot be read is out of date, too.
+        # A file that cannot be read counts as out of date.
         with contextlib.suppress(OSError, ValueError):
             written[folder] = load_entry(out / folder, People()).result
     return outdated(results, written)
 
 
 def _repairs(store: Store, given: Iterable[Grade]) -> dict[int, Repair]:
-    """Return the changes that mend what counts in these grades, by the attempt's id. Raises StoreError."""
+    """Return the repairs of the attempts that count in these grades, by attempt's id. Raises StoreError."""
     counted = [line.attempt for grade in given for line in grade.lines if line.attempt is not None]
     return {attempt.id: repair for attempt in counted if (record := store.result(attempt)) is not None
             and (repair := record.assignments[attempt.assignment].repair) is not None}
@@ -184,8 +184,8 @@ def _repairs(store: Store, given: Iterable[Grade]) -> dict[int, Repair]:
 def grades(
     stands: Sequence[Standing], course: Course, roster: Sequence[Student] = (), marks: Sequence[Mark] = (),
 ) -> list[Grade]:
-    """Return everyone's grades by the course's policy, from the standing attempts and what people gave. Without a list
-    the course has every assignment."""
+    """Return everyone's grades by the course's policy, from standing attempts and marks. A course that lists no
+    assignments has all of them."""
     books = newest_books(hand_in.attempt for hand_in in stands if hand_in.attempt.judged)
     names = course.assignments or dict.fromkeys(hand_in.attempt.assignment for hand_in in stands)
     known = {name: course.points_of(name).max_score for name in names}
@@ -193,13 +193,15 @@ def grades(
 
 
 def strangers(course: Path, rules: Course, marks: Sequence[Grade]) -> list[str]:
-    """Return lines about likely typing errors in the course's policy: people without a grade."""
+    """Return lines about people whom the course's policy names but who have no grade: these are likely typing
+    errors."""
     return [f"{course}: [late] names {student!r}, who has no grade here; use an id that explain-grade shows"
             for student in rules.late.strangers(grade.student for grade in marks)]
 
 
 def nobodys(marks: Iterable[Mark], given: Sequence[Grade]) -> list[str]:
-    """Return a line about people with marks and without a grade: their ids are those of a roster that was not given."""
+    """Return a line about people with marks and without a grade: their ids are from a roster that this command did not
+    get."""
     here = {"", *(grade.student.casefold() for grade in given)}
     lost = [*dict.fromkeys(mark.student for mark in counting(marks) if mark.student.casefold() not in here)]
     return [f"marks of {some(lost)} belong to nobody here; pass --roster"] if lost else []
@@ -229,14 +231,15 @@ def _total(grade: Grade, folder: str) -> str:
 
 
 def _named(attempt: Attempt, names: list[str] | None) -> bool:
-    """Return whether an attempt's folder or one of its members' ids is among `names`. Without names, True."""
+    """Return whether an attempt's folder, or the id of one of its members, is among `names`. True if `names` is
+    None."""
     asked = {composed(name).casefold() for name in names or ()}
     return not asked or not asked.isdisjoint(
         name.casefold() for name in (attempt.slug, attempt.student, *attempt.members))
 
 
 def _known(store: Store, out: Path, names: list[str] | None) -> None:
-    """End the command with an error if a name is nobody's."""
+    """End the command with an error if one of these names fits no attempt."""
     attempts = store.attempts() if names else []
     for name in names or ():
         if not any(_named(attempt, [name]) for attempt in attempts):
@@ -259,7 +262,7 @@ def held(out: Path) -> Iterator[Store]:
 
 @contextlib.contextmanager
 def reporting(out: Path) -> Iterator[None]:
-    """Turn errors of the block, about the results in `out`, into usage errors."""
+    """Turn errors that the block raises about the results in `out` into usage errors."""
     try:
         yield
     except (StoreError, LockedError, ManifestError, RosterError) as error:

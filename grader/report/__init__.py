@@ -1,1 +1,1 @@
-"""The rendering of results: each page is one self-contained HTML file. The same `result.json` gives the same bytes."""
+"""Renderers of results: each page is one self-contained HTML file. The same `result.json` gives the same bytes."""

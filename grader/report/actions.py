@@ -1,4 +1,4 @@
-"""A result on GitHub: annotations at lines of the student's files, and the summary of a job in Markdown."""
+"""A result on GitHub: annotations at lines of the student's files, and a job's summary in Markdown."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from grader.model.result import AssignmentResult, Place, Result
 from grader.report import findings
 from grader.report.text import clean_model, of_points
 
-# Of one text of an annotation, which GitHub cuts after some thousand signs.
+# The most bytes of a text in an annotation: GitHub cuts longer ones after some thousand characters.
 SAID_BYTES = 1_500
 
-# What Markdown or HTML would read as its own, outside of code.
+# Characters that Markdown or HTML would interpret outside of code.
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#|~&$@]")
-# What ends a piece of code, or the cell of a table.
+# Characters that would end a piece of code, or a cell of a table.
 _NO_CODE = re.compile(r"[`|\n]")
 _CODE = re.compile(r"(`[^`\n]{1,200}`)")
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
@@ -22,8 +22,8 @@ _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 
 
 def annotated(result: Result, files: Mapping[str, str]) -> list[str]:
-    """Return a workflow command for each written kernel that is not right, and for each change that makes one right, at
-    their lines. `files` has for each assignment the path of its file from the repository's root."""
+    """Return a workflow command for each kernel that was written and is wrong, and for each change that would make it
+    right, at their lines. `files` maps each assignment to the path of its file from the repository's root."""
     lines = []
     for name, a in clean_model(result, SAID_BYTES).assignments.items():
         if a.right or not a.tried:
@@ -39,7 +39,7 @@ def annotated(result: Result, files: Mapping[str, str]) -> list[str]:
 
 
 def summary(result: Result, files: Mapping[str, str], more: Iterable[str] = ()) -> str:
-    """Return the Markdown of a job's summary: a row for each kernel, what is wrong, and `more` sentences."""
+    """Return a job's summary in Markdown: a row for each kernel, what is wrong, and `more` sentences."""
     result = clean_model(result)
     rows = [("", "file", "", ""), ("---",) * 4]
     for name, a in result.assignments.items():
@@ -57,7 +57,7 @@ def summary(result: Result, files: Mapping[str, str], more: Iterable[str] = ()) 
 
 
 def sentences(said: Iterable[str]) -> str:
-    """Return the Markdown of sentences, which may quote names that students gave."""
+    """Return sentences as Markdown; they may quote names that students gave."""
     return "\n\n".join(map(_text, said)) + "\n"
 
 
@@ -82,7 +82,7 @@ def _place(a: AssignmentResult) -> Place | None:
 
 
 def _command(level: str, file: str, line: int, title: str, said: Iterable[str]) -> str:
-    """Return a workflow command; a `line` of 0 leaves the line out."""
+    """Return a workflow command. A `line` of 0 stands for no line."""
     at = {"file": file, **({"line": str(line)} if line else {}), "title": title}
     shown = ",".join(f"{key}={_escaped(value, _PROPERTY)}" for key, value in at.items())
     return f"::{level} {shown}::{_escaped(chr(10).join(filter(None, said)), _DATA)}"
@@ -93,7 +93,7 @@ def _escaped(text: str, signs: Mapping[str, str]) -> str:
 
 
 def _text(text: str) -> str:
-    """Return the Markdown of a message: text between backticks as code, all else as it stands."""
+    """Return a message as Markdown: text between backticks as code, all other text unchanged."""
     parts = _CODE.split(" ".join(text.split()))
     return "".join(part if at % 2 else _MARKS.sub(r"\\\g<0>", part) for at, part in enumerate(parts))
 

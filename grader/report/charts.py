@@ -1,6 +1,6 @@
-"""Charts as inline SVG: text stays text, colours follow the page's theme, the same data gives the same bytes.
+"""Charts as inline SVG. Text stays text, colours follow the page's theme, and the same data gives the same bytes.
 
-No library is used: a class of 300 with speed has 3,600 charts, and a rescoring draws them all again.
+No library is used: a class of 300 with speed has 3,600 charts, and a rescoring draws all of them again.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from markupsafe import Markup
 
 from grader.model.result import Interval
 
-# CSS pixels; two charts stand side by side in a card.
+# In CSS pixels. Two charts stand side by side in a card.
 WIDTH, LADDER_ROW, STRIP_ROW, LABEL_ROW, TICKS = 460, 24, 40, 15, 26
 FONT, SIGN = 12, 7.7
-"""Size of the text, and the width of a digit in the widest of the page's fonts."""
+"""The size of text, and the width of a digit in the widest of the page's fonts, both in pixels."""
 INK, MUTED, LINE, ACCENT, PAPER = (f"var(--{name})" for name in ("ink", "muted", "line", "accent", "paper"))
 CIRCLE, STROKE = "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0Z", "M-.7-6h1.4v12h-1.4Z"
-# Each has its own marker, so that colours are not needed to tell them apart.
+# Each series has its own marker, so that colours are not needed to distinguish them.
 MARKERS = {"you": ("M0-6.5 6.5 0 0 6.5-6.5 0Z", ACCENT), "baseline": ("M-4.5-4.5h9v9h-9Z", MUTED),
            "compiled": ("M0-5.5 5.5 4.5h-11Z", MUTED), "target": (STROKE, INK), "floor": (STROKE, INK),
            "reference": ("M0 5.5-5.5-4.5h11Z", MUTED)}
 DASHES = {"floor": "1.5 3", "target": "6 3"}
-# Noise of a tenth of a percent should look small: the axis never shows less than this around the dots.
+# The smallest ratio between the ends of an axis, so that noise of a tenth of a percent looks small.
 LEAST_ROOM = 1.03
-# A line this close beyond the dots widens the axis; one further away would squeeze them together.
+# A line within this ratio of the dots widens the axis; one further away would squeeze the dots together.
 NEAR = 1.3
-# Smaller ratios cannot have been measured.
+# The smallest ratio that is drawn: smaller ones cannot have been measured.
 LEAST = 1e-9
 MOST_ROWS, MOST_DOTS, MOST_SIGNS, MOST_TICKS = 12, 400, 24, 7
 
 
 @dataclass(frozen=True)
 class LadderRung:
-    """A ratio to the baseline's speed, by name."""
+    """A named ratio to the baseline's speed."""
 
     name: str
     ratio: float
@@ -45,7 +45,7 @@ class LadderRung:
 
 @dataclass(frozen=True)
 class SampleRow:
-    """Ratios in the order they came, and their interval if it says anything."""
+    """Ratios in the order of measurement, and their interval if it is informative."""
 
     name: str
     ratios: Sequence[float]
@@ -67,7 +67,7 @@ class _Axis:
 
     @property
     def ticks(self) -> list[float]:
-        """Return round ratios."""
+        """Return round ratios for the axis."""
         low, high = self.low, self.high
         first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
         ticks = [digit * 10.0**power for power in range(first, last) for digit in (1, 2, 5)]
@@ -78,7 +78,7 @@ class _Axis:
             power = 10.0 ** math.floor(math.log10(least))
             step = next(digit * power for digit in (1, 2, 2.5, 5, 10) if digit * power >= least)
             ticks = [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
-        # A tick for every power may be more than fit.
+        # Even one tick for each power may be more than fits.
         return ticks[::math.ceil(len(ticks) / MOST_TICKS)]
 
 
@@ -115,9 +115,10 @@ def ladder(
 
 
 def strip(rows: Sequence[SampleRow], lines: Mapping[str, float], name: str, title: str) -> Markup:
-    """Draw each row's ratios as dots, from top to bottom in order of measurement, with interval and median if known.
+    """Draw each row's ratios as dots, in order of measurement from top to bottom, with interval and median if known.
 
-    `lines` are ratios marked across all rows. A ratio that would squeeze the dots together is named at the edge.
+    `lines` are ratios that are marked across all rows. One that would squeeze the dots together is only named at the
+    edge.
     """
     rows = rows[:MOST_ROWS]
     every = [ratio for row in rows for ratio in row.ratios]
@@ -150,13 +151,14 @@ def _row(axis: _Axis, top: float, row: SampleRow) -> Iterator[str]:
         yield stroke(middle, top + 4, middle, top + STRIP_ROW - 4, INK, 1.4)
     step = 0.6 * STRIP_ROW / max(len(ratios) - 1, 1)
     first = top + STRIP_ROW * (0.2 if len(ratios) > 1 else 0.5)
-    # A stroke of no length with round ends is a dot.
+    # A stroke without length, but with round ends, is a dot.
     dots = "".join(f"M{axis.at(ratio):.1f} {first + number * step:.1f}h0" for number, ratio in enumerate(ratios))
     yield f'<path d="{dots}" fill="none" stroke="{ACCENT}" stroke-width="4.6" stroke-linecap="round"/>'
 
 
 def _labels(axis: _Axis, lines: Mapping[str, float]) -> tuple[list[str], float]:
-    """Return the names of the lines, above the rows, and their height. Names of lines beyond an edge are at the top."""
+    """Return the names of the lines, to stand above the rows, and their height. Lines beyond an edge are named in the
+    top row."""
     within: list[tuple[float, str]] = []
     edges: dict[bool, list[str]] = {True: [], False: []}
     for name, ratio in sorted(lines.items(), key=lambda item: item[1]):
@@ -173,7 +175,7 @@ def _labels(axis: _Axis, lines: Mapping[str, float]) -> tuple[list[str], float]:
             parts.append(text_at(axis.left, LABEL_ROW / 2, f"← {', '.join(edges[True])}"))
         if edges[False]:
             parts.append(text_at(axis.right, LABEL_ROW / 2, f"{', '.join(edges[False])} →", anchor="end"))
-    # Alternating in two rows, since lines may be close together.
+    # The names alternate between two rows, since lines may be close together.
     rows = min(len(within), 2)
     for number, (place, text) in enumerate(within):
         row = top + LABEL_ROW * (rows - number % 2 - 0.5)
@@ -202,7 +204,7 @@ def _below(axis: _Axis, bottom: float) -> Iterator[str]:
 
 
 def _short(name: str) -> str:
-    """Return a name shortened to fit its label; the description has it in full."""
+    """Return a name that is shortened to fit its label; the description has the full name."""
     return name if len(name) <= MOST_SIGNS else name[:MOST_SIGNS - 1] + "…"
 
 

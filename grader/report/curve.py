@@ -1,4 +1,4 @@
-"""A sweep as a chart, as a table in a terminal, as CSV, and in a sentence."""
+"""A sweep as a chart, as a table in the terminal, as CSV, and in sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.model.result import Sweep, SweepPoint
 from grader.report import charts
 from grader.report.text import figure, percent
 
-# Of the chart, with margins for the axes' figures.
+# The chart's height, and its margins for the axes' figures, in CSS pixels.
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 250, 44, 14, 44, 30
 NEAR_ROOF = 0.9
 POWERS = {1: "", 2: "²", 3: "³"}
@@ -31,7 +31,7 @@ SERIES: tuple[tuple[str, str, Callable[[SweepPoint], float | None]], ...] = (
     ("reference", "reference", lambda point: sound(point.reference_us)),
     ("you", "you", lambda point: sound(point.student_us)),
 )
-"""The series: marker, name, and time. The last one is drawn on top."""
+"""The series: marker, name, and time. The last series is drawn on top."""
 
 
 def rate(sweep: Sweep, point: SweepPoint, microseconds: float | None) -> float | None:
@@ -74,7 +74,7 @@ def chart(sweep: Sweep, label: str, title: str) -> Markup:
         parts += _path(across, up, values, colour, 2 if marker == "you" else 1.2)
         parts += [charts.mark(across[at], up(value), shape, colour)
                   for at, value in enumerate(values) if value is not None]
-    # Labels from the largest size on, as long as there is room.
+    # Label sizes from the largest on, as long as there is room.
     free = float(charts.WIDTH)
     for point, at in zip(reversed(points), reversed(across), strict=True):
         half = charts.SIGN * len(_short(point)) / 2
@@ -89,7 +89,7 @@ def chart(sweep: Sweep, label: str, title: str) -> Markup:
 
 
 def alone(sweep: Sweep, title: str) -> str:
-    """Return the chart as a file, with colours for light and dark."""
+    """Return the chart as the text of a file, with colours for light and dark."""
     colours = {"ink": ("#1b1f24", "#e6e8eb"), "muted": ("#5b6470", "#9aa4b0"), "line": ("#d9dde2", "#3a424c"),
                "accent": ("#0b62c4", "#6cb2ff"), "paper": ("#ffffff", "#14181d")}
     light, dark = (";".join(f"--{key}:{pair[number]}" for key, pair in colours.items()) for number in (0, 1))
@@ -100,8 +100,7 @@ def alone(sweep: Sweep, title: str) -> str:
 
 
 def table(sweep: Sweep) -> Table:
-    """Return a table of rates by size, and the kernel's share of the roof. The heading of the sizes is the sweep's
-    unit."""
+    """Return a table of rates by size, with the kernel's share of the roof. The sizes' heading is the sweep's unit."""
     table_ = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     shown = [(said, time) for _, said, time in (SERIES[-1], *SERIES[:-1])
              if any(time(point) is not None for point in sweep.points)]
@@ -130,7 +129,7 @@ def as_csv(sweep: Sweep) -> str:
 
 
 def sentences(sweep: Sweep) -> list[str]:
-    """Return sentences: where the kernel is near the roof, and where it is slower than PyTorch or the reference."""
+    """Return sentences on where the kernel is near the roof, and where it is slower than PyTorch or the reference."""
     timed = [point for point in sweep.points if sound(point.student_us)]
     if not timed:
         return []

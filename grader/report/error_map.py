@@ -1,7 +1,7 @@
 """The error map as a picture: a palette PNG in a data URI, made with zlib and struct.
 
-A right cell is a dot, a wrong one a filled square (brighter is worse, in cividis), an unwritten one a hatched square,
-so that colour is not needed to tell them apart.
+A right cell is a dot, a wrong one is a filled square (brighter is worse, in cividis), and an unwritten one is a hatched
+square, so that colour is not needed to distinguish them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from math import prod
 from grader.model.result import CheckResult, ErrorMap, OutputFigures
 
 MOST_CELLS = 128
-# A narrower map shows a row of squares, but no pattern.
+# The least rows and columns of a map that shows a pattern; a narrower map is just a row of squares.
 LEAST_SIDE = 4
 PICTURE_PIXELS = 400
 THUMBNAIL_PIXELS, LEAST_PIXELS = 56, 8
 LARGEST_CELL = 24
 GROUND, DOT, FIRST_WRONG, HATCH = 0, 1, 2, 11
-# The background is dark in both themes, so that brighter means worse.
+# The background is dark in both themes, so that brighter cells look worse.
 PALETTE = [
     "#1d2026", "#596070",
     "#4a5670", "#5f6876", "#727679", "#858579", "#999676", "#aea870", "#c4ba67", "#dccd58", "#fee838",
@@ -37,7 +37,7 @@ Mapped = tuple[OutputFigures, ErrorMap]
 
 @dataclass(frozen=True)
 class Picture:
-    """A map to show. `left` and `top` are the worst element's position in percent; sizes are in CSS pixels."""
+    """A picture of a map. `left` and `top` are the worst element's position in percent; sizes are in CSS pixels."""
 
     uri: str
     width: int
@@ -47,20 +47,20 @@ class Picture:
     left: float | None
     top: float | None
     kept: bool
-    """True if hatched squares stand for elements that were left as they were."""
+    """True if hatched squares stand for elements that were left unchanged."""
 
 
 def telling(check: CheckResult) -> list[Mapped]:
-    """Return the maps of a failing case, one for each wrong output. Maps whose cells all look alike are left out: they
-    say no more than the message."""
+    """Return the maps of a failing case, one for each wrong output. A map whose cells all look alike is left out, since
+    it says no more than the message."""
     wrong = check.detail.wrong_outputs if check.outcome == "failed" and check.detail else []
     return [(one, cells) for one in wrong if (cells := one.error_map)
             and len({kind if kind in ".u" else "wrong" for row in cells.cells for kind in row}) > 1]
 
 
 def clearest(checks: Sequence[CheckResult], shown: CheckResult | None) -> tuple[CheckResult, list[Mapped]] | None:
-    """Return the maps of the shown case, if they are telling, so that text, numbers and picture are of one case. Where
-    no case is shown, return the clearest of all: the smallest that has an area, or else the largest."""
+    """Return the maps of the shown case, if they are telling: text, numbers and picture are then about one case. If no
+    case is shown, return those of the clearest case: the smallest with a map of some area, or else the largest."""
     maps = [(check, found) for check in checks if (shown is None or check is shown) and (found := telling(check))]
     if not maps:
         return None
@@ -71,8 +71,8 @@ def clearest(checks: Sequence[CheckResult], shown: CheckResult | None) -> tuple[
 
 
 def picture(error_map: ErrorMap, worst: list[int] | None, *, small: bool = False) -> Picture | None:
-    """Draw the picture of a map; None if there is nothing to draw. A `small` one has a pixel for each cell, and is
-    enlarged by the page."""
+    """Draw the picture of a map; None if there is nothing to draw. A `small` picture has a pixel for each cell, which
+    the page enlarges."""
     rows = [row[:MOST_CELLS] for row in error_map.cells[:MOST_CELLS]]
     columns = max((len(row) for row in rows), default=0)
     if not columns:
@@ -103,7 +103,7 @@ def _cell_of(index: list[int], tall: int, wide: int, columns: int) -> tuple[int,
 
 
 def _pixels(rows: list[str], size: int) -> list[bytes]:
-    """Return one byte for each pixel. Cells have a margin, so that neighbours can be counted."""
+    """Return one byte for each pixel. Cells have margins, so that neighbours can be counted."""
     tiles = {kind: _tile(kind, size) for kind in set().union(*rows)}
     return [b"".join(tiles[kind][y] for kind in row) for row in rows for y in range(size)]
 

@@ -1,4 +1,4 @@
-"""A result in words: status, headline, what to fix first, what was not measured."""
+"""A result in words: status, headline, what to fix first, and what was not measured."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STAGE_WORDS = {"source": "the file", "target": "compiled for the GPU"}
 
 @dataclass(frozen=True)
 class Status:
-    """A status as shape and word; `key` selects its colour, which carries no further information."""
+    """A status, as shape and word. `key` selects its colour, which adds no information."""
 
     key: str
     shape: str
@@ -48,7 +48,7 @@ class FailedAssignment:
 
     @property
     def title(self) -> str:
-        """Return the name of the mistake, without the example, which the evidence shows."""
+        """Return the name of the mistake, without the example, which is shown as evidence."""
         return sentence(self._said) or VERDICTS[self.assignment.verdict].words
 
     @property
@@ -57,7 +57,7 @@ class FailedAssignment:
 
     @property
     def text(self) -> str:
-        """Return the check's message, beyond title and worst element."""
+        """Return the part of the check's message that title and worst element do not say."""
         if not self.detail or self.detail.message == self._said:
             return ""
         first = self.detail.wrong_outputs[0]
@@ -89,16 +89,16 @@ def status(assignment: AssignmentResult) -> Status:
 
 
 def verdict_words(assignment: AssignmentResult) -> str:
-    """Return the words for an assignment's verdict. A file that fails before it can run has words of its own: that is
-    no error of running it."""
+    """Return the words for an assignment's verdict. A file that fails before it can run has words of its own, since
+    that is no error of running it."""
     check = None if assignment.right else evidence(assignment)
     words = VERDICTS[assignment.verdict].words
     return BEFORE_RUNNING.get(check.detail.kind, words) if check and check.detail else words
 
 
 def evidence(assignment: AssignmentResult) -> CheckResult | None:
-    """Return the check that the message shows. Without one, among the checks that gave the verdict: the source, then
-    the smallest case with more than one element, then the target."""
+    """Return the check that the message shows. If there is none, choose among the checks that gave the verdict: the
+    source; or else the smallest case with more than one element; or else the target."""
     checks = assignment.correctness.checks
     if (shown := next((check for check in checks if check.id == assignment.shown), None)) is not None:
         return shown
@@ -113,7 +113,7 @@ def evidence(assignment: AssignmentResult) -> CheckResult | None:
 
 
 def findings(result: Result) -> list[FailedAssignment]:
-    """Return every assignment that was tried and is wrong, the greatest loss of points first."""
+    """Return every assignment that was tried and is wrong, in descending order of lost points."""
     wrong = [(name, a) for name, a in result.assignments.items()
              if status(a) in (FAILED, PARTLY)]
     wrong.sort(key=lambda item: (item[1].score - item[1].measured_max, VERDICTS[item[1].verdict].urgency))
@@ -122,14 +122,14 @@ def findings(result: Result) -> list[FailedAssignment]:
 
 
 def exact(check: CheckResult) -> bool:
-    """Return whether the bits of a wrong answer must match."""
+    """Return whether bits must match in a wrong answer."""
     wrong = check.detail.wrong_outputs if check.detail else []
     return any(one.worst is not None and one.worst.exact for one in wrong)
 
 
 def how_much(one: OutputFigures, of: str = "") -> str:
-    """Return the words for the extent of an output's mistake: `All 64 elements are wrong`, `3 of 64 elements were never
-    written`."""
+    """Return words for how many elements of an output are wrong: `All 64 elements are wrong`, `3 of 64 elements were
+    never written`."""
     wrong, missing, total = one.wrong, one.unwritten, one.total
     state = "wrong"
     if missing:
@@ -144,7 +144,7 @@ def how_much(one: OutputFigures, of: str = "") -> str:
 
 
 def beside(check: CheckResult | None) -> tuple[list[OutputFigures], list[OutputFigures]]:
-    """Return the outputs beside the one that a check's message is about: the wrong ones, and those that are right."""
+    """Return the other outputs than the one that a check's message is about: the wrong ones, and the right ones."""
     detail = check.detail if check else None
     if detail is None or len(detail.outputs) < 2 or not detail.wrong:
         return [], []
@@ -152,30 +152,30 @@ def beside(check: CheckResult | None) -> tuple[list[OutputFigures], list[OutputF
 
 
 def _failures(assignment: AssignmentResult) -> set[FailureKind]:
-    """Return the kinds of an assignment's failures. Checks that did not run for them have details of their own."""
+    """Return the kinds of an assignment's failures. The details of checks that did not run are left out."""
     return {c.detail.kind for c in assignment.correctness.checks if c.outcome == "failed" and c.detail}
 
 
 def absent(assignment: AssignmentResult) -> bool:
-    """Return whether there is no file, or only the template."""
+    """Return whether nothing was written: there is no file, or only the template."""
     kinds = _failures(assignment)
     return bool(kinds) and kinds <= {"missing_file", "not_attempted"}
 
 
 def margin(assignment: AssignmentResult) -> str:
-    """Tell how close a right kernel's errors come to the allowed error; "" if no case tells."""
+    """Describe how close a right kernel's errors come to the allowed error; "" if no case shows it."""
     ratios = [check.worst_ratio for check in assignment.correctness.checks if check.worst_ratio is not None]
     if not ratios:
         return ""
     worst = max(ratios)
     if worst == 1:
-        # As of bytes, which may be one level off.
+        # For example, bytes that may be wrong by one level.
         return "The worst error is just what is allowed, which is right."
     return f"The worst error is {percent(worst)} of what is allowed." if worst else "Every element is exact."
 
 
 def headline(result: Result) -> str:
-    """Say in one sentence how many of the judged kernels are right, and which to fix first."""
+    """Describe in a sentence how many of the judged kernels are right, and which to fix first."""
     every = list(result.assignments.values())
     judged = [a for a in every if a.judged]
     none = "Neither" if len(judged) == 2 else "None"
@@ -183,10 +183,10 @@ def headline(result: Result) -> str:
     if not every:
         return "Nothing was graded."
     if not judged:
-        # The grader's failure may be gone the next time, so a lacking GPU speaks first.
+        # A missing GPU is named before a failure of the grader, which may be gone the next time.
         return max((VERDICTS[a.verdict] for a in every), key=lambda row: row.rank).none_judged
     if not any(a.tried for a in judged):
-        # A stub that was handed in is no missing file.
+        # A stub that was handed in does not count as a missing file.
         absent = all(check.detail.kind == "missing_file" for a in judged for check in a.correctness.checks
                      if check.outcome == "failed" and check.detail)
         one, many = len(judged) == 1, _number(len(judged))
@@ -212,7 +212,7 @@ def headline(result: Result) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return the text with a full stop, which compilers' messages lack."""
+    """Return the text with a full stop, which messages of compilers lack."""
     text = text.strip()
     return text if not text or text.endswith((".", "!", "?")) else f"{text}."
 
@@ -223,7 +223,7 @@ def label(check: CheckResult) -> str:
 
 
 def not_measured(result: Result) -> list[str]:
-    """Return a sentence for each reason for which points could not be won or lost."""
+    """Return a sentence for each reason why some points could be neither won nor lost."""
     said = [f"{a.title} ({points(a.max_score)} points): {row.open_because} {sentence(a.message)}"
             for row in RANKED for a in result.assignments.values() if row.verdict == a.verdict and not a.judged]
     judged = len(result.assignments) - len(said)

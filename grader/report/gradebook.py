@@ -1,4 +1,4 @@
-"""The class as CSV: one row for each student, safe to open in a spreadsheet."""
+"""The class as CSV, one row for each student. It is safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.report.load import Entry
 from grader.report.speed import measured
 from grader.report.text import points
 
-# Spreadsheets read a text with such a beginning as a formula, also with full-width signs.
+# Spreadsheets read a text that begins with one of these signs as a formula; some are full-width signs.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")
 NAME_BYTES, COMMENT_BYTES = 400, 4_000
 SPEED_COLUMNS = ("speedup", "speed_points")
@@ -25,7 +25,7 @@ def gradebook(
     entries: Sequence[Entry], others: Collection[tuple[str, str]] = (), pseudonyms: Mapping[str, str] | None = None,
     absent: Sequence[Line] = (),
 ) -> str:
-    """Return the rows as CSV text. Texts are quoted, so that other delimiters do not split them; numbers are not."""
+    """Return the rows as CSV text. Texts are quoted, so that no other delimiter splits them; numbers are not."""
     sheet = io.StringIO()
     csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).writerows(
         rows(entries, others, pseudonyms, absent))
@@ -36,14 +36,14 @@ def rows(
     entries: Sequence[Entry], others: Collection[tuple[str, str]] = (), pseudonyms: Mapping[str, str] | None = None,
     absent: Sequence[Line] = (),
 ) -> Iterator[list[str | float]]:
-    """Yield the header, then for each entry: student, name and section if any is known, score, max_score, measured_max,
-    points and verdict of each assignment.
+    """Yield the header; then, for each entry, student, name and section if any are known, score, max_score,
+    measured_max, and the points and verdict of each assignment; then a row for each student who is `absent`.
 
-    An assignment that could not be judged is blank, and so is the total: people ask about a blank, but believe a zero.
-    An assignment with any mark of a person has two more columns, the points that people gave beside the automatic ones,
-    and what they said. One with any measured speed has two more, the ratio to the baseline's speed and its points. If
-    some (folder, assignment) in `others` were graded under another course file, a column names them. `pseudonyms` are
-    those of a leaderboard, by folder. Then a row for each who is `absent`.
+    The points of an assignment that could not be judged are blank, and so is the total: people ask about a blank, but
+    believe a zero. An assignment with a mark in any row has two more columns: the points that people gave beside the
+    automatic ones, and what they said. An assignment with measured speed in any row has two more: the ratio to the
+    baseline's speed, and its points. If `others` names any (folder, assignment) that was graded under another course
+    file, a column lists each folder's. `pseudonyms` are those of a leaderboard, by folder.
     """
     names = list(dict.fromkeys(name for entry in entries for name in entry.result.assignments))
     known = [what for what in ("name", "section")
@@ -76,7 +76,7 @@ def rows(
             row.append(pseudonyms[entry.folder])
         yield row
     for one in absent:
-        # As of a folder that holds nothing.
+        # The row is like that of a folder that holds nothing.
         row = [cell(one.student), *(cell(getattr(one, what)) for what in known), number(one.score),
                number(max(entry.result.max_score for entry in entries)), number(one.measured_max)]
         for name in names:
@@ -87,7 +87,7 @@ def rows(
 
 
 def said(marks: Sequence[Mark], *, hidden: bool = False) -> list[str | float]:
-    """Return the two columns of marks: the points to everybody whose work it is, and the words unless they are
+    """Return the two columns of marks: the points for everybody whose work it is, and the words, "" if they are
     `hidden`."""
     points_ = sum(mark.points for mark in marks if not mark.student)
     words = "" if hidden else "; ".join(mark.said for mark in marks)
@@ -95,7 +95,7 @@ def said(marks: Sequence[Mark], *, hidden: bool = False) -> list[str | float]:
 
 
 def _speed(assignment: AssignmentResult) -> list[str | float]:
-    """Return the ratio, to four significant digits, and its points; blanks if speed was not measured."""
+    """Return the ratio, with four significant digits, and its points; blanks if speed was not measured."""
     speedup = assignment.performance.speedup
     if speedup is None or not measured(assignment):
         return ["", ""]
@@ -104,7 +104,7 @@ def _speed(assignment: AssignmentResult) -> list[str | float]:
 
 def cell(text: str, limit: int = NAME_BYTES) -> str:
     """Return a text that spreadsheets do not read as a formula."""
-    # Cleaned first: without a leading escape, more texts are formulas.
+    # Clean the text first: it may become a formula when a leading escape is removed.
     text = clean(text, limit)
     formula = text.startswith(FORMULA_STARTS) or text.lstrip().startswith(FORMULA_STARTS)
     return ("'" if formula else "") + text

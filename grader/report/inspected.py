@@ -33,8 +33,8 @@ class Touch:
 
 @dataclass
 class InspectedFile:
-    """The facts of a file's launches. `trouble` says why some are missing, or what is wrong; `undrawn` says why there
-    is no picture; `ptx` is the text of each kernel, by name."""
+    """The facts of a file's launches. `trouble` says why some facts are missing, or what is wrong; `undrawn` says why
+    there is no picture; `ptx` is each kernel's text, by name."""
 
     title: str
     source: str
@@ -46,7 +46,7 @@ class InspectedFile:
 
 
 def show(console: Console, path: Path, facts: InspectedFile) -> None:
-    """Print the launches, advice on the worst lines, the source with figures, and the requested details."""
+    """Print the launches, advice on the worst lines, the source with figures, and the details that were requested."""
     console.print(Group(*_blocks(path, facts)), crop=False)
 
 

@@ -22,19 +22,20 @@ class RankedLine:
 
 
 def begin(out: Path) -> None:
-    """Make the key of `out`, unless it has one, and the page's file: from now on it is written with the class page."""
+    """Make the key of `out` if it has none, and the page's file: from now on the page is written with the class
+    page."""
     people.made_key(out)
     (out / PAGE).touch()
 
 
 def key_of(out: Path) -> bytes | None:
-    """Return the key of `out`; None if the page was never requested, or page or key was removed. Raises OSError."""
+    """Return the key of `out`; None if the page was never requested, or if page or key was deleted. Raises OSError."""
     return people.key_of(out) or None if (out / PAGE).is_file() else None
 
 
 def places(lines: Sequence[Line], key: bytes) -> list[RankedLine]:
-    """Return the students with points, the most points first. Equal points share a rank. `lines` must be graded
-    alike."""
+    """Return the students who have points, in descending order. Students with equal points share a rank. `lines` must
+    be graded alike."""
     won = [line for line in lines if line.score > 0]
     won.sort(key=lambda line: (-line.score, pseudonym(key, line.folder)))
     scores = [line.score for line in won]

@@ -1,4 +1,4 @@
-"""A student's line on the class page: a summary of a result, which is far larger."""
+"""A student's line on the class page: a short form of a result, which is far larger."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from grader.report.speed import impossible, measured, positive
 from grader.report.text import clean_model
 
 TEXT_BYTES = 240
-# Hints are kept whole: their end says what to do.
+# Hints are stored whole, since their end says what to do.
 HINT_BYTES = 2000
-# Of a change, which is mostly a line of the file before it and one after.
+# Bytes of a change, which mostly has a line of the file before it and a line after.
 CHANGE_BYTES = 600
 MOST_FLAGS = 3
 NOTHING = " nothing handed in"
-# The words for a kind of failure, if no mistake was recognised.
+# Words for a kind of failure, used if no mistake was recognised.
 KINDS = {
     "missing_file": "no file", "missing_function": "no such function", "not_attempted": "not written yet",
     "exception": "raises an error", "crash": "the process crashes", "time_out": "does not end in time",
@@ -36,11 +36,11 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One assignment of a student. `failed` are the checks that did not pass; `mistake` names the failure, in the same
-    words for all students with it; `repair` is a change that makes every case right, if one was found; `elsewhere`
-    names files that may be meant for it where none is there; `interval` and `reference` are ratios to the baseline's
-    speed. `marks` are what people gave and said, and `given` their points for everybody whose line it is, beside
-    `score`. `other`: graded under another course file than the newest grades."""
+    """One assignment of a student. `failed` are the checks that did not pass. `mistake` names the failure, in the same
+    words for all students who have it. `repair` is a change that makes every case right, if one was found. `elsewhere`
+    names files that may be meant for the assignment, if its own is missing. `interval` and `reference` are ratios to
+    the baseline's speed. `marks` are those that people gave; `given` are their points, beside `score`, for everybody
+    whose line it is. `other`: graded under another course file than the newest grades."""
 
     title: str
     verdict: Verdict
@@ -67,9 +67,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """A student's line; `folder` is where its link leads, and `student` the name by which the folder is graded.
-    `environment` has no seed. If the owner is `hidden`, `student` is a pseudonym. `absent`: on the roster, and no
-    folder is theirs."""
+    """A student's line. `folder` is where its link leads, and `student` is the name by which the folder is graded.
+    `environment` has no seed. If the owner is `hidden`, `student` is a pseudonym. `absent`: the roster has the person,
+    but no folder is theirs."""
 
     folder: str
     student: str
@@ -102,7 +102,7 @@ class Line:
 
     @property
     def total(self) -> float:
-        """Return the points with those that people gave; the latter are in no median and no picture."""
+        """Return the points, including those that people gave, which medians and charts leave out."""
         return max(0, self.score + self.given)
 
     @property
@@ -125,14 +125,14 @@ def line(entry: Entry) -> Line:
 
 
 def absent(people: People, lines: Sequence[Line], marks: Sequence[Mark]) -> list[Line]:
-    """Return lines for those on the roster who handed in nothing: no points in whatever is graded alike, but for those
-    of `marks`, what people gave."""
+    """Return lines for people on the roster who handed in nothing. They have no points in the assignments that are
+    graded alike, except for the points of `marks`."""
     cells: dict[str, Cell] = {}
     for line_ in [*comparable(lines), *lines]:
         cells = line_.cells | cells
     given: dict[str, list[Mark]] = {}
     for mark in counting(marks):
-        # On somebody's own line nobody need be named.
+        # A person's own line need not name the person.
         given.setdefault(mark.student.casefold(), []).append(
             clean_model(mark.model_copy(update={"student": ""}), HINT_BYTES))
     made = []
@@ -154,8 +154,8 @@ def _without_work(cell: Cell, marks: Sequence[Mark]) -> Cell:
 
 
 def marked(lines: Sequence[Line], others: Collection[tuple[str, str]] | None) -> list[Line]:
-    """Mark the lines with grades under another course file: those in `others`, each a (folder, assignment). If None,
-    these are the grades whose course file differs from that of the newest result."""
+    """Mark the lines that have grades under another course file: those in `others`, each a (folder, assignment). If it
+    is None, these are the grades whose course file differs from the newest result's."""
     if others is None:
         newest = max(lines, key=lambda line_: line_.graded_at).environment.course if lines else ""
         others = {(line_.folder, name) for line_ in lines for name in line_.cells if line_.environment.course != newest}
@@ -164,14 +164,15 @@ def marked(lines: Sequence[Line], others: Collection[tuple[str, str]] | None) ->
 
 
 def comparable(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines whose points are comparable: of one course file, and with as many points measured as most."""
+    """Return the lines whose points are comparable: graded under one course file, and with as many points measured as
+    most."""
     alike = [line_ for line_ in lines if not line_.other]
     most = Counter(line_.measured_max for line_ in alike).most_common(1)
     return [line_ for line_ in alike if line_.measured_max == most[0][0]] if most else []
 
 
 def devices(lines: Sequence[Line]) -> list[str]:
-    """Return the devices of the gradings, the most common first."""
+    """Return the devices of the gradings, in descending order of their number."""
     return [name for name, _ in Counter(line_.environment.device for line_ in lines).most_common()]
 
 

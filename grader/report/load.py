@@ -1,5 +1,4 @@
-"""The class as read from disk: every `<out>/<folder>/result.json`. A file that cannot be read does not hide the
-others."""
+"""The class as read from disk: every `<out>/<folder>/result.json`. A file that cannot be read does not hide others."""
 
 from __future__ import annotations
 
@@ -21,8 +20,8 @@ MESSAGE_BYTES = 400
 
 @dataclass(frozen=True)
 class Entry:
-    """A result and the name of its folder, with its owner as pages show people. Links use the folder, whose name may
-    differ from the student's id."""
+    """A result, the name of its folder, and its owner as pages show people. Links use the folder, whose name may differ
+    from the student's id."""
 
     folder: str
     result: Result
@@ -31,7 +30,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Failure:
-    """A submission without a result, through no known fault of its student."""
+    """A submission without a result. No fault of its student is known."""
 
     folder: str
     message: str
@@ -39,20 +38,20 @@ class Failure:
 
 @dataclass(frozen=True)
 class LoadedResults:
-    """The contents of a folder of results: `entries` sorted by student, `failures` by folder. Where pseudonyms are
-    shown, entries are sorted by these, since the order of the real names would tell them."""
+    """The contents of a folder of results: `entries` sorted by student, `failures` by folder. If pseudonyms are shown,
+    entries are sorted by pseudonym, since the order of real names would reveal them."""
 
     entries: list[Entry]
     failures: list[Failure]
 
 
 def load_results(out: Path, people: People | None = None) -> LoadedResults:
-    """Return every student's result under `out`: the complete one for staff if there is one. Without `people`, results
-    are as pages show them, without assignments that the course has no more. A file that is missing, unreadable or of
+    """Return every student's result under `out`: the complete one for staff, if there is one. Assignments that the
+    course no longer has are left out. `people` is by default read from `out`. A file that is missing, unreadable or of
     another version is a failure."""
     entries: list[Entry] = []
     failures: list[Failure] = []
-    # Why they cannot be read, the class page says.
+    # The class page reports why people cannot be read.
     people = people or shown_people(out)[0]
     for folder in sorted(path for path in out.iterdir() if _is_folder(path) and not path.name.startswith(".")):
         try:

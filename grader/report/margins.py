@@ -1,4 +1,4 @@
-"""An inspection in words: figures for each source line, and advice on the worst lines."""
+"""An inspection in words: figures for source lines, and advice on the worst lines."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from grader.model.launched import AccessFacts, Figures, Inspection, LaunchFacts
 from grader.report.source import CodeLine, listing
 from grader.report.text import bytes_, percent
 
-# Advice is given if less than this share of the multiprocessors is used.
+# The share of used multiprocessors below which advice is given.
 IDLE = 0.9
 # Thresholds for advice on a line.
 WASTEFUL, MOSTLY_MASKED, WIDE = 1.25, 0.25, 128
-# Bytes: a launch that moves fewer ends before idle multiprocessors matter.
+# The fewest bytes of a launch for which idle multiprocessors matter; smaller launches end before.
 MUCH = 1e6
-# A line with a smaller share of all launches' bytes or lanes gets no advice.
+# The least share of all launches' bytes or lanes for which a line gets advice.
 SHARE = 0.1
 MOVED = ("Memory moves in sectors of 32 bytes: what a line touches of one is moved as a whole, and counts each time "
          "that a program runs the line, even where a cache serves it.")
@@ -24,7 +24,7 @@ MOVED = ("Memory moves in sectors of 32 bytes: what a line touches of one is mov
 
 @dataclass(frozen=True)
 class Note:
-    """A load or store: figures to stand beside its line, and advice, which is "" where there is none to give."""
+    """The figures of a load or store, to stand beside its line, and advice, "" if there is none."""
 
     line: int
     figures: str
@@ -32,7 +32,7 @@ class Note:
 
 
 def notes(inspection: Inspection) -> list[Note]:
-    """Return a note for every load and store, the one that wastes most first."""
+    """Return a note for every load and store, in descending order of wasted bytes."""
     found = [(launch, each) for launch in inspection.launches for each in launch.accesses]
     found.sort(key=lambda one: (-(one[1].moved - one[1].needed) * one[0].scale, -one[1].moved * one[0].scale))
     moved = SHARE * sum(each.moved * launch.scale for launch, each in found)
@@ -54,8 +54,8 @@ def _figures(launch: LaunchFacts, each: AccessFacts) -> str:
 
 
 def _advice(launch: LaunchFacts, each: AccessFacts, *, moves: bool, runs: bool) -> str:
-    """Return advice on an access, or "". `moves` and `runs` tell whether its bytes, and its lanes, are many among those
-    of all launches."""
+    """Return advice on an access, or "". `moves`: its bytes are a large part of all launches' bytes; `runs`: its lanes
+    are a large part of all launches' lanes."""
     if each.access == "atomic":
         return ""
     if moves and each.needed and each.moved >= WASTEFUL * each.needed:
@@ -72,8 +72,8 @@ def _advice(launch: LaunchFacts, each: AccessFacts, *, moves: bool, runs: bool) 
 
 
 def launches(inspection: Inspection) -> list[str]:
-    """Describe each launch in a sentence or two, and all of them in one where they load and store more than a good
-    kernel."""
+    """Describe each launch in a sentence or two. If all launches together load and store more than a good kernel does,
+    one more sentence says so."""
     yours, good = inspection.figures, inspection.good
     said = [" ".join(part for part in (_launch(one), _launch_advice(one, inspection)) if part)
             for one in inspection.launches]
@@ -115,7 +115,7 @@ def _launch_advice(one: LaunchFacts, among: Inspection) -> str:
 
 
 def compared(inspection: Inspection) -> list[tuple[str, str, str]]:
-    """Return rows of a figure's name, its value for your kernel, and that for a good kernel ("" where none is
+    """Return rows: a figure's name, its value for the student's kernel, and its value for a good kernel ("" if not
     known)."""
     yours, good = _rows(inspection.figures, "more than " if inspection.cut else ""), inspection.good
     theirs = _rows(good) if good else [("", "")] * len(yours)
@@ -134,7 +134,7 @@ def _rows(one: Figures, about: str = "") -> list[tuple[str, str]]:
 
 
 def annotated(inspection: Inspection, source: str) -> list[CodeLine]:
-    """Return the functions that load and store, with figures beside the lines; lines with advice are marked."""
+    """Return the functions that load and store, with figures beside their lines. Lines with advice are marked."""
     beside: dict[int, list[str]] = {}
     marked = set()
     for note in notes(inspection):
@@ -144,7 +144,7 @@ def annotated(inspection: Inspection, source: str) -> list[CodeLine]:
 
 
 def advised(inspection: Inspection) -> list[tuple[list[int], str]]:
-    """Return lines with one sentence of advice, those that waste most first."""
+    """Return sentences of advice, each with its lines, in descending order of wasted bytes."""
     found: dict[str, list[int]] = {}
     for note in notes(inspection):
         if note.advice and note.line not in found.setdefault(note.advice, []):

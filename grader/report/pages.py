@@ -1,4 +1,4 @@
-"""The pages drawn from results: a student's `report.html`, the class's `index.html` and `gradebook.csv`."""
+"""The pages made from results: a student's `report.html`, and the class's `index.html` and `gradebook.csv`."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ NOBODY = People()
 Others = Collection[tuple[str, str]] | None
 TEMPLATES = Path(__file__).parent / "templates"
 STUDENT_PAGE_BYTES = 1_000_000
-# Tried in turn until the page is small enough: a student needs no 300 tracebacks of a thousand lines.
+# Limits of a text's bytes, tried in turn until the page is small enough: a student needs no 300 long tracebacks.
 FIELD_LIMITS = (FIELD_BYTES, 5_000, 1_000, 250)
 FAILURE_BYTES = 480
 MOST_NAMED, MOST_KINDS = 8, 15
-# Signs of a name, id and section that stand beside six columns with their words, and beside those without.
+# The most characters of name, id and section in a row: beside six columns with words, beside columns without words, and
+# of the section alone.
 MOST_LABEL, MOST_LINE, MOST_SECTION = 44, 56, 20
 MOST_ROWS = 60
 MOST_CHANGES = 100
-# The class page, as seen from a student's.
+# The address of the class page on a student's page.
 HOME = "../index.html"
 MOST_CASES = 3
 PTX_BYTES = 400_000
@@ -54,7 +55,7 @@ SPEED_HELPERS: tuple[Callable[..., Any], ...] = (
 
 @dataclass(frozen=True)
 class Running:
-    """A grading under way: what is judged just now, or where, and since when."""
+    """A grading in progress: the student, the assignment or the lane, and the start."""
 
     student: str
     at: str
@@ -63,8 +64,8 @@ class Running:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a run; `now` is the time of day for which that holds. `ended`: it was interrupted. `lanes` says
-    what there is to know of them."""
+    """The progress of a run at the time of day `now`. `ended`: the run was interrupted. `lanes` describes the lanes'
+    state."""
 
     done: int
     total: int
@@ -76,8 +77,8 @@ class Progress:
 
 
 def write_student(result: Result, folder: Path, *, home: str = "") -> Path:
-    """Write `folder/report.html`, at most about 1 MB, and return its path. `home` is the class page's address, if there
-    is to be a link to it."""
+    """Write `folder/report.html`, at most about 1 MB, and return its path. `home` is the address for a link to the
+    class page; "": no link."""
     page = ""
     for limit in FIELD_LIMITS:
         page = student_page(result, limit, home)
@@ -91,8 +92,8 @@ def write_class(
     progress: Progress | None = None, marks: Sequence[Mark] = (),
 ) -> None:
     """Write `out/index.html` and `out/gradebook.csv`, and the leaderboard if there is one. `others` are the (folder,
-    assignment) that were graded under another course file than the newest grades; None: as the results themselves say.
-    `marks` are what people gave, maybe to somebody who handed in nothing.
+    assignment) that were graded under another course file than the newest grades; if it is None, the results show
+    which. `marks` are those that people gave, some of them perhaps to somebody who handed in nothing.
     """
     lines = marked([line(entry) for entry in entries], others)
     missing = write_lines(lines, out, failures, progress, marks)
@@ -111,8 +112,7 @@ def write_class(
 def write_lines(
     lines: Sequence[Line], out: Path, failures: Sequence[Failure], progress: Progress | None, marks: Sequence[Mark]
 ) -> list[Line]:
-    """Write `out/index.html` from lines that are marked already, and return the lines of people who handed in
-    nothing."""
+    """Write `out/index.html` from lines that are marked already. Return the lines of people who handed in nothing."""
     people, why = shown_people(out)
     missing = absent(people, lines, marks)
     replace(out / "index.html", class_page_of([*lines, *missing], failures, progress, people, why).encode())
@@ -120,7 +120,7 @@ def write_lines(
 
 
 def write_all(out: Path) -> Path:
-    """Draw every page under `out` again from the results that lie there, and return the class page's path."""
+    """Write every page under `out` again from the results there, and return the class page's path."""
     loaded = load_results(out)
     for entry in loaded.entries:
         write_student(entry.result, out / entry.folder, home=HOME)
@@ -129,9 +129,9 @@ def write_all(out: Path) -> Path:
 
 
 def student_page(result: Result, limit: int = FIELD_BYTES, home: str = "") -> str:
-    """Return the HTML of a student's report, without what is hidden, each text in it capped at `limit` bytes."""
+    """Return the HTML of a student's report, without hidden parts, with each text cut to `limit` bytes."""
     original = for_student(result)
-    # A file cut in its middle has other lines: what is shown of it is cut line by line.
+    # Cutting a source in its middle would renumber its lines, so the shown lines are cut one by one instead.
     files = {name: a.source for name, a in original.assignments.items()}
     result = text.clean_model(original.model_copy(update={"assignments": {
         name: a.model_copy(update={"source": ""}) for name, a in original.assignments.items()}}), limit)
@@ -158,18 +158,18 @@ def class_page_of(
     lines: Sequence[Line], failures: Sequence[Failure], progress: Progress | None = None, people: People = NOBODY,
     nameless: str = "",
 ) -> str:
-    """Return the HTML of the class page of lines that are marked, by student, while a run is on or after it. `nameless`
-    says why names cannot be shown."""
+    """Return the HTML of the class page, during a run or after it, from lines that are marked already; they are sorted
+    by student. `nameless` says why names cannot be shown."""
     every = sorted(lines, key=lambda line_: (folded(line_.shown), line_.folder))
     lines = [line_ for line_ in every if not line_.absent]
     ours = {line_.folder for line_ in lines if any(c.verdict in GRADERS_FAULT for c in line_.cells.values())}
-    # Those have a place of their own, where the same words are said once.
+    # These submissions have a place of their own on the page, where the same words stand once.
     broken = sorted(_failure(failure, people) for failure in failures if failure.folder not in ours)
     if nameless:
         broken.insert(0, ("", f"Names are not shown: {clean(nameless, FAILURE_BYTES)}"))
     environments: dict[str, tuple[Graded, list[str]]] = {}
     for line_ in lines:
-        # The reasons for what is missing name what differs from one session of a user to the next.
+        # The reasons for missing isolation name things that differ between sessions of one user.
         key = line_.environment.model_dump_json(exclude={"isolation_missing"})
         environments.setdefault(key, (line_.environment, []))[1].append(line_.shown)
     return _environment().get_template("class.html.j2").render(
@@ -179,8 +179,8 @@ def class_page_of(
 
 
 def _failure(failure: Failure, people: People) -> tuple[str, str]:
-    """Return the name of a failed submission, and its failure. With pseudonyms the message, which has names in it, is
-    left out."""
+    """Return the name of a failed submission, and its failure. With pseudonyms the message is left out, since it may
+    hold names."""
     if people.hidden:
         return (people.owner(failure.folder).pseudonym if failure.folder else "The grading",
                 "the message, in which names stand, is where it was graded.")
@@ -193,7 +193,7 @@ def link(folder: str) -> str:
 
 
 def grouped(checks: Sequence[CheckResult], attribute: str, most: int = 3) -> list[tuple[str, str]]:
-    """Return the distinct texts of failing checks (`message`, `traceback`, `output`), each with the cases that gave
+    """Return the distinct texts of failing checks (`message`, `traceback` or `output`), each with the cases that gave
     it."""
     cases: dict[str, list[str]] = {}
     for check in checks:
@@ -205,11 +205,11 @@ def grouped(checks: Sequence[CheckResult], attribute: str, most: int = 3) -> lis
 
 
 Drawn = tuple[OutputFigures, error_map.Picture]
-"""A wrong output, and the picture of where it is wrong."""
+"""A wrong output, and a picture of its wrong elements."""
 
 
 def mapped(assignment: AssignmentResult, shown: CheckResult | None) -> tuple[CheckResult, list[Drawn]] | None:
-    """Return the maps of the failing case that is shown, or the clearest of another."""
+    """Return the maps of the failing case that is shown; if none is shown, those of the clearest case."""
     found = error_map.clearest(assignment.correctness.checks, shown)
     if found is None:
         return None
@@ -219,7 +219,7 @@ def mapped(assignment: AssignmentResult, shown: CheckResult | None) -> tuple[Che
 
 
 def thumbnails(checks: Sequence[CheckResult], drawn: CheckResult | None) -> dict[str, list[Drawn]]:
-    """Return small maps of failing cases, by the check's id, but for the one that is drawn large."""
+    """Return small maps of failing cases, by check's id, except for the case that is drawn large."""
     found = {check.id: [(one, picture) for one, cells in error_map.telling(check)
                         if (picture := error_map.picture(cells, None, small=True))]
              for check in checks[:MOST_ROWS] if check is not drawn}

@@ -1,8 +1,9 @@
-"""The people behind the folders, for the class page and the gradebook: names and sections of the roster, or pseudonyms.
+"""The people behind the folders, for the class page and the gradebook: names and sections from the roster, or
+pseudonyms.
 
-They lie in `.staff/.people.json` of the folder of results, which a grading writes, so that every command that draws the
-page anew shows the same. A pseudonym is a hash of the student's folder with the key `.staff/leaderboard.key`. It stays
-the same as long as that file is kept, and cannot be traced back.
+A grading writes them into `.staff/.people.json` of the folder of results, so that every command that writes the page
+again shows the same people. A pseudonym is a hash of the student's folder with the key `.staff/leaderboard.key`. It
+stays the same as long as that file exists, and cannot be traced back.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from grader.model.record import Record
 from grader.model.roster import Names
 
 KEY = "leaderboard.key"
-# No student's folder begins with a dot.
+# The leading dot avoids a clash: no student's folder begins with one.
 FILE = ".people.json"
 KEY_BYTES = 32
 # Six syllables of six bits: in a class of a thousand, two students share one once in a hundred thousand classes.
@@ -37,7 +38,8 @@ class Person(Record):
 
 @dataclass(frozen=True)
 class Owner:
-    """The owner of a folder, as shown to people. With a `pseudonym` nothing else may tell who it is."""
+    """The owner of a folder in the form that pages show. If there is a `pseudonym`, nothing else may reveal the
+    owner."""
 
     name: str = ""
     section: str = ""
@@ -45,8 +47,8 @@ class Owner:
 
 
 class People(Record):
-    """The members of each folder, and whether pages show their `names`; the course's `assignments` at the last grading,
-    since others count nowhere (None: all); and the `roster`, as far as it is known. `key` makes the pseudonyms."""
+    """The members of each folder, and the form in which pages show `names`; the course's `assignments` at the last
+    grading, since no others count (None: all); and the `roster`, as far as it is known. `key` makes the pseudonyms."""
 
     names: Names = "real"
     assignments: tuple[str, ...] | None = None
@@ -60,12 +62,12 @@ class People(Record):
 
     @property
     def absent(self) -> list[Person]:
-        """Return the people on the roster who handed in nothing: no folder is theirs."""
+        """Return the people on the roster who handed in nothing: they own no folder."""
         known = {person.id.casefold() for members in self.folders.values() for person in members}
         return [person for person in self.roster if person.id.casefold() not in known]
 
     def shown(self, person: Person) -> Owner:
-        """Return the form in which somebody without a folder is shown."""
+        """Return the form in which a person without a folder is shown."""
         return Owner("", person.section, pseudonym(self.key, person.id)) if self.hidden else Owner(
             person.name, person.section)
 
@@ -79,7 +81,7 @@ class People(Record):
 
 
 def read_people(out: Path) -> People:
-    """Return the people of a folder of results; nobody is known without the file. Raises OSError and ValueError."""
+    """Return the people of a folder of results; nobody if it has no such file. Raises OSError and ValueError."""
     path = staff(out / FILE)
     if not path.is_file():
         return People()
@@ -91,8 +93,8 @@ def read_people(out: Path) -> People:
 
 
 def shown_people(out: Path) -> tuple[People, str]:
-    """Return the people as pages show them, and why they cannot be read, or "". Then everybody has a pseudonym, since
-    pages that were meant to hide who people are must not tell it."""
+    """Return the people as pages show them, and the reason why they cannot be read, or "". If they cannot, everybody
+    has a pseudonym, since the pages may be meant to hide who people are."""
     try:
         return read_people(out), ""
     except (OSError, ValueError) as error:
@@ -108,9 +110,9 @@ def write_people(
     out: Path, names: Names, folders: Mapping[str, Sequence[Person]], assignments: Sequence[str] | None = None,
     roster: Sequence[Person] = (),
 ) -> None:
-    """Keep the form in which people are shown, the course's assignments, and the members of these folders beside those
-    known before. A folder whose members have neither name nor section now keeps those that it had, and without a roster
-    the earlier one holds. Raises OSError."""
+    """Write the form in which people are shown, the course's assignments, and the members of these folders and of those
+    that were known before. If a folder's members have neither name nor section now, the earlier members stay; without a
+    roster, the earlier roster stays. Raises OSError."""
     try:
         before = read_people(out)
     except ValueError:
@@ -130,7 +132,7 @@ def key_of(out: Path) -> bytes:
     """Return the key of `out`; b"" if it has none. Raises OSError."""
     path = staff(out / KEY)
     key = path.read_bytes() if path.is_file() else b""
-    # With an empty key, everybody could compute pseudonyms.
+    # An empty key would let everybody compute the pseudonyms.
     return key if len(key) == KEY_BYTES else b""
 
 
@@ -154,5 +156,5 @@ def pseudonym(key: bytes, folder: str) -> str:
 
 
 def _private(folder: Path) -> int:
-    """Return the mode of a file for staff: the group's, too, where the folder is shared with one."""
+    """Return the mode of a file for staff: the group may use it, too, if the folder is shared with one."""
     return 0o600 | folder.stat().st_mode & 0o060

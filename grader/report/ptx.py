@@ -1,4 +1,4 @@
-"""A kernel's PTX for people: each instruction with its source line, and important ones marked."""
+"""A kernel's PTX for people to read: each instruction with its source line, and important instructions marked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LEFT_OUT = ("//", ".file", "$L__tmp", "$L__func_")
 
 @dataclass(frozen=True)
 class PtxInstruction:
-    """An instruction of PTX. `line` is 0 before the first source line, `kind` is "" for an instruction that is not
+    """An instruction of PTX. `line` is 0 before the first source line; `kind` is "" if the instruction is not
     marked."""
 
     line: int
@@ -32,7 +32,7 @@ class PtxInstruction:
 
 
 def instructions(ptx: str) -> Iterator[PtxInstruction]:
-    """Return the instructions of a PTX text, without lines for a debugger."""
+    """Return the instructions of a PTX text, without the lines for debuggers."""
     line, own = 0, ""
     for text in ptx.split(".section", maxsplit=1)[0].splitlines():
         if place := _PLACE.match(text):

@@ -9,14 +9,14 @@ from grader.model.result import Place
 from grader.model.text import clean
 
 BEFORE, AFTER = 9, 4
-# A place and a change at most so many lines apart are shown in one piece.
+# The most lines between a place and a change that are shown in one piece.
 TOGETHER = 30
 LINE_BYTES = 400
 
 
 @dataclass(frozen=True)
 class CodeLine:
-    """A line of source, `marked` where something was seen in it, and `changed` where trying found a change."""
+    """A line of source: `marked` if something was seen in it, `changed` if a change was found for it."""
 
     number: int
     text: str
@@ -31,8 +31,9 @@ def lines_of(source: str) -> list[str]:
 
 
 def excerpts(source: str, place: Place | None, note: str, change: int = 0) -> list[list[CodeLine]]:
-    """Return the lines around a place and around the line number `change`, each within its function: in one piece where
-    they are near to each other. The place's own line is marked and has the note, also where the file is unknown."""
+    """Return the lines around a place and around the line number `change`, each within its function; in one piece if
+    they are close to each other. The place's own line is marked and has the note, even if the file's text is not
+    known."""
     lines = lines_of(source)
     known = [number - 1 for number in (place.line if place else 0, change) if 0 < number <= len(lines)]
     shown = [_around(lines, at) for at in dict.fromkeys(known)]
@@ -58,7 +59,8 @@ def listing(source: str, notes: Mapping[int, str], marked: set[int]) -> list[Cod
 
 
 def difference(diff: str) -> list[tuple[str, str]]:
-    """Return the lines of a diff without a head, each a sign and a text, without the indentation that all have."""
+    """Return the lines of a diff without its head: for each line its sign, and its text without the common
+    indentation."""
     lines = [(line[:1], clean(line[1:].expandtabs(4), LINE_BYTES)) for line in diff.splitlines()]
     common = min((_indent(text) for _, text in lines if text.strip()), default=0)
     return [(sign, text[common:]) for sign, text in lines]
@@ -70,7 +72,7 @@ def _around(lines: list[str], at: int) -> range:
 
 
 def _function(lines: list[str], at: int) -> range:
-    """Return the lines of the function around a line, with decorators."""
+    """Return the lines of the function around a line, decorators included."""
     begin = next((n for n in range(at, -1, -1) if lines[n].startswith("def ")), at)
     end = next((n for n in range(max(at, begin) + 1, len(lines)) if lines[n].strip() and _indent(lines[n]) == 0
                 and not lines[n].startswith(")")), len(lines))

@@ -1,4 +1,4 @@
-"""Measured speed in words: how fast, how many points and why, how near to the machine's limits."""
+"""Measured speed in words: how fast, how many points and why, how close to the machine's limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grader.model.result import IMPOSSIBLE, AssignmentResult, Interval, Performa
 from grader.report.charts import SampleRow
 from grader.report.text import figure, percent, points
 
-# The speed-of-light bar extends beyond the roof, so that a value above it is visible.
+# The bar of a share of the roof extends this far beyond the roof, so that a value above it is visible.
 BAR_TOP = 1.2
 ROOF_WORDS = {
     "device copy": "a device copy of the same bytes",
@@ -38,12 +38,12 @@ def how_fast(performance: Performance) -> str:
 
 
 def often(ratio: float) -> str:
-    """Return `0.97 times the speed of`, or `as fast as` within a hundredth of 1."""
+    """Return `0.97 times the speed of`, or `as fast as` for a ratio within a hundredth of 1."""
     return "as fast as" if abs(ratio - 1) <= 0.01 else f"{figure(ratio)} times the speed of"
 
 
 def why_points(assignment: AssignmentResult) -> str:
-    """Return the points, the ratios between which they are won, and the ratio for the next one."""
+    """Return sentences on the points, on the ratios between which they rise, and on the ratio for the next point."""
     speed = assignment.performance
     most, found = points(speed.max_points), speed.speedup
     if not speed.max_points:
@@ -66,7 +66,7 @@ def why_points(assignment: AssignmentResult) -> str:
 
 
 def next_ratio(performance: Performance) -> float | None:
-    """Return roughly the ratio that earns one more point; None if there is none to win, or it is reached."""
+    """Return roughly the ratio that earns one more point; None if there are no more points, or if it is reached."""
     if performance.floor is None or performance.target is None or performance.points >= performance.max_points:
         return None
     wanted = min(math.floor(performance.points) + 1, performance.max_points)
@@ -78,14 +78,14 @@ def _next(performance: Performance) -> str:
     ratio = next_ratio(performance)
     if ratio is None:
         return ""
-    # With one case the ratio can be given as a time, which students measure.
+    # For a single case the ratio can be given as a time, which students can measure.
     times = [t for t in performance.timings if positive(t.baseline_us)]
     took = f", {figure(times[0].baseline_us / ratio)} µs a call" if len(performance.timings) == len(times) == 1 else ""
     return f"; the {'next' if performance.points > 0 else 'first'} point comes at about {figure(ratio)}{took}"
 
 
 def how_far(performance: Performance) -> str:
-    """Say how near the timed cases come to the machine's roofs, a sentence for each roof."""
+    """Describe how close the timed cases come to the machine's roofs, in a sentence for each roof."""
     said = []
     for roof in dict.fromkeys(t.roof for t in performance.timings if share(t) is not None):
         shares = sorted((value, t.case) for t in performance.timings if t.roof == roof
@@ -98,18 +98,18 @@ def how_far(performance: Performance) -> str:
 
 
 def share(timing: Timing) -> float | None:
-    """Return the share of the roof, if it is known."""
+    """Return the share of the roof; None if it is not known."""
     known = timing.roof_fraction
     return known if known is not None and positive(known) else None
 
 
 def bar(timing: Timing) -> float:
-    """Return the length of the speed-of-light bar in percent of BAR_TOP."""
+    """Return the length of the bar of the roof's share, in percent of BAR_TOP."""
     return round(min(share(timing) or 0.0, BAR_TOP) / BAR_TOP * 100, 1)
 
 
 def impossible(assignment: AssignmentResult) -> list[Timing]:
-    """Return the cases that exceed the machine's roof by more than its uncertainty."""
+    """Return the times that exceed the machine's roof by more than the roof's uncertainty."""
     return [t for t in assignment.performance.timings if (share(t) or 0) > IMPOSSIBLE]
 
 
@@ -120,19 +120,19 @@ def teraflops(timing: Timing) -> str:
         return ""
     if not positive(timing.student_us, timing.roof_us):
         return ""
-    # Two operations for each multiply-add; a million operations in a µs are a TFLOP/s.
+    # A multiply-add is two operations. A million operations in a microsecond are one TFLOP/s.
     work = 2 * math.prod(size for size in sizes if size is not None) / 1e6
     return f"{figure(work / timing.student_us)} of {figure(work / timing.roof_us)} TFLOP/s"
 
 
 def sample_rows(performance: Performance) -> list[SampleRow]:
-    """Return a row for each timed case: the ratio of every block, and the case's interval."""
+    """Return a row for each timed case: the ratios of all its blocks, and its interval."""
     return [SampleRow(t.case, usable(t.ratios), t.speedup) for t in performance.timings
             if usable(t.ratios) and _interval(t.speedup)]
 
 
 def thresholds(performance: Performance) -> dict[str, float]:
-    """Return the ratios of the lines across the samples, by name."""
+    """Return the ratios to mark across the samples, by name."""
     named = {"floor": performance.floor, "target": performance.target, "baseline": 1.0}
     return {name: ratio for name, ratio in named.items() if ratio is not None and positive(ratio)}
 
@@ -147,6 +147,6 @@ def _interval(found: Interval) -> bool:
 
 
 def positive(*values: float) -> bool:
-    """Return whether a logarithmic axis can show all of them."""
-    # Written so that NaN fails.
+    """Return whether a logarithmic axis can show all of these values."""
+    # A NaN fails this comparison.
     return all(0 < value < math.inf for value in values)

@@ -1,4 +1,4 @@
-"""The ladder: a submission's place among the stages that the course teaches, and the next stage."""
+"""The ladder: a submission's place among the course's stages, and the next stage."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.report.margins import advised
 from grader.report.speed import positive
 from grader.report.text import figure, points
 
-# Stage 0 is PyTorch: the baseline under another name, which may not be handed in.
+# Stage 0 is PyTorch, which is the baseline under another name, and may not be handed in.
 START = "V0 "
 MOST_RUNGS = 24
 
@@ -32,12 +32,12 @@ def rungs(performance: Performance) -> list[charts.LadderRung]:
 
 
 def course_rungs(performance: Performance) -> list[Rung]:
-    """Return the course's rungs that an axis can show, in their order."""
+    """Return the course's rungs that a logarithmic axis can show, in their order."""
     return [rung for rung in performance.ladder if positive(rung.ratio)][:MOST_RUNGS]
 
 
 def standing(performance: Performance) -> str:
-    """Say in a sentence between which of the course's rungs the submission is, and what the next one teaches; ""
+    """Describe in a sentence between which of the course's rungs the submission is, and what the next rung teaches; ""
     without rungs.
 
     A kernel is level with a rung if its interval contains the rung's ratio. A title may contain `code`.

@@ -1,6 +1,6 @@
-"""The class in figures: what to look at first, failures and their causes, points, speed, time.
+"""The class in figures: what to read first, failures and their causes, points, speed, time.
 
-Grades under another course file are shown, but are not part of medians, distributions and charts.
+Grades under another course file are shown, but medians, distributions and charts leave them out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BINS = 10
 MOST_LISTED = 5
 MOST_TICKS = 7
 MOST_CHECKS = 3
-# Heights of dots in a lane, so that neighbouring ratios do not overlap.
+# Heights of successive dots in a lane, in percent, so that close ratios do not overlap.
 HEIGHTS = (50, 26, 74, 38, 62)
 
 K = TypeVar("K")
@@ -32,8 +32,8 @@ LineCell = tuple[Line, Cell]
 
 @dataclass(frozen=True)
 class Column:
-    """An assignment: the number of students with each verdict, passed first and then the most common; and the `checks`
-    that students who tried fail most often."""
+    """An assignment: the number of students with each verdict, first those who passed and then the most common
+    verdicts; and the `checks` that fail most often among students who tried."""
 
     name: str
     title: str
@@ -54,8 +54,8 @@ class Column:
 
 @dataclass
 class Group:
-    """A failure that several students share: `words` name it, `text` is one student's message, `hint` the most common
-    hint."""
+    """A failure that several students share. `words` name it, `text` is one student's message, and `hint` is the most
+    common hint."""
 
     words: str
     verdict: Verdict
@@ -92,7 +92,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Lane:
-    """An assignment's ratios on the common axis: positions in percent from the left, heights in percent from the
+    """An assignment's ratios on the common axis. Positions are in percent from the left, heights in percent from the
     top."""
 
     title: str
@@ -109,7 +109,7 @@ class Speed:
 
 
 def columns(lines: Sequence[Line], absent: int = 0) -> list[Column]:
-    """Return a column for each assignment, in the order of the first line that has it. `absent` is the number of
+    """Return a column for each assignment, in the order in which lines first have it. `absent` is the number of
     students who handed in nothing."""
     order = list(VERDICTS)
     return [Column(name, cells[0].title, sorted(
@@ -123,7 +123,7 @@ def columns(lines: Sequence[Line], absent: int = 0) -> list[Column]:
 
 
 def summary(lines: Sequence[Line]) -> str:
-    """Describe the class in a sentence: number of submissions, median, and the hardest kernel."""
+    """Describe the class in a sentence: the number of submissions, their median, and the hardest kernel."""
     if not lines:
         return "No submission has a result yet."
     count = "One submission" if len(lines) == 1 else f"{len(lines)} submissions"
@@ -139,24 +139,24 @@ def summary(lines: Sequence[Line]) -> str:
 
 
 def broken(lines: Sequence[Line]) -> list[Group]:
-    """Return the failures of the grader, grouped by message, the most frequent first."""
+    """Return the failures of the grader, grouped by message, in descending order of frequency."""
     return _groups(lines, lambda cell: cell.verdict in GRADERS_FAULT, lambda cell: cell.message)
 
 
 def mistakes(lines: Sequence[Line]) -> list[Group]:
-    """Return students' mistakes, grouped by kind, the most frequent first; missing work comes last."""
+    """Return students' mistakes, grouped by kind, in descending order of frequency; missing work comes last."""
     groups = _groups(lines, lambda cell: cell.verdict in STUDENTS_FAULT, lambda cell: cell.mistake)
     return sorted(groups, key=lambda group: group.verdict in UNTRIED)
 
 
 def mended(lines: Sequence[Line]) -> tuple[int, int]:
-    """Count the wrong kernels that one change makes right, and all wrong kernels."""
+    """Return the number of wrong kernels that one change makes right, and the number of all wrong kernels."""
     wrong = picked(lines, lambda cell: cell.verdict in STUDENTS_FAULT and cell.verdict not in UNTRIED)
     return sum(cell.repair is not None for _, cell in wrong), len(wrong)
 
 
 def astray(lines: Sequence[Line]) -> list[tuple[Line, str]]:
-    """Return files with the wrong name or place, a sentence for each student."""
+    """Return a sentence for each student with files of the wrong name or in the wrong place."""
     strays = []
     for line in lines:
         titles = _grouped((cell.elsewhere, cell.title) for cell in line.cells.values() if cell.elsewhere)
@@ -167,13 +167,13 @@ def astray(lines: Sequence[Line]) -> list[tuple[Line, str]]:
 
 
 def waiting(lines: Sequence[Line]) -> list[tuple[Line, Cell, Mark]]:
-    """Return requests for regrading without an answer, the oldest first."""
+    """Return the requests for regrading that have no answer, the oldest first."""
     return sorted(((line, cell, mark) for line in lines for cell in line.cells.values()
                    for mark in unanswered(cell.marks)), key=lambda item: item[2].id)
 
 
 def marked(lines: Sequence[Line]) -> list[tuple[Line, Cell, Mark]]:
-    """Return all that people gave and said, line by line."""
+    """Return all marks, line by line."""
     return [(line, cell, mark) for line in lines for cell in line.cells.values() for mark in cell.marks]
 
 
@@ -190,7 +190,8 @@ def distribution(scores: Iterable[float], measured_max: float) -> list[Bar]:
 
 
 def speed(lines: Sequence[Line]) -> Speed | None:
-    """Return all ratios to the baseline's speed measured on the most common device, on one logarithmic axis."""
+    """Return all ratios to the baseline's speed that were measured on the most common device, on one logarithmic
+    axis."""
     device = next(iter(devices([line for line in lines if any(c.interval for c in line.cells.values())])), None)
     timed = _grouped((name, cell) for line in lines if line.environment.device == device
                      for name, cell in line.cells.items() if cell.interval and not cell.other)
@@ -214,7 +215,7 @@ def speed(lines: Sequence[Line]) -> Speed | None:
 
 
 def slowest(lines: Sequence[Line]) -> list[tuple[Line, Cell, float]]:
-    """Return the gradings that took longest, each with its assignment's median, in seconds."""
+    """Return the gradings that took longest, each with the median of its assignment, in seconds."""
     usual = {name: median(cells) for name, cells in _grouped(
         (name, cell.seconds) for line in lines for name, cell in line.cells.items()).items()}
     timed = [(line, cell, usual[name]) for line in lines for name, cell in line.cells.items() if cell.seconds > 0]
@@ -222,7 +223,7 @@ def slowest(lines: Sequence[Line]) -> list[tuple[Line, Cell, float]]:
 
 
 def least_repeatable(lines: Sequence[Line]) -> list[tuple[Line, Cell, float]]:
-    """Return the widest intervals of speed, each with half its width over its median."""
+    """Return the widest intervals of speed, each with half its width divided by its median."""
     wide = [(line, cell, (cell.interval.high - cell.interval.low) / cell.interval.median / 2)
              for line in lines for cell in line.cells.values() if cell.interval]
     return sorted(wide, key=lambda item: -item[2])[:MOST_LISTED]

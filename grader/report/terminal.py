@@ -1,4 +1,4 @@
-"""A result in the terminal: a block for each kernel, with the page's words and a small error map."""
+"""A result in the terminal: a block for each kernel, with the same words as on the page, and a small error map."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from grader.report import error_map, findings, source, speed, stages
 from grader.report.text import clean_model, of_points, points
 from grader.report.touched import factor
 
-# Cells of a map, each two characters wide and one high, so about square.
+# The most squares of a map. Each is two characters wide and one high, so roughly square.
 MOST_COLUMNS, MOST_ROWS = 32, 16
 MOST_LINES = 12
 MOST_CASES = 24
 STYLES = {"passed": "green", "failed": "red", "partly": "yellow", "unmeasured": "cyan", "absent": "dim"}
 CHANGED = {"+": "green", "-": "red"}
 RIGHT, UNWRITTEN, WRONG = "·", "□", "■"
-# Colours of wrong elements, each for three powers of ten; the terminal's theme makes them readable.
+# Colours of wrong elements. Each stands for three powers of ten; the terminal's theme makes them readable.
 SHADES = ("yellow", "red", "bold red")
 MEANING = {RIGHT: "right", WRONG: "wrong", UNWRITTEN: "never written"}
 
@@ -31,16 +31,16 @@ _QUOTED = re.compile(r"`[^`\n]{1,200}`")
 
 
 def kernel(assignment: AssignmentResult, file: str, expected: str) -> RenderableType:
-    """Return the block of one kernel. `file` is the path that was checked, and `expected` the file name that it counts
-    as.
+    """Return the block of one kernel. `file` is the path that was checked; `expected` is the file name under which it
+    counts.
 
-    Print it uncropped: a path in one piece stays a link to the line in many terminals.
+    Print the block uncropped: many terminals make a link to the line out of a path in one piece.
     """
     a = clean_model(assignment)
     check = findings.evidence(a) if not a.right else None
     detail = check.detail if check else None
     if detail and detail.kind == "not_attempted":
-        # One line, with the place of the stub's mark, which may have been left in by mistake.
+        # One line, with the place of the stub's mark, in case the student left it in by mistake.
         place = f"{file}:{detail.place.line}" if detail.place else file
         raises = detail.place is None or "raise" in detail.place.text
         return _head(a, place, "not written yet: it still raises NotImplementedError, as the template does" if raises
@@ -54,7 +54,7 @@ def kernel(assignment: AssignmentResult, file: str, expected: str) -> Renderable
     blocks = [_indented(_prose(f"{a.message} {margin}".strip()))]
     if detail and detail.place:
         blocks.append(Text(f"  {file}:{detail.place.line}", "bold", no_wrap=True, overflow="ignore"))
-        # Code is not wrapped at words.
+        # Code is folded anywhere, not only between words.
         blocks.append(_indented(_indented(Text(detail.place.text.strip(), "cyan", overflow="fold"))))
         if detail.place.seen:
             blocks.append(_indented(_prose(detail.place.seen)))
@@ -70,7 +70,7 @@ def kernel(assignment: AssignmentResult, file: str, expected: str) -> Renderable
 
 
 def mended(assignment: AssignmentResult, file: str) -> RenderableType:
-    """Return the block of a change that makes every case right, which is found after a kernel's own block is
+    """Return the block of a change that makes every case right. Such a change is found after the kernel's own block was
     printed."""
     a = clean_model(assignment)
     assert a.repair is not None
@@ -83,7 +83,7 @@ def mended(assignment: AssignmentResult, file: str) -> RenderableType:
 
 
 def guessed(assignment: AssignmentResult, file: str) -> RenderableType:
-    """Return the block of hints that a kernel's own block leaves out, where no change was found."""
+    """Return the block of hints that are guesses: the kernel's own block leaves them out, and no change was found."""
     head = Text(file, "bold", no_wrap=True, overflow="ignore")
     return Group(head, _indented(_prose(f"Try: {clean_model(assignment).guess}", "Try:")), "")
 
@@ -95,7 +95,7 @@ def _head(a: AssignmentResult, where: str, said: str) -> Text:
 
 
 def closing(result: Result) -> RenderableType:
-    """Return the total of several kernels, and why the speed of right ones was not measured."""
+    """Return the total of several kernels, and the reason why the speed of right kernels was not measured."""
     result = clean_model(result)
     lines = []
     if len(result.assignments) > 1:
@@ -114,7 +114,7 @@ def _evidence(a: AssignmentResult, shown: CheckResult | None) -> list[Renderable
     cases = [check for check in a.correctness.checks if check.stage == "case"]
     if any(check.outcome == "passed" for check in cases) or len({c.detail.kind for c in cases if c.detail}) > 1:
         blocks.append(_cases(cases))
-    # A map that is uniform after shrinking says no more than the message.
+    # A map that becomes uniform when it shrinks says no more than the message.
     drawn = [check for check in cases if _telling(error_map.telling(check))]
     if found := error_map.clearest(drawn, shown):
         check, maps = found
@@ -146,7 +146,7 @@ def _telling(maps: Sequence[error_map.Mapped]) -> list[error_map.Mapped]:
 
 
 def _map(check: CheckResult, one: OutputFigures, cells: ErrorMap, *, told: bool) -> RenderableType:
-    """Return the map of an output in a case, with its worst element unless that is `told` elsewhere."""
+    """Return the map of an output in a case. Its worst element is added unless it is `told` elsewhere."""
     several = check.detail is not None and len(check.detail.outputs) > 1
     vector = len(cells.output_shape) < 2
     sizes = ", ".join(f"{name}={size}" for name, size in check.sizes.items())
@@ -157,7 +157,7 @@ def _map(check: CheckResult, one: OutputFigures, cells: ErrorMap, *, told: bool)
 
 
 def _beside(check: CheckResult) -> list[RenderableType]:
-    """Return the lines on several outputs: the wrong ones beside the first, and those that are right."""
+    """Return the lines on the other outputs: the wrong ones, and the right ones."""
     wrong, right = findings.beside(check)
     said = [f"{one.name}: {findings.how_much(one)}." + (
         f" {_told(one.telling, one.name)}" if one.telling else "") for one in wrong]
@@ -185,21 +185,21 @@ def _picture(cells: ErrorMap) -> Text:
 
 
 def _squares(cells: ErrorMap) -> tuple[list[str], tuple[int, int]]:
-    """Return the map shrunk to fit, and the number of elements that each square covers, down and across.
+    """Return the map, shrunk to fit, and the number of elements that each square covers, down and across.
 
-    Squares join powers of two of cells, so that borders of blocks lie between squares.
+    The number of cells in a square is a power of two, so that borders of blocks lie between squares.
     """
     tall, wide = [*cells.cell_shape, 1, 1][:2]
     rows = cells.cells
     if len(cells.output_shape) < 2:
-        # A vector, folded by the map, is folded again.
+        # The map has folded the vector into rows; fold it again into wider ones.
         line = "".join(rows)
         down, across = 1, factor(len(line), MOST_COLUMNS * MOST_ROWS)
         joined = "".join(max(line[at : at + across]) for at in range(0, len(line), across))
         drawn = [joined[at : at + MOST_COLUMNS] for at in range(0, len(joined), MOST_COLUMNS)]
     else:
         down, across = factor(len(rows), MOST_ROWS), factor(len(rows[0]), MOST_COLUMNS)
-        # Worse cells have greater characters, and unwritten ones the greatest.
+        # A worse cell is a greater character, and an unwritten cell is the greatest.
         drawn = ["".join(max(max(row[at : at + across]) for row in rows[top : top + down])
                          for at in range(0, len(rows[0]), across)) for top in range(0, len(rows), down)]
     return drawn, (tall * down, wide * across)

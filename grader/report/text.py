@@ -1,4 +1,4 @@
-"""The formats of texts and figures on pages."""
+"""The formats of text and figures on pages."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def clean_model(model: M, limit: int = FIELD_BYTES) -> M:
 
 
 def prose(text: str) -> Markup:
-    """Return the HTML of a message: escaped, with text between backticks as code."""
+    """Return a message as HTML: escaped, with text between backticks as code."""
     return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def points(value: float) -> str:
-    """Return points to two decimals at most: `312.5`, `60`."""
+    """Return points with at most two decimals: `312.5`, `60`."""
     return _trim(f"{value:.2f}") if math.isfinite(value) else "?"
 
 
 def of_points(score: float, measured_max: float, max_score: float) -> str:
-    """Return points and maximum: `60 of 100 points`, or `60 of 60 points measured` where a grading could not give
-    all."""
+    """Return points and maximum: `60 of 100 points`; or `60 of 60 points measured` if the grading could not give all
+    points."""
     return f"{points(score)} of {points(measured_max)} points" + " measured" * (measured_max < max_score)
 
 

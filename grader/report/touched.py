@@ -1,5 +1,5 @@
-"""A picture in characters of the elements of a matrix that one program touches: the whole matrix, or the part around
-them."""
+"""A picture, in characters, of the elements of a matrix that one program touches. It shows the whole matrix or the part
+around these elements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AROUND = 0.25
 
 @dataclass(frozen=True)
 class TouchPicture:
-    """The picture as rows of characters, each for `cell` elements, for the rows and columns `shown`. `many` and `where`
+    """A picture of the rows and columns `shown`, as rows of characters, each for `cell` elements. `many` and `where`
     say in words how many elements are touched, and where."""
 
     rows: list[str]
@@ -26,7 +26,7 @@ class TouchPicture:
 
 def picture(shape: Sequence[int], runs: Sequence[tuple[int, int]]) -> TouchPicture | None:
     """Draw runs of elements (first, count) of a contiguous tensor; None if nothing is touched. A vector is folded into
-    rows of MOST_COLUMNS, or of a power of two times as many."""
+    rows of MOST_COLUMNS elements, or of a power of two times as many."""
     total = 1
     for size in shape:
         total *= size
@@ -60,7 +60,7 @@ def _span(word: str, low: int, high: int) -> str:
 
 
 def _by_row(first: int, count: int, wide: int) -> list[tuple[int, int, int]]:
-    """Return the parts of a run by row: row, first column, and the column after the last."""
+    """Return the parts of a run, one for each row: row, first column, and the column after the last."""
     spans = []
     while count > 0:
         row, column = divmod(first, wide)
@@ -83,5 +83,5 @@ def _wide(total: int) -> int:
 
 
 def factor(count: int, most: int) -> int:
-    """Return the smallest power of two by which `count` must be divided to be at most `most`."""
+    """Return the smallest power of two that divides `count` into at most `most` parts."""
     return 1 << max(0, -(-count // most) - 1).bit_length()

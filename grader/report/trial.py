@@ -1,4 +1,5 @@
-"""Trial pages of a made-up result, drawn before anyone is graded, so that a broken template is found at once."""
+"""Trial pages of a made-up result. They are drawn before anyone is graded, so that a broken template is found at
+once."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ __all__ = ["TEMPLATES", "draw"]
 
 
 def draw() -> None:
-    """Draw a student's report and a class page, with all kinds of charts but the error map.
+    """Draw a student's report and a class page with all kinds of charts except the error map.
 
     Raises whatever a missing or broken template, file or chart raises.
     """

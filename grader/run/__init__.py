@@ -1,1 +1,1 @@
-"""Gradings: one submission, a class, the lanes that they run in, and what is looked at before."""
+"""Gradings: of one submission and of a class, their lanes, the checks before them, and calibration."""

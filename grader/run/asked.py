@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asked:
-    """The options of the command line; each default is the command's own.
+    """The options that the command line gave; each default is the command's own.
 
     `minimum` is the least isolation level, by default the course's; `allow_degraded` accepts a weaker one. `gpus` are
-    the numbers of GPUs to grade on, by default all. `jobs` is how many submissions are graded side by side; 0: as many
-    as possible. `sweep` also times right kernels at many sizes. `as_json` reports on standard output, one JSON object a
-    line; `leaderboard` also writes that page. `roster` names the students on the class page, and `names` says how they
-    are shown there, by default as the course says.
+    the numbers of the GPUs to grade on, by default all. `jobs` is the number of submissions that are graded side by
+    side; 0: as many as possible. `sweep` also times right kernels at many sizes. `as_json` reports on standard output,
+    one JSON object a line; `leaderboard` also writes that page. `roster` names the students on the class page; `names`
+    is the form in which they are shown there, by default the course's.
     """
 
     out: Path

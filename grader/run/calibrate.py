@@ -1,5 +1,5 @@
-"""The calibration of this machine: measures the reference kernels and the stages that the course teaches, and proposes
-thresholds."""
+"""The calibration of this machine. It measures the reference kernels and the stages that the course teaches, and
+proposes thresholds."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from grader.model.course import Course, Threshold
 from grader.model.result import REFERENCE, Timing
 from grader.model.submission import Source
 
-# Full marks at this share of our reference's speed: for a good kernel, not only for the best one.
+# The share of our reference's speed that earns full marks: a good kernel should reach it, not only the best one.
 TARGET_SHARE = 0.7
-# No points below this share of the target: a simple version that works earns something, a very slow one does not.
+# The share of the target below which there are no points: a simple version that works earns some, a very slow one none.
 FLOOR_SHARE = 0.25
 
 
@@ -46,7 +46,7 @@ class RungSource:
 
 @dataclass(frozen=True)
 class RungTimes:
-    """A measured rung: its times, and its ratio to the baseline in each case and over all cases."""
+    """A measured rung: its times, and its ratios to the baseline in each case and over all cases."""
 
     assignment: str
     timings: list[Timing]
@@ -55,16 +55,16 @@ class RungTimes:
 
 @dataclass(frozen=True)
 class UnmeasuredRung:
-    """A rung that could not be measured, and why, in one line."""
+    """A rung that could not be measured, and the reason in one line."""
 
     assignment: str
     message: str
 
 
 def calibrate(names: list[str], course: Course, stages: bool = True) -> Iterator[RungTimes | UnmeasuredRung]:
-    """Measure the reference kernels of `names`, and their stages, against their baselines, one after another.
+    """Measure the reference kernels of `names` and their stages against their baselines, one after another.
 
-    A kernel that fails does not keep the others from being measured. Raises InfrastructureError if nothing can be.
+    If a kernel fails, the others are still measured. Raises InfrastructureError if none can be measured.
     """
     for name in names:
         assignment = catalogue.assignments()[name]
@@ -81,10 +81,10 @@ def calibrate(names: list[str], course: Course, stages: bool = True) -> Iterator
 
 def rungs_of(assignment: Assignment, root: Path | None = None) -> list[RungSource]:
     """Return the reference, then the stages `v1_…`, `v2_…` of `reference/stages/<assignment>` in order. A stage `v0_…`
-    uses PyTorch, which is the baseline, and is left out.
+    is left out: it uses PyTorch, which is the baseline.
 
-    A stage's title is its idea in `reference/stages/README.md`, from the table under the assignment's title; "" if the
-    table has none.
+    A stage's title is its idea in `reference/stages/README.md`, taken from the table under the assignment's title; ""
+    if the table does not have the stage.
     """
     root = root or home.root()
     rungs = [RungSource(REFERENCE, "the finished kernel of the course", catalogue.reference(assignment, root))]
@@ -99,7 +99,7 @@ def rungs_of(assignment: Assignment, root: Path | None = None) -> list[RungSourc
 
 
 def gathered(measured: Sequence[RungTimes], command: str) -> Calibration:
-    """Return the measured rungs as a calibration of this machine, made by `command`."""
+    """Return the measured rungs as a calibration of this machine. `command` is the command that made it."""
     assignments: dict[str, list[MeasuredRung]] = {}
     for times in measured:
         assignments.setdefault(times.assignment, []).append(times.rung)
@@ -118,7 +118,7 @@ def proposal(ratio: float) -> Threshold:
 
 
 def table(measured: Sequence[RungTimes]) -> str:
-    """Return the thresholds to put into course.toml, which follow from the references alone."""
+    """Return the thresholds for course.toml as text. They follow from the references alone."""
     lines = []
     for times in measured:
         if times.rung.name != REFERENCE:
@@ -132,7 +132,7 @@ def table(measured: Sequence[RungTimes]) -> str:
 
 
 def timed(assignment: Assignment, course: Course, path: Path) -> list[Timing]:
-    """Return the times of every timed case of the kernel in `path`. Raises InfrastructureError for the first that
+    """Return the times of every timed case of the kernel in `path`. Raises InfrastructureError for the first case that
     fails."""
     who = str(path.relative_to(home.root()) if path.is_relative_to(home.root()) else path)
     try:

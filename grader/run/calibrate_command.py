@@ -51,7 +51,7 @@ def calibrate(
     measured: list[RungTimes] = []
     failed = False
     try:
-        # Before an hour of measuring: it fails if the file cannot be written.
+        # Before an hour of measuring, fail if the file cannot be written.
         earlier = calibration.prepare(path)
         for times in measuring.calibrate(names, rules, stages=stages):
             if isinstance(times, measuring.UnmeasuredRung):

@@ -1,4 +1,4 @@
-"""The diagnosis of what this machine can do, found by trying each thing."""
+"""The diagnosis of what this machine can do. Each ability is tried."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BROWSER_SECONDS = 30
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A line of `kernelmark doctor`. `fatal`: nothing can be graded. `remedy`: the command or change that helps."""
+    """A line of `kernelmark doctor`. `fatal`: nothing can be graded. `remedy` is the command or change that helps."""
 
     subject: str
     text: str
@@ -45,7 +45,7 @@ class Diagnosis:
 
 
 def diagnoses() -> list[Diagnosis]:
-    """Examine everything, and grade a reference kernel as a trial."""
+    """Return lines about everything, including a trial grading of a reference kernel."""
     # Late, see device.
     from grader.judge.lane import close_lane
 
@@ -60,14 +60,14 @@ def diagnoses() -> list[Diagnosis]:
 
 
 def _starting(pool: ThreadPoolExecutor) -> Future[float]:
-    """Start the lane's fork server, which imports torch while this process imports it, too. Returns a future of the
-    seconds until it has, or of the InfrastructureError of one that does not start."""
+    """Start the lane's fork server, which imports torch in parallel with this process. Returns a future of the seconds
+    until it is ready; the future has an InfrastructureError if it does not start."""
     # Late, see device.
     from grader.judge.lane import lane_station
 
     started: Future[float] = Future()
     try:
-        # In this thread: the system ends a thread's processes with the thread.
+        # Start it in this thread: the system ends a thread's child processes with the thread.
         zygote = lane_station().zygote
     except InfrastructureError as error:
         started.set_exception(error)
@@ -107,7 +107,8 @@ def _packages() -> list[Diagnosis]:
 
 
 def _broken() -> list[Diagnosis]:
-    """Say why torch cannot be imported, if it cannot. Tried in a process of its own: some installations end theirs."""
+    """Return the reason why torch cannot be imported, if it cannot. A process of its own tries it, since some
+    installations end the process."""
     done = subprocess.run(
         [sys.executable, "-c", "import torch"], capture_output=True, text=True, errors="replace", check=False)
     if done.returncode == 0:
@@ -117,7 +118,7 @@ def _broken() -> list[Diagnosis]:
 
 
 def languages() -> list[Diagnosis]:
-    """Return a line for each language that needs more than a package: the version here, or what is missing."""
+    """Return a line for each language that needs more than a Python package: its tools' version, or what is missing."""
     lines = []
     for one in frontends.front_ends().values():
         if trouble := one.problem():
@@ -129,8 +130,8 @@ def languages() -> list[Diagnosis]:
 
 
 def device() -> list[Diagnosis]:
-    """Return lines on the device that kernels are judged on, and on what is missing of it."""
-    # Late, as below: a lane on another machine imports this file in a process that needs no torch.
+    """Return lines on the device that judges kernels, and on what it lacks."""
+    # Late, as below: lanes on other machines import this file in a process that needs no torch.
     import torch
 
     from grader.judge.device import no_gpu
@@ -195,8 +196,8 @@ def _grading(device: str, starting: Future[float]) -> Diagnosis:
 
 
 def _isolation() -> list[Diagnosis]:
-    """Return lines on the isolation level, found by trying each barrier; then on what is missing, and what would add
-    it."""
+    """Return lines on the isolation level, which is found by trying each barrier, and then on what is missing and what
+    would add it."""
     try:
         measured = isolation.measure()
     except InfrastructureError as error:
@@ -206,7 +207,7 @@ def _isolation() -> list[Diagnosis]:
 
 
 def build_cache() -> list[Diagnosis]:
-    """Return a line if builds are not kept for the next command."""
+    """Return a line if builds are not cached for the next command."""
     # Late, see device.
     from grader.judge.lane import cache_trouble
 

@@ -13,14 +13,14 @@ from pathlib import Path
 from grader import home
 from grader.run.preflight import PlanError
 
-# If the driver does not answer in this time, the machine counts as one without a GPU.
+# Seconds to wait for the driver. If it does not answer, the machine counts as one without a GPU.
 SECONDS = 60
 
-# Files of NVIDIA's driver where there is a GPU, on Linux and in WSL.
+# Files that NVIDIA's driver makes if there is a GPU, on Linux and in WSL.
 TRACES = ("dev/nvidia[0-9]*", "usr/lib/wsl/lib/nvidia-smi")
 UNUSED = "speed is not measured: torch is the build for CPUs, which does not use this machine's GPU"
 
-# Runs in a process of its own: a process that has called CUDA keeps the driver and its threads.
+# This text runs in a process of its own: a process that has called CUDA keeps the driver and its threads.
 _NAMES = """
 import json
 from cuda.bindings import driver
@@ -39,7 +39,7 @@ print(json.dumps([name.split(b"\\0")[0].decode() for name in names]))
 
 @dataclass(frozen=True)
 class GpuCard:
-    """A GPU: its number in this process, its name, and the environment in which a process sees only this GPU."""
+    """A GPU: its number in this process, its name, and the environment that makes a process see only this GPU."""
 
     number: int
     name: str
@@ -47,7 +47,8 @@ class GpuCard:
 
 
 def remedy_of_unused(root: Path = Path("/")) -> str:
-    """Return the command that helps where UNUSED is the case, as is known without importing torch; "" elsewhere."""
+    """Return the command that helps if torch cannot use this machine's GPU (UNUSED), "" if it can. Does not import
+    torch."""
     try:
         version, _, build = metadata.version("torch").partition("+")
     except metadata.PackageNotFoundError:
@@ -57,12 +58,12 @@ def remedy_of_unused(root: Path = Path("/")) -> str:
 
 
 def unused() -> str:
-    """Return UNUSED with its remedy; "" where that is not the case."""
+    """Return UNUSED with its remedy; "" if torch can use the GPU or there is none."""
     return f"{UNUSED}; {remedy}" if (remedy := remedy_of_unused()) else ""
 
 
 def present() -> list[GpuCard]:
-    """Return the GPUs in CUDA_VISIBLE_DEVICES, by default all; none without a driver."""
+    """Return the GPUs in CUDA_VISIBLE_DEVICES, by default all; none if there is no driver."""
     try:
         done = subprocess.run(
             [sys.executable, "-c", _NAMES], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=SECONDS)
@@ -93,7 +94,7 @@ def chosen(asked: str) -> list[GpuCard]:
 
 
 def unlike(gpus: list[GpuCard]) -> str:
-    """Return a sentence about GPUs of several models; "" if all are of one."""
+    """Return a sentence if the GPUs are of several models; "" if all are of one."""
     if len({gpu.name for gpu in gpus}) < 2:
         return ""
     return ("GPUs are unlike: " + ", ".join(f"{gpu.number} is {gpu.name}" for gpu in gpus) +

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from grader.run.lanes import Lanes
 
 FarLanes = Callable[[str, Path | None, Path], "Callable[[int], Lanes]"]
-"""A function that opens lanes on other machines: called with an address, a key and the folder of submissions, it
-returns a function of the least isolation level. The command line passes it in its context, because this package must
-not import the cluster."""
+"""A function that opens lanes on other machines. It takes an address, a key and the folder of submissions, and returns
+a function of the least isolation level. The command line passes it in its context, because this package must not import
+the cluster."""
 
 Submissions = Annotated[Path, typer.Argument(help="A folder of students' folders, or one student's folder.")]
 Out = Annotated[Path, typer.Option(help="The folder for results; made if missing.")]
@@ -131,7 +131,7 @@ def _grade(
     from grader.run.lanes import LanesLostError
     from grader.run.preflight import PlanError
 
-    # With --json, standard output belongs to the program that reads it.
+    # With --json, only JSON may go to standard output.
     people = errors if asked.as_json else console
     begun = False
     try:
@@ -154,7 +154,7 @@ def _grade(
 
 
 def _read(asked: Asked, folder: Path, names: Sequence[str]) -> tuple[list[Submission], Course]:
-    """Read the submissions in a folder, all or those of these names, and the course. Prints which files are not
+    """Read the course, and the submissions in a folder: those of these names, or all. Prints which files are not
     graded."""
     try:
         known = catalogue.files()
@@ -183,6 +183,6 @@ def _read(asked: Asked, folder: Path, names: Sequence[str]) -> tuple[list[Submis
 
 
 def _has_source(folder: Path) -> bool:
-    """Return whether a folder holds a file in a language that is graded, as one student's does: not whether it holds
-    one of the course's names, since the course may be what cannot be trusted."""
+    """Return whether a folder holds a source file of any language, as one student's folder does. File names of the
+    course are not used, since the course may be what cannot be trusted."""
     return any(path.suffix in frontends.suffixes() for path in folder.glob("*.*"))

@@ -1,4 +1,4 @@
-"""The grading of one submission through the pytest suite, and the result that its checks make."""
+"""The grading of one submission through the pytest suite, and the result that follows from its checks."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from grader.model.verdicts import ACCEPTED, Verdict
 from grader.run.sweep import cases, sweep
 from grader.suite.adapter import SUITE, Adapter
 
-# A longer file is not shown in reports.
+# The longest file, in bytes, that reports show.
 SOURCE_BYTES = 60_000
-# Added to the judge's own deadlines; only a grader that hangs takes this long.
+# Seconds added to the judge's own deadlines. Only a grader that hangs takes so long.
 GUARD_SECONDS = 120
 
 DISABLE_AUTOLOAD = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
@@ -55,12 +55,12 @@ _UNUSED = (
     "assertion", "cacheprovider", "debugging", "doctest", "faulthandler", "junitxml", "legacypath", "logging",
     "monkeypatch", "pastebin", "recwarn", "setuponly", "setupplan", "skipping", "stepwise", "subtests", "tmpdir",
     "unittest", "unraisableexception")  # fmt: skip
-"""Plugins of pytest's own that checks do not need: starting them took a third of pytest's time."""
+"""pytest's own plugins that checks do not need. Starting them took a third of pytest's time."""
 NO_GPU = "Graded without a GPU: speed is measured on one, never guessed."
 NOT_ASKED = "Graded without speed: it was not asked for."
 NOT_RIGHT = "Speed counts once every case is right."
 FLAGGED = ("policy", "unsupported")
-"""Kinds of failures that a person should look at: a rule of the course decides, or the grader cannot follow the
+"""Kinds of failures that a person should examine: a rule of the course decides, or the grader cannot follow the
 code."""
 COSTS_SPEED_ALONE = ("infrastructure", "time_out", "out_of_memory", "over_limit")
 
@@ -74,7 +74,7 @@ class _Begun:
     ahead: Ahead
 
 
-# What is prepared while the submission before it is judged.
+# The jobs that are prepared while the submission before them is judged.
 _following: list[_Begun] = []
 
 
@@ -83,17 +83,17 @@ def grade(
 ) -> Graded:
     """Grade one submission. Failures of the grader inside a check are in the result, others in `error`. `begun` is
     called with the assignment's name at the beginning of each check. The job `following`, which this process grades
-    next, is prepared meanwhile: while a GPU works, processors are idle."""
+    next, is prepared meanwhile, since processors are idle while a GPU works."""
     started = time.monotonic()
     speed = job.speed and job.device == "cuda"
     if speed:
-        # They take long to start: started now, they do so in parallel with planning.
+        # Baselines take long to start. They now start in parallel with planning.
         lane_baselines()
     if job.device == "cuda":
         lane_executors()
     ours = _begin(job)
     if following is not None:
-        # What fails here fails again when its turn comes, and is its own failure then.
+        # An error here comes again when the job is graded, and is then the failure of that job.
         with contextlib.suppress(Exception):
             _following.append(_begin(following))
     judgements = [Judgement(task, speed=speed) for task in ours.prepared]
@@ -105,7 +105,7 @@ def grade(
 
 
 def _begin(job: Job) -> _Begun:
-    """Begin to prepare a job's tasks, if that was not begun before."""
+    """Begin to prepare a job's tasks, or return those that were prepared before."""
     while _following:
         if (before := _following.pop()).job == job:
             return before
@@ -123,7 +123,7 @@ def _begin(job: Job) -> _Begun:
 
 
 class _Interruption:
-    """A pytest plugin that remembers an interruption: pytest.main does not report it."""
+    """A pytest plugin that remembers an interruption, since pytest.main does not report it."""
 
     seen = False
 
@@ -135,20 +135,21 @@ class _Interruption:
 def _judged(judgements: Sequence[Judgement], job: Job, begun: Callable[[str], object]) -> str:
     """Run all checks in pytest and return its log. Raises KeyboardInterrupt."""
     log = io.StringIO()
-    # Collects one folder, and uses no other configuration, nor a conftest.py of the working directory or a submission.
+    # pytest collects one folder. It uses no other configuration, and no conftest.py of the working directory or
+    # submission.
     arguments = [
         str(SUITE), "--noconftest", "-c", str(SUITE / "pytest.ini"), "--rootdir", str(SUITE),
         *(word for name in _UNUSED for word in ("-p", f"no:{name}")), "--capture=sys", "-v", "-ra", "--tb=short",
         "--no-header", "--color=no",
-        # Longer than the judge's own deadlines allow any check.
+        # The timeout is longer than any check can take by the judge's own deadlines.
         f"--timeout={_longest(job)}",
     ]
     interruption = _Interruption()
     with _only_our_plugins(), contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
-        # As a module: pytest looks through all installed packages for the name of a plugin.
+        # Pass the plugin as a module: for a name, pytest would search all installed packages.
         pytest.main(arguments, plugins=[Adapter(judgements, begun), interruption, pytest_timeout])
     if interruption.seen:
-        # Without the missing checks there is no result.
+        # Some checks are missing, so there can be no result.
         raise KeyboardInterrupt
     return log.getvalue()
 
@@ -192,7 +193,7 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
     assignment = judgement.task.assignment
     speeds = [check for check in judgement.checks if check.stage == "speed"]
     expected = [check for check in judgement.checks if check.stage != "speed"]
-    # A wrong answer in a timed call counts like any other; a timeout or a failed measurement costs only speed points.
+    # A wrong answer in a timed call counts as in any other. A timeout or a failed measurement only costs speed points.
     checks = [*expected, *(check for check in speeds if check.outcome == "failed" and check.detail
                            and check.detail.kind not in COSTS_SPEED_ALONE)]
     verdict = scoring.verdict_of(checks, [check.id for check in expected])
@@ -200,7 +201,7 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
     source = judgement.task.source
     performance = performance_of(job, assignment, speeds, verdict)
     _, deciding = decisive(checks)
-    # One flag for all cases and lines; the message has the details.
+    # A single flag stands for all cases and lines; the message has the details.
     refused = next((check.detail for check in sorted(deciding, key=lambda check: check.hidden)
                     if check.detail and check.detail.kind in FLAGGED), None)
     flags = [] if refused is None else [Flag(what=refused.kind, evidence=refused.message, place=refused.place)]
@@ -237,7 +238,7 @@ def performance_of(
         return performance
     performance = performance.model_copy(update={"ladder": _ladder(job, assignment)})
     if verdict != ACCEPTED:
-        # "measured", since no measurement could give a wrong answer points for speed.
+        # "measured", since no measurement could give speed points to a wrong answer.
         return performance.model_copy(update={"status": "measured", "reason": NOT_RIGHT})
     timings = [check.timing for check in speeds if check.timing is not None]
     if not timings or len(timings) < len(speeds):
@@ -252,7 +253,7 @@ def performance_of(
 
 
 def _swept(job: Job, assignment: Assignment, performance: Performance) -> Performance:
-    """Add the speeds at other sizes, if the job asks for a sweep."""
+    """Return the performance with the speeds at other sizes, if the job asks for a sweep."""
     if not job.sweep or not cases(assignment):
         return performance
     try:
@@ -280,7 +281,7 @@ def _device_name(device: str) -> str:
 
 
 def environment(device: str) -> Environment:
-    """Return the environment of a grading on `device`, "cpu" or "cuda", without seed and course. To be called in a
+    """Return the environment of a grading on `device`, "cpu" or "cuda", without seed and course. Must be called in a
     lane."""
     level, versions = lane_isolation(), lane_station().zygote.versions
     return Environment(

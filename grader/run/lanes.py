@@ -1,6 +1,6 @@
-"""The lanes that grade many submissions side by side: each is a process, which this process supplies with jobs.
+"""The lanes that grade many submissions side by side. Each is a process; this process gives it jobs.
 
-Nothing here imports torch, so that lanes start at once and import it in parallel with this process's own work.
+Nothing here imports torch, so lanes start at once, and import it in parallel with this process's own work.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from grader.model.result import Environment
 # Seconds between checks for an interruption.
 GLANCE_SECONDS = 0.2
 MOST_SPARE = 3
-"""Lanes that look for changes, each of which takes one processor and 1 GiB."""
+"""The most lanes that search for changes. Each takes one processor and 1 GiB."""
 
 T = TypeVar("T")
 
 Look = Callable[[str, Sequence[str]], tuple[str, Environment]]
-"""A function that, given the device asked for and the names of assignments, returns why a lane grades without a GPU (""
-if it has one), and its environment."""
+"""A function of the device asked for and the names of assignments. It runs in a lane, and returns the reason why the
+lane grades without a GPU ("" if it has one), and its environment."""
 
 
 @dataclass(frozen=True)
 class At:
-    """A grading in progress: its assignment, its start (time.time), and its lane if there are several. The assignment
-    is "" at the beginning, and for gradings on other machines, which do not report it."""
+    """A grading in progress: its student and assignment, its start (time.time), and its lane if there are several. The
+    assignment is "" at the beginning, and for gradings on other machines, which do not report it."""
 
     student: str
     assignment: str
@@ -50,22 +50,22 @@ class At:
 
 
 class LanesLostError(Exception):
-    """The loss of every lane: none can be reached any more. One line says what to do."""
+    """The loss of every lane: none can be reached. One line says what to do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
 
 
 class Lanes(Protocol):
-    """The processes that grade jobs, on this machine or on others. They run while the block is open."""
+    """The processes that grade jobs, on this machine or on others. They end with the block."""
 
     def __enter__(self) -> Self: ...
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None: ...
 
     def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
-        """Return the device and environment for grading: an answer to the question that every lane gets before its
-        jobs."""
+        """Return a future of the reason why gradings do without a GPU ("" if they have one), and of their environment:
+        the answer to `question`, which every lane gets before its jobs."""
         ...
 
     def running(self) -> list[At]:
@@ -86,8 +86,8 @@ class Lanes(Protocol):
 
 @dataclass
 class _LocalLane:
-    """One process, which starts with its first task; `environment` is added to its own. `graded` is its job's outcome
-    if it looks for changes, `following` the job that it prepares meanwhile."""
+    """A lane: a process that starts with its first task. `environment` is added to the process's own. While the lane
+    searches for changes, `graded` is the outcome of its job. `following` is the job that it prepares meanwhile."""
 
     number: int
     executor: ProcessPoolExecutor
@@ -102,11 +102,12 @@ class _LocalLane:
 
 class LocalLanes:
     """A process for each of these environments, which are added to the processes' own. They start with their first
-    tasks, and end with the block. Their isolation is `measured`, or measured by them. Without GPUs the
-    machine's processors are shared by so many lanes, `sharing` (these alone if it is left out).
+    tasks, and end with the block. Their isolation is `measured`; if that is None they measure it. Without GPUs,
+    `sharing` lanes share the machine's processors; 0: only these lanes do.
 
-    `spare` further processes, without a GPU, look for changes that mend what the lanes found wrong, and each lane is
-    told its next job while it grades one. Without them each lane looks for changes itself.
+    `spare` is the number of further processes, without a GPU, that search for changes which mend what the lanes found
+    wrong. Each lane then learns its next job while it grades one. Without spare processes, each lane searches for
+    changes itself.
     """
 
     def __init__(
@@ -115,17 +116,18 @@ class LocalLanes:
     ) -> None:
         self._measured, self._sharing = measured, sharing or len(environments)
         every = [*environments, *[{"CUDA_VISIBLE_DEVICES": ""}] * spare]
-        # The number of each lane's present assignment, in shared memory without a lock, which a killed lane could keep.
+        # The number of each lane's present assignment. It is in shared memory without a lock, which a killed lane could
+        # keep.
         self._places = multiprocessing.get_context("spawn").RawArray("i", len(every))
         lanes = [_LocalLane(number, self._start(number, environment), environment)
                  for number, environment in enumerate(every)]
         self._lanes, self._spare = lanes[: len(environments)], lanes[len(environments) :]
 
     def _start(self, number: int, environment: Mapping[str, str]) -> ProcessPoolExecutor:
-        # Spawned, so that a lane inherits neither threads nor state.
+        # Spawned, so that a lane inherits no threads and no state.
         context = multiprocessing.get_context("spawn")
         with _held_back():
-            # The executor starts another process at once, which tracks its locks.
+            # The executor also starts a process that tracks its locks.
             return ProcessPoolExecutor(
                 1, mp_context=context, initializer=_start_lane,
                 initargs=(self._measured, self._sharing, self._places, number, dict(environment), home.here(),
@@ -136,20 +138,20 @@ class LocalLanes:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
-            # Otherwise the pool would wait for running jobs.
+            # Without this, the pool would wait for running jobs.
             _end_lanes()
         for lane in (*self._lanes, *self._spare):
             lane.executor.shutdown()
-        # A lane may be interrupted just after it made a folder, before anything knows of it but its note.
+        # A lane may be interrupted just after it made a folder, when only its note has the folder.
         temporary.sweep()
 
     def leave_out_spare(self) -> None:
-        """Let each lane look for changes itself."""
+        """End the spare lanes, so that each lane searches for changes itself."""
         while self._spare:
             self._spare.pop().executor.shutdown()
 
     def end(self) -> None:
-        """End the lanes' processes at once, whatever they do."""
+        """End the lanes' processes at once, whatever they are doing."""
         self.__exit__(KeyboardInterrupt)
 
     def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
@@ -159,7 +161,7 @@ class LocalLanes:
         return ""
 
     def ask(self, question: Callable[..., T], *arguments: object) -> Future[T]:
-        """Ask the first lane. The answer's `result` raises BrokenProcessPool if the lane has died or did not start."""
+        """Ask the first lane. The future's `result` raises BrokenProcessPool if the lane has died or did not start."""
         return self._ask(self._lanes[0], question, *arguments)
 
     def _ask(self, lane: _LocalLane, question: Callable[..., T], *arguments: object) -> Future[T]:
@@ -167,7 +169,7 @@ class LocalLanes:
             try:
                 return lane.executor.submit(question, *arguments)
             except BrokenProcessPool:
-                # The lane died while it was idle.
+                # The lane died while it had no job.
                 self._again(lane)
                 return lane.executor.submit(question, *arguments)
 
@@ -178,7 +180,7 @@ class LocalLanes:
     def running(self) -> list[At]:
         """Return the gradings in progress, the oldest first."""
         gradings = []
-        # Of spare lanes, too: a display's thread may ask while a lane is given its job.
+        # Take spare lanes' environments, too: a display's thread may ask while a lane gets its job.
         lanes = (*self._lanes, *self._spare)
         gpus = [lane.environment.get("CUDA_VISIBLE_DEVICES", "") for lane in lanes]
         for lane in lanes:
@@ -196,17 +198,17 @@ class LocalLanes:
     def grade(
         self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
     ) -> Iterator[Graded]:
-        """Grade every job on the first `side_by_side` lanes, and yield results as they finish. Raises KeyboardInterrupt
-        as soon as `interrupted` returns True, after what is graded and waits for its changes.
+        """Grade every job on the first `side_by_side` lanes, and yield results as they finish. Once `interrupted`
+        returns True, yield the results that only wait for a search for changes, and raise KeyboardInterrupt.
 
-        A job whose lane dies is graded again; if the lane dies again, the job is given up as a grader failure.
+        A job whose lane dies is graded again. If that lane dies, too, the job counts as a failure of the grader.
         """
         waiting, unmended = deque(jobs), deque[tuple[Job, Graded]]()
         graders = self._lanes[:side_by_side]
         lanes = [*graders, *self._spare]
         while waiting or unmended or any(lane.job or lane.following for lane in lanes):
             if interrupted():
-                # What was graded stands: a change would be a hint.
+                # These results are complete: a change would only add a hint.
                 yield from [lane.graded for lane in lanes if lane.graded] + [graded for _, graded in unmended]
                 raise KeyboardInterrupt
             for lane in graders:
@@ -214,7 +216,7 @@ class LocalLanes:
                     prepares = self._spare and len(waiting) >= len(graders)
                     lane.following = waiting.popleft() if prepares else None
                     self._give(lane, job)
-            # At the end lanes that have graded all of theirs help.
+            # At the end, lanes without further jobs search, too.
             for lane in (*self._spare, *([] if waiting else graders)):
                 if lane.job is None and unmended:
                     self._give(lane, *unmended.popleft())
@@ -250,7 +252,7 @@ class LocalLanes:
             if not lane.died:
                 self._give(lane, job, lane.graded, again=True)
                 return None
-            # What was graded stands: a change would be a hint.
+            # The result is complete: a change would only add a hint.
             graded = lane.graded or Graded(job.submission, None, error="the grading process died, twice")
         except Exception as error:
             graded = lane.graded or Graded(job.submission, None, error=f"{type(error).__name__}: {error}")
@@ -259,11 +261,11 @@ class LocalLanes:
 
 
 def spare_lanes(gpus: int) -> int:
-    """Return the number of lanes that may look for changes while each of so many GPUs has one."""
+    """Return the number of lanes that may search for changes while each of this many GPUs has a lane."""
     return max(0, min(MOST_SPARE, len(os.sched_getaffinity(0)) // CORES - gpus)) if gpus else 0
 
 
-# In a lane: where it writes the number of its assignment.
+# In a lane's process: the shared memory into which it writes the number of its assignment.
 _places: MutableSequence[int] = []
 _number = 0
 
@@ -277,19 +279,19 @@ def _start_lane(
     os.environ.update(environment)
     home.enter(course)
     surroundings.withhold(withheld)
-    # Only a lane that has a GPU is given its number.
+    # Only a lane with a GPU gets the GPU's number.
     start_lane(measured, sharing, gpu=bool(environment.get("CUDA_VISIBLE_DEVICES")))
 
 
 def _tell(job: Job, assignment: str) -> None:
-    """Report which assignment of a job is being judged."""
+    """Write the number of the assignment that is being judged into shared memory."""
     if _places and assignment in job.only:
         _places[_number] = job.only.index(assignment)
 
 
 def grade_in_lane(job: Job, following: Job | None = None, mends: bool = True) -> Graded:
-    """Grade a job, and look for changes that mend what failed if it `mends`. It is given the job `following` next. Ends
-    the process if the GPU does not answer any more: another process takes its place."""
+    """Grade a job. With `mends`, also search for changes that mend what failed. `following` is the lane's next job.
+    Ends the process if the GPU stops answering: another process takes its place."""
     # Late: only lanes import torch.
     from grader.judge.device import sane
     from grader.run.grading import grade
@@ -302,7 +304,7 @@ def grade_in_lane(job: Job, following: Job | None = None, mends: bool = True) ->
 
 
 def mend_in_lane(job: Job, graded: Graded) -> Graded:
-    """Look for changes that mend what failed."""
+    """Search for changes that mend what failed."""
     # Late: only lanes import torch.
     from grader.run.mending import mend
 
@@ -317,16 +319,16 @@ def _end_lanes() -> None:
     until = time.monotonic() + END_SECONDS + 1
     for lane in lanes:
         lane.join(max(0, until - time.monotonic()))
-        # In case SIGTERM did not end the lane.
+        # SIGTERM may not have ended the lane.
         lane.kill()
 
 
 @contextlib.contextmanager
 def _held_back() -> Iterator[None]:
-    """Hold signals back until the block ends, so that a process being started is not left half started.
+    """Hold signals back until the block ends, so that no process is left half started.
 
-    Processes started meanwhile inherit the block, so Ctrl-C and the terminal's end do not reach them: this process ends
-    them by SIGTERM, which `start_lane` unblocks.
+    Processes that start meanwhile inherit blocked signals, so neither Ctrl-C nor the end of the terminal reaches them.
+    This process ends them by SIGTERM, which `start_lane` unblocks.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP, signal.SIGTERM})
     try:

@@ -1,4 +1,4 @@
-"""The search for changes that mend what failed, after a grading. They are hints, and no check or point changes."""
+"""The search for changes that mend what failed, after a grading. Changes are hints: no check and no points change."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def mended(
     job: Job, name: str, assignment: AssignmentResult,
     progress: Callable[[int, int], object] = lambda tried, most: None,
 ) -> AssignmentResult:
-    """Return a graded assignment with a change that makes every case right, if one is found. Changes are tried without
-    a GPU, wherever the job was graded. `progress` is told how many were tried, of how many. Raises
+    """Return a graded assignment, with a change that makes every case right if one is found. Changes are tried without
+    a GPU, wherever the job was graded. `progress` is called with the number of tried changes and their maximum. Raises
     InfrastructureError."""
     if assignment.right or job.course.hints.level == "off":
         return assignment
@@ -34,7 +34,7 @@ def mended(
 
 
 def without_guess(assignment: AssignmentResult) -> AssignmentResult:
-    """Return the assignment with its hints cut to what follows from evidence."""
+    """Return the assignment with its hints reduced to what follows from evidence."""
     correctness = assignment.correctness
     checks = [check.model_copy(update={"detail": _sure(check.detail)}) if check.detail and check.detail.guess else check
               for check in correctness.checks]
@@ -46,8 +46,8 @@ def _sure(told: Told) -> Told:
 
 
 def mend(job: Job, graded: Graded, begun: Callable[[str], object] = lambda assignment: None) -> Graded:
-    """Return a job's outcome with every change that was found. A failure of the grader costs the hint alone, and is in
-    the log. `begun` is called with each assignment's name."""
+    """Return a job's outcome with every change that was found. A failure of the grader in the search only costs the
+    hint, and is in the log. `begun` is called with each assignment's name."""
     if graded.result is None:
         return graded
     found, log = dict(graded.result.assignments), graded.log

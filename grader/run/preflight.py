@@ -1,7 +1,7 @@
-"""The checks for foreseeable failures before anyone is graded: packages, folders, pages, assignments.
+"""Checks for foreseeable failures, made before anyone is graded: packages, folders, pages, assignments.
 
-Each check raises PlanError, but `handed_in` returns a sentence. `assignments` imports torch and runs in a lane; the
-others are quick, or run while a lane starts.
+Each check raises PlanError, except `handed_in`, which returns a sentence. `assignments` imports torch and runs in a
+lane. The other checks are quick, or run while a lane starts.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from grader.model.course import Course
 from grader.model.submission import Submission
 
 IMPORTED = ("torch", "triton", "numpy", "pytest", "pytest_timeout", "jinja2", "matplotlib", "einops")
-# The least bytes written for the class, a student, an assignment's files and an attempt: four fifths of what a
-# submission without mistakes takes.
+# The least bytes written for the class, a student, an assignment's files and an attempt: four fifths of those of a
+# submission without mistakes.
 BYTES_OF_CLASS, BYTES_OF_STUDENT, BYTES_OF_ASSIGNMENT, BYTES_OF_ATTEMPT = 24 << 10, 16 << 10, 8 << 10, 8 << 10
-# Each process of a submission has a temporary folder.
+# Bytes for temporary files: each process of a submission has a temporary folder.
 TEMPORARY_BYTES = 1 << 20
-# As many as a worker may have; the processes around it have fewer.
+# The most open files of a worker; the processes around it need fewer.
 OPEN_FILES = 256
 DEVICES = ("auto", "cpu", "cuda")
 
 
 class PlanError(Exception):
-    """An obstacle for which the grading cannot start; one line that says what is wrong, where, and what to do."""
+    """A reason why the grading cannot start; one line says what is wrong, where, and what to do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
@@ -44,7 +44,7 @@ def device(asked: str) -> None:
 
 
 def installed() -> None:
-    """Check that all packages of a grading are installed, and that kernelmark's version is known."""
+    """Check that all packages for a grading are installed, and that kernelmark's version is known."""
     for name in IMPORTED:
         if importlib.util.find_spec(name) is None:
             raise PlanError(f"package {name}: not installed; run {home.INSTALL}")
@@ -56,8 +56,8 @@ def installed() -> None:
 
 
 def temporary() -> None:
-    """Check that processes of submissions can have temporary folders, and files open there."""
-    # Late: POSIX alone has it.
+    """Check that processes of submissions can have temporary folders, and open enough files."""
+    # Late: only POSIX systems have it.
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -77,7 +77,7 @@ def temporary() -> None:
 
 
 def handed_in(submissions: Iterable[Submission], course: Course, names: Sequence[str]) -> str:
-    """Return a sentence if no submission of the class has a file of these assignments; "" if one has."""
+    """Return a sentence if no submission of the class has a file of these assignments; "" if any has."""
     if any(course.counted.present(one.folder, names) for one in submissions):
         return ""
     files = ", ".join(catalogue.files()[name] for name in names)
@@ -86,7 +86,7 @@ def handed_in(submissions: Iterable[Submission], course: Course, names: Sequence
 
 
 def tools(files: Iterable[Path]) -> None:
-    """Check that the languages of these files have their tools here."""
+    """Check that this machine has the tools for the languages of these files."""
     by_suffix = {path.suffix: path for path in files}
     for language in frontends.front_ends().values():
         if language.suffix in by_suffix and (missing := language.problem()):
@@ -107,10 +107,10 @@ def results(out: Path, submissions: Sequence[Submission], assignments: int) -> N
                 pass
         free = shutil.disk_usage(out).free
     except OSError as error:
-        # Not the name of the file that was tried.
+        # Name the folder, not the temporary file that was tried.
         where = folder if str(error.filename).startswith(f"{folder.absolute()}/tmp") else error.filename or out
         raise PlanError(f"--out {where}: {error.strerror}; choose a writable folder") from None
-    # Existing files are replaced; attempts are added.
+    # Files that exist are replaced, but attempts are added.
     new = sum(not (out / submission.slug / "result.json").exists() for submission in submissions)
     needed = BYTES_OF_CLASS + new * (BYTES_OF_STUDENT + assignments * BYTES_OF_ASSIGNMENT) + (
         len(submissions) * assignments * BYTES_OF_ATTEMPT)
@@ -120,7 +120,7 @@ def results(out: Path, submissions: Sequence[Submission], assignments: int) -> N
 
 def pages() -> None:
     """Check that reports can be written."""
-    # Late: they take long to import, and a lane starts meanwhile.
+    # Late: these modules are slow to import, and a lane starts meanwhile.
     from jinja2 import TemplateSyntaxError
 
     from grader.report import trial
@@ -135,8 +135,8 @@ def pages() -> None:
 
 
 def assignments(names: Iterable[str]) -> None:
-    """Check that these assignments have what grading needs, and that their functions work on their first case."""
-    # Late: they import torch, which only lanes do.
+    """Check that these assignments have what grading needs, and that their functions work on their first cases."""
+    # Late: these modules import torch, which only lanes do.
     from grader.author.subject import Subject
     from grader.author.verify import trial
 

@@ -1,4 +1,4 @@
-"""A run's progress: live on a terminal, as lines, as JSON for programs, and on the class page."""
+"""The progress of a run: live on a terminal, as lines, as JSON for programs, and on the class page."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from grader.report.people import read_people
 from grader.report.text import of_points, seconds
 from grader.run.lanes import At
 
-# The least seconds between two writings of the class page, and the least multiple of the time that a writing takes.
+# The least seconds between two writings of the class page, and the least multiple of the seconds that a writing takes.
 PAGE_SECONDS = 3.0
 PAGE_SHARE = 20
 
 
 class RunState:
-    """The progress of a run of `total` submissions. `running` returns the gradings in progress, and `lanes` the state
-    of the lanes in words."""
+    """The state of a run of `total` submissions. `running` returns the gradings in progress, and `lanes` describes the
+    lanes' state in words."""
 
     def __init__(self, total: int, running: Callable[[], list[At]], lanes: Callable[[], str] = str) -> None:
         self.total = total
@@ -50,20 +50,21 @@ class RunState:
 
     @property
     def left(self) -> float | None:
-        """Return the seconds left, if the remaining submissions take as long as those before."""
+        """Return the seconds left, if the remaining submissions take as long as the earlier ones; None if that is not
+        known."""
         return (time.monotonic() - self._started) / self.done * (self.total - self.done) if self.done else None
 
     @property
     def failed(self) -> str:
-        """Return how many assignments did not pass, by verdict."""
+        """Return in words how many assignments did not pass, by verdict."""
         return ", ".join(f"{count} {VERDICTS[verdict].words}" for verdict, count in self.verdicts.most_common()
                          if verdict != ACCEPTED)
 
 
 @contextlib.contextmanager
 def shown(watch: RunState, console: Console, as_json: bool) -> Iterator[Callable[[Graded, Sequence[str]], None]]:
-    """Show a run on the console until the block ends. Yields a function to be called for each graded submission, with a
-    line for each failure of the grader. With `as_json` it prints a JSON object a line on standard output."""
+    """Show a run on the console until the block ends. Yields a function to call for each graded submission, with a line
+    for each failure of the grader. With `as_json` it prints one JSON object a line on standard output."""
     live = console.is_interactive and watch.total > 0
 
     def tell(graded: Graded, trouble: Sequence[str]) -> None:
@@ -125,11 +126,11 @@ def _clock(since: float, form: str = "%H:%M:%S") -> str:
 
 
 class LivePage:
-    """The class page during a run: all results in `out`, and the progress. It is rewritten at intervals."""
+    """The class page during a run: all results in `out`, and the progress. It is written again at intervals."""
 
     def __init__(self, out: Path, store: Store, watch: RunState) -> None:
         self._out, self._store, self._watch = out, store, watch
-        # Only lines are kept: results are large.
+        # Only lines are stored: results are large.
         self._lines: dict[str, Line] = {entry.folder: line(entry) for entry in load_results(out).entries}
         self._failures: list[Failure] = []
         self._shown: tuple[object, ...] = ()
@@ -143,8 +144,8 @@ class LivePage:
         self._failures.extend(failures)
 
     def beat(self) -> None:
-        """Write the page if something is new and enough time has passed. Errors are ignored here: the final writing
-        reports them."""
+        """Write the page if something is new and enough time has passed. Errors are ignored here, since the final
+        writing reports them."""
         started = time.monotonic()
         state = (self._watch.done, self._watch.lanes(),
                  *((grading.student, _at(grading)) for grading in self._watch.running()))
@@ -166,5 +167,5 @@ class LivePage:
 
 
 def tell_end(watch: RunState, **more: object) -> None:
-    """Print the last object of a run's JSON."""
+    """Print the last JSON object of a run."""
     stdout.out(json.dumps({"event": "end", "graded": watch.done, "of": watch.total} | more))

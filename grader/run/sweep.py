@@ -1,4 +1,5 @@
-"""A kernel's times at many sizes, as in a grading, beside eager and compiled PyTorch and the course's own kernel."""
+"""A kernel's times at many sizes, as a grading takes them, beside eager and compiled PyTorch and the course's own
+kernel."""
 
 from __future__ import annotations
 
@@ -20,10 +21,10 @@ from grader.model.course import Course, Threshold, Thresholds
 from grader.model.result import Sweep, SweepPoint, Timing
 from grader.model.submission import Source
 
-# A call that touches fewer bytes ends before its launch does, so its time says nothing about the kernel.
+# The fewest bytes of a call. A smaller call ends before its launch does, so its time says nothing about the kernel.
 LEAST_BYTES = 1 << 20
 MOST_POINTS = 16
-# Far from any ratio, so that no case is timed longer to decide on which side of a threshold its ratio lies.
+# Far from any ratio: no case is then timed longer to decide on which side of a threshold its ratio lies.
 NO_THRESHOLD = Threshold(floor=1e-6, target=1000)
 
 
@@ -35,8 +36,8 @@ class Amount(NamedTuple):
 
 
 def amount(assignment: Assignment, case: Case) -> Amount:
-    """Return the amount of what bounds the assignment: matrix products, bytes from the host, or bytes that the device
-    moves."""
+    """Return the amount of what bounds the assignment: arithmetic of matrix products, bytes from the host, or bytes
+    that the device moves."""
     assert assignment.work is not None
     work = assignment.work(case)
     if work.flop:
@@ -45,8 +46,8 @@ def amount(assignment: Assignment, case: Case) -> Amount:
 
 
 def cases(assignment: Assignment) -> list[TimedCase]:
-    """Return the largest timed case at its size, three quarters, a half, three eighths of it, and so on, the smallest
-    first. Empty for an assignment without timed cases or without `work`."""
+    """Return the largest timed case at its own size, at three quarters, a half, three eighths of it, and so on, the
+    smallest first. Empty for an assignment without timed cases or without `work`."""
     if assignment.work is None or not assignment.timed:
         return []
     top = max(assignment.timed, key=lambda case: amount(assignment, case).much)
@@ -98,7 +99,7 @@ def _timed(
     assignment: Assignment, source: Source, course: Course, sizes: Sequence[TimedCase], tell: Callable[[str], None]
 ) -> list[tuple[Timing | None, str]]:
     """Return the timing of each case, or None and the reason."""
-    # One ordinary case is planned with the timed ones; the others of a grading are left out.
+    # One ordinary case is planned together with the timed ones; a grading has others, which are left out.
     swept = assignment.model_copy(update={"cases": assignment.cases[:1], "timed": tuple(sizes)})
     free = course.model_copy(update={"thresholds": Thresholds(**NO_THRESHOLD.model_dump())})
     prepared = Prepared(Task(swept, source, free, secrets.token_bytes(32), "cuda"))

@@ -1,4 +1,4 @@
-"""The grading of a class from start to end: choice, jobs, progress, pages, and failures."""
+"""The grading of a class from start to end: choice, jobs, progress, pages, failures."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ from grader.run.progress import LivePage, RunState, shown, tell_end
 @dataclass(frozen=True)
 class GradingPlan:
     """The plan of a grading: what is graded, and how. `started` is when the command began (time.monotonic). `isolation`
-    is None for lanes on other machines, which have their own. `owners` are the people of each folder of results;
-    `roster` is whoever was to hand in, as far as that is known."""
+    is None for lanes on other machines, which have their own. `owners` are the people of each folder of results.
+    `roster` are all people who were to hand in, as far as they are known."""
 
     started: float
     asked: Asked
@@ -75,17 +75,17 @@ def planned(
     submissions: list[Submission], course: Course, asked: Asked, *, console: Console | None = None,
     far: Callable[[int], Lanes] | None = None,
 ) -> Iterator[GradingPlan]:
-    """Check all that can be checked before a student's code runs, and choose what to grade. Raises PlanError,
-    StoreError and LanesLostError. The lanes end with the block, and until then no other process grades into `out`.
+    """Check everything that can be checked before a student's code runs, and choose what to grade. Raises PlanError,
+    StoreError and LanesLostError. The lanes end with the block; until then no other process grades into `out`.
 
-    If `console` is a terminal, it shows that lanes are starting, which takes seconds. `far` opens lanes on other
-    machines, given the least isolation level.
+    If `console` is a terminal, it shows that lanes are starting, which takes seconds. `far` is a function of the least
+    isolation level that opens lanes on other machines.
     """
     started = time.monotonic()
     names, cards = _looked_at(submissions, course, asked, far=far is not None)
     surroundings.withhold([asked.out, *(one for each in submissions for one in (each.folder, each.folder.parent))])
     measured = None if far else _isolation(asked.level(course))
-    # An interruption also ends lanes that are starting.
+    # An interruption must also end lanes that are only starting.
     on_interruption(signal.default_int_handler)
     with contextlib.ExitStack() as open_:
         store = open_.enter_context(_opened(asked.out, course.records.group))
@@ -93,7 +93,7 @@ def planned(
         if asked.kind != "grade" and not recorded:
             raise PlanError(f"--out {asked.out}: nothing was graded there yet; run kernelmark grade first")
         stands = list(standing(recorded, store.decisions()).values())
-        # Students who have a folder of results keep it.
+        # Students who already have a folder of results get the same one.
         submissions = named([submission.folder for submission in submissions],
                             dict.fromkeys((submission.student, submission.slug) for submission in recorded))
         delivered, missing = _delivered(submissions)
@@ -112,7 +112,7 @@ def planned(
         if device == "cuda" and near:
             side_by_side, told = max(1, len(cards)), told or unlike(cards)
         elif near:
-            # The GPUs cannot be used: every processor has a lane.
+            # The GPUs cannot be used, so every processor has a lane.
             near.leave_out_spare()
             told = told or (unused() if asked.device == "auto" else "")
         if console and told:
@@ -148,13 +148,13 @@ def _looked_at(
 def _places(cards: Sequence[GpuCard], lanes: int) -> list[dict[str, str]]:
     """Return the environments of this many lanes, at least one for each GPU."""
     places = [card.environment for card in cards]
-    # Lanes beyond the GPUs are used only if the GPUs cannot be: two lanes on one GPU would disturb each other's memory
-    # and clock.
+    # The lanes beyond the GPUs are used only if the GPUs cannot be: two lanes on one GPU would disturb each other's
+    # memory and clock.
     return places + [{}] * (lanes - len(places))
 
 
 def _delivered(submissions: Sequence[Submission]) -> tuple[dict[Submission, Delivery], list[Member]]:
-    """Return the delivery of each submission, and who was missing in their intakes. Raises PlanError."""
+    """Return the delivery of each submission, and the people who were missing in their intakes. Raises PlanError."""
     try:
         return deliveries(submissions), absent(submissions)
     except ManifestError as error:
@@ -164,8 +164,8 @@ def _delivered(submissions: Sequence[Submission]) -> tuple[dict[Submission, Deli
 def _people(
     delivered: Mapping[Submission, Delivery], missing: Sequence[Member], roster: Path | None
 ) -> tuple[dict[str, list[Person]], list[Person]]:
-    """Return the people of each folder of results, as the roster or else the download names them, and whoever was to
-    hand in: all of the roster, or those whom an intake found `missing`. Raises PlanError."""
+    """Return the people of each folder of results, named as in the roster or else as in the download; and the people
+    who were to hand in: all of the roster, or else only those whom an intake found `missing`. Raises PlanError."""
     try:
         students = read_roster(roster) if roster else []
     except RosterError as error:
@@ -203,7 +203,7 @@ def _jobs(
 
 @contextlib.contextmanager
 def _opened(out: Path, group: str | None) -> Iterator[Store]:
-    """Hold the attempts in `out`, locked for this process alone, and shared with the group. Raises PlanError."""
+    """Hold the attempts in `out`, locked for this process alone, and share `out` with the group. Raises PlanError."""
     with contextlib.ExitStack() as stack:
         try:
             store = stack.enter_context(Store.create(out))
@@ -220,10 +220,10 @@ def _opened(out: Path, group: str | None) -> Iterator[Store]:
 
 
 def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> tuple[str, Environment]:
-    """Return the device to grade on, and the environment. The first lane finds both, since this process does not import
-    torch. The lane also checks the assignments `names`. Raises PlanError, LanesLostError."""
+    """Return the device to grade on, and the environment. The first lane finds both and checks the assignments `names`,
+    since this process does not import torch. Raises PlanError, LanesLostError."""
     looking = lanes.look(look, asked, names)
-    # While the lane starts.
+    # Check the pages while the lane starts.
     preflight.pages()
     try:
         no_gpu, environment = looking.result()
@@ -237,9 +237,9 @@ def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> tuple[str, 
 
 
 def look(asked: str, names: Sequence[str]) -> tuple[str, Environment]:
-    """Return why a lane grades without a GPU ("" if it has one), and its environment. Raises PlanError if an assignment
-    has a problem, and InfrastructureError if the lane has no fork server."""
-    # Late: only lanes import torch, and once imported the first grading does not wait for it.
+    """Return the reason why a lane grades without a GPU ("" if it has one), and its environment. Raises PlanError if an
+    assignment has a problem, and InfrastructureError if the lane has no fork server."""
+    # Late: only lanes import torch. It is imported here, so that the first grading does not wait for it.
     from grader.judge.device import no_gpu
     from grader.run.grading import environment
 
@@ -249,7 +249,7 @@ def look(asked: str, names: Sequence[str]) -> tuple[str, Environment]:
 
 
 def _calibrations() -> tuple[Calibration, ...]:
-    """Return all calibrations: only a lane knows the name of the device."""
+    """Return all calibrations, since only a lane knows the name of the device."""
     try:
         return calibration.read_folder()
     except CalibrationError as error:
@@ -269,13 +269,13 @@ def _isolation(minimum: int) -> Isolation:
 
 
 def grade_class(plan: GradingPlan, console: Console, errors: Console) -> int:
-    """Grade a class, and return the number of the grader's failures. Students' files are written as they are graded,
-    the class page meanwhile and at the end, also after an interruption."""
+    """Grade a class, and return the number of failures of the grader. A student's files are written once the student is
+    graded; the class page is written during the run and at its end, even after an interruption."""
     run = _ClassRun(plan, console, errors, RunState(len(plan.jobs), plan.lanes.running, plan.lanes.words))
     if plan.isolation and plan.isolation.level < isolation.ADVISED:
         errors.print(f"kernelmark: isolation level {plan.isolation} only: {'; '.join(plan.isolation.missing)}; "
                      "grade only code that you trust", markup=False)
-    # An interruption keeps finished grades and writes the class page.
+    # From here on, an interruption keeps finished grades and writes the class page.
     on_interruption(run.interrupt)
     if line := plan.choice.skipped_line():
         console.print(line, markup=False, soft_wrap=True)
@@ -305,7 +305,7 @@ class _ClassRun:
     interrupted: bool = False
 
     def interrupt(self, number: int, frame: FrameType | None) -> None:
-        # Raising here could leave one of the executor's locks taken for ever.
+        # An exception here could leave a lock of the executor taken for ever.
         self.interrupted = True
 
     def stopped(self) -> bool:
@@ -314,14 +314,14 @@ class _ClassRun:
         return self.interrupted
 
     def failed(self, line: str) -> None:
-        """Report a failure of the grader once; everything else goes on."""
+        """Report a failure of the grader, once. Everything else goes on."""
         if line not in [failure.message for failure in self.failures]:
             self.errors.print(f"kernelmark: {line}", markup=False)
             self.failures.append(Failure("", line))
 
     @contextlib.contextmanager
     def _reporting(self) -> Iterator[None]:
-        """Report an error of the store as a failure of the grader, and go on after the block."""
+        """Report an error of the store as a failure of the grader. The run goes on after the block."""
         try:
             yield
         except StoreError as error:
@@ -333,7 +333,7 @@ class _ClassRun:
             write_people(asked.out, asked.names or self.plan.course.page.names, self.plan.owners,
                          self.plan.course.assignments, self.plan.roster)
             if asked.leaderboard:
-                # Before the first report, which shows its student the pseudonym.
+                # Begin it before the first report, which tells its student the pseudonym.
                 leaderboard.begin(asked.out)
         store, again = self.plan.store, self.plan.choice.again
         with self._reporting():
@@ -356,10 +356,10 @@ class _ClassRun:
             self.page.add(graded, failures)
 
     def end(self) -> None:
-        """Write all files that are out of date, also after failures, and print the summary."""
+        """Write all files that are out of date, even after failures, and print the summary."""
         plan, watch, out = self.plan, self.watch, self.plan.asked.out
         with self._reporting():
-            # A killed run may have left files out of date, or changed grades of others.
+            # A killed run may have left files out of date, or may have changed how they compare with others.
             for line in refresh(plan.store, out):
                 self.failed(line)
         seconds = time.monotonic() - plan.started
@@ -378,11 +378,11 @@ class _ClassRun:
                      failures=[failure.message for failure in self.failures], page=str(out / "index.html"))
 
     def _write_class(self) -> set[str] | None:
-        """Write the class page and the gradebook from all results in the folder, and return the folders of these
-        results; None if the page could not be written."""
+        """Write the class page and the gradebook from all results in the folder. Return the folders of these results;
+        None if the page could not be written."""
         out = self.plan.asked.out
         progress = self.page.progress(ended=True) if self.page and self.interrupted else None
-        # None: the results themselves decide, if the store cannot be read.
+        # None: if the store cannot be read, the results themselves decide.
         others, marks = None, list[Mark]()
         with self._reporting():
             others, marks = under_another_course_file(self.plan.store), self.plan.store.marks()

@@ -1,8 +1,7 @@
-"""A student's own check before handing in: files are checked one by one, and with --watch again whenever they are
-saved.
+"""A student's own check before handing in. Files are checked one by one; with --watch, again whenever they are saved.
 
-This process is the lane, which saves starting another: a repeated check takes a second. Slow imports are late, so that
-they run in parallel with those of the fork server.
+This process is the lane, since starting another takes time: a repeated check takes a second. Slow imports are late, so
+that they run in parallel with those of the fork server.
 """
 
 from __future__ import annotations
@@ -42,20 +41,20 @@ if TYPE_CHECKING:
     from grader.model.job import Job
 
 POLL_SECONDS = 0.1
-# A seed that a person types again; of a grading it is a secret, and longer.
+# The number of seeds: a person must be able to type one. A grading's seed is a secret, and longer.
 SEEDS = 1_000_000
-# Exit statuses, beside those of every command.
+# Exit statuses beside those that every command has.
 RIGHT, NOT_RIGHT = 0, 1
 LOOKING = "looking for a change that makes every case right"
 
 Stamp = tuple[int, int] | None
-"""A file's time of change and its size; None if there is no file."""
+"""The time of a file's last change, and its size; None if the file does not exist."""
 
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """The options of a check. With `out`, a report is written into that folder. `github`: its results are also told
-    to GitHub Actions."""
+    """The options of a check. With `out`, a report is written into that folder. `github`: GitHub Actions gets the
+    results, too."""
 
     course: Course
     only: Sequence[str] = ()
@@ -68,12 +67,12 @@ class CheckOptions:
 
 
 class SavedError(Exception):
-    """A file that was saved during its check, so that work on its earlier text is of no use."""
+    """A file that was saved during its check, so that its earlier text no longer matters."""
 
 
 @dataclass(frozen=True)
 class Checker:
-    """A checker of files in an open lane. `jobs` are those checked last, by assignment."""
+    """A checker of files in an open lane. `jobs` are the last jobs, by assignment."""
 
     options: CheckOptions
     device: str
@@ -81,17 +80,17 @@ class Checker:
     console: Console
     errors: Console
     jobs: dict[str, Job] = field(default_factory=dict)
-    # Until this word GitHub Actions takes no line for a command: a file may print what looks like one.
+    # Until it prints this word, GitHub Actions takes no line for a command: a student's file may print one.
     token: str = field(default_factory=secrets.token_hex)
 
     def mends(self, name: str, path: Path) -> bool:
-        """Return whether changes that would mend a file are tried."""
+        """Return whether the check tries changes that would mend a file."""
         return self.options.course.hints.level != "off" and bool(
             by_suffix(PurePath(desk.expected_name(path, name)).suffix).edits)
 
     def check(self, desk_: Desk, names: Sequence[str]) -> dict[str, Result]:
         """Check the files of these assignments, print the results and return them. A file that could not be checked has
-        none."""
+        no result."""
         # Late, see the module.
         from grader.report import terminal
         from grader.run.mending import without_guess
@@ -105,7 +104,7 @@ class Checker:
             if result is None:
                 continue
             results[name] = result
-            # A guess comes after the search, where that has found nothing better.
+            # Guesses are printed after the search, if it has found nothing better.
             shown = without_guess(result.assignments[name]) if self.mends(name, path) else result.assignments[name]
             block = terminal.kernel(shown, _shown(path), desk.expected_name(path, name))
             self.console.print(block, crop=False)
@@ -114,13 +113,14 @@ class Checker:
     def mend(
         self, desk_: Desk, results: Mapping[str, Result], saved: Callable[[], bool] = lambda: False
     ) -> dict[str, Result]:
-        """Return these results with changes that make every case right, where one is found, which is printed, or else
-        what is guessed. Ends early once `saved`."""
+        """Return these results, each with a change that makes every case right if one is found. Prints the change, or
+        else what is guessed. Ends early once `saved` returns True."""
         return {name: result if saved() or not self.mends(name, desk_.files[name]) else
                 self._mended(name, desk_.files[name], result, saved) for name, result in results.items()}
 
     def close(self, target: Path, desk_: Desk, results: Mapping[str, Result], names: Sequence[str]) -> None:
-        """Print the summary, and write the report. `names` are the assignments of `target` that were checked now."""
+        """Print the summary, and write the report. `names` are the assignments in `target` that were checked just
+        now."""
         for line in desk_.lines:
             self.console.print(line, markup=False, soft_wrap=True)
         assignments = {name: result.assignments[name] for name, result in results.items()}
@@ -128,7 +128,7 @@ class Checker:
             # Late, see the module.
             from grader.report import terminal
 
-            # Joined as if by a single grading; the environment is the same for all.
+            # Join the results as if one grading had made them; all have the same environment.
             last = [*results.values()][-1]
             joined = with_assignments(last, assignments, seconds=sum(result.seconds for result in results.values()))
             self.console.print(terminal.closing(joined))
@@ -147,7 +147,7 @@ class Checker:
                 page = write_student(joined, self.options.out)
                 self.console.print(f"Report: {page}", markup=False, soft_wrap=True)
             if self.options.github:
-                # Late, as few checks run there.
+                # Late: few checks run in GitHub Actions.
                 from grader.report import actions
 
                 root = os.environ.get("GITHUB_WORKSPACE", "")
@@ -161,11 +161,11 @@ class Checker:
         graded = [result.assignments[name] for name, result in results.items()]
         if len(results) < len(desk_.files) or any(a.ours for a in graded):
             return INFRASTRUCTURE_ERROR
-        # A kernel that only a GPU can judge is not wrong.
+        # A kernel that only a GPU can judge does not count as wrong.
         return RIGHT if desk_.complete and all(a.right or not a.judged for a in graded) else NOT_RIGHT
 
     def _again(self, target: Path, files: Mapping[str, Path], seed: int) -> list[str]:
-        """Return the command that checks these files once more, on the same inputs."""
+        """Return the command that checks these files again, on the same inputs."""
         only = ",".join(self.options.only)
         if len(files) == 1:
             ((name, target),) = files.items()
@@ -229,8 +229,8 @@ class Checker:
 
 
 def check(target: Path, options: CheckOptions, console: Console, errors: Console, *, watch: bool = False) -> int:
-    """Check a file, or a folder's files of the course, and return the exit status. With `watch` it returns when it is
-    interrupted, with the status of the last check.
+    """Check a file, or a folder's files of the course, and return the exit status. With `watch` the check ends at an
+    interruption, with the status of the last round.
 
     Raises DeskError, PlanError and CatalogueError, which are usage errors.
     """
@@ -244,10 +244,10 @@ def check(target: Path, options: CheckOptions, console: Console, errors: Console
     if options.out is not None:
         preflight.results(options.out, (), len(desk_.files))
     if not desk_.files and not watch:
-        # The files have other names, and it is unknown which assignments they are for.
+        # The files have other names, so it is not known which assignments they are for.
         console.print("\n".join(desk_.lines), markup=False, soft_wrap=True)
         if options.github:
-            # Late, as few checks run there.
+            # Late: few checks run in GitHub Actions.
             from grader.report import actions
 
             _summarised(actions.sentences(desk_.lines))
@@ -266,7 +266,7 @@ def check(target: Path, options: CheckOptions, console: Console, errors: Console
 
 
 def find(target: Path, options: CheckOptions) -> Desk:
-    """Return the files that `target` has of the assignments asked for. Raises DeskError, PlanError."""
+    """Return the files in `target` of the assignments asked for. Raises DeskError, PlanError."""
     known = catalogue.files()
     try:
         asked = options.course.select(known, options.only)
@@ -305,10 +305,10 @@ def _checked(checker: Checker, target: Path, desk_: Desk, *, watch: bool) -> int
 
 
 def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker:
-    """Open the lane with the strongest isolation available, and return a checker; on one's own machine any level is
-    allowed."""
+    """Open the lane with the strongest isolation available, and return a checker. Any level is allowed, since students
+    run their own code on their own machine."""
     open_lane()
-    # Late: in parallel with the fork server's imports.
+    # Late, so that this import runs in parallel with the fork server's.
     from grader.judge.device import no_gpu
     from grader.model import calibration
     from grader.report import terminal  # noqa: F401
@@ -331,7 +331,7 @@ def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker
 
 
 def _summarised(text: str) -> None:
-    """Add Markdown to the summary of the job that runs this, if it is one of GitHub Actions."""
+    """Append Markdown to the summary of the present job of GitHub Actions, if there is one."""
     if path := os.environ.get("GITHUB_STEP_SUMMARY"):
         with Path(path).open("a", encoding="utf-8") as summary:
             summary.write(text)
@@ -339,7 +339,8 @@ def _summarised(text: str) -> None:
 
 @contextlib.contextmanager
 def _handed_in(folder: Path, path: Path, file: str) -> Iterator[Submission]:
-    """Yield a submission that holds the file under the expected name: its own folder, or a copy if its name differs."""
+    """Yield a submission that holds the file under its expected name: in its own folder, or as a copy if its name
+    differs."""
     submission = submission_of(folder)
     if path.parent == folder and path.name == file:
         yield submission
@@ -350,7 +351,8 @@ def _handed_in(folder: Path, path: Path, file: str) -> Iterator[Submission]:
 
 
 def _saved(desk_: Desk, seen: Mapping[Path, Stamp]) -> tuple[dict[Path, Stamp], set[Path]]:
-    """Wait until files are saved. An editor may write in several steps, so a file counts once it stops changing."""
+    """Wait until files are saved, and return them. A file counts once it stops changing: an editor may write in several
+    steps."""
     before = dict(seen)
     while True:
         time.sleep(POLL_SECONDS)
@@ -378,7 +380,7 @@ def _stamp(path: Path) -> Stamp:
 
 
 def _shown(path: Path) -> str:
-    """Return a path relative to the working directory if it lies below it, to be typed or clicked."""
+    """Return a path, relative to the working directory if it lies below that, for a user to type or click."""
     with contextlib.suppress(ValueError):
         return str(path.absolute().relative_to(Path.cwd()))
     return str(path)

@@ -41,14 +41,14 @@ from grader.run import preflight
 from grader.run.preflight import PlanError
 from grader.student.check import NOT_RIGHT, RIGHT
 
-# Element operations: more than in a grading, since a person asked for it.
+# The most element operations. There are more than in a grading, since a person waits for the facts.
 OPERATIONS = 500_000_000
 SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class InspectOptions:
-    """The options of an inspection. Without `case` it is the first timed one. `keep` stores the figures as those of a
+    """The options of an inspection. `case` is by default the first timed case. `keep` stores the figures as those of a
     good kernel."""
 
     course: Course
@@ -60,7 +60,7 @@ class InspectOptions:
 
 
 class NoCase(Exception):
-    """A case that does not exist; one line lists the cases."""
+    """An error for a case that does not exist; one line lists the cases."""
 
 
 def run(desk: Desk, options: InspectOptions, console: Console, errors: Console) -> int:
@@ -105,7 +105,7 @@ def _case(assignment: Assignment, name: str) -> Case:
 def _facts(assignment: Assignment, path: Path, case: Case, options: InspectOptions) -> inspected.InspectedFile:
     target = options.course.gpu.target
     source = read_source_file(path.parent, path.name, options.course.source_bytes)
-    # A fixed seed: the facts do not depend on the inputs.
+    # A fixed seed will do, since the facts do not depend on the inputs.
     task = Task(assignment, source, options.course, b"", "cpu").of(case)
     facts = inspected.InspectedFile(assignment.title, task.text)
     prepared = Prepared(task)
@@ -146,13 +146,13 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: InspectOptio
 
 
 def _certain(seen: Simulated) -> list[Finding]:
-    """Return the findings that do not depend on which programs ran. With several launches there are none: a later
-    launch depends on all programs before it."""
+    """Return the findings that hold whichever programs ran. With several launches there are none, since a later launch
+    depends on all programs of the earlier ones."""
     return [finding for finding in seen.findings if isinstance(finding, OutOfBounds)] if len(seen.launched) == 1 else []
 
 
 def _watched(plan: Plan, program: int) -> Watch:
-    """Ask for the bytes that one program of each launch touches."""
+    """Return the watch that records the bytes which one program of each launch touches."""
     return Watch(chosen=[[program] for launch in plan.first if isinstance(launch, Launch)], touched="all")
 
 

@@ -1,4 +1,4 @@
-"""pytest around the judge: an item for each expected check, which takes the judge's next outcome."""
+"""pytest around the judge: one item for each expected check, which takes the judge's next outcome."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ class CheckItem(pytest.Item):
 
 
 class Adapter:
-    """A pytest plugin that makes the checks of judgements the items of the folder SUITE, each assignment's in the order
-    of its timeline. What is not selected is not judged. `begun` is called with the name of each item's assignment."""
+    """A pytest plugin whose items are the checks of judgements, in the folder SUITE, each assignment's in the order of
+    its timeline. A check that is not selected is not judged. `begun` is called with the name of each item's
+    assignment."""
 
     def __init__(
         self, judgements: Sequence[Judgement], begun: Callable[[str], object] = lambda assignment: None
@@ -47,7 +48,7 @@ class Adapter:
 
     @pytest.fixture(name="judgements")
     def _fixture(self) -> dict[str, Judgement]:
-        """Return the judgements by assignment, for a TA's own tests, which run behind the checks."""
+        """Return the judgements by assignment, for a TA's own tests, which run after the checks."""
         return {one.task.assignment.name: one for one in self._judgements}
 
     @pytest.hookimpl

@@ -1,7 +1,7 @@
-"""The pytest layer by hand: `pytest --submission DIR` judges what `kernelmark grade` grades for a class.
+"""The pytest layer, used by hand: `pytest --submission DIR` judges what `kernelmark grade` would grade.
 
-pytest never collects a submission's `conftest.py`, `pytest.ini`, tests or plugins.
-This module is loaded by every pytest run beside an installed kernelmark, so what is heavy is imported when needed.
+pytest never collects a submission's `conftest.py`, `pytest.ini`, tests or plugins. Every pytest run loads this module
+if kernelmark is installed, so slow modules are imported only when they are needed.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """Keep pytest from looking for any conftest.py: a grading has none, wherever it was started."""
+    """Keep pytest from searching for any conftest.py: a grading has none, wherever it starts."""
     folder = early_config.known_args_namespace.submission
     if folder is None:
         return
     early_config.known_args_namespace.noconftest = True
-    # pytest picks its ini file before it knows this plugin's options, and then takes the folder for one of tests.
+    # pytest picks its ini file before it knows this plugin's options: the submission's, which it takes for a folder of
+    # tests.
     if early_config.inipath is not None and early_config.inipath.resolve().is_relative_to(Path(folder).resolve()):
         raise pytest.UsageError(
             f"{early_config.inipath} is the submission's own; run pytest from elsewhere, with --submission={folder}")
@@ -41,12 +42,12 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = config.getoption("--submission")
     if folder is None:
         return
-    # A TA's own tests may be named; testpaths of the project's own tests do not belong to a grading.
+    # A TA's own tests may be named. The project's `testpaths` are not part of a grading.
     own = config.args if config.args_source is pytest.Config.ArgsSource.ARGS else []
     for path in own:
         if Path(path.partition("::")[0]).resolve().is_relative_to(Path(folder).resolve()):
             raise pytest.UsageError(f"{path} is the submission's own; tests that lie elsewhere expected")
-    # Late, as below: pytest loads this plugin in every run, also in runs that grade nothing.
+    # Late, as below: every pytest run loads this plugin, even one that grades nothing.
     from grader.suite.adapter import SUITE, Adapter
 
     config.pluginmanager.register(Adapter(_by_hand(config, Path(folder))))

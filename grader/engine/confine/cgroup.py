@@ -1,7 +1,7 @@
-"""A cgroup around one lane's fork server and its workers: it bounds their memory and processes whatever they do.
+"""A cgroup around one lane's fork server and its workers: it bounds their memory and processes, whatever they do.
 
-It is made below the judge's own cgroup, so that limits set from outside still hold. Version 2 needs a cgroup that is
-delegated to this user; version 1 needs root. Kernel documentation: admin-guide/cgroup-v2.rst and cgroup-v1/.
+The cgroup is made below the judge's own one, so that limits set from outside still hold. Version 2 needs a cgroup that
+is delegated to this user; version 1 needs root. Kernel documentation: admin-guide/cgroup-v2.rst and cgroup-v1/.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOVE_ROUNDS = 20
 # The exit status of a command that could not join.
 NOT_JOINED = 97
 
-# The grader's pid, its pid namespace (a pid means nothing in another one), and a label.
+# A name holds the grader's pid, its pid namespace (in another one the pid means nothing), and a label.
 _OURS = re.compile(r"kernelmark-(\d+)-(\d+)-(\w+)")
 _LEAF = "graders"
 # "0" stands for the process that writes it: the shell, which then becomes the command.
@@ -42,7 +42,7 @@ _numbers = itertools.count()
 
 
 class NoCgroup(Exception):
-    """No cgroup can be made here. `remedy` is the command that helps, "" if there is none."""
+    """The reason why no cgroup can be made here. `remedy` is the command that helps, "" if there is none."""
 
     def __init__(self, reason: str, remedy: str = "") -> None:
         super().__init__(reason)
@@ -66,14 +66,14 @@ class Cgroup:
         self.folders = tuple(folders)
 
     def command(self) -> list[str]:
-        """Return the prefix of a command line that starts it inside the cgroup: none of its processes was ever outside.
-        Exit status 97 means that it could not join."""
+        """Return the prefix of a command line that starts a command inside the cgroup, so that none of its processes
+        ever runs outside. Exit status 97 means that the command could not join."""
         return ["/bin/sh", "-c", _JOIN, "kernelmark", *(str(f / "cgroup.procs") for f in self.folders), "--"]
 
     def bound(self, memory_mb: int, processes: int) -> None:
         """Replace the limits. Raises OSError."""
         for folder in self.folders:
-            # Version 1 refuses a limit of memory above that of memory and swap together, so lift the second one first.
+            # Version 1 refuses a limit of memory above the limit of memory and swap together, so lift the latter first.
             with contextlib.suppress(FileNotFoundError):
                 _write(folder / "memory.memsw.limit_in_bytes", "-1")
             present = {name for name in WANTED if any(folder.glob(f"{name}.*"))}
@@ -100,7 +100,7 @@ class Cgroup:
         for folder in self.folders:
             with contextlib.suppress(OSError):
                 _write(folder / "cgroup.kill", "1")
-            # Where there is no cgroup.kill: a process that cannot fork cannot outrun the signals.
+            # Older kernels have no cgroup.kill. A process that cannot fork cannot outrun signals.
             with contextlib.suppress(OSError):
                 _write(folder / "pids.max", "0")
         deadline = time.monotonic() + KILL_SECONDS
@@ -152,7 +152,7 @@ def create(memory_mb: int, processes: int, *, about: Path = SELF) -> Cgroup:
             _remove(folder)
         if isinstance(error, NoCgroup):
             raise
-        # Not the name of one of ours, which no two processes share.
+        # Only the part before our own cgroup's name, which differs in every process.
         where = str(error.filename).partition("/kernelmark-")[0]
         raise NoCgroup(f"uid {os.getuid()} cannot make a cgroup: {error.strerror}: {where}", remedy(about)) from None
     return Cgroup(made)
@@ -192,7 +192,7 @@ def hierarchies(about: Path = SELF) -> list[Hierarchy]:
 
 
 def _choose(visible: list[Hierarchy]) -> list[tuple[Hierarchy, frozenset[str]]]:
-    """Return the hierarchies that have the wanted controllers, each with the controllers that it is used for."""
+    """Return the hierarchies that have the controllers which we need, each with the controllers to use in it."""
     chosen: dict[Path, tuple[Hierarchy, frozenset[str]]] = {}
     for controller in sorted(WANTED):
         hierarchy = next((h for h in visible if controller in h.controllers), None)
@@ -206,11 +206,11 @@ def _choose(visible: list[Hierarchy]) -> list[tuple[Hierarchy, frozenset[str]]]:
 
 
 def delegate(own: Path, controllers: frozenset[str]) -> Path:
-    """Prepare this process's own cgroup of version 2, `own`, so that cgroups with `controllers` can be made below it.
-    Returns the folder to make them in.
+    """Prepare this process's own cgroup of version 2, `own`, for cgroups with `controllers` below it. Returns the
+    folder to make them in.
 
-    Such a cgroup may hold no processes itself, so the grader's processes are moved into a leaf, once for all its lanes.
-    Raises NoCgroup if the cgroup holds other processes too, OSError if it cannot be written.
+    A cgroup with such children may hold no processes itself, so the grader's processes are moved into a leaf, once for
+    all its lanes. Raises NoCgroup if the cgroup holds other processes, too; OSError if it cannot be written.
     """
     ours = _OURS.fullmatch(own.name)
     base = own.parent if ours and ours[3] == _LEAF else own
@@ -219,7 +219,7 @@ def delegate(own: Path, controllers: frozenset[str]) -> Path:
     with _locked(base):
         missing = controllers - set(_read(base / "cgroup.subtree_control").split())
         if missing:
-            # The root of all cgroups has no type, and may hold processes.
+            # The root of all cgroups has no such file, and may hold processes.
             if (base / "cgroup.type").exists():
                 _move_into_leaf(base)
             _write(base / "cgroup.subtree_control", " ".join(f"+{controller}" for controller in sorted(missing)))
@@ -254,7 +254,7 @@ def limit(folder: Path, controllers: frozenset[str], memory_mb: int, processes: 
         return
     if (folder / "memory.limit_in_bytes").exists():
         _write(folder / "memory.limit_in_bytes", size)
-        # Memory and swap together; where the kernel does not count swap, keep it from using any.
+        # Memory and swap together. If the kernel does not count swap, forbid it instead.
         try:
             _write(folder / "memory.memsw.limit_in_bytes", size)
         except FileNotFoundError:
@@ -293,7 +293,7 @@ def _name(label: str, pid: int | None = None) -> str:
 
 
 def _alive(pid: int) -> bool:
-    # Not looked up in /proc, which may hide the processes of other users.
+    # By a signal, since /proc may hide the processes of other users.
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -309,7 +309,7 @@ def _namespace() -> int:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold a lock on the folder, one grader at a time. Raises OSError if another grader holds it for too long."""
+    """Hold a lock on the folder against other graders. Raises OSError if another grader holds it for too long."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     deadline = time.monotonic() + LOCK_SECONDS
     try:

@@ -1,12 +1,12 @@
-"""Landlock: after `restrict` this process and its children reach the files and folders named to it, and no others.
+"""Landlock: after `restrict`, this process and its children reach only the files and folders that were named.
 
 It needs no privilege. Processes outside the domain can be neither traced nor read through /proc (mem, environ, maps,
 the targets of fd), even by the same user and even if /proc is among the readable folders.
 
 Up to ABI 7 Landlock leaves the following open, and a seccomp filter has to close it: stat, chdir, chmod, chown, utime
-and xattr on every path; unix sockets that have a path; TCP by other ways than bind and connect (listen alone, fast
-open, MPTCP), and every other protocol. Below ABI 3 it also leaves truncate open, below 4 TCP, below 5 ioctl on devices,
-below 6 abstract unix sockets and signals. Descriptors opened earlier stay usable, and memfds can be opened anew.
+and xattr on every path; unix sockets that have a path; TCP without bind and connect (listen alone, fast open, MPTCP),
+and every other protocol. Older ABIs leave more open: below 3 truncate, below 4 TCP, below 5 ioctl on devices, below 6
+abstract unix sockets and signals. Descriptors opened earlier stay usable, and memfds can be opened anew.
 
 Source: landlock(7); Documentation/userspace-api/landlock.rst and include/uapi/linux/landlock.h of Linux.
 """
@@ -48,8 +48,8 @@ _REFER = 1 << 13
 _TRUNCATE = 1 << 14
 _IOCTL_DEV = 1 << 15
 
-# What each ABI added: rights on files (ABI 1: execute to make_sym), on TCP (bind, connect), scopes (abstract unix
-# sockets, signals). The ruleset handles all of them: each is refused unless a rule allows it.
+# The rights that each ABI added: on files (ABI 1: execute to make_sym), on TCP (bind, connect), scopes (abstract unix
+# sockets, signals). The ruleset handles all of them, so each is refused unless a rule allows it.
 FILES = {1: (1 << 13) - 1, 2: _REFER, 3: _TRUNCATE, 5: _IOCTL_DEV}
 TCP = {4: 0b11}
 SCOPES = {6: 0b11}
@@ -62,8 +62,8 @@ MOST_ABI = 6
 
 _READ = _READ_FILE | _READ_DIR
 _USE = _READ | _WRITE_FILE | _TRUNCATE
-# Neither device nodes, sockets or FIFOs, which no honest worker makes, nor symbolic links, which could lead a later
-# reader out of the folder. No execution either: a worker cannot start a file that it wrote.
+# A worker may make no device node, socket or FIFO, which no honest worker needs, and no symbolic link, which could lead
+# a later reader out of the folder. Nor may it execute a file that it wrote.
 _WRITE = _USE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _REFER
 # The kernel refuses any other right in a rule on something that is not a folder.
 _ON_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
@@ -74,12 +74,12 @@ def abi() -> int:
     try:
         return _call(_CREATE_RULESET, None, 0, _CREATE_RULESET_VERSION)
     except OSError:
-        # ENOSYS: not built in; EOPNOTSUPP: not switched on; EPERM: the filter of a container.
+        # ENOSYS: not built in; EOPNOTSUPP: switched off; EPERM: a container's filter refuses the call.
         return 0
 
 
 def trouble() -> str:
-    """Return why Landlock is of no use here, and what helps; "" if it is of use."""
+    """Return why Landlock does not protect here, and what helps; "" if it does."""
     try:
         version = _call(_CREATE_RULESET, None, 0, _CREATE_RULESET_VERSION)
         return "" if version >= LEAST_ABI else f"ABI {version} is too old; a kernel of 5.19 or newer has {LEAST_ABI}"
@@ -100,25 +100,25 @@ def restrict(
 ) -> int:
     """Limit this process and its children, for good, to the named files and folders, and forbid TCP.
 
-    It restricts the calling **thread** and whatever that starts later: call it while the process has no other thread.
-    Sets no_new_privs. A path may be a symbolic link: its target is meant. Paths that do not exist are skipped.
-    For each path beneath /proc one descriptor (O_PATH, closed by exec) stays open; see `_on_proc`.
+    Restricts the calling **thread** and every thread or process that it starts later, so call it while the process has
+    one thread. Sets no_new_privs. The target of a symbolic link is named by the link. Paths that do not exist are
+    skipped. For each path beneath /proc one descriptor (O_PATH, closed by exec) stays open; see `_on_proc`.
 
     Args:
         read: files, and folders beneath which files may be read and folders listed.
         write: folders beneath which files and folders may also be created, written, renamed and removed.
         devices: device nodes and files that may be read, written and given ioctl, and folders full of such.
-        listed: folders that may be listed, as may those beneath them.
+        listed: folders that may be listed; so may the folders beneath them.
         execute: whether the files of `read` may be executed. No other file may.
 
     Returns:
         The ABI whose rights are now enforced, at most MOST_ABI.
 
     Raises:
-        OSError: there is no Landlock of ABI 2 or later, or it refused. The process is then not restricted.
+        OSError: Landlock is missing, below ABI 2, or refuses the rules. The process is then not restricted.
     """
     if any(isinstance(paths, str) for paths in (read, write, devices, listed)):
-        # A string would be taken letter by letter, and allow "/".
+        # A string would count as a list of letters, and its "/" would allow everything.
         raise TypeError("landlock: a list of paths expected, not one path")
     ruleset, version, handled = _ruleset()
     kept: list[int] = []
@@ -135,7 +135,7 @@ def restrict(
                 except (FileNotFoundError, NotADirectoryError):
                     continue
                 _allow(ruleset, kept[-1], rights & handled, path)
-                # A rule needs its descriptor no more, and a worker may have fewer than there are paths.
+                # A rule outlives its descriptor, and a worker may have fewer descriptors than there are paths.
                 if not _on_proc(kept[-1]):
                     os.close(kept.pop())
         processes.gain_nothing_by_exec()
@@ -160,7 +160,7 @@ def _ruleset() -> tuple[int, int, int]:
         try:
             return _call(_CREATE_RULESET, attributes, len(attributes), 0), version, files
         except OSError as error:
-            # The kernel claims an ABI but does not know all of its rights: some rights are better than none.
+            # The kernel claims an ABI but lacks some of its rights. Some rights are better than none.
             if error.errno != errno.EINVAL or version == LEAST_ABI:
                 raise
             version -= 1
@@ -179,8 +179,8 @@ def _allow(ruleset: int, place: int, rights: int, path: str) -> None:
 def _on_proc(place: int) -> bool:
     """Return whether descriptor `place` belongs to procfs.
 
-    A rule holds for an inode. Under memory pressure procfs forgets a name and later makes a new inode for it, so the
-    rule would be lost in the middle of a run; it does not forget a name that is held open.
+    A rule holds for an inode. Under memory pressure procfs forgets a name, and later makes a new inode for it: the rule
+    would be lost in the middle of a run. An open descriptor keeps the name.
     """
     answer = (ctypes.c_long * _STATFS_WORDS)()
     return ctypes.CDLL(None).fstatfs(place, answer) == 0 and answer[0] == _PROC_SUPER_MAGIC

@@ -1,4 +1,4 @@
-"""Namespaces and file systems for one worker, made inside those that bubblewrap has made for its fork server.
+"""Namespaces and file systems for one worker, made inside those of its fork server, which bubblewrap has made.
 
 A new pid namespace: the worker sees no process outside, and all its processes die with it.
 New mount and ipc namespaces: the files it writes and the System V memory it makes vanish with it.
@@ -31,7 +31,8 @@ def _checked(result: int, call: str) -> None:
 
 @contextmanager
 def new_pid_namespace() -> Iterator[None]:
-    """Open a new pid namespace for the block: a child forked inside is its first process. At most one child."""
+    """Open a new pid namespace for the block. A child that is forked inside becomes its first process; at most one
+    child."""
     own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     try:
         _checked(libc.unshare(_CLONE_NEWPID), "unshare(pid)")
@@ -49,8 +50,8 @@ def new_mounts(folder: str, *, megabytes: int, entries: int, uid: int | None) ->
     """Move this process to its own mount and ipc namespaces, with an empty file system in memory at `folder`.
 
     The file system holds at most `megabytes` MiB and `entries` files, belongs to `uid` (None: to this user), and none
-    of its files can be mapped as a program. /proc shows the user's own processes of the pid namespace, and nothing can
-    be written to /dev/shm.
+    of its files can be mapped as a program. /proc shows only the user's own processes of the pid namespace, and
+    /dev/shm cannot be written to.
     """
     _checked(libc.unshare(_CLONE_NEWNS | _CLONE_NEWIPC), "unshare(mount, ipc)")
     _checked(libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None), "mount(private)")
@@ -75,8 +76,9 @@ class _Header(ctypes.Structure):
 
 
 def drop_capabilities() -> None:
-    """Drop every privilege of this process, for good once no program can add any: `processes.gain_nothing_by_exec`."""
+    """Drop every privilege of this process, for good if no program can add any: see
+    `processes.gain_nothing_by_exec`."""
     libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
-    # Two records of effective, permitted and inheritable capabilities, all zero.
+    # Two blocks of effective, permitted and inheritable capabilities, all zero.
     none = (ctypes.c_uint32 * 6)()
     _checked(libc.capset(ctypes.byref(_Header(_CAPABILITY_VERSION_3, 0)), none), "capset")

@@ -1,4 +1,4 @@
-"""The probe: tries what no submission may do, inside the same sandbox that submissions get, and says what worked.
+"""The probe: tries what no submission may do, inside the sandbox that submissions get, and reports what worked.
 
 An attempt that works does no harm: it reads, asks, or makes something that ends with this worker.
 """
@@ -21,7 +21,7 @@ _IPC_PRIVATE, _IPC_RMID = 0, 0
 
 
 def answer(request: wire.Probe) -> wire.Probed:
-    """Return the names of the `ATTEMPTS` that worked, and the first failure of something that a submission needs."""
+    """Return the names of the `ATTEMPTS` that worked, and the first failure of an action that a submission needs."""
     managed = []
     for name, attempt in ATTEMPTS.items():
         with contextlib.suppress(OSError):
@@ -60,7 +60,7 @@ def _see_others(request: wire.Probe) -> bool:
 
 
 def _trace_others(request: wire.Probe) -> bool:
-    # A child traces and ends at once: only the tracer's end releases a process that is not stopped.
+    # The child traces and ends at once: a process that was never stopped is released only when its tracer ends.
     child = os.fork()
     if child == 0:
         os._exit(0 if any(_libc.ptrace(_PTRACE_SEIZE, pid, None, None) == 0 for pid in _others()) else 1)

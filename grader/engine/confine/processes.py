@@ -1,4 +1,4 @@
-"""Processes of Linux: their trees, which process ends with which, and which may read which."""
+"""Processes of Linux: their trees, when they end, and which process may read another."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ LISTS_CHILDREN = Path("/proc/thread-self/children").exists()
 
 def _prctl(option: int, value: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
-    # The kernel compares whole registers with zero, so no argument may be a C int.
+    # The kernel compares whole registers with zero, so each argument must be a long: a C int would leave its upper half
+    # undefined.
     if libc.prctl(option, *(ctypes.c_ulong(argument) for argument in (value, 0, 0, 0))) != 0:
         error = ctypes.get_errno()
         raise OSError(error, f"prctl({option}): {os.strerror(error)}")
 
 
 def adopt_orphans() -> None:
-    """Make this process the parent of every orphan below it, so that no process of a worker can slip away."""
+    """Make this process the parent of every orphan below it, so that no process of a worker escapes it."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 

@@ -1,6 +1,6 @@
 """A worker's sandbox: `enter` puts a freshly forked process into it before any student code is read.
 
-Layers that this machine does not offer are left out, and the judge says so (`grader.engine.forkserver.isolation`).
+Layers that this machine does not offer are left out; `grader.engine.forkserver.isolation` states which are in force.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ FILES = 4096
 CPU_GRACE_SECONDS = 5
 # The empty folder that bubblewrap makes for the worker.
 PRIVATE_FOLDER = "/submission"
-# Tasks of bubblewrap and the zygote, which count beside the worker's where the namespace has its own count.
+# Tasks of bubblewrap and the fork server: in a namespace with a count of its own, they count beside the worker's.
 _OURS = 4
 
 # Files of the kernel that numerical libraries read. Without cpuinfo torch silently chooses its slowest kernels.
 _PROC = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/proc/sys/kernel", "/proc/self",
          "/sys/devices/system/cpu")  # fmt: skip
-# Without /dev/zero: mapped and then unmapped, it holds memory that belongs to no process.
+# Not /dev/zero: a mapping of it that is unmapped again holds memory that belongs to no process.
 DEVICES = ("/dev/null", "/dev/random", "/dev/urandom")
 
 
@@ -32,11 +32,11 @@ def enter(
     settings: wire.Settings, limits: wire.Limits, folder: Path, control: int, output: int, *,
     programs: bool,
 ) -> None:
-    """Make this process a worker: only the descriptors `control` (as 3), stdin and `output` stay open.
+    """Make this process a worker. Only three descriptors stay open: `control` (as 3), stdin and `output`.
 
-    `folder` is empty and the worker's own: it will hold the working directory and the caches. With namespaces it is
-    mounted here and vanishes with the worker. `programs`: it may start some. Raises OSError if a layer of `settings` is
-    not available.
+    `folder` is empty and the worker's own: it will hold the working directory and the caches. With namespaces a file
+    system is mounted on it, which vanishes with the worker. `programs`: the worker may start programs. Raises OSError
+    if a layer of `settings` is not available.
     """
     layers = settings.layers
     os.setsid()
@@ -49,7 +49,7 @@ def enter(
     elif layers.uid is not None:
         os.chown(folder, layers.uid, layers.uid)
     own_count = layers.namespaces or layers.uid is not None
-    # If memory runs out, the kernel ends the worker and not its zygote.
+    # If memory runs out, the kernel must end the worker and not its fork server.
     Path("/proc/self/oom_score_adj").write_text("1000")
     _limit(limits, limits.processes + (_OURS if own_count else _tasks_of_this_user()))
     if layers.uid is not None:
@@ -74,10 +74,10 @@ def enter(
 
 
 def keep_only(control: int, output: int) -> None:
-    """Close all descriptors but 3, which becomes `control`, 1 and 2, which write to `output`, and an empty 0."""
+    """Close all descriptors but 0, which becomes empty, 1 and 2, which write to `output`, and 3, which is `control`."""
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
-    # Duplicated first, since either may be number 1, 2 or 3.
+    # Duplicate both first, since either may have the number 1, 2 or 3.
     control, output = os.dup(control), os.dup(output)
     for number in (1, 2):
         os.dup2(output, number)
@@ -92,7 +92,7 @@ def _limit(limits: wire.Limits, tasks: int) -> None:
     # Address space that our own libraries have mapped does not count against the student.
     space = pages * resource.getpagesize() + memory
     for kind, value in (
-        # A GPU driver reserves hundreds of GiB of address space: there only written memory can be limited.
+        # A GPU driver reserves hundreds of GiB of address space, so only written memory can be limited.
         (resource.RLIMIT_DATA, _data_bytes() + memory) if limits.cuda else (resource.RLIMIT_AS, space),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, limits.file_mb * 2**20),
@@ -104,7 +104,8 @@ def _limit(limits: wire.Limits, tasks: int) -> None:
     ):
         hard = resource.getrlimit(kind)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        # The soft limit of processor time sends SIGXCPU, which tells why; the hard one ends a process that ignores it.
+        # At the soft limit of processor time a process gets SIGXCPU, which names the cause; the hard limit ends a
+        # process that ignores it.
         grace = CPU_GRACE_SECONDS if kind == resource.RLIMIT_CPU and hard == resource.RLIM_INFINITY else 0
         resource.setrlimit(kind, (value, value + grace))
 
@@ -118,7 +119,8 @@ def _data_bytes() -> int:
 
 
 def _tasks_of_this_user() -> int:
-    """Count this user's processes and threads: RLIMIT_NPROC counts them all, so it is set relative to this."""
+    """Count this user's processes and threads. RLIMIT_NPROC counts all of them, so the limit is set above this
+    number."""
     count = 0
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():

@@ -1,8 +1,9 @@
-"""A seccomp-BPF filter that refuses a worker what no kernel's author needs: other processes, the network, the machine.
+"""A seccomp-BPF filter that refuses system calls which no kernel's author needs: on other processes, the network, the
+machine.
 
 A filter is a program in classic BPF that the kernel runs at every system call. It sees the call's number, its
-architecture and its six arguments, but no memory (seccomp(2); Documentation/userspace-api/seccomp_filter.rst in
-Linux). Children inherit it, exec keeps it, and nothing removes it. Ours asks:
+architecture and its six arguments, but no memory (seccomp(2); Documentation/userspace-api/seccomp_filter.rst in Linux).
+Children inherit it, exec keeps it, and nothing removes it. Our filter asks in this order:
 
     another architecture's calling convention?  the process is killed
     a number newer than this file, or x32's?    refused
@@ -14,8 +15,8 @@ A block begins with "is it this number? else skip the block" and ends with an an
 none spans nearly the 255 instructions that a jump can. Since Linux 5.11 the kernel keeps a bitmap of the calls that are
 allowed whatever their arguments, and does not run the filter for them.
 
-A refused call fails with EPERM, which programs expect of a sandbox. The lists name the calls that are denied, not those
-that are allowed: nobody has listed the calls of CUDA's driver and torch, and Landlock, namespaces and limits help.
+A refused call fails with EPERM, which programs expect of a sandbox. The lists name denied calls, not allowed ones:
+nobody has listed the calls of CUDA's driver and torch, and Landlock, namespaces and limits help.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ _WORD = 0xFFFF_FFFF
 
 # struct seccomp_data: number, architecture, instruction pointer, then six arguments of 64 bits. Both architectures are
 # little-endian, so an argument's low half comes first. The kernel takes every argument examined here as an int or
-# unsigned int and ignores the high half. So does the filter, or a bit set there would slip a value past it.
+# unsigned int, and ignores the high half. The filter ignores that half, too: otherwise a bit set there would slip a
+# value past it.
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 
 # The tables give each call's number on x86_64 and on aarch64 (None: there is none), from arch/x86/entry/syscalls/
@@ -52,11 +54,11 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 NEWEST = 469
 
 REFUSED: dict[str, tuple[int, int | None]] = {
-    # Other processes: reading them, controlling them, holding a handle on them.
+    # Calls on other processes: reading them, controlling them, holding a handle on them.
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
     "process_madvise": (440, 440), "process_mrelease": (448, 448), "kcmp": (312, 272), "pidfd_open": (434, 434),
     "pidfd_getfd": (438, 438), "pidfd_send_signal": (424, 424), "perf_event_open": (298, 241),
-    # Placing pages, shared ones too, in another node's memory.
+    # Placing pages, shared ones included, in the memory of another node.
     "migrate_pages": (256, 238), "move_pages": (279, 239), "set_mempolicy_home_node": (450, 450),
     # Large subsystems that a GPU kernel's author does not need.
     "bpf": (321, 280), "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
@@ -68,7 +70,7 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "umount2": (166, 39), "mount_setattr": (442, 442), "move_mount": (429, 429), "open_tree": (428, 428),
     "open_tree_attr": (467, 467), "fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432),
     "fspick": (433, 433), "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265),
-    # The machine. sync and syncfs stall the files of all users.
+    # The machine as a whole. sync and syncfs stall the files of all users.
     "init_module": (175, 105), "finit_module": (313, 273), "delete_module": (176, 106), "create_module": (174, None),
     "query_module": (178, None), "get_kernel_syms": (177, None), "kexec_load": (246, 104),
     "kexec_file_load": (320, 294), "reboot": (169, 142), "swapon": (167, 224), "swapoff": (168, 225),
@@ -78,13 +80,13 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "_sysctl": (156, None),
     # A timer can send SIGCONT, which wakes a process that the judge has stopped.
     "timer_create": (222, 107),
-    # A session of its own would have a share of the processors of its own, beside that of the grader's (autogroup).
+    # A new session would get a share of the processors beside the grader's share (autogroup).
     "setsid": (112, 157),
     # Identity, which is set before the filter is installed.
     "setuid": (105, 146), "setgid": (106, 144), "setreuid": (113, 145), "setregid": (114, 143), "setresuid": (117, 147),
     "setresgid": (119, 149), "setfsuid": (122, 151), "setfsgid": (123, 152), "setgroups": (116, 159),
     "capset": (126, 91),
-    # Memory that no process maps, or that outlives a killed process.
+    # Memory that no process maps, or that outlives a process that is killed.
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "shmat": (30, 196),
     "shmctl": (31, 195), "shmdt": (67, 197), "semget": (64, 190), "semop": (65, 193), "semctl": (66, 191),
     "semtimedop": (220, 192), "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187),
@@ -118,13 +120,13 @@ EXAMINED: dict[str, tuple[int, int | None]] = {
 }
 
 _FCNTL = {
-    # The kernel would signal any process that is named as the owner.
+    # The kernel would signal any process that the call names as the owner.
     "F_SETOWN": 8, "F_SETSIG": 10, "F_SETOWN_EX": 15,
     # A lease on a file of the same user makes other processes wait up to 45 seconds to open it.
     "F_SETLEASE": 1024, "F_SETDELEG": 1040,
     # Watching folders.
     "F_NOTIFY": 1026,
-    # Larger pipes are memory that no limit of a process counts; only the judge sets seals.
+    # Larger pipes are memory that no limit of a process counts. Seals are set by the judge alone.
     "F_SETPIPE_SZ": 1031, "F_ADD_SEALS": 1033,
 }
 _IOCTL = {
@@ -138,24 +140,24 @@ _IOCTL = {
 _IOCTL_KIND = 0xFF00
 _FILE_SYSTEM_IOCTLS = (ord("f") << 8, ord("X") << 8, 0x94 << 8)
 _PRCTL = {
-    # Outliving the zygote, hiding /proc/PID from a judge of the same user, sharing a core with another process.
+    # Outliving the fork server, hiding /proc/PID from a judge of the same user, sharing a core with another process.
     "PR_SET_PDEATHSIG": 1, "PR_SET_DUMPABLE": 4, "PR_SCHED_CORE": 62,
 }
 _CLONE = {
     "CLONE_NEWNS": 0x0002_0000, "CLONE_NEWCGROUP": 0x0200_0000, "CLONE_NEWUTS": 0x0400_0000,
     "CLONE_NEWIPC": 0x0800_0000, "CLONE_NEWUSER": 0x1000_0000, "CLONE_NEWPID": 0x2000_0000,
     "CLONE_NEWNET": 0x4000_0000,
-    # Making a child of the zygote instead of the worker; making a child that the parent's tracer traces.
+    # Making a child of the fork server instead of the worker; making a child that the parent's tracer traces.
     "CLONE_PARENT": 0x8000, "CLONE_PTRACE": 0x2000,
 }
 # MAP_SHARED or MAP_SHARED_VALIDATE with MAP_ANONYMOUS, and the bits that hold a mapping's kind.
 _SHARED_ANONYMOUS = (0x21, 0x23)
 _MAPPING = 0x2F
-# On memory shared with the judge these calls take the pages from every process that has it mapped, the baseline's
-# worker too, which then faults each page in again. Only F_SEAL_WRITE would prevent it. MADV_COLLAPSE makes huge pages,
-# which the judge could not replace one by one. All other advice concerns the caller's own mapping.
+# Memory that is shared with the judge is also mapped by the baseline's worker. These calls take the pages from every
+# process that maps them, which then has to fault each page in again; only F_SEAL_WRITE would prevent it. MADV_COLLAPSE
+# makes huge pages, which the judge could not replace one by one. All other advice concerns the caller's own mapping.
 _MADVISE = {"MADV_REMOVE": 9, "MADV_COLD": 20, "MADV_PAGEOUT": 21, "MADV_COLLAPSE": 25}
-# The same through a descriptor.
+# The same effect through a descriptor.
 _FALLOCATE = {"FALLOC_FL_PUNCH_HOLE": 2}
 _PERSONALITY_QUERY = 0xFFFF_FFFF
 _PRIO_PROCESS = 0
@@ -163,8 +165,8 @@ _IOPRIO_WHO_PROCESS = 1
 
 
 class Architecture(NamedTuple):
-    """A processor architecture: `audit` is AUDIT_ARCH_* of linux/audit.h, `column` its index in the tables above,
-    `seccomp` that call's number."""
+    """A processor architecture: `audit` is its AUDIT_ARCH_* of linux/audit.h, `column` its column in the tables above,
+    `seccomp` the number of the call seccomp."""
 
     audit: int
     column: int
@@ -175,7 +177,7 @@ ARCHITECTURES = {"x86_64": Architecture(0xC000_003E, 0, 317), "aarch64": Archite
 
 
 class Instruction(NamedTuple):
-    """A struct sock_filter: an operation, how many instructions to skip if its comparison holds or not, a constant."""
+    """A struct sock_filter: an operation; instructions to skip if its comparison holds, and if not; a constant."""
 
     code: int
     if_true: int
@@ -224,17 +226,17 @@ def _block(number: int, body: list[Instruction]) -> list[Instruction]:
 
 
 def _rules(pid: int, allow_exec: bool) -> dict[str, list[Instruction]]:
-    """Return the tests on the arguments of each call in EXAMINED; a call that passes them to the end is allowed."""
-    # Only a compiler's worker, which runs no Python of a submission, may have sockets and shared mappings: pairs, and
-    # pages that no mapping holds any more, are memory that counts against no process.
+    """Return the tests on the arguments of each call in EXAMINED. A call that passes all its tests is allowed."""
+    # Only a compiler's worker, which runs no Python of a submission, may have sockets and shared mappings. Socket
+    # pairs, and pages that no mapping holds any more, are memory that counts against no process.
     sockets, mmap = ([], []) if allow_exec else ([_DENIED], _forbid(3, *_SHARED_ANONYMOUS, mask=_MAPPING))
     # No datagram sockets: they can send to any address without connect.
     streams = [
         *sockets, *_require(0, socket.AF_UNIX),
         *_require(1, socket.SOCK_STREAM, socket.SOCK_SEQPACKET,
                   mask=_WORD & ~(socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK))]
-    # A process group (0 or negative) is refused too: it is the worker's own only after setsid. tkill takes a thread's
-    # number: that of the first thread is the process's.
+    # A process group (0 or negative) is refused, too: it is the worker's own only after setsid. tkill takes the number
+    # of a thread; the first thread's number is that of the process.
     own = _require(0, pid)
     # Only the first thread can be named by number; other threads name themselves by 0.
     own_or_self = _require(0, 0, pid)
@@ -247,7 +249,7 @@ def _rules(pid: int, allow_exec: bool) -> dict[str, list[Instruction]]:
         "fcntl": _forbid(1, *_FCNTL.values()),
         "prctl": _forbid(0, *_PRCTL.values()),
         "clone": _forbid_bits(0, sum(_CLONE.values())),
-        # Its flags are in memory, which a filter cannot read. glibc falls back to clone.
+        # The flags of clone3 are in memory, which a filter cannot read. glibc then falls back to clone.
         "clone3": [_UNKNOWN],
         "socket": streams, "socketpair": streams, "bind": sockets, "listen": sockets,
         "mmap": mmap,
@@ -300,18 +302,17 @@ def _seccomp(machine: str, filter_program: _Program | None) -> tuple[int, int]:
 
 
 def available() -> bool:
-    """Return whether the kernel, and a container around it, lets this process install a filter. Installs none."""
+    """Return whether the kernel, and any container around this process, lets it install a filter. Installs none."""
     machine = _machine()
-    # A kernel that takes filters fails only at reading one from address 0.
+    # With address 0 in place of a filter, a kernel that takes filters fails at reading it, and no earlier.
     return machine is not None and _seccomp(machine, None) == (-1, errno.EFAULT)
 
 
 def install(*, allow_exec: bool) -> None:
     """Put every thread of this process under the filter, for good; `allow_exec` lets it run programs.
 
-    Call it last: afterwards no user, death signal, dumpable flag, seal or namespace can be set. The filter holds this
-    process's number, so children, which inherit it, may signal this process only, and not even themselves.
-    Sets no_new_privs. Raises OSError if this system takes no filter.
+    Call it last: afterwards no user, death signal, dumpable flag, seal or namespace can be set. The filter holds the
+    number of this process. Children inherit it, so they may signal this process only, and not even themselves.
     """
     machine = _machine()
     if machine is None:

@@ -1,4 +1,4 @@
-"""The files of this machine that a fork server's programs and its workers have to see; all others can stay hidden."""
+"""The files of this machine that a fork server and its workers have to read. All other files can stay hidden."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from grader.plan import languages
 # Libraries, compilers and their tables, on the usual distributions.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf",
            "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/opt/cuda", "/nix/store")  # fmt: skip
-# Python's own parts of an environment's folder, which may be somebody's working folder as well: compilers of conda
+# Python's own parts of an environment's folder. That folder may be somebody's working folder, too. Compilers of conda
 # have folders of their own.
 _OF_PYTHON = ("bin", "lib", "lib32", "lib64", "libexec", "include", "share", "pyvenv.cfg", "nvvm", "targets",
               "*-linux-gnu")  # fmt: skip
 
-# See `withhold`.
+# The folders that `withhold` was given.
 _withheld: list[Path] = []
 
 
 def withhold(folders: Iterable[Path]) -> None:
-    """Make these the folders that no submission of this process may see, beside the course: those of submissions, and
-    of results with the attempts."""
+    """Set the folders that, beside the course, no submission of this process may see: those of submissions, and those
+    of results with their attempts."""
     _withheld[:] = sorted({folder.resolve() for folder in folders})
 
 
 def withheld() -> tuple[Path, ...]:
-    """Return the folders that `withhold` was given, links followed."""
+    """Return the folders that `withhold` was given, with links resolved."""
     return tuple(_withheld)
 
 
@@ -44,12 +44,12 @@ def import_path() -> list[str]:
 
 @cache
 def readable() -> tuple[str, ...]:
-    """Return paths that hold what a worker has to read: Python, its packages, the system's libraries, the tools of
-    front ends. They may hold the package and what is `secret`, too, which `hidden` and `bared` leave out."""
+    """Return the paths that a worker has to read: Python, its packages, the system's libraries, the tools of front
+    ends. The package and `secret` paths may lie inside; `hidden` and `bared` leave them out."""
     paths = [path for path in _SYSTEM if Path(path).exists()]
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, str(Path(sys.executable).resolve().parent.parent)}
     paths += [str(path) for prefix in prefixes for name in _OF_PYTHON for path in Path(prefix).glob(name)]
-    # Packages may be installed in other folders (PYTHONPATH). Folders of the path without packages may hold anything.
+    # Packages may be installed in other folders (PYTHONPATH). A folder of the path without packages may hold anything.
     paths += [entry for entry in import_path() if any(Path(entry).glob("*.dist-info"))]
     paths += [path for path in tools() if path not in prefixes]
     found = {Path(path) for path in paths if Path(path).exists() and path != "/"}
@@ -57,20 +57,20 @@ def readable() -> tuple[str, ...]:
 
 
 def secret() -> set[Path]:
-    """Return the folders and files that no submission may see, links followed: the course, the package's own, and what
-    is `withheld`."""
+    """Return the folders and files that no submission may see, with links resolved: the course, the package's own
+    course, and the `withheld` folders."""
     courses = {folder for folder in (home.SHIPPED.resolve(), home.root().resolve())
                if (folder / home.ASSIGNMENTS).is_dir()}
     roots, files = frozenset(map(_real, readable())), [*map(_real, needed())]
     folders = (*courses, home.file().resolve(), *_withheld)
     found = {folder: _without_packages(folder, roots, files) for folder in folders}
-    # Hundreds of submissions, as a rule, lie in one folder that is left out whole.
+    # Submissions, often hundreds, mostly lie in one folder. Where that folder is secret as a whole, leave them out.
     return {one for folder, rest in found.items() for one in rest if found.get(folder.parent) != [folder.parent]}
 
 
 def _without_packages(folder: Path, roots: frozenset[Path], files: Sequence[Path]) -> list[Path]:
-    """Return `folder`, or if packages whose `files` submissions need were put right into it (pip's --target), all else
-    in it. Roots that are read may lie in it with their own."""
+    """Return `[folder]`. But if packages were installed right into the folder (pip's --target), and submissions need
+    `files` of them, return everything in the folder except the packages. `roots` that are read anyway do not count."""
     inner = {root for root in roots if folder in root.parents}
     if not any(folder in file.parents and inner.isdisjoint(file.parents) for file in files):
         return [folder]
@@ -83,7 +83,7 @@ def _real(path: str) -> Path:
 
 
 def hidden() -> tuple[str, ...]:
-    """Return where `secret` folders lie within what a fork server reads, which may be reached through a link, too."""
+    """Return the paths at which a fork server would reach `secret` folders, through links, too."""
     found = set()
     for path in map(Path, (*readable(), *own_code())):
         inside = {one for one in secret() if one.is_relative_to(path.resolve())}
@@ -92,10 +92,10 @@ def hidden() -> tuple[str, ...]:
 
 
 def withheld_files() -> list[str]:
-    """Return a file in each folder that is `withheld`, if it has one, which no submission may read."""
+    """Return, for a probe, one file of each `withheld` folder that has any: no submission may read these files."""
     found, roots = [], list(map(_real, readable()))
     for folder in _withheld:
-        # An environment in such a folder is for all.
+        # Every submission may read an environment that lies in such a folder.
         beside = [root for root in roots if root.is_relative_to(folder)]
         found += [*islice((str(path) for pattern in ("*", "*/*") for path in folder.glob(pattern)
                            if path.is_file() and not any(path.is_relative_to(root) for root in beside)), 1)]
@@ -103,18 +103,18 @@ def withheld_files() -> list[str]:
 
 
 class Bared(NamedTuple):
-    """Paths to read, whole, and folders to list alone."""
+    """Paths that may be read whole, and folders that may only be listed."""
 
     whole: list[str]
     listed: list[str]
 
 
 def bared() -> Bared:
-    """Return the part of `readable` that a worker may read where nothing can be mounted: neither the package, which it
-    has in memory, nor what is `secret`. A folder that holds one of these gives way to the other things in it, but for
-    links: what they lead to is read by its own name or not at all."""
+    """Return the part of `readable` that a worker may read where nothing can be mounted. It leaves out the package,
+    which the worker has in memory, and `secret` paths. A folder that holds one of these is only listed, and its other
+    entries take its place, except links: their targets are read by their own names or not at all."""
     found, without = Bared([], []), {home.PACKAGE, *secret()}
-    # Not by what they are links to: bubblewrap makes each a place of its own.
+    # By path, not by link target: bubblewrap mounts each path at its own place.
     for path in readable():
         _bare(Path(path), _real(path), without, found)
     return found
@@ -134,13 +134,13 @@ def _bare(path: Path, real: Path, without: Set[Path], found: Bared) -> None:
 
 @cache
 def tools() -> tuple[str, ...]:
-    """Return the folders of compilers that processes of front ends start, wherever they are installed."""
+    """Return the folders of the compilers that processes of front ends start, wherever these are installed."""
     return tuple(folder for front_end in frontends.front_ends().values() for folder in front_end.tools())
 
 
 def own_code() -> tuple[str, ...]:
-    """Return paths that only the fork server reads besides: this package and front ends elsewhere. Its workers have
-    both in memory."""
+    """Return the paths that the fork server alone reads: this package, and front ends in other folders. Its workers
+    have both in memory."""
     return str(home.PACKAGE), *languages.homes()[1:]
 
 
@@ -156,8 +156,8 @@ def needed() -> list[str]:
 
 
 def open_to_others(paths: tuple[str, ...], but: int | None = None) -> str:
-    """Return the first path that another user cannot reach, "" if there is none; symbolic links are followed. The user
-    `but` reaches their own."""
+    """Return the first path that another user cannot reach, "" if there is none. Symbolic links are followed. Files and
+    folders that the user `but` owns count as reachable."""
     for path in paths:
         real = Path(path).resolve()
         for part in (real, *real.parents):

@@ -1,4 +1,4 @@
-"""Kernels as machine code: loaded, given their arguments, launched, by the CUDA driver alone."""
+"""Kernels as machine code: loading, arguments and launches through the CUDA driver alone."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from grader.engine.executor.messages import FaultKind
 from grader.plan.compiled import Binary, DescriptorPart, Operand, Plain, ScratchAddress, TensorMap, Zeros
 from grader.plan.plan import Argument, Descriptor, Float, Integer, Kernel, Launch, Pointer, Structure
 
-# Shared memory that a kernel has without asking.
+# Bytes of shared memory that any kernel may use without asking the driver for more.
 STATIC_SHARED = 48 << 10
-# An encoded tensor map; the driver wants its address aligned to its half at the least.
+# Bytes of an encoded tensor map. The driver wants its address aligned to at least half of that.
 MAP_BYTES = 128
 
-# By the driver's numbers, which the runtime shares: `CUresult` in cuda.h.
+# Kinds of faults by the driver's error numbers, which the runtime shares: `CUresult` in cuda.h.
 _KINDS: dict[int, FaultKind] = {
     2: "out_of_memory",
     700: "illegal_address",
@@ -41,7 +41,7 @@ _OTHERS = "the machine code takes other arguments than the plan gives"
 
 
 class DriverError(Exception):
-    """An error that the CUDA driver reported; `kernel` and `line` (of the launch) where it refused to launch one."""
+    """An error that the CUDA driver reported. If it refused a launch, `kernel` and `line` name that launch."""
 
     def __init__(self, kind: FaultKind, message: str, kernel: str = "", line: int = 0) -> None:
         super().__init__(message)
@@ -51,7 +51,7 @@ class DriverError(Exception):
 
 
 def checked(answer: Sequence[Any]) -> Any:
-    """Return what a function of cuda-bindings answered. Raises DriverError."""
+    """Return the answer of a function of cuda-bindings. Raises DriverError if it reports an error."""
     if code := int(answer[0]):
         # Late: only machines with a GPU have it.
         from cuda.bindings import driver
@@ -63,7 +63,7 @@ def checked(answer: Sequence[Any]) -> Any:
 
 @dataclass(frozen=True)
 class Arguments:
-    """The values of a launch in memory, as the driver takes them: `pointers` is an array of their addresses, `sizes`
+    """The values of a launch in memory, as the driver takes them. `pointers` is an array of their addresses, `sizes`
     are their sizes in bytes."""
 
     memory: ctypes.Array[ctypes.c_char]
@@ -72,7 +72,7 @@ class Arguments:
 
 
 def pack(values: Sequence[bytes]) -> Arguments:
-    """Place each value at an address that suits a tensor map."""
+    """Copy each value to an address that is aligned for a tensor map."""
     places = [0]
     for value in values:
         places.append(places[-1] + -(-len(value) // MAP_BYTES) * MAP_BYTES)
@@ -88,8 +88,8 @@ def values_of(
     operands: Sequence[Operand], arguments: Sequence[Argument], addresses: Sequence[int], scratch: int,
     encode: Callable[[int, Descriptor, TensorMap], bytes],
 ) -> list[bytes]:
-    """Return the values that a kernel takes, from the arguments of a launch: `addresses` are those of the plan's
-    buffers, `scratch` that of the launch's own memory. Raises DriverError for operands of arguments that are not there.
+    """Return the values that a kernel takes, from the arguments of a launch. `addresses` are those of the plan's
+    buffers, `scratch` is that of the launch's own memory. Raises DriverError for an operand whose argument is missing.
     """
     return [_value(one, arguments, addresses, scratch, encode) for one in operands]
 
@@ -120,7 +120,7 @@ def _value(
 
 
 def descriptor_part(part: DescriptorPart, descriptor: Descriptor, address: int) -> int:
-    """Return a number that a kernel takes of a tensor descriptor whose tensor begins at `address`."""
+    """Return the number that a kernel takes as this part of a descriptor whose tensor begins at `address`."""
     view = descriptor.view
     return {"address": address, "size": view.shape[part.axis], "stride": view.strides[part.axis],
             "nan": int(descriptor.padding == "nan")}[part.of]
@@ -129,7 +129,7 @@ def descriptor_part(part: DescriptorPart, descriptor: Descriptor, address: int) 
 def encode(address: int, descriptor: Descriptor, compiled: TensorMap) -> bytes:
     """Make a tensor map (TMA) for the whole of a descriptor's tensor. Raises DriverError.
 
-    By ctypes: cuda-bindings keeps a map at whatever address comes, and the driver refuses most of them.
+    Uses ctypes: cuda-bindings puts a map at an address without alignment, and the driver refuses most of these.
     """
     # Late: only machines with a GPU have it.
     from cuda.bindings import driver
@@ -149,7 +149,7 @@ def encode(address: int, descriptor: Descriptor, compiled: TensorMap) -> bytes:
     error = ctypes.CDLL("libcuda.so.1").cuTensorMapEncodeTiled(
         ctypes.c_void_p(start), compiled.elem_type, ctypes.c_uint32(rank), ctypes.c_void_p(address),
         (ctypes.c_uint64 * 5)(*reversed(shape)),
-        # Innermost first, and without the innermost.
+        # The innermost dimension comes first, and has no stride.
         (ctypes.c_uint64 * 5)(*reversed(strides[:-1])),
         (ctypes.c_uint32 * 5)(*reversed(compiled.block_size)), (ctypes.c_uint32 * 5)(*[1] * 5),
         int(driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE), compiled.swizzle,
@@ -175,7 +175,7 @@ class LoadedKernel:
         limit = checked(driver.cuDeviceGetAttribute(
             driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
             checked(driver.cuCtxGetDevice())))
-        # What the machine code declares itself, beside what a launch asks for.
+        # Shared memory that the machine code declares itself, beside what a launch asks for.
         static = checked(driver.cuFuncGetAttribute(attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, self._function))
         self._most_shared = limit - static
         self._allowed_shared = STATIC_SHARED - static
@@ -185,7 +185,8 @@ class LoadedKernel:
                 self._function, attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1))
 
     def _allow_shared(self, shared: int, line: int = 0) -> None:
-        """Let launches ask for so many bytes. Raises DriverError if the device has fewer for a program."""
+        """Let launches use this many bytes of shared memory. Raises DriverError if the device has fewer for a
+        program."""
         if shared <= self._allowed_shared:
             return
         if shared > self._most_shared:
@@ -206,8 +207,8 @@ class LoadedKernel:
     def prepare(
         self, launch: Launch, addresses: Sequence[int], scratch: int, stream: int, *, programmatic: bool
     ) -> Callable[[], None]:
-        """Return a function that launches the kernel. `programmatic`: it may begin before the kernel in front of it
-        ends, if it asks for that.
+        """Return a function that launches the kernel. `programmatic`: the kernel may begin before the kernel in front
+        of it ends, if the launch asks for that.
 
         Raises DriverError where the plan's arguments are not those that the machine code takes.
         """
@@ -244,7 +245,7 @@ class LoadedKernel:
         pointers = ctypes.addressof(arguments.pointers)
 
         def go() -> None:
-            # `arguments` is named so that its memory lives as long as this.
+            # `arguments` is named here to keep its memory alive as long as this function.
             assert arguments
             try:
                 checked(driver.cuLaunchKernelEx(config, self._function, pointers, 0))
@@ -254,7 +255,7 @@ class LoadedKernel:
         return go
 
     def _check(self, arguments: Arguments, launch: Launch) -> None:
-        """Check that the arguments are as long as the machine code says, since the driver reads that much memory."""
+        """Check that the arguments have the sizes that the machine code declares: the driver reads that many bytes."""
         driver = self._driver
         for index, size in enumerate([*arguments.sizes, None]):
             error, _, wanted = driver.cuFuncGetParamInfo(self._function, index)
@@ -267,7 +268,7 @@ def _integer(kind: str, value: int) -> bytes:
 
 
 def float_bytes(argument: Float) -> bytes:
-    """Return a number as a kernel takes it."""
+    """Return a number as the bytes that a kernel takes."""
     return bytes(torch.tensor([argument.value], dtype=_FLOATS[argument.type]).view(torch.uint8).tolist())
 
 

@@ -1,6 +1,6 @@
-"""Guard zones: memory around tensors that no kernel may touch. They are laid out, written and checked here.
+"""Guard zones: memory around tensors that no kernel may touch. This file lays them out, fills and checks them.
 
-PyTorch alone, on any device, in a number of launches that does not depend on how many tensors there are.
+It uses PyTorch alone, works on any device, and makes the same number of launches for any number of tensors.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import torch
 from grader.plan.plan import BUFFER_ALIGNMENT, ITEM_BYTES, DType, spanned
 
 ZONE_BYTES = 64 << 10
-# Tensors start at whole lines, and zones are compared by them.
+# The alignment of tensors. Zones are compared line by line.
 LINE = BUFFER_ALIGNMENT
 MOST_DISTANCE = 256
-"""The number of lines by which the distance between two tensors may be longer than their zones."""
+"""The largest number of lines that are added to the distance between two tensors, beside their zones."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Extent:
 
 
 class DeviceBytes:
-    """Device memory as torch takes it in: the CUDA array interface, version 3 (Numba's documentation)."""
+    """Device memory with the CUDA array interface, version 3 (Numba's documentation), which torch accepts."""
 
     def __init__(self, pointer: int, size: int) -> None:
         self.__cuda_array_interface__ = {
@@ -38,7 +38,7 @@ class DeviceBytes:
 
 
 def device_memory(pointer: int, size: int) -> torch.Tensor:
-    """Return a view of `size` bytes of device memory; nothing is copied, and nothing kept alive."""
+    """Return a view of `size` bytes of device memory. Nothing is copied, and the view keeps nothing alive."""
     return torch.as_tensor(DeviceBytes(pointer, size), device="cuda")
 
 
@@ -49,13 +49,13 @@ def torch_dtype(dtype: DType) -> torch.dtype:
 
 
 def size_of(shape: Sequence[int], dtype: DType, strides: Sequence[int] = ()) -> int:
-    """Return the bytes of a tensor's memory; with `strides` those between its elements are part of it."""
+    """Return the bytes of a tensor's memory, including the bytes between its elements if it has `strides`."""
     return spanned(shape, strides) * ITEM_BYTES[dtype]
 
 
 def zone(shape: Sequence[int], dtype: DType, strides: Sequence[int] = ()) -> int:
-    """Return the bytes to keep free beside a tensor, on either side: 64 KiB and a row, since indices are off by at most
-    a row."""
+    """Return the bytes to leave free on either side of a tensor: 64 KiB and a row, since wrong indices are mostly off
+    by a row at most."""
     row = max(strides) if strides else shape[-1] if len(shape) > 1 else 0
     return ZONE_BYTES + row * ITEM_BYTES[dtype]
 
@@ -69,15 +69,15 @@ def view(
 
 
 def nan_word() -> int:
-    """Return 32 secret bits that are NaN as float32, and twice NaN as float16 and bfloat16; each half differs from the
-    other's in its payload alone."""
+    """Return 32 secret bits that are NaN as float32 and twice NaN as float16 and bfloat16. The two halves differ only
+    in their payloads."""
     halves = [0x7F81 + secrets.randbelow(0x7F) for _ in range(2)]
     return halves[0] << 16 | halves[1]
 
 
 def layout(sizes: Sequence[int], zones: Sequence[int], distances: Sequence[int]) -> tuple[list[Extent], int]:
-    """Return where tensors lie, and how many bytes that takes: each `zones[i]` bytes and `distances[i]` lines behind
-    the one before, and no nearer to it than that one's own zone."""
+    """Return the extents of tensors, and the bytes that all of them take. Tensor i starts at least `zones[i]` bytes,
+    and at least the zone of the tensor before, behind that tensor's end, plus `distances[i]` lines."""
     spans: list[Extent] = []
     end, before = 0, 0
     for size, around, lines in zip(sizes, zones, distances, strict=True):
@@ -88,10 +88,11 @@ def layout(sizes: Sequence[int], zones: Sequence[int], distances: Sequence[int])
 
 
 class Guards:
-    """The guard zones in the whole lines of flat `memory`: all bytes that belong to no tensor, full of `word`, 32 bits.
+    """The guard zones in flat `memory`: all bytes of its whole lines that belong to no tensor, filled with `word`, 32
+    bits.
 
-    `spans` are the tensors, in ascending order. Lines wholly outside of tensors are compared as words, the line in
-    which a tensor ends byte by byte behind it.
+    `spans` are the tensors, in ascending order. A line wholly outside of tensors is compared by words; a line in which
+    a tensor ends is compared byte by byte behind that end.
     """
 
     def __init__(self, memory: torch.Tensor, spans: Sequence[Extent], word: int) -> None:
@@ -119,13 +120,13 @@ class Guards:
         self._lines.index_copy_(0, self._partial, torch.where(self._guarded, self._pattern, kept).view(torch.int32))
 
     def touched(self) -> list[int]:
-        """Return the spans, by their index, next to which something else stands than was written."""
+        """Return the indices of the spans beside which the guard zone has changed."""
         whole = (self._lines.index_select(0, self._free) != self._word).any(1)
         ends = self._lines.index_select(0, self._partial).view(torch.uint8)
         behind = ((ends != self._pattern) & self._guarded).any(1)
         if not bool(torch.cat([whole, behind]).any()):
             return []
-        # A zone belongs to both of its neighbours: the nearer one is meant.
+        # A zone belongs to both of its neighbours: report the nearer one.
         middles = torch.tensor([(a.end + b.start) // 2 for a, b in pairwise(self._spans)], dtype=torch.int64)
         at = torch.cat([self._free[whole], self._partial[behind]]).cpu() * LINE
         return sorted(set(torch.bucketize(at, middles).tolist()))

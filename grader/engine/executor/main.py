@@ -1,4 +1,5 @@
-"""The process that runs kernels on a GPU: our own code, with a CUDA context of its own, since kernels can crash it.
+"""The process that runs kernels on a GPU. It is our own code, with a CUDA context of its own, since kernels can crash
+it.
 
 It never sees a submission's file, only plans and machine code. It ends after the first error that CUDA reports.
 """
@@ -26,7 +27,7 @@ PROFILED_CALLS = 5
 
 
 def prepare() -> None:
-    """Import in the fork server what takes long; nothing here touches CUDA, whose context does not survive a fork."""
+    """Import slow modules in the fork server. Nothing here touches CUDA, whose context does not survive a fork."""
     # Late: only machines with a GPU have it.
     from cuda.bindings import driver, runtime
 
@@ -53,7 +54,8 @@ def serve(channel: frames.Channel) -> None:
 
 @dataclass(frozen=True)
 class _Capture:
-    """A captured run: the clock is around `go`, but for the wait for its end. A graph needs what `prepared` holds."""
+    """A captured run. Both clocks run around `go`; the host's also covers the wait for its end. `prepared` keeps alive
+    what a graph needs."""
 
     prepared: PreparedCall
     go: Step
@@ -69,7 +71,7 @@ class _Executor:
     def open(self) -> messages.ExecutorReply:
         """Make the CUDA context."""
         try:
-            # One stream for all, and not the default one, which a graph cannot be captured from.
+            # One stream for everything. It is not the default stream, from which no graph can be captured.
             torch.cuda.set_stream(torch.cuda.Stream())  # type: ignore[no-untyped-call]
             self._blocks = MappedBlocks()
             cache = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
@@ -82,7 +84,7 @@ class _Executor:
         return messages.ProgramReady(seq=0)
 
     def answer(self, request: messages.ExecutorRequest, descriptors: list[int]) -> messages.ExecutorReply:
-        """Do what is asked. Errors are answers too."""
+        """Answer a request. An error is an answer, too."""
         name, line = "", 0
         try:
             if isinstance(request, messages.Run | messages.Capture):
@@ -95,11 +97,11 @@ class _Executor:
         except Exception as error:
             fault = error
             try:
-                # PyTorch tells of errors of kernels in words; the driver, asked again, by number.
+                # PyTorch describes a kernel's error in words; the driver, asked again, gives its number.
                 self._wait()
             except DriverError as told:
                 fault = told
-            # The judge's memory is the judge's, whatever is wrong with it.
+            # An error of Bind concerns the judge's memory, so it is never a kernel's fault.
             if isinstance(fault, DriverError) and not isinstance(request, messages.Bind):
                 return messages.Fault(
                     seq=request.seq, kind=fault.kind, message=str(fault), kernel=fault.kernel or name,
@@ -126,7 +128,7 @@ class _Executor:
             source = os.pread(descriptors[0], os.fstat(descriptors[0]).st_size, 0)
             os.environ |= {
                 "TORCHINDUCTOR_CACHE_DIR": request.cache, "TRITON_CACHE_DIR": f"{request.cache}/triton",
-                # In this process: helpers of its own would have to be ended.
+                # Compile in this process: helper processes would have to be ended.
                 "TORCHINDUCTOR_COMPILE_THREADS": "1"}
             self._programs.append(BaselineProgram(request.file, source, request.function, request.given))
         else:
@@ -159,7 +161,7 @@ class _Executor:
         graph = torch.cuda.CUDAGraph()
         try:
             with warnings.catch_warnings():
-                # That it is empty.
+                # PyTorch warns of an empty graph, which is meant here.
                 warnings.simplefilter("ignore")
                 with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
                     go()
@@ -179,12 +181,13 @@ class _Executor:
         return [lambda: torch.index_select(source, 0, positions, out=target)]
 
     def _replay(self, capture: _Capture) -> tuple[float, float]:
-        """Return the seconds by the host's clock and by the device's: the host's hears of the end some 10 µs sooner or
+        """Return the seconds by the host's clock and by the device's. The host learns of the end some 10 µs sooner or
         later, whatever a replay's length."""
         capture.prepared.restore()
-        # Before the clock starts the device turns from the judge's context to this one, which takes it a tenth of a
-        # millisecond, and its last cache is left as calls leave it: half read, half written. By a copy of our own:
-        # contents are there already, and a call that does not count could do the work of those that do.
+        # This copy does two things before the clock starts. The device switches from the judge's context to this one,
+        # which takes a tenth of a millisecond; and the last cache is left as calls leave it, half read and half
+        # written. A call of the program would not do: the slots have their contents already, and it could do the work
+        # of the calls that count.
         self._swept[1].copy_(self._swept[0])
         self._wait()
         started = time.perf_counter_ns()

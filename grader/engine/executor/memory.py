@@ -1,4 +1,4 @@
-"""The memory of calls: the judge's blocks, mapped, and the temporaries of plans, which are the executor's own."""
+"""The memory of calls: the judge's blocks, which are mapped, and the temporaries of plans, which the executor owns."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class MappedBlocks:
         from cuda.bindings import runtime
 
         self._runtime: Any = runtime
-        # Device memory by its handle.
+        # Pointers to device memory, by its IPC handle.
         self._opened: dict[str, int] = {}
         self._pinned: list[int] = []
         self.memory: list[torch.Tensor] = []
 
     def map(self, slots: Slots, descriptors: Sequence[int]) -> None:
-        """Map these blocks, and no others. Nothing may be at work on those before."""
+        """Map these blocks, and release all others. No work may be left on the blocks mapped before."""
         self._let_go({block.handle for block in slots.blocks if isinstance(block, DeviceBlock)})
         runtime = self._runtime
         for block in slots.blocks:
@@ -50,7 +50,7 @@ class MappedBlocks:
         return guards.view(self.memory[placed.block], placed.offset, placed.shape, placed.dtype, placed.strides)
 
     def _let_go(self, kept: Set[str]) -> None:
-        """Release all but the device memory behind these handles."""
+        """Release all blocks, except the device memory behind these handles."""
         for handle in self._opened.keys() - kept:
             checked(self._runtime.cudaIpcCloseMemHandle(self._opened.pop(handle)))
         for pointer in self._pinned:
@@ -59,9 +59,10 @@ class MappedBlocks:
 
 
 class Temporaries:
-    """Memory for the temporaries of a plan, between guard zones, one allocation for each place.
+    """Memory for the temporaries of a plan, between guard zones: one allocation for each kind of place.
 
-    `flat` is the memory of each by its index among the plan's buffers. Raises DriverError if there is too little.
+    `flat` has the memory of each temporary, by its index among the plan's buffers. Raises DriverError if there is too
+    little memory.
     """
 
     def __init__(self, buffers: Sequence[Buffer]) -> None:
@@ -86,16 +87,16 @@ class Temporaries:
             self.flat |= {i: memory[span.start : span.end] for i, span in zip(indices, spans, strict=True)}
 
     def poison(self) -> None:
-        """Make all of it NaN, guard zones included."""
+        """Fill all of the memory with NaN, guard zones included."""
         for memory, _, _ in self._arenas:
             memory.view(torch.int32).fill_(self._word - (1 << 32) if self._word >= 1 << 31 else self._word)
 
     def touched(self) -> list[int]:
-        """Return the buffers, by their index, around which something was written."""
+        """Return the indices of the buffers around which something was written."""
         return sorted(indices[i] for _, zones, indices in self._arenas for i in zones.touched())
 
     def keep(self) -> None:
-        """Make the present contents those that `restore` brings back."""
+        """Save the present contents for `restore`."""
         self._state = [memory.clone() for memory, _, _ in self._arenas]
 
     def restore(self) -> None:

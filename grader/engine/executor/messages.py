@@ -1,7 +1,8 @@
-"""The messages between the judge and an executor, which is our own code and trusted as far as its kernels let it be.
+"""The messages between the judge and an executor. The executor is our own code, but the kernels that it runs may
+corrupt it.
 
-What is large travels in memory files beside a message: plans with their machine code, slots, sources of baselines.
-Programs (a plan or a baseline), slots and captures are numbered from 0 in the order in which they were sent.
+Large data travels in memory files beside a message: plans with their machine code, slots, sources of baselines.
+Programs (a plan or a baseline), slots and captures are numbered from 0, each in the order in which they were sent.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class ProgramText(Shaped):
 
 
 class DeviceBlock(Shaped):
-    """Device memory of the judge's behind a raw IPC handle, 64 bytes in hexadecimal."""
+    """Device memory of the judge, behind a raw IPC handle: 64 bytes in hexadecimal."""
 
     kind: Literal["device"] = "device"
     handle: Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")]
@@ -33,8 +34,8 @@ class DeviceBlock(Shaped):
 
 
 class HostBlock(Shaped):
-    """Host memory of the judge's in a memory file: descriptor number `descriptor` of the frame. A `pinned` one is
-    registered with the driver, as `pin_memory` memory is."""
+    """Host memory of the judge in a memory file: descriptor number `descriptor` of the frame. A `pinned` block is
+    registered with the driver, as memory from `pin_memory` is."""
 
     kind: Literal["host"] = "host"
     descriptor: Size
@@ -43,7 +44,7 @@ class HostBlock(Shaped):
 
 
 class Placed(Shaped):
-    """A tensor `offset` bytes into a block: contiguous, or with these strides, in elements."""
+    """A tensor that begins `offset` bytes into a block: contiguous, or with these strides, in elements."""
 
     block: Size
     offset: Size
@@ -53,15 +54,16 @@ class Placed(Shaped):
 
 
 class Slots(Shaped):
-    """Memory for calls: for each slot its tensors by the name of the parameter."""
+    """Memory for calls: each slot has a tensor for each parameter's name."""
 
     blocks: list[Annotated[DeviceBlock | HostBlock, Field(discriminator="kind")]]
     slots: list[dict[Name, Placed]]
 
 
 class LookAt(Shaped):
-    """A copy of single elements, made in the same stream after the last slot: elements of block `source`, taken as one
-    flat tensor of `target`'s dtype, at `positions` (int64), to `target`. Both have one dimension and equal length."""
+    """A copy of single elements, made in the same stream after the last slot's call. The elements at `positions`
+    (int64) of block `source`, which is taken as one flat tensor of `target`'s dtype, go to `target`. Both have one
+    dimension and equal length."""
 
     source: Size
     positions: Placed
@@ -79,10 +81,10 @@ class LoadPlan(Message):
 
 
 class LoadBaseline(Message):
-    """A request to run the file of ours whose source is descriptor 0, and to find its function, which takes `given` in
-    that order.
+    """A request to load our own file, whose source is descriptor 0, and to find its function, which takes the
+    parameters `given` in that order.
 
-    What PyTorch compiles is kept in the folder `cache`, for this process and later ones.
+    PyTorch's compiled code is cached in the folder `cache`, for this process and later ones.
     """
 
     op: Literal["load_baseline"] = "load_baseline"
@@ -100,8 +102,8 @@ class Bind(Message):
 
 
 class Run(Message):
-    """A request to run a program once on a slot, temporaries poisoned before. Of a plan, `call` 1 is the steady one,
-    after setup and a first call on slot `first`, which holds other contents."""
+    """A request to run a program once on a slot, with temporaries poisoned before. For a plan, `call` 1 is the steady
+    call, made after setup and after a first call on slot `first`, which holds other contents."""
 
     op: Literal["run"] = "run"
     program: Size
@@ -111,9 +113,9 @@ class Run(Message):
 
 
 class Capture(Message):
-    """A request to prepare a program's calls on these slots, in this order, for `Replay`: as one CUDA graph, if it can
-    be had. No slots make an empty one. Of a plan the steady call is taken, if it has one, after a first call on the
-    first slot."""
+    """A request to prepare a program's calls on these slots, in this order, for `Replay`: as one CUDA graph if
+    possible. No slots make an empty graph. A plan with a steady call is captured with that one, after a first call on
+    the first slot."""
 
     op: Literal["capture"] = "capture"
     program: Size
@@ -129,7 +131,7 @@ class Replay(Message):
 
 
 class Profile(Message):
-    """A request to make a program's calls on a slot, and to say which kernels they launch."""
+    """A request to make a program's calls on a slot, and to report the kernels that they launch."""
 
     op: Literal["profile"] = "profile"
     program: Size
@@ -143,15 +145,16 @@ ExecutorRequest = LoadPlan | LoadBaseline | Bind | Run | Capture | Replay | Prof
 
 
 class ProgramReady(Message):
-    """An answer that what was asked is done. `number` is that of the program made. The first, without being asked, with
-    the number 0: there is a CUDA context."""
+    """An answer that a request was carried out. `number` is that of the program, if one was made. The executor sends
+    the first one, with the number 0, unasked: its CUDA context is made."""
 
     op: Literal["ready"] = "ready"
     number: Size = 0
 
 
 class Captured(Message):
-    """An answer to `Capture`. `graph`: the calls are one CUDA graph; without, the host makes them one after another."""
+    """An answer to `Capture`. `graph`: the calls are one CUDA graph; otherwise the host makes them one after
+    another."""
 
     op: Literal["captured"] = "captured"
     number: Size
@@ -159,15 +162,16 @@ class Captured(Message):
 
 
 class CallEnded(Message):
-    """An answer to `Run`: `touched` are the plan's temporaries, by index, around which a kernel wrote out of bounds."""
+    """An answer to `Run`. `touched` are the indices of the plan's temporaries around which a kernel wrote out of
+    bounds."""
 
     op: Literal["ran"] = "ran"
     touched: Annotated[list[Size], Field(max_length=64)] = []
 
 
 class Replayed(Message):
-    """An answer to `Replay`: seconds from the launch to the end of the last copy by the host's clock, and by the
-    device's, which is the same where the host makes the calls."""
+    """An answer to `Replay`: seconds from the launch to the end of the last copy, by the host's clock and by the
+    device's. Both are the host's where the host makes the calls."""
 
     op: Literal["replayed"] = "replayed"
     host: Seconds
@@ -175,7 +179,7 @@ class Replayed(Message):
 
 
 class Launched(Shaped):
-    """A kernel, or a copy or fill of the driver's, as the profiler names it: its `seconds` and launches in a call."""
+    """A kernel, or a copy or fill of the driver, by the profiler's name: its `seconds` and its launches in a call."""
 
     name: Annotated[str, Field(max_length=500)]
     seconds: Seconds
@@ -183,7 +187,7 @@ class Launched(Shaped):
 
 
 class Profiled(Message):
-    """An answer to `Profile`: what takes longest comes first."""
+    """An answer to `Profile`: the kernels, the slowest first."""
 
     op: Literal["profiled"] = "profiled"
     launched: Annotated[list[Launched], Field(max_length=32)]
@@ -191,14 +195,15 @@ class Profiled(Message):
 
 FaultKind = Literal[
     "illegal_address", "misaligned_address", "launch_failure", "out_of_resources", "out_of_memory", "other"]
-"""The errors that CUDA reports: an access to memory that is not allocated, or at a misaligned address, a kernel that
-trapped (an assertion, an instruction that is none), a launch that asks for more than the device has, memory used up."""
+"""The kinds of errors that CUDA reports: an access to memory that is not allocated, or at a misaligned address; a
+kernel that trapped (an assertion, an illegal instruction); a launch that asks for more than the device has; memory used
+up."""
 
 
 class Fault(Message):
-    """An error that CUDA has reported. After most of them the context is lost; the executor ends by itself, after each.
+    """An error that CUDA has reported. Most errors destroy the context, so the executor ends after any of them.
 
-    `kernel` and `line` where one launch alone can be meant.
+    `kernel` and `line` name a launch, if only one can be meant.
     """
 
     op: Literal["fault"] = "fault"
@@ -209,7 +214,7 @@ class Fault(Message):
 
 
 class Broken(Message):
-    """A failure of ours: no device, or an exception that no kernel has caused. The executor ends by itself."""
+    """A failure of ours: no device, or an exception that no kernel has caused. The executor then ends."""
 
     op: Literal["broken"] = "broken"
     message: Text

@@ -26,9 +26,9 @@ Step = Callable[[], object]
 
 @dataclass(frozen=True)
 class PreparedCall:
-    """Calls that only need to be made. `restore` puts what outlives a call into the state that they are to find.
+    """Calls that are ready to be made. `restore` resets whatever outlives a call to the state that the calls expect.
 
-    `graphable` calls touch no host memory but by kernels.
+    `graphable`: only kernels touch host memory in these calls.
     """
 
     calls: list[Step]
@@ -38,8 +38,8 @@ class PreparedCall:
 
 class Program(Protocol):
     def run(self, slot: Slot, first: Slot | None) -> list[int]:
-        """Make the first call, or the steady one, after one on the slot `first`. Returns the temporaries around which
-        something was written."""
+        """Make the first call, or, given a slot `first`, a first call there and then the steady call. Returns the
+        temporaries around which something was written."""
 
     def prepare(self, slots: Sequence[Slot]) -> PreparedCall:
         """Prepare a call on each slot."""
@@ -48,7 +48,7 @@ class Program(Protocol):
         """Release the memory that calls have needed."""
 
     def only_launch(self) -> tuple[str, int]:
-        """Return the kernel and line of the launch, where there is one alone."""
+        """Return the kernel and line of the launch, if there is only one."""
 
 
 Busy = dict[int, torch.cuda.Event]
@@ -59,19 +59,19 @@ def steps(
     operations: Operations, loaded: Sequence[LoadedKernel], flat: Sequence[torch.Tensor], scratch: Scratch, stream: int,
     busy: Busy,
 ) -> list[Step]:
-    """Return the steps that make these operations on memory: `flat` is that of each buffer of the plan, as bytes.
+    """Return the steps that make these operations on memory: `flat` is the memory of each buffer of the plan, as bytes.
 
-    Operations come one after another, whichever side makes them: the host waits for the device before it touches
-    memory that the device was given, by this call or one before, which have `busy` in common.
+    Operations take effect one after another, on either side. Before the host touches memory that was given to the
+    device, it waits for the device; the memory may come from this call or from an earlier one that shares `busy`.
     """
     addresses = [memory.data_ptr() for memory in flat]
     made: list[Step] = []
-    # A slot's first launch begins when all before it has ended.
+    # The first launch on a slot begins only when everything before it has ended.
     programmatic = False
     for operation in operations:
         step: Step
         if isinstance(operation, Launch):
-            # A launch of no program is left out: the driver would refuse it.
+            # A launch of zero programs is left out: the driver would refuse it.
             if not math.prod(operation.grid):
                 continue
             kernel = loaded[operation.kernel]
@@ -114,8 +114,8 @@ def _memory_step(operation: Fill | Data | Copy, flat: Sequence[torch.Tensor]) ->
 
 
 def _in_turn(step: Step, host: list[int], busy: Busy, by_host: bool) -> Step:
-    """Make a step that touches host memory at these addresses: the host's own waits until the device is done with it.
-    """
+    """Return a step on host memory at these addresses. If the host makes the step, it first waits until the device is
+    done with that memory."""
 
     def go() -> None:
         if by_host:
@@ -132,7 +132,7 @@ def _in_turn(step: Step, host: list[int], busy: Busy, by_host: bool) -> Step:
 
 
 class Scratch:
-    """Scratch memory of a plan's launches: each has its own, since programmatic launches may overlap, and all slots
+    """Scratch memory of a plan's launches. Each launch has its own, since programmatic launches may overlap; all slots
     share it."""
 
     def __init__(self) -> None:
@@ -213,8 +213,8 @@ class PlanProgram:
 
 
 class BaselineProgram:
-    """A function of a file of ours, called with `given`. It returns its answer, of several outputs a tuple in their
-    order, or writes it to the outputs."""
+    """A function of our own file, called with `given`. It returns its answer, for several outputs a tuple in their
+    order, or writes the answer into the outputs."""
 
     def __init__(self, file: str, source: bytes, function: str, given: Sequence[Given]) -> None:
         path = Path(file)
@@ -232,13 +232,13 @@ class BaselineProgram:
         outputs = [slot[each.name] for each in self._given if isinstance(each, GivenTensor) and each.output]
         results = result if isinstance(result, tuple | list) else (result,)
         for output, made in zip(outputs, results, strict=result is not None):
-            # None, or the output itself: it has been written.
+            # If it returned None or the output itself, the output is written already.
             if isinstance(made, torch.Tensor) and made.data_ptr() != output.data_ptr():
                 output.copy_(made)
         return []
 
     def prepare(self, slots: Sequence[Slot]) -> PreparedCall:
-        # What compiles or tunes itself does so now.
+        # Compilation and tuning happen in these calls.
         for slot in list(slots[:1]) * 3:
             self._call(slot)
         return PreparedCall([partial(self._call, slot) for slot in slots], lambda: None, self._graphable)
@@ -255,7 +255,7 @@ class BaselineProgram:
 
 
 def _flat(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bytes of a tensor's memory, with those between its elements."""
+    """Return the bytes of a tensor's memory, including those between its elements."""
     return tensor.as_strided((spanned(tensor.shape, tensor.stride()),), (1,)).view(torch.uint8)
 
 

@@ -1,6 +1,6 @@
-"""A conversation with one confined process: ask it, wait, watch its limits, end it and all processes it started.
+"""A conversation with one confined process: ask it, wait, watch its limits, and end it with all processes it started.
 
-Failures of the process are returned as values; only failures of ours are raised.
+Failures of the process are returned as values; only our own failures are raised.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from grader.plan import frames, wire
 
 # Interval at which a process's memory, children and folder are checked during a wait.
 WATCH_SECONDS = 0.2
-# Output is read at once, so that the pipe never fills; only its end is kept.
+# Output is read as it comes, so that the pipe never fills; only the end of it is stored.
 MOST_PRINTED = 64 << 20
-# A process that exits closes its descriptors shortly before it is dead.
+# A process that exits closes its descriptors shortly before it counts as dead.
 HANG_UP_SECONDS = 0.5
 
 M = TypeVar("M", bound=wire.Message)
@@ -31,8 +31,8 @@ M = TypeVar("M", bound=wire.Message)
 
 @dataclass(frozen=True)
 class Lost:
-    """An answer that never came, because the process ended or was killed for what it did. `output` is the end of its
-    output; either `signal` ended it, or it `exited` by itself."""
+    """A missing answer: the process ended, or was killed for what it did. `output` is the end of its output. A `signal`
+    ended it, or it `exited` by itself."""
 
     kind: Literal["crash", "time_out", "out_of_memory", "over_limit", "protocol"]
     message: str
@@ -90,17 +90,17 @@ class Conversation:
         except _OverLimit as excess:
             return self._lose(excess.kind, str(excess))
         except BaseException:
-            # The unread answer would be taken for that to the next request.
+            # The unread answer would count as the answer to the next request.
             with suppress(InfrastructureError):
                 self.end()
             raise
         self.worker.drain()
-        # The cap holds for each answer: the judge decides how many there are.
+        # The cap on bytes holds for each answer: the judge decides how many answers there are.
         self.worker.channel.renew()
         return answer
 
     def give(self, host_bytes: int) -> None:
-        """Note that the process maps so many more bytes of the judge's memory, which do not count as its own."""
+        """Note that the process maps this many more bytes of the judge's memory, which do not count as its own."""
         self._watchdog.give(host_bytes)
 
     @property
@@ -146,8 +146,8 @@ class Conversation:
         return Lost(kind, message, self.worker.output)
 
     def _died(self) -> Lost:
-        # Both are asked before the kill, which would destroy the evidence. A process that hangs up and lives on has not
-        # crashed.
+        # Read both descriptors before the kill, which would destroy the evidence. A process that closes its channel and
+        # lives on has not crashed.
         *_, pidfd = self.worker.descriptors()
         dead = bool(_readable([pidfd], HANG_UP_SECONDS))
         out_of_memory = self._zygote.out_of_memory

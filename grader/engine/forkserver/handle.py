@@ -1,4 +1,4 @@
-"""The judge's handle on its fork server: starts it, has it fork workers, and has it kill whole process trees."""
+"""The judge's handle on its fork server: it starts the server, requests workers, and has whole process trees killed."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from grader.plan import frames, languages, wire
 
 START_SECONDS = 120.0
 REPLY_SECONDS = 15.0
-# A cgroup's share for bubblewrap and the zygote, which uses 170 MiB with torch imported.
+# MiB of a cgroup's limit for bubblewrap and the fork server, which uses 170 MiB with torch imported.
 OWN_MB = 384
 OWN_TASKS = 64
-# Threads of a library's pool on the host; they count among a worker's processes and threads.
+# Threads in a library's pool on the host. They count among a worker's processes and threads.
 MOST_THREADS = 16
-# Characters of what a process of ours printed last that a reason quotes.
+# Characters of the last output of our own process that a reason quotes.
 LINE = 300
 
-# Variables that a worker's programs may need to find libraries and a device; all others stay outside.
+# Variables that a worker's programs may need to find libraries and a device. No other variable is passed on.
 KEPT = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 # Workers do not get the judge's own PATH: it shows where the grader is, and what else a TA has.
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -45,7 +45,8 @@ main(wire.Settings.model_validate_json(sys.argv[1]))
 """
 
 
-# The living zygotes of this process. While one starts the lock is held, so that it is not taken for an orphan.
+# The pids of this process's living fork servers. The lock is held while one starts, so that `_kill_orphans` does not
+# take it for an orphan.
 _living: set[int] = set()
 _starting = threading.Lock()
 
@@ -61,8 +62,9 @@ class InfrastructureError(Exception):
 class Zygote:
     """A fork server: a process that forks the workers of one lane, of which at most one lives at a time.
 
-    `roles` are the workers' roles: without any it starts in a tenth of the time, and its workers can only be probes.
-    `layers` are those of their sandbox. It runs inside `cgroup`, which `close` closes too.
+    `roles` are the workers' roles. Without any, the fork server starts in a tenth of the time, and its workers can only
+    be probes. `layers` are those of the workers' sandbox. The fork server runs inside `cgroup`, which `close` closes,
+    too.
     """
 
     def __init__(
@@ -72,16 +74,18 @@ class Zygote:
         self._layers = layers
         self._cgroup = cgroup
         self._home = temporary.make("zygote")
-        # Workers of another user pass through it to their own folders.
+        # Workers with another user id pass through this folder to their own folders.
         self._home.chmod(0o711)
         self.pid = 0
         ours, theirs = frames.socket_pair()
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-        # Existing threads do not survive a fork.
+        # One thread: existing threads do not survive a fork.
         environment |= {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "HOME": str(self._home)}
-        # A worker's user may have no entry in passwd, where getpass and parts of torch look it up as they are imported.
+        # A worker's user id may have no entry in passwd, where getpass and parts of torch look it up during their
+        # import.
         environment |= dict.fromkeys(("LOGNAME", "USER"), "student")
-        # The default of every version so far: 3.9 warns if it is unset, and later versions will not fuse.
+        # The default of every Triton so far. Triton 3.9 warns if it is unset, and later versions will not fuse by
+        # default.
         environment["TRITON_DEFAULT_FP_FUSION"] = "1"
         if "executor" in roles:
             # More threads than free cores wait milliseconds for each other.
@@ -100,12 +104,12 @@ class Zygote:
         around = [*(cgroup.command() if cgroup else ()), *around]
         try:
             with _starting, theirs, (self._home / "zygote.log").open("wb") as log:
-                # -c puts no folder of the program on the path; -I drops PYTHONPATH, so BOOT sets the path.
+                # -c puts no folder of the program on the path. -I ignores PYTHONPATH, so BOOT sets the path.
                 self._process = subprocess.Popen(
                     [*around, os.path.normpath(sys.executable), "-I", "-B", "-c", BOOT, settings.model_dump_json()],
                     env=environment, cwd=self._home, pass_fds=[theirs.fileno()],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                    # A terminal's Ctrl-C is for the judge alone.
+                    # Ctrl-C in a terminal is for the judge alone.
                     process_group=0,
                 )
                 _living.add(self._process.pid)
@@ -121,8 +125,8 @@ class Zygote:
 
     @cached_property
     def versions(self) -> wire.Ready:
-        """Return the versions it has imported. The first use waits until it has started. Raises InfrastructureError if
-        it did not start."""
+        """Return the versions of the imported libraries. The first use waits until the fork server has started. Raises
+        InfrastructureError if it did not start."""
         descriptors: list[int] = []
         try:
             ready = self._channel.receive(
@@ -172,8 +176,8 @@ class Zygote:
         return worker
 
     def reap(self) -> wire.Reaped:
-        """Kill the worker's whole tree; a closed fork server's is dead already. Raises InfrastructureError if a process
-        of it cannot be killed."""
+        """Kill the worker with all its descendants; the worker of a closed fork server is dead already. Raises
+        InfrastructureError if a process cannot be killed."""
         if self._channel.fileno() < 0:
             return wire.Reaped(seq=0)
         reply = self._ask(wire.Reap(seq=self._next()))
@@ -193,12 +197,12 @@ class Zygote:
         return self._process.poll() is None
 
     def kill(self) -> None:
-        """Have the system end the fork server and with it its workers, whichever thread waits for them: that thread
-        meets an InfrastructureError. To be closed as well."""
+        """Kill the fork server and thereby its workers. A thread that waits for them gets an InfrastructureError.
+        `close` must still be called."""
         self._process.kill()
 
     def close(self) -> None:
-        """End the fork server and its workers: at the end of its channel it kills all processes below it and exits."""
+        """End the fork server and its workers. When its channel closes, it kills all processes below it and exits."""
         self._channel.close() if hasattr(self, "_channel") else None
         try:
             self._process.wait(REPLY_SECONDS)
@@ -213,7 +217,8 @@ class Zygote:
         temporary.remove(self._home)
 
     def _kill_orphans(self) -> None:
-        """Kill the processes that a lost fork server left: a lane adopts orphans, so they are below this process."""
+        """Kill the processes that a lost fork server left behind. A lane adopts orphans, so they are below this
+        process."""
         if not processes.adopts_orphans():
             return
         deadline = time.monotonic() + REPLY_SECONDS
@@ -242,7 +247,7 @@ class Zygote:
         except frames.ChannelError as error:
             raise self._lost("the zygote was lost", error) from None
         except BaseException:
-            # An interruption: the unread reply would be taken for that to the next request.
+            # After an interruption, the unread reply would count as the reply to the next request.
             self.kill()
             self.close()
             raise
@@ -257,7 +262,7 @@ class Zygote:
 
 
 def _last_line(text: str) -> str:
-    """Return the end of what a process printed, where a traceback says what went wrong."""
+    """Return the end of the last line of a process's output, where a traceback says what went wrong."""
     return text.strip().rpartition("\n")[2][-LINE:].strip()
 
 
@@ -273,14 +278,15 @@ def declared(name: str) -> str:
 class Worker:
     """A forked worker: its control channel, its output, and its end."""
 
-    # Enough for the replies of an honest worker; a worker that sends more is flooding.
+    # The most bytes of replies: enough for an honest worker; a worker that sends more is flooding.
     REPLY_BYTES = frames.TOTAL_BYTES
     KEEP_OUTPUT = 20_000
 
     def __init__(
         self, zygote: Zygote, pidfd: int, control: socket.socket, output: int, folder: Path | None
     ) -> None:
-        # None with namespaces: the worker's own file system has a limit, and cannot be seen from here.
+        # None with namespaces: the worker then has a file system of its own, which has a limit and cannot be seen from
+        # here.
         self.folder = folder
         self.channel = frames.Channel(control, limit=self.REPLY_BYTES)
         self.written = 0
@@ -301,7 +307,7 @@ class Worker:
         return self.channel.fileno(), self._output, self._pidfd
 
     def drain(self) -> bool:
-        """Read the worker's output so far and keep the end of it. False once every writer has closed it."""
+        """Read the worker's output so far and store the end of it. False once every writer has closed the pipe."""
         while True:
             try:
                 chunk = os.read(self._output, 1 << 16)
@@ -326,7 +332,7 @@ class Worker:
     def kill(self) -> wire.Reaped:
         """Kill the worker and all its descendants; idempotent. Afterwards no process writes to its buffers."""
         if self._ended is None:
-            # Set first, since a lost zygote cannot be asked a second time.
+            # Set before the request: a lost fork server must not be asked a second time.
             self._ended = wire.Reaped(seq=0)
             try:
                 self._ended = self._zygote.reap()
@@ -339,7 +345,8 @@ class Worker:
 
 
 def _pid_of(pidfd: int, *, keep: bool = False) -> int:
-    """Return the pid behind a pidfd, in this process's namespace; 0 if it is dead. See pidfd_open(2), "fdinfo"."""
+    """Return the pid behind a pidfd, in this process's namespace; 0 if the process is dead. See pidfd_open(2),
+    "fdinfo"."""
     try:
         fields = dict(line.split(":", 1) for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines())
     finally:

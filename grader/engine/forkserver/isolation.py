@@ -1,7 +1,7 @@
 """Levels of isolation between workers and the grader: measured inside the sandbox itself, stated in every result.
 
-A level is reached only if each of its layers is in force and a probe (`grader.engine.confine.probe`), a worker without
-a submission, succeeds at nothing that the level refuses.
+A level is reached only if each of its layers is in force, and if a probe (`grader.engine.confine.probe`), a worker
+without a submission, fails at everything that the level refuses.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ REFUSED: dict[int, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Isolation:
-    """The level that was reached. `reasons` say what is in force; `missing` what is not, why, and what would add it."""
+    """The level that was reached. `reasons` name the layers in force; `missing` names the others, why, and what would
+    add them."""
 
     level: int
     layers: wire.Layers
@@ -56,19 +57,20 @@ class Isolation:
         return name_of(self.layers) + (" + cgroup" if self.cgroup else "")
 
     def of_another_user(self) -> Isolation:
-        """Return the same with a user of its own, if it has one: the system counts a user's processes together."""
+        """Return the same isolation with another unused user id, if it uses one: the system counts a user's processes
+        together."""
         return self if self.layers.uid is None else replace(
             self, layers=self.layers.model_copy(update={"uid": spare_uid()}))
 
     def zygote(self, *parts: wire.Part) -> Zygote:
-        """Start a fork server for workers that are these parts of front ends. Raises InfrastructureError."""
+        """Start a fork server for workers in these roles of front ends. Raises InfrastructureError."""
         return Zygote(languages.parts(*parts), layers=self.layers,
                       cgroup=cgroup.create(OWN_MB, OWN_TASKS) if self.cgroup else None)
 
 
 @cache
 def measure() -> Isolation:
-    """Find the strongest isolation that workers get on this machine: tries sets of layers, the strongest first.
+    """Find the strongest isolation that workers get on this machine. Tries sets of layers, the strongest first.
 
     Raises InfrastructureError if no worker can be started at all.
     """
@@ -88,7 +90,7 @@ def measure() -> Isolation:
         return Isolation(
             SEALED if bounded and reached == SEALED - 1 else reached, layers, bounded, _reasons(layers, bounded),
             tuple(missing))
-    # Root's workers give up the right to read what is not theirs.
+    # Workers of root lose the right to read files that belong to others.
     if os.geteuid() == 0 and (closed := surroundings.open_to_others(surroundings.readable(), but=0)):
         try:
             owner = Path(closed).owner()
@@ -111,7 +113,7 @@ def _cgroup(missing: list[str]) -> bool:
 
 
 def level(layers: wire.Layers, managed: frozenset[str]) -> int:
-    """Return the level of `layers`, without a cgroup, if the attempts in `managed` have worked in a probe."""
+    """Return the level of `layers`, without a cgroup, given the attempts in `managed` that worked in a probe."""
     reached = 0
     for number, in_force in (
         (1, layers.seccomp),
@@ -125,8 +127,8 @@ def level(layers: wire.Layers, managed: frozenset[str]) -> int:
 
 
 def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
-    """Run a probe inside `layers`. Returns the attempts that worked, and the first failure of something that a
-    submission needs, or "". Raises InfrastructureError."""
+    """Run a probe inside `layers`. Returns the attempts that worked, and the first failure of an action that a
+    submission needs, "" if there is none. Raises InfrastructureError."""
     with (
         temporary.folder("probe") as folder,
         socket.create_server(("127.0.0.1", 0)) as listener, socket.socket(socket.AF_UNIX) as local,
@@ -157,7 +159,7 @@ def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
 
 
 def offered() -> tuple[wire.Layers, list[str]]:
-    """Return the layers that this machine seems to offer, and why it seems to lack the others."""
+    """Return the layers that this machine seems to offer, and the reasons why others seem to be missing."""
     missing = []
     readable = surroundings.readable()
     trouble = bubblewrap.trouble((*readable, *surroundings.own_code()), surroundings.hidden())
@@ -193,8 +195,8 @@ _lanes = itertools.count()
 
 
 def spare_uid() -> int | None:
-    """Return the id of an unused user, a different one for each fork server of each process; `nobody` where few users
-    are mapped, None where there is no other."""
+    """Return an unused user id, a different one for each fork server of each process. Where few user ids are mapped it
+    is `nobody`; None if there is no other id."""
     mapped = sum(int(line.split()[2]) for line in Path("/proc/self/uid_map").read_text().splitlines())
     number = 1_500_000_000 + os.getpid() * 64 + next(_lanes) % 64
     if number < mapped:

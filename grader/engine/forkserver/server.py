@@ -1,7 +1,7 @@
 """The process that imports torch and triton once, then forks a worker for each assignment of each submission.
 
-It is ours and runs no student code; it never touches a GPU, since a CUDA context does not survive a fork.
-It serves one judge over one channel, one worker at a time, and ends when the judge goes.
+It is our own code and runs no student code. It never touches a GPU, since a CUDA context does not survive a fork. It
+serves one judge over one channel, one worker at a time, and ends when the judge does.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from grader import temporary
 from grader.engine.confine import namespaces, probe, processes, sandbox
 from grader.plan import frames, wire
 
-# A process with work on a GPU ends only when that work is stopped, which takes seconds where others share the GPU.
+# Seconds to wait for killed processes. A process with work on a GPU ends only when that work is stopped, which takes
+# seconds where others share the GPU.
 REAP_SECONDS = 12.0
-# The kernel adds a worker's processor time to that of its namespace's init only where init lives to wait for it.
+# Seconds that an init may live on. The kernel adds a worker's processor time to its init's only if init waits for it.
 INIT_SECONDS = 0.2
 LIBRARIES = ("numpy", "torch", "triton")
-"""The libraries that workers need; builders need the first alone."""
-# Allocations between two collections of garbage: at Python's own 700, collecting took a fifth of planning.
+"""The libraries that workers need; builders need only the first."""
+# Allocations between two garbage collections. At Python's own 700, collections took a fifth of planning.
 MOST_UNCOLLECTED = 50_000
 # madvise(2).
 MADV_COLLAPSE, LARGE_PAGE = 25, 2 << 20
@@ -40,14 +41,14 @@ MADV_COLLAPSE, LARGE_PAGE = 25, 2 << 20
 
 @dataclass(frozen=True)
 class _Forked:
-    """A child of the fork server. If it is not the worker itself, it writes the worker's exit status to pipe `ended`.
-    """
+    """A child of the fork server. If it is not the worker itself, it writes the worker's exit status to the pipe
+    `ended`."""
 
     pid: int
     ended: int
 
     def status(self, own: int) -> int:
-        """Return the worker's exit status as in waitpid(2); `own` is the child's."""
+        """Return the worker's exit status as in waitpid(2). `own` is the exit status of the fork server's child."""
         try:
             return int(os.read(self.ended, 16) or own)
         except BlockingIOError:
@@ -58,7 +59,7 @@ class _Forked:
 
 def main(settings: wire.Settings) -> None:
     """Serve the judge on the socket that `settings` name."""
-    # The lane blocks some signals for itself; a submission has to find none of them blocked.
+    # The lane blocks some signals for itself, but a submission must find none of them blocked.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     processes.die_with_parent()
     processes.adopt_orphans()
@@ -77,9 +78,9 @@ def main(settings: wire.Settings) -> None:
         versions = {name: _installed(name) for name in LIBRARIES}
         trouble = " ".join(f"{type(error).__name__}: {error}".split())
     gc.enable()
-    # Frozen objects stay out of a worker's collections, so the pages of imported modules stay shared. Workers live
-    # briefly, so collections may be rare. What is garbage by now stays: looking for it takes a fifth of a second, and
-    # frees no memory.
+    # Frozen objects stay out of a worker's collections, so the pages of imported modules stay shared. Collections may
+    # be rare, since workers live briefly. Garbage that exists by now is not collected first: that takes a fifth of a
+    # second, and frees no memory.
     gc.freeze()
     gc.set_threshold(MOST_UNCOLLECTED)
     ready = wire.Ready(
@@ -115,17 +116,17 @@ def main(settings: wire.Settings) -> None:
 
 def _import(settings: wire.Settings) -> dict[str, str]:
     """Import the modules that workers need. Returns the versions of the libraries among them."""
-    # Here because a zygote without roles, which only probes, starts in a tenth of the time without them.
+    # Imported here: a fork server without roles, which only probes, starts in a tenth of the time without them.
     from grader import frontends
 
     needed = LIBRARIES[:1] if all(role.endswith("/builder") for role in settings.roles) else LIBRARIES
     libraries = {name: importlib.import_module(name) for name in needed}
-    # The environment that names them is the judge's.
+    # The variable that names front ends is set in the judge's environment only.
     frontends.__path__[:] = settings.front_ends
     if "torch" in libraries and "executor" not in settings.roles:
-        # A lane is one core.
+        # A lane has one core.
         libraries["torch"].set_num_threads(1)
-    # Each part is imported and warmed up here, so that no worker pays for it.
+    # Import and warm up each role here, so that no worker pays for it.
     for role in settings.roles:
         prepare = getattr(_module(role), "prepare", None)
         if prepare is not None:
@@ -145,8 +146,8 @@ def _installed(name: str) -> str:
 
 
 def _use_large_pages() -> None:
-    """Move the imported modules to pages of 2 MiB, where the kernel (6.1 and later) has MADV_COLLAPSE: a fork copies
-    one entry for each page, and the end of a process removes it again."""
+    """Move the imported modules to pages of 2 MiB where the kernel (6.1 and later) has MADV_COLLAPSE. A fork copies one
+    entry for each page, and the end of a process removes each entry again."""
     madvise = ctypes.CDLL(None).madvise
     for line in Path("/proc/self/maps").read_text().splitlines():
         span, rights, *_, inode = line.split()[:5]
@@ -200,7 +201,7 @@ def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: i
             sandbox.enter(settings, request.limits, folder, control, output,
                 programs=_starts_programs(request.role))
         except Exception as error:
-            # To the worker's output, whose last line the judge quotes when "entered" does not come.
+            # Print to the worker's output: the judge quotes its last line if "entered" does not come.
             print(f"{type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr)
             sys.stderr.flush()
             raise
@@ -213,14 +214,14 @@ def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: i
             _module(request.role).serve(channel)
         code = 0
     finally:
-        # Never return to the zygote's loop. An interpreter's exit takes half a second with torch, so skip it.
+        # Never return to the fork server's loop. The interpreter's own exit takes half a second with torch, so skip it.
         os._exit(code)
 
 
 def _stay_as_init(ending: int) -> None:
     """Fork, and return in the child, which becomes the worker. The first process of a pid namespace stays behind, since
-    the kernel shields it from most signals that would end it. It ends when the child does, and with it all other
-    processes of the namespace."""
+    the kernel shields it from most signals, some of which must end a worker. It ends when the child does, and with it
+    all other processes of the namespace."""
     processes.die_with_parent()
     worker = os.fork()
     if not worker:
@@ -235,7 +236,7 @@ def _stay_as_init(ending: int) -> None:
 
 
 def _reap(seq: int, worker: _Forked | None, settings: wire.Settings) -> wire.Reaped:
-    """Kill every process below this one, until none is left or `REAP_SECONDS` have passed. A namespace's init is left
+    """Kill every process below this one, until none is left or `REAP_SECONDS` have passed. A namespace's init gets
     `INIT_SECONDS` to end by itself."""
     begun = time.monotonic()
     init = {worker.pid} if worker is not None and settings.layers.namespaces else set()

@@ -1,4 +1,4 @@
-"""A watchdog for what no rlimit bounds: the total memory of a worker's processes, their number, and its folder.
+"""A watchdog for what no rlimit bounds: the total memory of a worker's processes, their number, and their folder.
 
 The judge reads these from outside while it waits, in files of /proc that every user may read (proc(5)).
 """
@@ -18,13 +18,13 @@ from grader.engine.confine.processes import tree
 from grader.engine.confine.sandbox import FILES
 from grader.plan import wire
 
-# Nested folders: the judge holds one open descriptor for each level.
+# The deepest nesting of folders: the judge holds one open descriptor for each level.
 DEPTH = 64
-# A costly check is repeated only after this many times its own duration: of the folder (16 ms for 4096 files), and of
-# the shared pages (30 ms a GiB, and only if memory may be over the limit).
+# A costly check is repeated only after this many times its own duration. Such checks are those of the folder (16 ms for
+# 4096 files), and of the shared pages (30 ms a GiB, and only if memory may be over the limit).
 FOLDER_REST = 20
 MEMORY_REST = 5
-# Between vfork(2) and exec two processes report the same memory, so an excess is checked again after this time.
+# Seconds until an excess is checked again: between vfork(2) and exec two processes report the same memory.
 SECOND_LOOK_SECONDS = 0.02
 
 _MIB = 2**20
@@ -34,7 +34,7 @@ _ROLLUP = re.compile(rb"^(Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Excess:
-    """A limit that was passed, with the figures in `message`."""
+    """A limit that was exceeded, with the figures in `message`."""
 
     kind: Literal["out_of_memory", "too_many_processes", "disk"]
     message: str
@@ -42,8 +42,8 @@ class Excess:
 
 @dataclass(frozen=True)
 class _Process:
-    """The memory and threads of a process: bytes of `anonymous` memory, swapped pages included, and of shared memory;
-    number of threads."""
+    """The memory and threads of a process: bytes of `anonymous` memory, which include swapped pages; bytes of shared
+    memory; number of threads."""
 
     anonymous: int
     shared: int
@@ -51,7 +51,7 @@ class _Process:
 
 
 class Watchdog:
-    """A watch on the processes below `root_pid`, the fork server, itself not counted, and on the worker's `folder`."""
+    """A watch on the worker's `folder` and on the processes below `root_pid`, the fork server, which is not counted."""
 
     def __init__(self, root_pid: int, folder: Path | None, limits: wire.Limits, *, entries: int = FILES) -> None:
         self._given = 0
@@ -63,12 +63,12 @@ class Watchdog:
         self._next_memory = 0.0
 
     def give(self, size: int) -> None:
-        """Add `size` bytes to the shared memory that the judge has handed out, which is not counted."""
+        """Add `size` bytes to the shared memory that the judge has given to the worker, which is not counted."""
         self._given += size
 
     def check(self) -> Excess | None:
-        """Return the first limit that has been passed. Cheap enough for ten calls a second; processes and files may
-        vanish meanwhile."""
+        """Return the first limit that was exceeded, or None. Cheap enough for ten calls a second. Processes and files
+        may vanish meanwhile."""
         root = _process(self._root)
         if root is None:
             return None
@@ -85,7 +85,7 @@ class Watchdog:
 
     def _memory(self, root: _Process, below: dict[int, _Process]) -> Excess | None:
         allowed = self._limits.memory_mb * _MIB
-        # An upper bound that is cheap and mostly low enough: pages shared after a fork count once for each process.
+        # This upper bound is cheap and mostly low enough. It counts pages shared after a fork once for each process.
         at_most = sum(process.anonymous for process in below.values()) + self._beyond_given(below)
         started = time.monotonic()
         if at_most <= allowed or started < self._next_memory:
@@ -104,15 +104,15 @@ class Watchdog:
             "out_of_memory", f"{used / _MIB:,.0f} MiB in {processes}, {self._limits.memory_mb:,} MiB allowed")
 
     def _used(self, root: _Process, below: dict[int, _Process]) -> int:
-        """Return the bytes that the tree holds, less the pages shared with the root and the memory given by the judge.
-        """
+        """Return the bytes that the tree holds, without the pages shared with the root and without the judge's
+        memory."""
         exact = _proportional(self._root, below)
         if exact is None:
             # Each process may share all of the root's pages.
             own = sum(max(0, process.anonymous - root.anonymous) for process in below.values())
             return own + self._beyond_given(below)
         anonymous, shared = exact
-        # Each page of the root counts once in the sum, however it is divided among processes.
+        # The sum counts each page of the root once, however it is divided among processes.
         return max(0, anonymous - root.anonymous) + max(0, shared - self._given)
 
     def _beyond_given(self, below: dict[int, _Process]) -> int:
@@ -130,8 +130,8 @@ class Watchdog:
 
 
 class _Count:
-    """A count of bytes and entries of a hostile folder, which follows no symbolic links and ends at the first limit
-    passed."""
+    """A count of bytes and entries in a hostile folder. It follows no symbolic links and stops at the first limit that
+    is exceeded."""
 
     def __init__(self, max_bytes: int, max_entries: int) -> None:
         self.bytes = 0
@@ -140,7 +140,7 @@ class _Count:
         self._max_entries = max_entries
 
     def folder(self, name: str | Path, inside: int | None = None, depth: int = 0) -> str | None:
-        """Count the contents of folder `name`. Returns the limit that was passed, in words, or None."""
+        """Count the contents of folder `name`. Returns the limit that was exceeded, in words, or None."""
         if depth > DEPTH:
             return f"folders nested more than {DEPTH:,} deep"
         try:
@@ -156,7 +156,7 @@ class _Count:
             os.close(descriptor)
 
     def nameless(self, pids: Iterable[int], beside: Path) -> str | None:
-        """Count files of the file system of `beside` that these processes hold open and that have no name left."""
+        """Count files without a name that these processes hold open on the file system of `beside`."""
         try:
             device = beside.stat().st_dev
         except OSError:
@@ -197,7 +197,7 @@ class _Count:
                 if stat.S_ISDIR(about.st_mode):
                     folders.append(entry.name)
                     continue
-                # The larger of the two: a file may have holes, or blocks beyond its end.
+                # The larger of the two sizes: a file may have holes, or blocks beyond its end.
                 self.bytes += max(about.st_size, about.st_blocks * 512)
                 if self.bytes > self._max_bytes:
                     return self._too_large()
@@ -237,8 +237,9 @@ def _process(pid: int) -> _Process | None:
 
 
 def _proportional(root: int, below: Iterable[int]) -> tuple[int, int] | None:
-    """Return the bytes of anonymous memory of the root and all processes below it, each page counted once, and the
-    bytes of shared memory of those below it. None if they may not be read, which needs the right to trace them."""
+    """Return the bytes of anonymous memory of the root and all processes below it, with each page counted once, and the
+    bytes of shared memory of those below it. None if this process may not read them, which needs the right to trace
+    them."""
     anonymous = shared = 0
     for pid in (root, *below):
         try:
@@ -256,7 +257,7 @@ def _proportional(root: int, below: Iterable[int]) -> tuple[int, int] | None:
 
 
 def _read(path: str) -> bytes:
-    # Cheaper than pathlib; this runs for every process at every check. /proc gives a page at a time.
+    # Not pathlib, which is slower: this runs for every process at every check. /proc gives a page at a time.
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         text = b""
