@@ -1,5 +1,5 @@
 # Two halves are joined by tl.cat, which may put its elements in any order, and stored as if it had not.
-# expect: may come out with its elements in any order
+# expect: may give its elements in any order
 # expect: tl.join
 # shared: triton
 @triton.jit

@@ -1,5 +1,5 @@
 # The size is said to be a multiple of 16: a GPU then stores the last elements by groups, past the end of the tensor.
-# expect: promises in line 12 is not so
+# expect: in line 12 does not hold
 # expect: Promise only what holds for every size
 # on a gpu: runtime_error, wrong_answer; there the store past the end is seen
 # shared: triton

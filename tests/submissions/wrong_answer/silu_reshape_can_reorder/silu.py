@@ -1,5 +1,5 @@
 # Pairs are made by a reshape that may put its elements in any order, and stored as if it had not.
-# expect: may come out with its elements in any order
+# expect: may give its elements in any order
 # expect: Leave can_reorder out
 # shared: triton
 @triton.jit

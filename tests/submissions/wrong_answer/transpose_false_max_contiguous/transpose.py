@@ -1,5 +1,5 @@
 # What lies M elements apart is said to lie side by side: groups of 16 bytes are stored where M and N are multiples of 16.
-# expect: promises in line 13 is not so
+# expect: in line 13 does not hold
 # shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
