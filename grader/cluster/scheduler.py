@@ -12,7 +12,7 @@ from grader.cluster.key import ClusterError, Endpoint, quiet
 
 
 def serve(at: Endpoint, say: Callable[[str], None]) -> None:
-    """Listen until this process is told to end. Raises ClusterError."""
+    """Listen until this process is asked to end. Raises ClusterError."""
     quiet()
     asyncio.run(_serve(at, say))
 
@@ -34,7 +34,7 @@ async def _serve(at: Endpoint, say: Callable[[str], None]) -> None:
 
 
 def ending() -> asyncio.Event:
-    """Return an event that is set when this process is told to end."""
+    """Return an event that is set when this process is asked to end."""
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:

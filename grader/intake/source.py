@@ -13,7 +13,7 @@ from grader.model.desk import ARCHIVES
 
 OTHER = "no assignment's file"
 WORK = f"{temporary.PREFIX}intake-"
-"""The first letters of the temporary folder's name in which an intake works."""
+"""The prefix of the name of the temporary folder in which an intake works."""
 LITTER = "hidden, installed, or written by a system"
 
 

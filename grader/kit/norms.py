@@ -67,8 +67,7 @@ def by_sum(total: Tensor, x: Tensor, weight: Tensor, eps: float) -> Tensor:
 
 
 def norm_mistakes(size: str, blocks: Sequence[int]) -> Iterator[Mistake]:
-    """Yield mistakes with eps, weight, mean and root. `size` is the mean's divisor in words, `blocks` are block
-    sizes."""
+    """Yield mistakes with eps, weight, mean and root. `size` is the mean's divisor in words, `blocks`: block sizes."""
     for name, hint, answer in (
         ("no eps", "eps is missing: it is added to the mean of the squares, and matters where x is small.",
          lambda x, weight, eps: by_mean(mean_square(x), x, weight, 0)),

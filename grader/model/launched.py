@@ -9,7 +9,7 @@ from grader.model.record import Record
 from grader.plan.device import TENSOR_CORES, TensorCores, better_cores
 
 TENSOR_INSTRUCTIONS = tuple(one.instruction for one in TENSOR_CORES)
-"""The first letters of the PTX instructions that use tensor cores."""
+"""The prefixes of PTX instructions that use tensor cores."""
 
 
 class AccessFacts(Record):

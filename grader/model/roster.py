@@ -18,7 +18,7 @@ FORMS = (f"the headings {', '.join(COLUMNS)}, or give the file as Canvas exports
          "participants, or Classroom 50 or GitHub Classroom its roster")
 
 
-# Moodle's heading of the groups, in its languages. Columns of e-mail addresses are recognised by "@".
+# Moodle's headings of groups and of ID numbers, in its languages. A column of e-mail addresses is recognised by "@".
 GROUPS = frozenset(map(folded, (
     "group", "groups", "Gruppe", "Gruppen", "groupe", "groupes", "grupo", "grupos", "gruppo", "gruppi", "groep",
     "groepen", "grupa", "grupy", "skupina", "skupiny", "grupper", "grupp", "ryhmät", "grup", "gruplar", "группы",

@@ -34,7 +34,7 @@ def share(out: Path, private: Path, group: str) -> None:
         raise SharingError(f"{private}: is {owner(private)}'s; have them grade once with [records] group = {group!r}")
     (out / STAFF).mkdir(mode=0o700, exist_ok=True)
     try:
-        # The private folder comes last, since its group shows that all others are done.
+        # The private folder comes last: its group and mode show that all others are done.
         for at, _, files in os.walk(out, topdown=False):
             for path, mode in (*((Path(at, name), _FILE) for name in files), (Path(at), _FOLDER)):
                 if path.lstat().st_uid == me and not path.is_symlink() and path != private:

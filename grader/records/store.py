@@ -195,7 +195,8 @@ class Store:
         if self._connection is not None:
             return self._connection
         if mode == "rwc":
-            # SQLite would not let the group write, with which results may be shared. Its journals take the file's mode.
+            # Results may be shared with a group, but SQLite would make a file that the group may not write. SQLite's
+            # journals get the file's mode.
             with contextlib.suppress(OSError):  # it reports them
                 self.path.touch(mode=0o666)
         connection = sqlite3.connect(

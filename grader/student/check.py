@@ -80,7 +80,7 @@ class Checker:
     console: Console
     errors: Console
     jobs: dict[str, Job] = field(default_factory=dict)
-    # Until it prints this word, GitHub Actions takes no line for a command: a student's file may print one.
+    # Until the check prints this word, GitHub Actions obeys no line: a student's file may print a command.
     token: str = field(default_factory=secrets.token_hex)
 
     def mends(self, name: str, path: Path) -> bool:

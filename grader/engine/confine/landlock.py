@@ -101,8 +101,8 @@ def restrict(
     """Limit this process and its children, for good, to the named files and folders, and forbid TCP.
 
     Restricts the calling **thread** and every thread or process that it starts later, so call it while the process has
-    one thread. Sets no_new_privs. The target of a symbolic link is named by the link. Paths that do not exist are
-    skipped. For each path beneath /proc one descriptor (O_PATH, closed by exec) stays open; see `_on_proc`.
+    one thread. Sets no_new_privs. A symbolic link names its target. Paths that do not exist are skipped. For each
+    path beneath /proc one descriptor (O_PATH, closed by exec) stays open; see `_on_proc`.
 
     Args:
         read: files, and folders beneath which files may be read and folders listed.
