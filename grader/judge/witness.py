@@ -144,7 +144,7 @@ class Witness:
         kind."""
         known = any(isinstance(one, Undefined) and one.what in ELSEWHERE.values() for one in ran.findings)
         few = max(output.numel() for output in ran.outputs.values()) < LEAST_ELEMENTS
-        if not known and (few or (self._elsewhere >= MOST_ELSEWHERE and case != self._largest)):
+        if not known and (few or self._elsewhere >= MOST_ELSEWHERE):
             return []
 
         def wrong(*ways: Elsewhere, lines: Sequence[int] = ()) -> list[Finding] | None:

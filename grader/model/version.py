@@ -84,8 +84,8 @@ JUDGE_CHANGES = {
     15: "A store to shared memory races with readers of two warps, not with the last one alone, and so does an atomic; "
         "an exchange whose result nobody uses is no lock. "
         "A copy of a slice is called one into another layout, not order. Changes that are tried exchange the grid and "
-        "the block of a launch. The largest case of a simulator's is always run in another order and as on another "
-        "device, and each line has runs of its own; what a line prints is not left out if it launches or changes "
+        "the block of a launch. The largest case of a simulator's is always run in another order, "
+        "and each line has runs of its own; what a line prints is not left out if it launches or changes "
         "anything; shared memory that a block has not written is known in samples, too. A remark names two operations "
         "of host code whose order neither a stream nor waiting rules out, where the answer hangs on it.",
 }

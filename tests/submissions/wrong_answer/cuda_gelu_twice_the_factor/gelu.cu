@@ -1,5 +1,5 @@
 // √(2/π) is 2/√π times √(1/2), and here it is times √2.
-// expect: comes out as another factor than √(2/π)
+// expect: The factor before x + 0.044715 x³ is not √(2/π)
 // never: tl.
 // base: accepted/cuda_gelu_tanhf
 //-        float u = 0.7978845608f * (v + 0.044715f * v * v * v);

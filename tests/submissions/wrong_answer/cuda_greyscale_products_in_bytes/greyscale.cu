@@ -1,5 +1,5 @@
 // Products of bytes are kept in bytes.
-// expect: loses what lies beyond 255
+// expect: A byte holds no fraction and nothing beyond 255
 // never: 1 divided by
 // never: times the right one
 #include <cuda_runtime.h>

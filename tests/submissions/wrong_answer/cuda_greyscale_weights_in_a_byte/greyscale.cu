@@ -1,6 +1,6 @@
 // The weighted sum, up to 65280, is kept in a byte.
 // expect: Every element is 0
-// expect: loses what lies beyond 255
+// expect: A byte holds no fraction and nothing beyond 255
 // never: These lie between 0 and 1
 #include <cuda_runtime.h>
 
