@@ -71,13 +71,6 @@ def _gamma(values: Array) -> Array:
 
 _ROUNDED: dict[str, Callable[[Array], Array]] = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
 
-_ARITHMETIC: dict[str, Callable[..., Any]] = {
-    **{f"{precision}{name}": function for precision in ("", "f", "d") for name, function in (
-        ("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("div", np.divide), ("rcp", np.reciprocal),
-        ("sqrt", np.sqrt))},
-    "fma": lambda a, b, c: a.astype(np.float64) * b + c, "fmaf": lambda a, b, c: a.astype(np.float64) * b + c,
-}  # fmt: skip
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     # Exponentials and powers.
     "exp": np.exp, "exp2": np.exp2, "exp10": lambda x: np.power(x.dtype.type(10), x), "expm1": np.expm1,
@@ -129,8 +122,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "double_as_longlong": lambda x: x.view(np.int64), "longlong_as_double": lambda x: x.view(np.float64),
     "half2float": lambda x: x.view(np.float16) if x.dtype.kind == "i" else x,
     # One function for each way of rounding; sums and products are rounded to nearest in all of them.
-    # Those that round another way are left to a GPU.
-    **{f"{kind}_rn": function for kind, function in _ARITHMETIC.items()},
+    # NumPy rounds to nearest; sums and products that round another way are left to a GPU.
+    **{f"{precision}{name}_rn": function for precision in ("", "f", "d") for name, function in (
+        ("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("div", np.divide), ("rcp", np.reciprocal),
+        ("sqrt", np.sqrt))},
+    **dict.fromkeys(("fma_rn", "fmaf_rn"), lambda a, b, c: a.astype(np.float64) * b + c),
     "frsqrt_rn": _reciprocal_root, "rsqrt_rn": _reciprocal_root, "fast_fdivide": np.divide, "fast_divide": np.divide,
     **{f"{source}2{name}_{way}": _converted(integer, rounded)
        for way, rounded in _ROUNDED.items() for source in ("float", "double")
