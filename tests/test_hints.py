@@ -15,6 +15,7 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partialmethod
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -59,7 +60,8 @@ SEARCHED = {
 }  # fmt: skip
 EVERY_TIME = {SEARCHED[kind] for kind in ("comparison", "place")}
 SAMPLED, WHOLE = 32, 4
-"""One in so many of the members without a note of a change is searched all the same, and of all as a whole."""
+"""One in SAMPLED of the members without a note of a change is searched all the same; one in WHOLE of those with a note
+is searched as a whole."""
 
 
 def _sampled(path: Path, one_in: int) -> bool:
@@ -69,6 +71,7 @@ def _sampled(path: Path, one_in: int) -> bool:
 MENDED = [path for path in MEMBERS if _sampled(path, SAMPLED)
           or any("# proved: " in text or "// proved: " in text for text in (
               file.read_text(encoding="utf-8", errors="replace") for file in path.iterdir() if file.is_file()))]
+EVERY_EDIT = Trial.edits
 LEAST = 120, 20
 """Mistakes in all, and for each assignment of the course."""
 
@@ -126,33 +129,34 @@ def test_a_mistake_is_named_and_nothing_else(folder: Path, got: Taking) -> None:
 def test_a_mistake_is_named_and_a_change_mends_it(
     folder: Path, got: Taking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    every = Trial.edits
     for file in _files(folder):
         first = judged(folder, file, SEEDS[1])
         got({name_of("hinted", folder, FILES[file]): first.got})
         text, case = first.prepared.task.text, failed_case(first.prepared, first.checks)
         words = notes(text, "proved")
 
-        def told_so(trial: Trial, lines: Sequence[int] = (), text: str = text, words: list[str] = words) -> list[Edit]:
-            edits = every(trial, lines)
-            return [one for one in edits if _would_tell(text, one, words)] or edits
-
         if words and not _sampled(folder, WHOLE):
-            monkeypatch.setattr(Trial, "edits", told_so)
+            monkeypatch.setattr(Trial, "edits", partialmethod(_told_so, text, Path(file).suffix, words))
         found = repaired(first.prepared, first.checks)
         assert [one for one in words if found is None or one not in found.told] == [], found
         if folder.name in SEARCHED.values():
             assert found is not None and SEARCHED[found.kind] == folder.name, found
         if found is None or case is None or words:
             continue
-        changed = next(one for edit in every(Trial(first.prepared, case))
+        changed = next(one for edit in EVERY_EDIT(Trial(first.prepared, case))
                        if difference(text, one := edited(text, edit)) == found.diff)
         assert proved(prepared_for(folder, file, SEEDS[2]), case, changed), found
 
 
-def _would_tell(text: str, edit: Edit, words: list[str]) -> bool:
+def _told_so(trial: Trial, text: str, suffix: str, words: list[str], lines: Sequence[int] = ()) -> list[Edit]:
+    """The edits of a trial that would be told in these words; all of them, if none would."""
+    edits = EVERY_EDIT(trial, lines)
+    return [one for one in edits if _would_tell(text, suffix, one, words)] or edits
+
+
+def _would_tell(text: str, suffix: str, edit: Edit, words: list[str]) -> bool:
     try:
-        said = told(text, [edit], "edit", by_suffix(".cu" if "__global__" in text else ".py").edits)
+        said = told(text, [edit], "edit", by_suffix(suffix).edits)
     except Malformed:
         return False
     return all(one in said for one in words)

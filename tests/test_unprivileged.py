@@ -19,7 +19,7 @@ from tests.hostile_lane import TABLE
 from tests.unprivileged import USER
 
 SECONDS = 400
-# What is run, and how many tests must pass at least: a family of attacks and some of another, and honest files by
+# The tests that run, and how many must pass at least: a family of attacks and some of another, and honest files by
 # their first letter.
 RUNS: dict[str, tuple[tuple[str, ...], int]] = {
     "the sandbox": (

@@ -41,7 +41,7 @@ def edits_in_order(
     plain: Callable[[str], str] = lambda changed: changed,
 ) -> Edits:
     """Return at most `most` edits of a file in order. Kinds take turns: each edit weighs more than the one before it of
-    the same kind and weight. Of edits that make the same program only the first is returned: `plain` maps a file to a
+    the same kind and weight. Only the first of edits that make the same program is returned: `plain` maps a file to a
     text that is the same for the same program. `line_of` returns the number of a character's line."""
     before = Counter[tuple[str, float]]()
     weighed = []

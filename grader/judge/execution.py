@@ -176,7 +176,7 @@ class Executor:
     ) -> CapturedCalls | GpuFailure:
         """Prepare a program's calls on these slots, in this order, for `replay`; without slots the graph is empty.
 
-        Of a plan, the steady call is captured. Before each replay, setup and a first call on the first slot restore the
+        The steady call of a plan is captured. Before each replay, setup and a first call on the first slot restore the
         state that the steady call finds. Capturing runs all calls once, so outputs are written, and makes the `look`.
         """
         request = messages.Capture(

@@ -27,9 +27,9 @@ SLOW_AS_A_WHOLE = "run whole, it takes the simulator too long, whatever its spee
 
 
 def look_at_all(prepared: Prepared, plans: Mapping[str, Plan]) -> list[SampledCase]:
-    """Sample the cases that a simulator cannot run whole, the smallest first, in SECONDS together. Of several cases of
-    the same sizes only the first is sampled. If a case took too long, each case that is at least as large in every size
-    gets the same outcome."""
+    """Sample the cases that a simulator cannot run whole, the smallest first, in SECONDS together. Cases of the same
+    sizes are sampled once, by the first of them. If a case took too long, each case that is at least as large in every
+    size gets the same outcome."""
     task = prepared.task
     by_sizes: dict[tuple[int, ...], Case] = {}
     small = task.assignment.cases_for("cpu")

@@ -58,7 +58,7 @@ class Reach:
         return self.whole or not self.given or self._begins is not None
 
     def writers(self, place: int) -> list[int]:
-        """Return programs that store an element by the rule. Of programs that were run, only those that do store it."""
+        """Return programs that store an element by the rule, without those that were run and did not store it."""
         if self._begins is None:
             return self.stores(place)
         seeming = np.flatnonzero(np.isin(self._begins, place - self._pattern)).tolist()

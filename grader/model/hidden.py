@@ -1,5 +1,5 @@
-"""The part of a result that a student may see. Of hidden cases it has their number, the kind of each failure, and what
-to try; of a repair as much as the course tells; of marks those for the whole group.
+"""The part of a result that a student may see: the number of hidden cases, the kind of each failure and what to try; as
+much of a repair as the course tells; the marks for the whole group.
 
 Host code that chooses by its sizes how to fail can learn sizes from the kind; docs/grading.md says so.
 

@@ -3,7 +3,7 @@
 A file is the first of these that exists: the cell of `%%kernelmark silu`, which the notebook itself checks alone, too;
 the cell that writes the file with `%%writefile`; a cell of another magic, such as a compiler's, that defines the
 function in a language with compiled files; the Python cell that defines the function, with the cells that bind the
-global names which it uses. Of several such cells the last counts, as if the notebook had been run from top to bottom. A
+global names which it uses. The last of several such cells counts, as if the notebook had been run from top to bottom. A
 stub never counts.
 """
 

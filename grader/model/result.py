@@ -28,7 +28,7 @@ IMPOSSIBLE = 1.05
 
 Outcome = Literal["passed", "failed", "not_run"]
 Stage = Literal["source", "case", "target", "speed"]
-"""What a check is about: the file, one case's answer, the compiled code for the target GPU, one case's time."""
+"""The subject of a check: the file, one case's answer, the compiled code for the target GPU, one case's time."""
 
 
 class Worst(Record):

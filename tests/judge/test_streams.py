@@ -38,7 +38,7 @@ def answer(of: Plan) -> list[float]:
 
 
 def found(of: Plan) -> tuple[Undefined | None, int]:
-    """What is found, and in how many runs."""
+    """The finding, and the number of runs that it took."""
     runs: list[Plan] = []
 
     def wrong(other: Plan) -> bool:
@@ -71,7 +71,7 @@ def test_the_first_two_whose_order_decides_are_named(steps: list[Step], lines: t
     ([(1.0, 1, None), (2.0, OUT, [])], 0),
     # The answer is the same: this is tried.
     ([(1.0, 1, None), (1.0, 1, []), (1, OUT, [1])], 1),
-    # What follows goes along: the second is asked for behind all that the first comes before.
+    # Operations that follow go along: the second is asked for behind all that the first comes before.
     ([(1.0, 1, None), (1, 2, [0]), (2, OUT, [1]), (3.0, 3, [])], 0),
 ])
 def test_what_the_answer_does_not_hang_on_is_not(steps: list[Step], runs: int) -> None:

@@ -129,7 +129,7 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     placed = apart or (_uncovered(called, comparison) if kind == "unwritten" else None) or explain_copies(called)
     fitting = known_mistakes(called.assignment, evidence) if small else []
     if len(fitting) == 1:
-        # What was seen is certain, and the mistake's own hint explains it.
+        # The observation is certain, and the mistake's own hint explains it.
         known = placed or seen or Hint("", "")
         return replace(known, look=spoken_mistake(fitting[0].hint, called.words), pattern=f"mistake: {fitting[0].name}")
     if placed is not None:

@@ -100,7 +100,7 @@ class Pool:
         # Tensors that the judge fills, and tensors that calls have to leave as they are.
         self._filled = [tensor.name for tensor in given if tensor.filled]
         self._kept = [tensor.name for tensor in read]
-        # Whether a baseline may reuse inputs as calls and the filling of gaps left them. Indices are drawn anew, since
+        # True if a baseline may reuse inputs as calls and the filling of gaps left them. Indices are drawn anew, since
         # they say where the baseline reads: the judge decides that.
         self._stay = not self._with_gaps and not any(tensor.filled for tensor in written) and all(
             torch_dtype(tensor.dtype).is_floating_point for tensor in read)

@@ -74,8 +74,8 @@ def _if(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | N
 
 
 def _looped(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a loop that reports its number of iterations if a limit ends it. Of nested loops, the one with the most
-    iterations is reported."""
+    """Return a loop that reports its number of iterations if a limit ends it. If loops are nested, the
+    one with the most iterations is reported."""
 
     def looped(machine: Machine, op: Op, *rest: Any) -> Any:
         before = machine.rounds

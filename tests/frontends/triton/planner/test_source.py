@@ -123,7 +123,8 @@ def test_what_a_line_left_out_would_make_is_absent_and_nothing_is_refused(
 
 @each_row("line", [
     "print(x)", "print(f'{x} {out[:2]!r}')", "print('{0.data}'.format(x), str(out))", "print(x.max())",
-    "print((out - x).abs().max().item())", "assert torch.allclose(out, x)", "log.info('%s', x.mean())"])
+    "print((out - x).abs().max().item())", "assert torch.allclose(out, x)", "log.info('%s', x.mean())",
+    "print(torch.zeros_like(x).mul_(2))"])
 def test_a_line_that_shows_or_checks_numbers_is_left_out_and_told(line: str) -> None:
     source = f"{KERNEL}import logging\nlog = logging.getLogger()\ndef silu(x, out):\n    launch(x, out)\n    {line}\n"
     with Planner() as planner:
@@ -149,7 +150,8 @@ def test_what_is_worked_out_only_to_be_shown_is_left_out_and_told(lines: str, le
 
 
 @pytest.mark.parametrize("line", [
-    "print(out.copy_(x)); out.copy_(x)", "print((lambda: suppressed(x))())", "y = x * 2; print(y); launch(y, out)",
+    "print(out.mul_(0.5))", "assert out.add_(3.0) is not None", "print(out.copy_(x)); out.copy_(x)",
+    "print((lambda: suppressed(x))())", "y = x * 2; print(y); launch(y, out)",
     "y = x * 2", "y, z = x * 2, 1; print(y, z)", "y = z = x * 2; print(y)", "y = 1\n    y += x * 2; print(y)",
     "global y; y = x * 2; print(y)", "y = x * 2\n    if y is not None: launch(y, out)", "y = x * 2; print(y); return y",
     "y = x * 2; f = lambda: y; print(f()); launch(f(), out)", "try: y = x * 2\n    except Exception: y = 1\n    y + 1",
@@ -199,6 +201,18 @@ def test_text_that_is_no_python_is_a_syntax_error(source: str, line: int) -> Non
     failed = loaded(source)
     assert isinstance(failed, Failed)
     assert (failed.failure, failed.line) == ("syntax_error", line)
+
+
+@each_row("coding", ["rot13", "nowhere"])
+def test_a_file_in_another_encoding_is_not_read(coding: str) -> None:
+    failed = loaded(f"# coding: {coding}\n{FUNCTION}")
+    assert isinstance(failed, Failed) and failed.failure == "unreadable_source"
+
+
+def test_a_long_chain_of_branches_is_planned() -> None:
+    chain = "".join(f"    elif x.numel() == {number}: pass\n" for number in range(1_000_000, 1_000_700))
+    source = f"{KERNEL}def silu(x, out):\n    if not x.numel(): pass\n{chain}    launch(x, out)\n"
+    assert isinstance(plan_file(source, SILU, CASE), Plan)
 
 
 def test_future_imports_hold_for_the_whole_file() -> None:

@@ -1,4 +1,4 @@
-# What a line that prints calls asks for a number, and then launches once more.
+# A line that prints calls a function that asks for a number, and then launches once more.
 # expect: reduces a tensor
 import triton
 import triton.language as tl
