@@ -20,6 +20,7 @@ from typer.main import get_command
 from grader import home
 from grader.cli import app
 from grader.console import console, errors
+from grader.engine.confine import processes
 from grader.home import ROOT
 from grader.model.job import Graded, Job
 from grader.model.result import Environment, Result
@@ -62,6 +63,8 @@ def _here(arguments: list[str], cwd: Path, environment: Mapping[str, str]) -> su
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     with (contextlib.chdir(cwd), mock.patch.dict(os.environ, environment), mock.patch.object(console, "_width", 200),
           mock.patch.object(errors, "_width", 200), contextlib.ExitStack() as shared,
+          # Who adopts orphans ends all processes below it but its fork servers, and so other tests' as well.
+          mock.patch.object(processes, "adopt_orphans", lambda: None),
           contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)):
         if name := SHARED.get(arguments[0]):
             shared.enter_context(mock.patch(name, _lanes if name.endswith("LocalLanes") else lambda: None))

@@ -220,7 +220,8 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: 
     matrix = next((one.layout for one in here if one.layout.down and (len(one.access.tile) > 1 or not one.flat)), None)
     both = f"the index of the row with {matrix.down}, and that of the column with {matrix.across}" if matrix else ""
     every = prod(here[0].access.grid) if here else 0
-    if every and found.lanes == found.active and found.programs > 1 and 2 * found.programs > every:
+    # A program's one number, such as the weight of its row, lies outside by its index, whatever the grid is.
+    if every and 1 < found.active == found.lanes and found.programs > 1 and 2 * found.programs > every:
         return spoken(f"{found.programs:,} of {every:,} programs lie outside, so the launch starts more programs than "
                       "there is work for. Compare its grid with the shape: are two of its numbers exchanged?", words)
     # A thread's condition is not seen as a mask is; the first of several blocks lacks none that the last one needs.

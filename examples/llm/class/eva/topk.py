@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# expect: the later stands first
+# expect: the later of equal numbers stands first
 import torch
 import triton
 import triton.language as tl
