@@ -212,7 +212,8 @@ def assignments(
         table.add_column(heading, overflow="fold")
     for name, a in known.items():
         points = rules.points_of(name)
-        counts = f"{points.correctness:g} + {points.performance:g}" if name in taught else "not in the course"
+        parts = [points.correctness, points.performance, *filter(None, [points.structure])]
+        counts = " + ".join(f"{part:g}" for part in parts) if name in taught else "not in the course"
         table.add_row(
             name, a.signature, f"{len(a.cases_for('cpu'))}, {len(a.cases)}",
             counts, a.baseline.name)

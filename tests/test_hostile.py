@@ -177,7 +177,7 @@ def test_zero_points_and_nothing_left(
 @pytest.mark.full
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("lane", ["2"], indirect=True)
-@_members(2, CONFINED, one_in=3)
+@_members(2, CONFINED, one_in=6)
 def test_the_same_without_namespaces(folder: Path, lane: Lane, tmp_path: Path, record_property: Record) -> None:
     _assert_held(folder, lane, tmp_path, record_property)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,8 +27,8 @@ from tests.members import whole
 HERE = Path(__file__).parent / "submissions" / "accepted"
 Record = Callable[[str, object], None]
 UNUSUAL = re.compile(
-    r"^\s*(?:import|from)\s+(?!(?:torch|triton|math|typing|functools|__future__)\b)|#include\s+(?!<cuda_runtime\.h>)",
-    re.MULTILINE)
+    r"^\s*(?:import|from)\s+(?!(?:torch|triton|math|typing|functools|__future__)\b)(\w+)"
+    r"|#include\s+(?!<cuda_runtime\.h>)[<\"](\w+)", re.MULTILINE)
 CONFINED = "Landlock + seccomp"
 # With it as many as there are: the name of each set of layers without a cgroup
 # (`grader.engine.forkserver.isolation.name_of`).
@@ -70,15 +70,20 @@ def test_the_references_get_full_points_without_a_flag(lane: Lane, record_proper
     _assert_accepted(lane, ROOT / "reference", record_property)
 
 
-def _unusual(folder: Path) -> bool:
-    """Return whether a member imports or includes more than nearly every kernel does, so that a sandbox may miss it."""
-    texts = [members.text(path).decode() for path in folder.iterdir() if path.suffix in (".py", ".cu")]
-    return any(map(UNUSUAL.search, texts))
+def _unusual() -> Iterator[Path]:
+    """Members that import or include what nearly no kernel does, so that a sandbox may miss it: one for each name."""
+    known: set[str] = set()
+    for folder in sorted(HERE.iterdir()):
+        texts = [members.text(path).decode() for path in folder.iterdir() if path.suffix in (".py", ".cu")]
+        names = {"".join(found) for text in texts for found in UNUSUAL.findall(text)}
+        if names - known:
+            yield folder
+        known |= names
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("lane", [CONFINED], indirect=True)
-@pytest.mark.parametrize("folder", sorted(filter(_unusual, HERE.iterdir())), ids=lambda path: path.name)
+@pytest.mark.parametrize("folder", list(_unusual()), ids=lambda path: path.name)
 def test_honest_work_gets_full_points_without_a_flag(lane: Lane, folder: Path, record_property: Record) -> None:
     _assert_accepted(lane, folder, record_property)
 

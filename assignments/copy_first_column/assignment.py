@@ -76,6 +76,7 @@ ASSIGNMENT = assignment(
         "rows cols", "1x1 1x7 7x1-bits 5x9 64x64-bits 31x1031 4099x8 1009x37-bits 200003x3",
         gpu="1000003x17-bits 8192x8192"),
     timed=timed("rows cols", "8192x8192 8192x4096 8192x2048", "8192x32768 8192x16384 8192x12288"),
+    structure={"host_reads_at_most": 16, "copies_at_most": 3, "launches_at_most": 1},
     baseline=Baseline(name="out.copy_(matrix[:, 0])", compiled="out.copy_(matrix[:, 0].contiguous())"),
     distributions=distributions,
     rows="matrix",

@@ -67,6 +67,7 @@ ASSIGNMENT = assignment(
         "rows cols", "1x1 5x9 4x257-tiny 1x1009 37x64 149x31-tiny 3x4099 17x1031-extreme 2x20011",
         gpu="70001x33 4099x4093-extreme 257x30011 8192x8192"),
     timed=timed("rows cols", "8192x8192 4096x4096 2048x2048", "32768x1024 16384x1024 8192x1024"),
+    structure={"one_pass": True, "writes_at_most": 1.1, "coalesced": True, "launches_at_most": 1},
     baseline=Baseline(name="torch.nn.functional.rms_norm", compiled="torch.compile of rms_norm"),
     distributions=distributions,
     tolerance=tolerance,

@@ -51,6 +51,7 @@ ASSIGNMENT = assignment(
     oracle=lambda x: x.double(),
     cases=CASES,
     timed=timed("N", "33554432 16777216 8388608", "67108864 41943040 20971520"),
+    structure={"one_pass": True, "writes_at_most": 1.1, "coalesced": True, "launches_at_most": 1},
     baseline=Baseline(name="out.copy_(x)", compiled="torch.compile of the same"),
     distributions=distributions,
     rows="x",

@@ -288,6 +288,14 @@ def _points(assignment: Assignment, course: Course) -> str:
             f"* {points.performance:g} points for speed, on a GPU, once every case passes: 0 at {threshold.floor:g} × "
             f"the baseline's speed or less, {points.performance:g} at {threshold.target:g} × or more, a straight line "
             f"between.\n* The baseline is PyTorch: `{assignment.baseline.name}`.\n")
+    structure = course.structure_of(assignment)
+    earning = [one for name, one in structure.by_name.items() if name not in structure.required]
+    if earning:
+        text += (f"* {points.structure:g} points for how the kernel works, with or without a GPU, once every case "
+                 "passes: a share for each condition.\n")
+        text += "".join(f"  * The kernel has to {one.text}.\n" for one in earning)
+    text += "".join(f"* Required: the kernel has to {structure.by_name[name].text}.\n"
+                    for name in structure.by_name if name in structure.required)
     if not assignment.timed:
         return text
     host = any(isinstance(p, Input) and p.place == "host" for p in assignment.parameters)

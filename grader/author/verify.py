@@ -20,7 +20,7 @@ from grader.judge.judgement import Judgement
 from grader.judge.prepared import Prepared, Task
 from grader.model import catalogue
 from grader.model.assignment import Assignment
-from grader.model.course import read_course
+from grader.model.course import PointsTable, read_course
 from grader.model.launched import Inspection
 from grader.model.submission import Source
 
@@ -138,6 +138,9 @@ def _reference(subject: Subject) -> Iterator[str]:
     """Check that the reference kernels get full marks with room to spare, and that the stored figures of the first one
     are up to date. Languages whose tools are not installed are left out."""
     course = read_course(home.file(), frozenset(catalogue.files()))
+    if subject.assignment.structure:
+        # Whether or not this course gives points for them, the reference meets the assignment's conditions.
+        course = course.model_copy(update={"points": PointsTable(structure=1)})
     inspections: list[Inspection | None] = []
     for one in subject.assignment.in_languages():
         if by_suffix(one.suffix).problem():

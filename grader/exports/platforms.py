@@ -12,6 +12,7 @@ from grader.model.result import AssignmentResult, CheckResult
 from grader.model.text import clean
 from grader.model.verdicts import VERDICT_OF_KIND, VERDICTS
 from grader.records.policy import GradeLine
+from grader.report.conditions import checks
 from grader.report.findings import evidence, label
 
 
@@ -42,7 +43,8 @@ def gradescope(submission: GradedSubmission, visibility: str) -> dict[str, Any]:
         tests.append({"name": a.title, "number": str(number), "output": clean("\n".join(output)),
                       "visibility": visibility, "tags": [name], "extra_data": {"verdict": a.verdict},
                       **_scored(a, line)})
-        for part, check in enumerate((check for check in a.correctness.checks if check.outcome != "not_run"), start=1):
+        for part, check in enumerate(
+                (check for check in [*a.correctness.checks, *checks(a)] if check.outcome != "not_run"), start=1):
             tests.append({
                 "name": f"{a.title}: {label(check)}", "number": f"{number}.{part}", "status": check.outcome,
                 "output": _said(check), "visibility": visibility, "tags": [name]})
@@ -88,7 +90,7 @@ def junit(graded: Sequence[GradedSubmission]) -> bytes:
             "name": _xml(submission.folder), "timestamp": result.graded_at, "time": f"{result.seconds:.3f}"})
         counts = dict.fromkeys(("tests", "errors", "failures", "skipped"), 0)
         for name, a in result.assignments.items():
-            for check in a.correctness.checks or [_whole_check(a)]:
+            for check in [*(a.correctness.checks or [_whole_check(a)]), *checks(a)]:
                 case = ElementTree.SubElement(suite, "testcase", classname=_xml(name), name=_xml(check.id),
                                               time=f"{check.seconds or 0:.3f}")
                 counts["tests"] += 1

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -17,11 +18,11 @@ from grader.judge.simulation import Simulation
 from grader.judge.wording import spoken
 from grader.model.assignment import Assignment
 from grader.model.cases import Case
-from grader.model.launched import AccessFacts, Figures, Inspection, LaunchFacts
+from grader.model.launched import AccessFacts, CopyFacts, Figures, Inspection, LaunchFacts, WarpFacts
 from grader.plan.compiled import Binary
 from grader.plan.device import TARGETS, occupancy
 from grader.plan.messages import Simulated, kernel_key
-from grader.plan.plan import Kernel, Launch, Plan
+from grader.plan.plan import ITEM_BYTES, Copy, Kernel, Launch, Plan
 from grader.plan.traffic import LaunchTraffic, Watch
 
 # Programs of each launch that are simulated: more show nothing new.
@@ -68,20 +69,27 @@ def look(
     return Seen(case, plan, simulated) if isinstance(simulated, Simulated) else None
 
 
-def inspection_of(assignment: Assignment, seen: Seen, code: Mapping[str, Binary], target: str) -> Inspection:
-    """Return facts about the launches that were simulated. `code` is the machine code of the plan's kernels, by key."""
-    kernels = seen.plan.kernels
+def inspection_of(
+    assignment: Assignment, case: Case, plan: Plan, launched: Sequence[LaunchTraffic], code: Mapping[str, Binary],
+    target: str,
+) -> Inspection:
+    """Return facts about the launches of a plan's first call, as a simulator counted them. `code` is the machine code
+    of the plan's kernels, by key."""
+    kernels = plan.kernels
     # Shared memory that a launch asks for, beside what its kernel takes itself.
-    shared = {(one.kernel, one.grid, one.line): one.shared for one in seen.plan.first if isinstance(one, Launch)}
+    shared = {(one.kernel, one.grid, one.line): one.shared for one in plan.first if isinstance(one, Launch)}
     launches = [
         _launch(one, kernels[one.kernel], code[kernel_key(kernels[one.kernel])], target,
                 shared.get((one.kernel, one.grid, one.line), 0))
-        for one in seen.simulated.launched if one.kernel < len(kernels)]
+        for one in launched if one.kernel < len(kernels)]
+    copies = [CopyFacts(line=one.line, bytes=prod(one.source.shape) * ITEM_BYTES[one.source.dtype],
+                        source=plan.buffers[one.source.buffer].place, target=plan.buffers[one.target.buffer].place)
+              for one in plan.first if isinstance(one, Copy)]
     many = TARGETS[target].multi_processor_count if target in TARGETS else 0
     # The figures in good.json are of the first timed case.
-    good = good_figures(assignment.name) if seen.case == assignment.timed[0] else None
+    good = good_figures(assignment.name) if case in assignment.timed[:1] else None
     return Inspection(
-        case=seen.case.name, sizes=seen.case.sizes, target=target, multiprocessors=many, launches=launches,
+        case=case.name, sizes=case.sizes, target=target, multiprocessors=many, launches=launches, copies=copies,
         good=good if good is not None and good.target == target else None)
 
 
@@ -105,7 +113,9 @@ def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, ask
         accesses=[AccessFacts(
             access=each.access, line=each.line, tensor=each.given or each.tensor, lanes=each.lanes, masked=each.masked,
             needed=each.needed, moved=each.moved, widths=dict(widths.get((each.access, each.line), {})))
-            for each in one.accesses])
+            for each in one.accesses],
+        warps=None if one.warps is None else WarpFacts.model_validate(
+            {"counted": one.programs, "cut": one.cut, **one.warps.model_dump()}))
 
 
 def good_figures(name: str, root: Path | None = None) -> Figures | None:

@@ -9,16 +9,18 @@ from dataclasses import dataclass
 from grader import frontends
 from grader.judge.case import judge_case
 from grader.judge.checks import Judged, concluded, not_run, our_failure, quotes, shortened
-from grader.judge.explain import explain_remarks, explain_timed
+from grader.judge.explain import explain_condition, explain_remarks, explain_timed
 from grader.judge.machine import machine_of
 from grader.judge.planning import Unplanned
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
+from grader.judge.structure import look_at_structure
 from grader.judge.target import Target, check_target
 from grader.judge.timing.pool import Wrong
 from grader.judge.timing.speed import time_case
 from grader.model.cases import Case
 from grader.model.launched import Inspection
 from grader.model.result import CheckResult, Timing
+from grader.model.structure import ConditionResult
 from grader.plan.findings import Finding, Undefined
 from grader.plan.plan import Integer, Launch, Plan
 
@@ -26,24 +28,28 @@ from grader.plan.plan import Integer, Launch, Plan
 @dataclass(frozen=True)
 class Extras:
     """Results of a task beside its checks: facts about its kernels, and remarks that cost no points. `flagged` are the
-    remarks that a person has to read before a right answer counts."""
+    remarks that a person has to read before a right answer counts, `conditions` those of the course, if they were
+    looked at."""
 
     inspection: Inspection | None = None
     remarks: tuple[str, ...] = ()
     flagged: tuple[str, ...] = ()
+    conditions: tuple[ConditionResult, ...] = ()
 
 
 def judge(prepared: Prepared, checks: Sequence[CheckResult]) -> Generator[Judged, None, Extras]:
     """Judge a task: yield the outcome of each of `checks`, in their order, as soon as it is known.
 
-    The order is that of `expected_checks`, then `speed_checks`. Each check ends as passed, failed or not run:
+    The order is that of `expected_checks`, `structure_checks` and `speed_checks`. Each check ends as passed, failed or
+    not run:
 
     1. source: planners run the file, once for all calls, and its plans are checked as if they were forged. All planners
        are dead before the first kernel runs.
     2. case: each call runs on fresh inputs and a poisoned output, in a simulator or on a GPU. Its answer is compared
        with the oracle's, and a difference is explained by what was seen.
     3. target: whether a GPU can launch every kernel, once every case is right.
-    4. speed: each timed case against the baseline, on a GPU only.
+    4. structure: each condition of the course on how the kernels work.
+    5. speed: each timed case against the baseline, on a GPU only.
 
     `checks` may be a part of these: each check does what it needs. An error inside a check is a failure of ours, and
     the next check goes on.
@@ -74,13 +80,15 @@ class _Timeline:
         self._target = Target()
         # A case failed; a case ran out of time, after which no other can earn points.
         self._failed = self._endless = False
+        self._conditions: list[ConditionResult] = []
         # The cases that came out right, with their seconds.
         self._right: list[tuple[Case, float]] = []
 
     def stage(self, check: CheckResult) -> CheckResult:
         """Return the outcome of a check. Any exception is a failure of ours."""
         self._planned = self._prepared.plan()
-        stages = {"source": self.source, "case": self.case, "target": self.target, "speed": self.speed}
+        stages = {"source": self.source, "case": self.case, "target": self.target, "structure": self.structure,
+                  "speed": self.speed}
         return stages[check.stage](check)
 
     def source(self, check: CheckResult) -> CheckResult:
@@ -117,6 +125,16 @@ class _Timeline:
         return concluded(check, self._target.detail).model_copy(
             update={"hidden": self._target.hidden, "note": self._target.looked})
 
+    def structure(self, check: CheckResult) -> CheckResult:
+        if self._failed or self._target.detail is not None or not self._planned.plans:
+            return not_run(check, "not run: conditions count once every case is right")
+        if not self._conditions:
+            self._conditions = look_at_structure(self._prepared, self._task.conditions)
+        found = next(one for one in self._conditions if check.id == f"structure-{one.name}")
+        if found.met is None:
+            return not_run(check, found.said)
+        return concluded(check, explain_condition(self._task.assignment, self._task.text, found))
+
     def speed(self, check: CheckResult) -> CheckResult:
         if self._failed or not self._planned.plans:
             return not_run(check, "not measured: speed counts once every case is right")
@@ -132,7 +150,8 @@ class _Timeline:
         # A kernel with such a finding is wrong in its first call on a GPU, though in no call that is made here.
         tuned = [one for one in self._findings if isinstance(one, Undefined) and one.what == "tuner"]
         flagged = explain_remarks(self._task.assignment, (), tuned, self._task.text)
-        return Extras(self._target.inspection, (*remarks, *self._target.remarks), tuple(flagged))
+        return Extras(self._target.inspection, (*remarks, *self._target.remarks), tuple(flagged),
+                      tuple(self._conditions))
 
 
 def _told(plan: Plan, case: Case) -> list[str]:

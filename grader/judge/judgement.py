@@ -6,7 +6,7 @@ import time
 from collections.abc import Generator
 
 from grader.engine.forkserver.handle import InfrastructureError
-from grader.judge.checks import Judged, expected_checks, our_failure, speed_checks
+from grader.judge.checks import Judged, expected_checks, our_failure, speed_checks, structure_checks
 from grader.judge.judge import Extras, judge
 from grader.judge.prepared import Prepared
 from grader.model.result import CheckResult
@@ -20,7 +20,9 @@ class Judgement:
     def __init__(self, prepared: Prepared, *, speed: bool = False) -> None:
         self.task, self.extras, self.seconds = prepared.task, Extras(), 0.0
         assignment, device = self.task.assignment, self.task.device
-        self.expected = (*expected_checks(assignment, device), *(speed_checks(assignment) if speed else ()))
+        self.expected = (
+            *expected_checks(assignment, device), *structure_checks(self.task.conditions.by_name),
+            *(speed_checks(assignment) if speed else ()))
         self.checks = [our_failure(check, "The check was not run.") for check in self.expected]
         self.selected: list[int] = []
         self._prepared = prepared

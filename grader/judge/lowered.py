@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from grader import frontends
 from grader.engine.executor.driver import descriptor_part, float_bytes
-from grader.plan.compiled import Binary, DescriptorPart, Operand, Plain, ScratchAddress, Zeros
+from grader.plan.compiled import Binary, DescriptorPart, Operand, Plain, ScratchAddress, TensorMap, Zeros
 from grader.plan.messages import kernel_key
 from grader.plan.plan import (
     POINTER_BYTES,
@@ -29,13 +29,14 @@ from grader.plan.plan import (
     Plan,
     Structure,
 )
+from grader.ptx import tensor_maps
 
 # Most bytes of a launch's scratch memory. Each launch has its own, which no other one can see.
 _MOST_SCRATCH = 64 << 20
 
 
 class CannotLower(Exception):
-    """A plan that cannot be lowered: it has a cluster, a tensor map, or too much scratch memory."""
+    """A plan that cannot be lowered: it has a cluster, a tensor map of another form, or too much scratch memory."""
 
 
 def lowered(plan: Plan, binaries: Mapping[str, Binary], language: str) -> Plan:
@@ -93,7 +94,23 @@ def _argument(operand: Operand, launch: Launch, buffers: list[Buffer]) -> Argume
         if operand.of == "address":
             return _address(view.buffer, view.offset)
         return Integer(type=operand.type, value=descriptor_part(operand, argument, view.offset))
-    raise CannotLower("a tensor map")
+    if isinstance(operand, TensorMap) and isinstance(argument, Descriptor):
+        return _map(operand, argument)
+    raise CannotLower("an operand of another kind")
+
+
+def _map(operand: TensorMap, descriptor: Descriptor) -> Structure:
+    """Return a tensor map in the simulator's own form: see `grader.ptx.tensor_maps`."""
+    view, rank, item = descriptor.view, len(operand.block_size), operand.elem_size
+    if descriptor.padding == "nan" or operand.fp4_padded or rank != len(view.shape) or item not in tensor_maps.KINDS:
+        raise CannotLower("a tensor map of another form")
+    fields = {
+        "rank": [rank - 1], "elemtype": [tensor_maps.KINDS[item]], "swizzle_mode": [operand.swizzle],
+        # The fastest dimension comes first, and has no stride.
+        "box_dim": operand.block_size[::-1], "element_stride": [1] * rank, "global_dim": view.shape[::-1],
+        "global_stride": [stride * item for stride in view.strides[-2::-1]]}
+    return Structure(contents=base64.b64encode(tensor_maps.packed(fields)).decode(),
+                     pointers=[InnerPointer(at=0, buffer=view.buffer, offset=view.offset)])
 
 
 def _bytes(contents: bytes) -> Structure:

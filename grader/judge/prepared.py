@@ -31,6 +31,7 @@ from grader.model.cases import Case
 from grader.model.course import Course
 from grader.model.parameters import Inputs
 from grader.model.result import Detail
+from grader.model.structure import Conditions
 from grader.model.submission import Source
 from grader.plan import compiled
 from grader.plan.compiled import Binary
@@ -58,6 +59,11 @@ class Task:
     def of(self, case: Case) -> Task:
         """Return the task with this case only, and without timed cases."""
         return replace(self, assignment=self.assignment.model_copy(update={"cases": (case,), "timed": ()}))
+
+    @property
+    def conditions(self) -> Conditions:
+        """Return the conditions that the course has switched on."""
+        return self.course.structure_of(self.assignment)
 
     @property
     def text(self) -> str:
@@ -124,7 +130,7 @@ class Prepared:
         assignment, limits = task.assignment, task.course.limits
         on = gpu.properties() if task.on_gpu else TARGETS[task.course.gpu.target]
         allowance = Allowance(inf if task.on_gpu else limits.attempt_seconds)
-        self.task = task
+        self.task, self.simulating = task, simulating
         self.draws = Draws(assignment, task.seed, cuda=task.on_gpu)
         self.preparing = Preparing(assignment, task.source.content or b"", limits, on, allowance, station)
         self.simulation = Simulation(

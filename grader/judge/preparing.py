@@ -181,9 +181,13 @@ class Preparing:
         return sound if len(sound) == len(found) else next(one for one in found if isinstance(one, Problem))
 
     def lowered(self, kernels: Mapping[str, Kernel], target: str) -> dict[str, Binary]:
-        """Return machine code for another target, with the assembler's text; kernels that have none are left out."""
+        """Return machine code for a target, with the assembler's text; kernels that have none are left out."""
         if not kernels:
             return {}
+        if target == self.target:
+            own = self.binaries([*kernels.values()])
+            return {} if isinstance(own, Lost) else {
+                key: one for key, one in zip(kernels, own, strict=True) if isinstance(one, Binary) and one.ptx}
         with self.station.turn, self._allowance.spend(LOWER_SECONDS) as seconds:
             made = compile_kernels(
                 lambda: self.start("compiler"), [*kernels.values()], target, seconds=seconds, ptx=True)
@@ -239,7 +243,8 @@ class Preparing:
             with self.station.turn, self._compiling.spend(COMPILE_SECONDS) as seconds:
                 found = compile_kernels(
                     lambda: self.start("compiler"), [kernel for _, kernel, code in some if code], self.device.target,
-                    fitting=[kernel for _, kernel, code in some if not code], seconds=seconds)
+                    fitting=[kernel for _, kernel, code in some if not code], seconds=seconds,
+                    ptx=bool(by_suffix(self._assignment.suffix).lowers_to))
             if isinstance(found, Lost):
                 self._lost = NOT_COMPILED if self._compiling.left <= 0 else found
                 return self._lost

@@ -33,7 +33,7 @@ from grader.model.result import Detail
 from grader.plan.findings import MOST_ACCESSES, Assertion, OutOfBounds, Undefined, Unwritten
 from grader.plan.messages import CannotSimulate, Simulated
 from grader.plan.plan import Copy, Launch, Plan
-from grader.plan.traffic import Watch
+from grader.plan.traffic import LaunchTraffic, Watch
 
 # Most bytes of the submission's temporaries, which take memory and time.
 MOST_TEMPORARY = 256 << 20
@@ -95,12 +95,14 @@ def wrong_part(
 
 
 class Sample:
-    """A sample of one output of a call of a case, which `look` takes. Raises Unseen and Settled."""
+    """A sample of one output of a call of a case, which `look` takes. With `warps` it also counts what warps do in the
+    run that is compared: `launched` has that run's traffic. Raises Unseen and Settled."""
 
     def __init__(
         self, assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str,
-        call: int,
+        call: int, *, warps: bool = False,
     ) -> None:
+        self.warps, self.launched = warps, list[LaunchTraffic]()
         self.fills, first = fills_of(assignment, plan)
         self.plan = plan.model_copy(update={"first": first})
         self.assignment, self.case, self.call = assignment, case, call
@@ -138,7 +140,8 @@ class Sample:
                 poison_(self._part(output, block))
                 if self.fills is not None:
                     self._part(output, block).fill_(self.fills.value)
-            again = self._simulated(Watch(chosen=chosen), memory)
+            again = self._simulated(Watch(chosen=chosen, warps=self.warps), memory)
+            self.launched = again.launched
             # Only these findings hold if some programs alone run.
             detail = explain_findings(self.assignment, self.source, [
                 one for one in again.findings if isinstance(one, OutOfBounds | Assertion)

@@ -76,7 +76,8 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
         looked=spoken(large.told([look for look in looks if not look.case.hidden]), phrases_of(task.assignment)),
         remarks=tuple(detail.message for detail in _foreign(shown)),
         inspection=None if seen is None else inspection_of(
-            task.assignment, seen, dict(zip(map(kernel_key, kernels), code, strict=True)), prepared.preparing.target))
+            task.assignment, seen.case, seen.plan, seen.simulated.launched,
+            dict(zip(map(kernel_key, kernels), code, strict=True)), prepared.preparing.target))
 
 
 @dataclass(frozen=True)

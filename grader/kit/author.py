@@ -16,13 +16,15 @@ from grader.kit.whole import Bools, Distinct, Fixed, Indices, Offsets, OneOf, Wh
 from grader.model.assignment import Answer, Assignment, Baseline, Mistake, Renewal, Work
 from grader.model.cases import Case, cases, dtype_of, shape_of, timed
 from grader.model.parameters import Input, Inputs, Output, Parameter, Scalar, Update
+from grader.model.structure import CaseFacts, Condition, Measure
 from grader.plan.plan import ITEM_BYTES
 
 __all__ = [
-    "EPS16", "EPS32", "SMALLEST16", "SMALLEST_NORMAL32", "Baseline", "Bits", "Bools", "Bytes", "Case", "Distinct",
-    "Distribution", "Fixed", "Indices", "Input", "Inputs", "Loud", "Mistake", "Number", "Offsets", "OneOf", "Outliers",
-    "Output", "Peaks", "Renewal", "Scalar", "Spread", "Update", "Whole", "Work", "assignment", "cases", "eps",
-    "mistakes", "rounding", "timed"]
+    "EPS16", "EPS32", "SMALLEST16", "SMALLEST_NORMAL32", "Baseline", "Bits", "Bools", "Bytes", "Case", "CaseFacts",
+    "Condition", "Distinct", "Distribution", "Fixed", "Indices", "Input", "Inputs", "Loud", "Measure", "Mistake",
+    "Number", "Offsets", "OneOf", "Outliers", "Output", "Peaks", "Renewal", "Scalar", "Spread", "Update", "Whole",
+    "Work", "assignment", "cases", "eps", "mistakes", "rounding", "timed",
+]
 
 EPS16, EPS32 = 2.0**-10, 2.0**-23
 """The machine epsilon of fp16 and of fp32: the distance from 1 to the next number."""

@@ -17,9 +17,11 @@ from pydantic import Field, model_validator
 
 from grader import frontends
 from grader.model.cases import Case, TimedCase, shape_of, strides_of
+from grader.model.conditions import CONDITIONS
 from grader.model.forms import SUFFIX, Form, WrittenParameter, file_of, read_form
 from grader.model.parameters import DType, Input, Inputs, Output, Parameter, Scalar, Update, given
 from grader.model.record import Table
+from grader.model.structure import Condition, chosen
 
 # The dtypes that typed languages give to numbers.
 _NUMBERS: Mapping[str, DType] = {"float": "float32", "int": "int32", "bool": "bool"}
@@ -121,6 +123,8 @@ class Assignment(Table):
     all inputs on the host.
     `timed` are the cases for speed; `work(case)` is the least data that a case must move and the least arithmetic.
     `suffix` is the suffix of the file that students fill in; it decides the language.
+    `structure` are conditions on how kernels work, which a course may switch on: true or a limit for those of
+    `grader.model.conditions`, or a `Condition` of the assignment's own, by name.
     `forms` are the forms of the function in languages that give it another name or pass it sizes, by language
     (`grader.model.forms`): `{"cuda": "gemm(A=a, B=b, C=out, M, N, K)"}`. Tensors stay in their order.
     """
@@ -151,6 +155,7 @@ class Assignment(Table):
     choices: Mapping[str, tuple[int, ...]] = {}
     fits: Callable[[Mapping[str, int]], bool] | None = None
     statistic: Callable[[Inputs, Any], str] | None = None
+    structure: Mapping[str, bool | int | float | Condition] = {}
     subject: str = ""
 
     def written(self, file: str) -> Self:
@@ -210,6 +215,15 @@ class Assignment(Table):
         return frozenset(p.name for p in self.parameters if isinstance(p, Output)).intersection(
             inspect.signature(self.oracle).parameters)
 
+    @property
+    def known_conditions(self) -> dict[str, Condition]:
+        """Return all conditions that a course may ask for, by name."""
+        return CONDITIONS | {name: one for name, one in self.structure.items() if isinstance(one, Condition)}
+
+    def own_conditions(self) -> dict[str, Condition]:
+        """Return the conditions of `structure`, with their limits. Raises ValueError."""
+        return chosen(self.structure, self.known_conditions, "structure")
+
     def about(self, name: str) -> Self:
         """Return the assignment for one output alone: its oracle answers that output only, and tolerance, rows,
         columns, spot check and mistakes are those of that output."""
@@ -258,6 +272,7 @@ class Assignment(Table):
         self._check_cases()
         self._check_places()
         self._check_answers()
+        self.own_conditions()
         if any(not re.fullmatch(r"aten::\w+", name) for name in self.operators):
             raise ValueError("operators: a name is not of an operator; write names such as aten::copy_")
         return self

@@ -14,9 +14,11 @@ from pydantic import BaseModel, Field, ValidationError, field_validator, model_v
 
 from grader import frontends
 from grader.model import catalogue
+from grader.model.assignment import Assignment
 from grader.model.late import Late
 from grader.model.record import Table
 from grader.model.roster import Names
+from grader.model.structure import Conditions, chosen
 from grader.model.submission import Languages
 from grader.plan.device import DEFAULT_TARGET, TARGETS
 
@@ -35,15 +37,17 @@ class CourseError(Exception):
 class AssignmentPoints(Table):
     correctness: Points
     performance: Points
+    structure: Points = 0
 
     @property
     def max_score(self) -> float:
-        return self.correctness + self.performance
+        return self.correctness + self.performance + self.structure
 
 
 class PointsTable(Table):
     correctness: Points = 60
     performance: Points = 40
+    structure: Points = 0
     credit: Literal["all", "per_case"] = "all"
     assignments: dict[str, AssignmentPoints] = {}
 
@@ -139,6 +143,7 @@ class Course(Table):
     both: Literal["refuse", "first"] = "refuse"
     points: PointsTable = PointsTable()
     thresholds: Thresholds = Thresholds()
+    structure: dict[str, dict[str, Any]] = {}
     limits: LimitsTable = LimitsTable()
     gpu: GpuTable = GpuTable()
     policy: Policy = Policy()
@@ -187,7 +192,29 @@ class Course(Table):
 
     def points_of(self, assignment: str) -> AssignmentPoints:
         own = self.points.assignments.get(assignment)
-        return own or AssignmentPoints(correctness=self.points.correctness, performance=self.points.performance)
+        return own or AssignmentPoints(correctness=self.points.correctness, performance=self.points.performance,
+                                       structure=self.points.structure)
+
+    def structure_of(self, assignment: Assignment) -> Conditions:
+        """Return the conditions that the course has switched on for an assignment: the assignment's own if they earn
+        points, with those of its table; otherwise the required ones alone. Raises ValueError, one line."""
+        where, points = f"structure.{assignment.name}", self.points_of(assignment.name).structure
+        table = dict(self.structure.get(assignment.name, {}))
+        required = table.pop("requires", [])
+        if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
+            raise ValueError(f"{where}.requires: expected a list of conditions")
+        own = assignment.own_conditions()
+        known = assignment.known_conditions | own
+        needed = chosen({name: known.get(name, True) for name in required}, known, f"{where}.requires")
+        wanted = (own if points else {}) | needed | chosen(table, known, where)
+        wanted = {name: one for name, one in wanted.items() if table.get(name) is not False
+                  and (points or name in needed)}
+        if off := needed.keys() - wanted.keys():
+            raise ValueError(f"{where}: {min(off)} is required and false; take it out of requires, or set a limit")
+        if points and not wanted.keys() - needed.keys():
+            raise ValueError(f"{where}: no condition earns its {points:g} points; add one, or give "
+                             f"points.assignments.{assignment.name} no points for structure")
+        return Conditions(wanted, frozenset(required))
 
     def threshold_of(self, assignment: str) -> Threshold:
         return self.thresholds.assignments.get(assignment, self.thresholds)
@@ -219,6 +246,16 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
         for name in names:
             if name not in known:
                 raise CourseError(f"{path}: {section}.assignments.{name}: {unknown}")
+    for name in course.structure:
+        if name not in known:
+            raise CourseError(f"{path}: structure.{name}: {unknown}")
+    if course.structure or course.points.structure or any(one.structure for one in course.points.assignments.values()):
+        taught = catalogue.assignments()
+        for name in course.assignments or known:
+            try:
+                course.structure_of(taught[name])
+            except ValueError as error:
+                raise CourseError(f"{path}: {error}") from None
     for name in course.late.assignments:
         if name not in known:
             raise CourseError(f"{path}: late: {name!r}: {unknown}")

@@ -37,6 +37,7 @@ WORDS: dict[str, tuple[str, str]] = {
                   "Look at what relies on an order: of lanes, of programs, of elements that may be reordered."),
     "out_of_bounds": ("a load or store lies outside its tensor",
                       "Look at every mask: it must hold for rows and for columns, each with its own size."),
+    "condition": ("a condition of the course is not met", ""),
     "compile_error": ("a kernel does not compile",
                       "Look at what follows from sizes at compile time: a block's size must be a power of two."),
     "time_out": ("it takes too long", "Look at loops whose length follows from the sizes."),

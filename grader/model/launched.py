@@ -28,12 +28,57 @@ class AccessFacts(Record):
     widths: dict[int, int] = {}
 
 
+class WarpAccessFacts(Record):
+    """Accesses of warps by the instructions of a line, in `requests`: see `grader.plan.traffic.WarpAccess`."""
+
+    space: Literal["global", "shared"]
+    access: Literal["load", "store", "atomic"]
+    line: int
+    tensor: str
+    requests: int
+    parts: int
+    least: int
+    wasteful: int
+    worst: int
+
+
+class BranchFacts(Record):
+    """Conditional branches of a line, by warps: at those that are `divergent`, lanes of the warp part."""
+
+    line: int
+    branches: int
+    divergent: int
+
+
+class WarpFacts(Record):
+    """The work of a launch's warps, over the counted programs: see `grader.plan.traffic.WarpTraffic`."""
+
+    counted: int
+    cut: bool = False
+    accesses: list[WarpAccessFacts] = []
+    branching: list[BranchFacts] = []
+    multiply_adds: int = 0
+    tensor_multiply_adds: int = 0
+    barriers: int = 0
+    local: int = 0
+
+
+class CopyFacts(Record):
+    """A copy of `bytes` by the host's code, from one place to another: "host", "pinned" (memory of the host that a GPU
+    reaches) or "device"."""
+
+    line: int
+    bytes: int
+    source: str
+    target: str
+
+
 class LaunchFacts(Record):
     """A launch of a kernel, and what it takes on the course's GPU. `counted` is the number of programs that were run.
     `cut`: the programs take too long to be run to their ends, and no later launch was run. `resident` is the number of
     programs that a multiprocessor holds at a time; `bound` names what limits it. `occupancy` is the share of the
     multiprocessor's threads that they have. `products`: the kernel multiplies matrices. `unit` is the language's word
-    for a program."""
+    for a program. `warps` is None where warps were not counted."""
 
     kernel: str
     line: int
@@ -52,6 +97,7 @@ class LaunchFacts(Record):
     occupancy: float = 0
     unit: str = "program"
     accesses: list[AccessFacts] = []
+    warps: WarpFacts | None = None
 
     @property
     def scale(self) -> float:
@@ -78,14 +124,16 @@ class Figures(Record):
 
 
 class Inspection(Record):
-    """The launches of a timed case, as the memory system and the compiler see them. `good` are the figures of a good
-    kernel for the same case and GPU, if known. The GPU has this many `multiprocessors`; 0 if that is not known."""
+    """The launches of a timed case, as the memory system and the compiler see them, and the copies of the host's code.
+    `good` are the figures of a good kernel for the same case and GPU, if known. The GPU has this many
+    `multiprocessors`; 0 if that is not known."""
 
     case: str
     sizes: dict[str, int]
     target: str
     multiprocessors: int = 0
     launches: list[LaunchFacts]
+    copies: list[CopyFacts] = []
     good: Figures | None = None
 
     @property

@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field
 from grader.model.launched import Inspection
 from grader.model.mark import Mark
 from grader.model.record import Record
+from grader.model.structure import ConditionResult
 from grader.model.verdicts import (
     ACCEPTED,
     GRADERS_FAULT,
@@ -27,8 +28,9 @@ IMPOSSIBLE = 1.05
 """The fraction of the machine's roof beyond which a kernel is flagged for a person to examine."""
 
 Outcome = Literal["passed", "failed", "not_run"]
-Stage = Literal["source", "case", "target", "speed"]
-"""The subject of a check: the file, one case's answer, the compiled code for the target GPU, one case's time."""
+Stage = Literal["source", "case", "target", "structure", "speed"]
+"""The subject of a check: the file, one case's answer, the compiled code for the target GPU, one condition on how the
+kernels work, one case's time."""
 
 
 class Worst(Record):
@@ -247,6 +249,17 @@ class Performance(Record):
     sweep: Sweep | None = Field(default=None, description="the speed at other sizes, where it was asked for")
 
 
+class StructureResult(Record):
+    """The conditions on how kernels work. Points are a share of `max_points`: that of the conditions that are met, of
+    all that are not required."""
+
+    status: Literal["not_measured", "measured"] = "not_measured"
+    reason: str = ""
+    points: float = 0
+    max_points: float = 0
+    conditions: list[ConditionResult] = []
+
+
 class Flag(Record):
     """A flag: something for a person to examine, and the points that it costs, mostly none."""
 
@@ -285,6 +298,7 @@ class AssignmentResult(Record):
     repair: Repair | None = Field(default=None, description="a change that makes every case right, if one was found")
     correctness: Correctness
     performance: Performance
+    structure: StructureResult = StructureResult()
     flags: list[Flag] = []
     inspection: Inspection | None = None
     remarks: list[str] = Field(default=[], description="what costs no points and is worth knowing")
@@ -324,8 +338,8 @@ class AssignmentResult(Record):
         """Return the most points that this grading could have given."""
         if not self.judged:
             return 0
-        speed = self.performance
-        return self.correctness.max_points + (speed.max_points if speed.status == "measured" else 0)
+        return self.correctness.max_points + sum(
+            part.max_points for part in (self.performance, self.structure) if part.status == "measured")
 
 
 class Environment(Record):

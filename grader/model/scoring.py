@@ -14,6 +14,7 @@ from grader.model.result import (
     Interval,
     Performance,
     Result,
+    StructureResult,
     Timing,
     decisive,
 )
@@ -53,6 +54,9 @@ def scored(
     cases = [check.id for check in checks if check.stage in ("case", "speed")]
     earned = correctness_points(unscored.verdict, checks, cases, points, course)
     speed = _scored_speed(name, unscored, course, device, earlier)
+    structure = unscored.structure.model_copy(update={
+        "points": structure_points(unscored.structure, points) if unscored.right else 0.0,
+        "max_points": points.structure})
     message, flags = unscored.message, []
     for flag in unscored.flags:
         if flag.what == "policy":
@@ -60,9 +64,18 @@ def scored(
             flag = flag.model_copy(update={"points": points.correctness - earned})
         flags.append(flag)
     return unscored.model_copy(update={
-        "score": round(earned + speed.points, 2), "max_score": points.max_score,
-        "message": message, "flags": flags, "performance": speed,
+        "score": round(earned + speed.points + structure.points, 2), "max_score": points.max_score,
+        "message": message, "flags": flags, "performance": speed, "structure": structure,
         "correctness": Correctness(points=earned, max_points=points.correctness, checks=checks)})
+
+
+def structure_points(structure: StructureResult, points: AssignmentPoints) -> float:
+    """Return the points for conditions: the share that is met of those that are not required, none if any could not be
+    decided."""
+    earning = [one for one in structure.conditions if not one.required]
+    if structure.status != "measured" or not earning:
+        return 0
+    return round(points.structure * sum(one.met is True for one in earning) / len(earning), 2)
 
 
 def _cost(lost: float) -> str:

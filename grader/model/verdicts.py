@@ -18,7 +18,7 @@ FailureKind = Literal[
     "wrong_signature", "compile_error",
     "exception", "crash", "time_out", "out_of_memory", "protocol", "over_limit", "unsupported", "out_of_bounds",
     "wrong_values", "unwritten", "not_finite", "input_changed", "race", "undefined",
-    "policy", "needs_gpu", "infrastructure",
+    "condition", "policy", "needs_gpu", "infrastructure",
 ]
 """The reason why a check failed."""
 
@@ -81,6 +81,9 @@ ROWS = (
         verdict="wrong_answer", words="wrong answer", shape="■", colour=ORANGE, fault="student",
         kinds=("wrong_values", "unwritten", "not_finite", "input_changed", "race", "undefined"), about_answer=True,
         rank=70, urgency=50, points="share"),
+    VerdictRow(
+        verdict="condition_not_met", words="condition not met", shape="▲", colour=ORANGE, look="hollow",
+        fault="student", kinds=("condition",), rank=75, urgency=60, points="none"),
     VerdictRow(
         verdict="runtime_error", words="run-time error", shape="✕", colour=PURPLE, fault="student",
         kinds=("unreadable_source", "syntax_error", "import_error", "wrong_signature", "compile_error", "exception",

@@ -59,6 +59,11 @@ class Meter:
         """Return whether the run is made to count accesses, so that the values it computes do not matter."""
         return self._watch.programs > 0 or bool(self._watch.touched)
 
+    @property
+    def sums(self) -> bool:
+        """Return whether the bytes that lines move are summed."""
+        return self._watch.programs > 0 or self._watch.warps
+
     def forget(self) -> None:
         """Forget all counts, for another call, which has other memory."""
         self.__init__(self._watch, self._output)  # type: ignore[misc]
@@ -110,7 +115,7 @@ class Meter:
             if len(now.sums) >= MOST_ACCESSES:
                 return
             now.sums[key] = _Sums(given, size)
-        if not self._watch.programs:
+        if not self.sums:
             return
         sums = now.sums[key]
         sums.lanes += lanes
@@ -133,7 +138,7 @@ class Meter:
 
     def cut(self) -> bool:
         """End the count in the middle of a launch. Returns False if nothing is counted."""
-        if self._watch.programs and self._launches:
+        if self.sums and self._launches:
             self._launches[-1].cut = True
             return True
         return False
@@ -145,7 +150,7 @@ class Meter:
             accesses=[AccessTraffic(access=access, line=line, tensor=tensor, given=sums.given[:NAME], lanes=sums.lanes,
                                     masked=sums.masked, needed=sums.needed, moved=sums.moved)
                       for (access, line, tensor), sums in run.sums.items()])
-                for run in (self._launches[:MOST_LAUNCHES] if self._watch.programs else ())]
+                for run in (self._launches[:MOST_LAUNCHES] if self.sums else ())]
 
     def touched(self) -> list[Touched]:
         keys = [(number, run, key) for number, run in enumerate(self._launches) for key in run.touched]

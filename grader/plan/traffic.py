@@ -26,6 +26,7 @@ class Watch(Shaped):
     programs of each launch that run, spread over its grid; their loads and stores are counted. 0 runs all programs and
     counts nothing. `chosen`: for each launch of a call, in order, the only programs that run, ascending. `touched` asks
     for the bytes that each chosen program touches: of all tensors ("all"), or the stored ones of the output ("output").
+    `warps`: count what warps do as well (`WarpTraffic`), in languages that become PTX.
     """
 
     output: Name = ""
@@ -33,6 +34,7 @@ class Watch(Shaped):
     programs: Count = 0
     chosen: Annotated[list[Annotated[list[Count], Field(max_length=16)]], Field(max_length=MOST_OPERATIONS)] = []
     touched: Literal["", "all", "output"] = ""
+    warps: bool = False
 
 
 class Stored(Shaped):
@@ -63,6 +65,48 @@ class AccessTraffic(Shaped):
     moved: Count
 
 
+class WarpAccess(Shaped):
+    """The accesses that warps make by the instructions of a line, in `requests`: one for each warp that makes one.
+
+    `parts` counts what the memory does one after another: sectors of global memory, or for shared memory wavefronts, in
+    which each of the 32 banks serves one word. `least` is the number of parts that the same bytes would take side by
+    side. `wasteful` requests take more parts than their least, `worst` is the most parts of a request beyond it.
+    Sources: "Device Memory Accesses" and "Shared Memory" in the CUDA C++ Programming Guide.
+    """
+
+    space: Literal["global", "shared"]
+    access: Kind
+    line: Line
+    tensor: Name
+    requests: Count
+    parts: Count
+    least: Count
+    wasteful: Count
+    worst: Count
+
+
+class Branching(Shaped):
+    """The conditional branches of a line: each counts once for each warp that comes to it, and is `divergent` if lanes
+    of the warp part there."""
+
+    line: Line
+    branches: Count
+    divergent: Count
+
+
+class WarpTraffic(Shaped):
+    """The work of the warps of a launch, over the programs that were run. `multiply_adds` of floating-point numbers
+    were made by threads, `tensor_multiply_adds` by tensor cores. `barriers` of whole blocks were passed by so many
+    warps. `local` are the bytes of threads' own memory that were loaded and stored."""
+
+    accesses: Annotated[list[WarpAccess], Field(max_length=64)] = []
+    branching: Annotated[list[Branching], Field(max_length=32)] = []
+    multiply_adds: Count = 0
+    tensor_multiply_adds: Count = 0
+    barriers: Count = 0
+    local: Count = 0
+
+
 class LaunchTraffic(Shaped):
     """The traffic of a launch of a kernel, in blocks of `threads`, from a line of the host's code. `programs` of its
     programs were run; `cut`: the run had no operations left before they ended."""
@@ -74,6 +118,7 @@ class LaunchTraffic(Shaped):
     programs: Count
     cut: bool = False
     accesses: Annotated[list[AccessTraffic], Field(max_length=32)]
+    warps: WarpTraffic | None = None
 
 
 class Touched(Shaped):

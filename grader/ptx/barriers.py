@@ -77,6 +77,8 @@ class Barriers:
             self._compare(group, passing)
         self._look_for_left(group, everybody, rows)
         m.spaces.races.met(everybody, m.clock, True)
+        if m.warps is not None:
+            m.warps.met(m, everybody)
         for path, mask in passing.items():
             m.go_on(group[path].activation, group[path].number + 1, mask)
 

@@ -36,6 +36,7 @@ from grader.ptx.regions import APART, TABLES, Mapped, Region
 from grader.ptx.state import Grid
 from grader.ptx.threads import Observer
 from grader.ptx.types import Array, Unsupported
+from grader.ptx.warps import WarpMeter
 
 LANES = 1 << 16
 """The most threads of a chunk: what they hold stays in the caches."""
@@ -60,7 +61,10 @@ _PARAMETER = re.compile(r"^param_\d+_(\w*)$")
 
 
 class Watching(Observer, Protocol):
-    """Observer that chooses which blocks run: None for all of them."""
+    """Observer that chooses which blocks run: None for all of them. `warps` are the meters of its launches so far, if
+    it counts what warps do."""
+
+    warps: list[WarpMeter]
 
     def begin(self, launch: Launch, total: int, threads: int, spins: bool) -> Array | None: ...
 
@@ -160,6 +164,7 @@ class _Run:
         if observer is not None:
             chosen = observer.begin(
                 self.launch, self.total, self.grid.block * self.code.largest, self.waits)
+            machine.warps = observer.warps[-1] if observer.warps else None
         numbers = np.arange(self.total, dtype=np.int64) if chosen is None else chosen.astype(np.int64)
         resident = self._resident()
         # If only some blocks run, few pages of tensors are in memory: the race detector must not touch the others.

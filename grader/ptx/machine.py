@@ -95,6 +95,8 @@ class ThreadMachine(Scheduling):
         block = entry.activation.code.blocks[entry.number]
         lanes = self.shape[0] * self.shape[1]
         self.budget.charge((len(block.steps) + 1) * (FLOOR + lanes))
+        if self.warps is not None:
+            self.warps.ran(block, lanes if self.mask is None else count(self.mask, self.shape))
         for step in block.steps:
             self.step = step
             if self.sums.slots:
@@ -197,6 +199,8 @@ class ThreadMachine(Scheduling):
             self._indirect(entry, block)
             return
         taken, left = self._parted(mask, block)
+        if self.warps is not None and block.ending == "branch" and block.condition is not None:
+            self.warps.parted(self, self.line(), mask, taken)
         if block.ending == "branch":
             if taken is not None:
                 if block.targets[0] <= entry.number:

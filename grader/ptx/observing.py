@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from grader.plan.findings import MOST_ACCESSES, Access
-from grader.plan.metering import Meter
+from grader.plan.metering import MOST_LAUNCHES, Meter
 from grader.plan.plan import Launch
-from grader.plan.traffic import Kind, Watch
+from grader.plan.traffic import Kind, LaunchTraffic, Watch
 from grader.ptx.lanes import spread
 from grader.ptx.regions import TABLES, Region
 from grader.ptx.threads import Threads
 from grader.ptx.types import Array
+from grader.ptx.warps import WarpMeter
 
 MOST_STEPS = 64
 _OWN = "firsts", "apart", "mask", "columns"
@@ -29,6 +30,7 @@ class ThreadObserver(Meter):
         self._launch: Launch | None = None
         self._first = 0
         self._seen: dict[Any, dict[str, Any]] = {}
+        self.warps: list[WarpMeter] = []
 
     @property
     def chooses(self) -> bool:
@@ -37,6 +39,9 @@ class ThreadObserver(Meter):
 
     def begin(self, launch: Launch, total: int, lanes: int, waits: bool) -> Array | None:
         chosen = super().begin(launch, total, lanes, waits)
+        if self._watch.warps:
+            # A launch that is begun twice counts once.
+            self.warps[len(self._launches) - 1 :] = [WarpMeter()]
         self._launch = launch
         self._first = 0 if chosen is None or not chosen.size else int(chosen[0])
         return chosen
@@ -44,6 +49,8 @@ class ThreadObserver(Meter):
     def access(
         self, m: Threads, way: Kind, region: Region, offsets: Array, mask: Array | None, size: int, count: int
     ) -> None:
+        if m.warps is not None and (region.named.shared or region.number < TABLES - 1):
+            m.warps.access(m, way, region, offsets, mask, size * count)
         if region.named.shared or region.number >= TABLES - 1:
             return
         if m.numbers[0] == self._first:
@@ -51,13 +58,13 @@ class ThreadObserver(Meter):
         to_output = way != "load" and region.named.given == self._output
         if self._watch.touched == "output" and not to_output:
             return
-        if not self.counts and not (to_output and self._stores.size):
+        if not self.counts and not self.sums and not (to_output and self._stores.size):
             return
         begins, owners = _flat(m, offsets, mask)
         if to_output:
             for number in range(count):
                 self.remember(m.spot, begins + number * size, owners)
-        if self.counts:
+        if self.counts or self.sums:
             named, lanes = region.named, m.shape[0] * m.shape[1]
             self.count(way, m.line(), named.name, named.given, begins, owners, size * count, lanes)
 
@@ -70,7 +77,7 @@ class ThreadObserver(Meter):
         owners = np.full(begins.size, block, np.int64)
         if to_output:
             self.remember(m.spot, begins, owners)
-        if self.counts:
+        if self.counts or self.sums:
             self.count(way, m.line(), region.named.name, region.named.given, begins, owners, size, begins.size)
 
     def _note(
@@ -123,6 +130,11 @@ class ThreadObserver(Meter):
                         for line, length in zip(apart, self._launch.grid, strict=True)),
             "width": size, "firsts": [first], "apart": False, "times": 1, "live": live, "last": live,
             "mask": mask, "columns": columns}
+
+    def launched(self) -> list[LaunchTraffic]:
+        found = super().launched()
+        return [one.model_copy(update={"warps": meter.traffic()}) for one, meter in zip(
+            found, self.warps[:MOST_LAUNCHES], strict=True)] if self._watch.warps else found
 
     def accesses(self) -> list[Access]:
         return [Access(**{name: value for name, value in one.items() if name not in _OWN},

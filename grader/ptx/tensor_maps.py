@@ -6,6 +6,7 @@ PTX leaves their 128 bytes opaque. Here they hold the fields that `tensormap.rep
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -31,6 +32,8 @@ LISTS = {"box_dim": 5, "element_stride": 5, "global_dim": 5, "global_stride": 4}
 """The count of numbers in each field that is a list."""
 _ITEMS = (1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4)
 """The bytes of an element by `elemtype`."""
+KINDS = {size: _ITEMS.index(size) for size in (1, 2, 4, 8)}
+"""An `elemtype` of each size in bytes."""
 
 
 class TensorLayout(NamedTuple):
@@ -86,6 +89,16 @@ def swizzled(addresses: Array, width: int) -> Array:
 @lru_cache(_KEPT)
 def _spread(elements: int, item: int, width: int, phase: int) -> Array:
     return swizzled(phase + np.arange(elements, dtype=np.int64) * item, width)
+
+
+def packed(fields: Mapping[str, Sequence[int]]) -> bytes:
+    """Return the 128 bytes of a tensor map with these fields; all others are zero."""
+    contents = bytearray(BYTES)
+    for name, numbers in fields.items():
+        at, size = FIELDS[name]
+        raw = np.array(numbers, f"<u{size}").tobytes()
+        contents[at : at + len(raw)] = raw
+    return bytes(contents)
 
 
 @lru_cache(_KEPT)

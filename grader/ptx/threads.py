@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from contextlib import AbstractContextManager
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -31,6 +32,24 @@ class Observer(Protocol):
         """Record a copy that a thread of a block has made: elements of `size` bytes, by their first bytes."""
 
 
+class WarpObserver(Protocol):
+    """Observer of what warps do: see `grader.ptx.warps.WarpMeter`."""
+
+    def ran(self, block: Any, threads: int) -> None: ...
+
+    def met(self, m: Threads, mask: Array) -> None: ...
+
+    def parted(self, m: Threads, line: int, mask: Array, taken: Array | None) -> None: ...
+
+    def together(self) -> AbstractContextManager[None]: ...
+
+    def access(self, m: Threads, way: Kind, region: Region, offsets: Array, mask: Array | None, size: int) -> None: ...
+
+    def rows(
+        self, space: Literal["global", "shared"], way: Kind, line: int, tensor: str, begins: Array, size: int
+    ) -> None: ...
+
+
 class Threads:
     """Threads of a chunk of blocks, whose `numbers` in the grid ascend; `whole` is its shape.
 
@@ -53,6 +72,7 @@ class Threads:
         self.needed = 0
         self.dirty: set[int] | None = None
         self.observer: Observer | None = None
+        self.warps: WarpObserver | None = None
         self.matrices: dict[tuple[object, ...], tuple[object, Array]] = {}
         """A cache of the matrices that registers hold: see `grader.ptx.instructions.matrices`."""
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.plan.traffic import Kind
 from grader.ptx.findings import Named
-from grader.ptx.regions import APART, Region, whole
+from grader.ptx.regions import APART, PARAM, Region, whole
 from grader.ptx.state import ChunkState
 from grader.ptx.transfers import Elements
 from grader.ptx.types import Array
@@ -55,7 +55,9 @@ def global_place(
     """Return elements at `offsets`, in bytes, from an address, for one thread. Elements that are not `wanted` are not
     inside; wanted ones outside of memory are recorded."""
     address = min(address, 1 << 62)
-    region = m.spaces.regions.get((address + _HALF >> APART) - 1) or Region(np.zeros(0, np.uint8), 0, Named(""))
+    # A tensor map may be a parameter.
+    region = m.spaces.parameters if address >= PARAM else m.spaces.regions.get(
+        (address + _HALF >> APART) - 1) or Region(np.zeros(0, np.uint8), 0, Named(""))
     at = (address - region.base + offsets)[None]
     inside = (at >= 0) & (at + item <= region.raw.size)
     if not (inside | ~wanted).all():

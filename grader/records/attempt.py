@@ -122,14 +122,15 @@ def hash_of_tests(name: str, course: Course, root: Path | None = None) -> str:
     files = [*sorted(file for path in imported for file in ([path] if path.suffix else path.rglob("*.py"))),
              folder / HIDDEN]
     return _hash([_digests(files, root), JUDGE_VERSION, course.limits.model_dump(), course.gpu.model_dump(),
-                  course.policy.model_dump(exclude=OF_POINTS)])
+                  course.policy.model_dump(exclude=OF_POINTS), course.structure.get(name, {}),
+                  course.points_of(name).structure > 0])
 
 
 def hash_of_rules(name: str, course: Course) -> str:
     """Return the sha256 of the rules that turn an assignment's checks and times into points."""
     threshold = course.threshold_of(name)
     return _hash([POINTS_VERSION, course.points_of(name).model_dump(),
-                  course.points.model_dump(exclude={"correctness", "performance", "assignments"}),
+                  course.points.model_dump(exclude={"correctness", "performance", "structure", "assignments"}),
                   course.policy.model_dump(include=OF_POINTS), threshold.floor, threshold.target])
 
 

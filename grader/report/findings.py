@@ -103,7 +103,7 @@ def evidence(assignment: AssignmentResult) -> CheckResult | None:
     if (shown := next((check for check in checks if check.id == assignment.shown), None)) is not None:
         return shown
     failed = decisive(checks)[1] or [check for check in checks if check.outcome == "failed"]
-    order = {"source": 0, "case": 1, "target": 2, "speed": 3}
+    order = {"source": 0, "case": 1, "target": 2, "structure": 3, "speed": 4}
 
     def place(check: CheckResult) -> tuple[bool, int, bool, int, str]:
         elements = prod(check.sizes.values())
@@ -219,7 +219,7 @@ def sentence(text: str) -> str:
 
 def label(check: CheckResult) -> str:
     """Return the name of a check in pages."""
-    return check.case or STAGE_WORDS.get(check.id, check.id)
+    return check.case or STAGE_WORDS.get(check.id, check.id.replace("structure-", "condition "))
 
 
 def not_measured(result: Result) -> list[str]:
@@ -239,6 +239,9 @@ def not_measured(result: Result) -> list[str]:
                 else "; ".join(a.title for a in group)
         total = points(sum(a.performance.max_points for a in group))
         said.append(f"Speed of {whose} ({total} points): {sentence(reason) or 'This machine could not measure it.'}")
+    said += [f"Structure of {a.title} ({points(a.structure.max_points)} points): {sentence(a.structure.reason)}"
+             for a in result.assignments.values()
+             if a.judged and a.structure.status == "not_measured" and a.structure.max_points]
     return said
 
 

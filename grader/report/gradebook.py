@@ -18,6 +18,7 @@ from grader.report.text import points
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")
 NAME_BYTES, COMMENT_BYTES = 400, 4_000
 SPEED_COLUMNS = ("speedup", "speed_points")
+STRUCTURE_COLUMNS = ("structure_points",)
 MARK_COLUMNS = ("marks", "comment")
 
 
@@ -42,8 +43,9 @@ def rows(
     The points of an assignment that could not be judged are blank, and so is the total: people ask about a blank, but
     believe a zero. An assignment with a mark in any row has two more columns: the points that people gave beside the
     automatic ones, and what they said. An assignment with measured speed in any row has two more: the ratio to the
-    baseline's speed, and its points. If `others` names any (folder, assignment) that was graded under another course
-    file, a column lists each folder's. `pseudonyms` are those of a leaderboard, by folder.
+    baseline's speed, and its points; one with points for structure has a column for these. If `others` names any
+    (folder, assignment) that was graded under another course file, a column lists each folder's. `pseudonyms` are those
+    of a leaderboard, by folder.
     """
     names = list(dict.fromkeys(name for entry in entries for name in entry.result.assignments))
     known = [what for what in ("name", "section")
@@ -51,10 +53,12 @@ def rows(
     marked = {name for entry in entries for name, a in entry.result.assignments.items() if a.marks}
     marked |= {name for one in absent for name, missing in one.cells.items() if missing.marks}
     timed = {name for entry in entries for name, a in entry.result.assignments.items() if measured(a)}
+    built = {name for entry in entries for name, a in entry.result.assignments.items() if a.structure.max_points}
     yield ["student", *known, "score", "max_score", "measured_max",
            *(cell(f"{name}_{what}") for name in names
              for what in ("points", "verdict", *(MARK_COLUMNS if name in marked else ()),
-                          *(SPEED_COLUMNS if name in timed else ()))),
+                          *(SPEED_COLUMNS if name in timed else ()),
+                          *(STRUCTURE_COLUMNS if name in built else ()))),
            *(["other_course_file"] if others else []), *(["pseudonym"] if pseudonyms else [])]
     for entry in entries:
         result = entry.result
@@ -65,11 +69,13 @@ def rows(
         for name in names:
             assignment = result.assignments.get(name)
             if assignment is None:
-                row += ["", "", *(("", "") if name in marked else ()), *(("", "") if name in timed else ())]
+                row += ["", "", *(("", "") if name in marked else ()), *(("", "") if name in timed else ()),
+                        *(("",) if name in built else ())]
             else:
                 row += [number(assignment.score) if assignment.judged else "", assignment.verdict]
                 row += said(assignment.marks, hidden=bool(entry.owner.pseudonym)) if name in marked else []
                 row += _speed(assignment) if name in timed else []
+                row += [number(assignment.structure.points) if assignment.judged else ""] if name in built else []
         if others:
             row.append(cell(" ".join(name for name in names if (entry.folder, name) in others)))
         if pseudonyms:
@@ -83,6 +89,7 @@ def rows(
             row += [number(one.cells[name].score), one.cells[name].verdict]
             row += said(one.cells[name].marks, hidden=one.hidden) if name in marked else []
             row += ["", ""] if name in timed else []
+            row += [""] if name in built else []
         yield [*row, *([""] if others else []), *([""] if pseudonyms else [])]
 
 

@@ -31,6 +31,7 @@ KINDS = {
     "unsupported": "not supported here",
     "protocol": "not understood", "unreadable_source": "cannot be read", "import_error": "cannot be imported",
     "wrong_values": "wrong values", "unwritten": "elements never written", "needs_gpu": "only a GPU can tell",
+    "condition": "a required condition",
 }
 
 

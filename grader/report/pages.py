@@ -20,7 +20,20 @@ from grader.model.result import AssignmentResult, CheckResult, OutputFigures, Re
 from grader.model.result import Environment as Graded
 from grader.model.text import FIELD_BYTES, clean, folded
 from grader.model.verdicts import GRADERS_FAULT, UNJUDGED, VERDICTS
-from grader.report import charts, error_map, findings, leaderboard, margins, ptx, source, speed, stages, tally, text
+from grader.report import (
+    charts,
+    conditions,
+    error_map,
+    findings,
+    leaderboard,
+    margins,
+    ptx,
+    source,
+    speed,
+    stages,
+    tally,
+    text,
+)
 from grader.report.curve import chart, sentences
 from grader.report.gradebook import gradebook
 from grader.report.inspected import InspectedFile
@@ -244,6 +257,7 @@ def _environment() -> Environment:
         "too_fast": lambda cell: cell.impossible,
         "palette": error_map.PALETTE,
         **{helper.__name__: helper for helper in SPEED_HELPERS},
+        "shown_conditions": conditions.shown, "conditions_heading": conditions.heading,
         "inspected_launches": margins.launches, "moved": margins.MOVED, "grouped": grouped, "label": findings.label,
         "sentence": findings.sentence, "how_much": findings.how_much, "beside": findings.beside,
         "diff_lines": source.difference, "mapped": mapped,

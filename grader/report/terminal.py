@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from grader.model.result import AssignmentResult, CheckResult, ErrorMap, OutputFigures, Result, Worst
-from grader.report import error_map, findings, source, speed, stages
+from grader.report import conditions, error_map, findings, source, speed, stages
 from grader.report.text import clean_model, of_points, points
 from grader.report.touched import factor
 
@@ -65,7 +65,7 @@ def kernel(assignment: AssignmentResult, file: str, expected: str) -> Renderable
         more += _evidence(a, check)
     more += [_prose(f"Worth knowing: {remark}", "Worth knowing:") for remark in a.remarks]
     more += [_prose(check.note) for check in a.correctness.checks if a.right and check.note]
-    more += _speed(a)
+    more += [*_structure(a), *_speed(a)]
     return Group(head, *blocks, *map(_indented, more), "")
 
 
@@ -220,6 +220,13 @@ def _told(worst: Worst, name: str) -> str:
     if worst.exact:
         return f"{said}, and must be exact."
     return f"{said}, off by {worst.error} where {worst.allowed} is allowed."
+
+
+def _structure(a: AssignmentResult) -> list[RenderableType]:
+    head = conditions.heading(a)
+    return [*([_prose(head)] if head else []), *(
+        _prose(f"{one.status.shape} {one.word}: {one.said}{f' Try: {one.look}' if one.look else ''}")
+        for one in conditions.shown(a) if a.right)]
 
 
 def _speed(a: AssignmentResult) -> list[RenderableType]:

@@ -38,6 +38,7 @@ from grader.model.result import (
     Performance,
     Result,
     Rung,
+    StructureResult,
     Timing,
     decisive,
 )
@@ -59,6 +60,7 @@ _UNUSED = (
 NO_GPU = "Graded without a GPU: speed is measured on one, never guessed."
 NOT_ASKED = "Graded without speed: it was not asked for."
 NOT_RIGHT = "Speed counts once every case is right."
+NOT_RIGHT_YET = "Conditions count once every case is right."
 FLAGGED = ("policy", "unsupported")
 """Kinds of failures that a person should examine: a rule of the course decides, or the grader cannot follow the
 code."""
@@ -192,7 +194,11 @@ def _result(job: Job, judgements: Sequence[Judgement], seconds: float) -> Result
 def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
     assignment = judgement.task.assignment
     speeds = [check for check in judgement.checks if check.stage == "speed"]
-    expected = [check for check in judgement.checks if check.stage != "speed"]
+    # A required condition that is not met counts as a failed check; others only cost points for structure.
+    conditions = judgement.extras.conditions
+    required = {f"structure-{one.name}" for one in conditions if one.required and one.met is False}
+    expected = [check for check in judgement.checks
+                if check.stage not in ("speed", "structure") or check.id in required]
     # A wrong answer in a timed call counts as in any other. A timeout or a failed measurement only costs speed points.
     checks = [*expected, *(check for check in speeds if check.outcome == "failed" and check.detail
                            and check.detail.kind not in COSTS_SPEED_ALONE)]
@@ -206,6 +212,8 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
                     if check.detail and check.detail.kind in FLAGGED), None)
     flags = [] if refused is None else [Flag(what=refused.kind, evidence=refused.message, place=refused.place)]
     flags += [Flag(what="tuner", evidence=remark) for remark in judgement.extras.flagged if verdict == ACCEPTED]
+    flags += [Flag(what="structure", evidence=f"The kernel has to {one.words}, and the grader cannot tell: {one.said}")
+              for one in conditions if one.required and one.met is None]
     flags += [_too_fast(timing) for timing in performance.timings if (timing.roof_fraction or 0) > IMPOSSIBLE]
     unscored = AssignmentResult(
         title=assignment.title, signature=assignment.signature, formula=assignment.formula,
@@ -214,6 +222,7 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
         hint=summary.hint, guess=summary.guess,
         correctness=Correctness(max_points=0, checks=checks),
         performance=performance,
+        structure=_structure(judgement, verdict),
         flags=flags,
         inspection=judgement.extras.inspection,
         remarks=list(judgement.extras.remarks),
@@ -225,6 +234,22 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
     )
     return scoring.scored(
         assignment.name, unscored, job.course, _device_name(job.device), job.earlier.get(assignment.name))
+
+
+def _structure(judgement: Judgement, verdict: Verdict) -> StructureResult:
+    """Return the conditions' outcomes, without points."""
+    found = list(judgement.extras.conditions)
+    if not judgement.task.conditions.by_name:
+        return StructureResult()
+    if not found:
+        details = [check.detail for check in judgement.checks if check.stage == "structure" and check.detail]
+        failed = next((detail.message for detail in details if detail.kind == "infrastructure"), "")
+        # "measured", since no run could give these points to a wrong answer.
+        return StructureResult(
+            status="not_measured" if verdict == ACCEPTED else "measured", reason=failed or NOT_RIGHT_YET)
+    unseen = next((one for one in found if one.met is None and not one.required), None)
+    return StructureResult(status="measured" if unseen is None else "not_measured",
+                     reason=unseen.said if unseen else "", conditions=found)
 
 
 def performance_of(

@@ -127,7 +127,8 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: InspectOptio
         seen = look(assignment, case, plan, simulation, operations=OPERATIONS)
         if seen is not None:
             by_key = {kernel_key(kernel): binary for kernel, binary in zip(plan.kernels, code, strict=True)}
-            facts.inspection = inspection_of(assignment, seen, by_key, target)
+            facts.inspection = inspection_of(
+                assignment, case, plan, seen.simulated.launched, by_key, target)
             facts.trouble = explain_findings(assignment, facts.source, _certain(seen.simulated))
         if options.program is not None:
             facts.pictures = _touched(assignment, case, plan, simulation, options.program)

@@ -77,5 +77,7 @@ class _Folder(pytest.Directory):
     def collect(self) -> Iterator[CheckItem]:
         for one in self.judgements:
             for number, check in enumerate(one.expected):
-                name = "-".join(filter(None, (one.task.assignment.name, check.case)))
+                # The id of a condition's check has its name: structure-coalesced.
+                which = check.case or check.id.partition("-")[2]
+                name = "-".join(filter(None, (one.task.assignment.name, which)))
                 yield CheckItem.from_parent(self, name=f"test_{check.stage}[{name}]", judgement=one, number=number)

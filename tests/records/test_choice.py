@@ -169,10 +169,14 @@ def test_hashes_follow_what_they_are_of(tmp_path: Path) -> None:
     assert hash_of_rules("silu", course) != hash_of_rules("silu", Course(points=PointsTable(performance=1)))
     assert hash_of_rules("silu", course) != hash_of_rules("silu", Course(policy=Policy(violation="flag")))
     assert hash_of_tests("silu", course) != hash_of_tests("silu", Course(policy=Policy(assembly="refuse")))
+    assert hash_of_tests("silu", course) != hash_of_tests("silu", Course(structure={"silu": {"one_pass": True}}))
+    assert hash_of_tests("silu", course) != hash_of_tests("silu", Course(points=PointsTable(structure=10)))
+    assert hash_of_tests("silu", Course(points=PointsTable(structure=20))) == hash_of_tests(
+        "silu", Course(points=PointsTable(structure=10)))
     # A table that is new decides checks or points, or is one of these.
     assert set(Course.model_fields) == {
-        "points", "thresholds", "limits", "gpu", "policy", "assignments", "languages", "both", "isolation", "late",
-        "hints", "page", "records", "sha256"}
+        "points", "thresholds", "structure", "limits", "gpu", "policy", "assignments", "languages", "both", "isolation",
+        "late", "hints", "page", "records", "sha256"}
     assert hash_of_environment(HERE, False) != hash_of_environment(HERE, True)
     other = HERE.model_copy(update={"seed": "1", "platform": "Linux 7", "course": "2"})
     assert hash_of_environment(other, False) == hash_of_environment(HERE, False)

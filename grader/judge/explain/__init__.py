@@ -9,12 +9,12 @@ from grader.judge.explain.case import explain_case
 from grader.judge.explain.failures import explain_failure, explain_unreadable
 from grader.judge.explain.findings import explain_findings
 from grader.judge.explain.operations import between_elements, left_unread
-from grader.judge.explain.refusals import explain_foreign, explain_missing, explain_remarks
+from grader.judge.explain.refusals import explain_condition, explain_foreign, explain_missing, explain_remarks
 from grader.judge.explain.stops import explain_slow, explain_stop, explain_timed
 from grader.judge.explain.summary import explain_assignment
 
 __all__ = [
-    "Called", "between_elements", "explain_assignment", "explain_case", "explain_failure", "explain_findings",
-    "explain_foreign", "explain_missing", "explain_remarks", "explain_slow", "explain_stop", "explain_timed",
-    "explain_unreadable", "left_unread",
+    "Called", "between_elements", "explain_assignment", "explain_case", "explain_condition", "explain_failure",
+    "explain_findings", "explain_foreign", "explain_missing", "explain_remarks", "explain_slow", "explain_stop",
+    "explain_timed", "explain_unreadable", "left_unread",
 ]

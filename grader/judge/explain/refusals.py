@@ -14,6 +14,7 @@ from grader.judge.wording import in_line, listed, phrases_of, place, quoted
 from grader.model.assignment import Assignment
 from grader.model.desk import ARCHIVES, found_instead
 from grader.model.result import Detail
+from grader.model.structure import ConditionResult
 from grader.plan.findings import Finding, MaskedUsed, Undefined
 from grader.plan.messages import Absent, Refused, Skipped, Why
 
@@ -82,6 +83,15 @@ def explain_foreign(kernel: str, found: Sequence[str], front_end: FrontEnd, *, l
     what = "is one of the library" if library else "uses inline assembly or a foreign function:"
     return Detail(kind="policy", message=f"The kernel {quoted(kernel)} {what} {names}.",
                   hint=calls.library if library else calls.assembly)
+
+
+def explain_condition(assignment: Assignment, source: str, found: ConditionResult) -> Detail | None:
+    """Explain why a condition on how kernels work is not met; None if it is, or if the facts do not show it. `source`
+    is the student's file."""
+    if found.met is not False:
+        return None
+    return Detail(kind="condition", message=f"The kernel has to {found.words}. {found.said}",
+                  hint=found.look, place=place(assignment, source, found.line))
 
 
 def explain_remarks(

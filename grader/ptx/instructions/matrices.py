@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 
 from grader.plan.plan import Malformed
 from grader.ptx.decode import Decoder, Get, Put, Run, vector
 from grader.ptx.instructions.memory import space_of
 from grader.ptx.lanes import WARP, spread, unwarped, warps
+from grader.ptx.memory import ROW
 from grader.ptx.program import ThreadInstruction
 from grader.ptx.state import ChunkState
 from grader.ptx.tensor_cores import Fragment, Product, matrix_rows, mma, transposed, wmma, wmma_access
@@ -99,7 +102,7 @@ def _wmma(decoder: Decoder, one: ThreadInstruction) -> Run:
             held = np.stack([warps(value, m.shape).reshape(-1, WARP) for value in found], axis=-1)
             _put(m, puts, fragment.pack(held))
 
-        return load
+        return _together(load)
     gets = [decoder.source(name, fragment.register) for name in vector(names)]
 
     def store(m: ChunkState) -> None:
@@ -108,7 +111,7 @@ def _wmma(decoder: Decoder, one: ThreadInstruction) -> Run:
             value = unwarped(held[..., number].reshape(m.shape[0], -1, WARP), m.shape)
             m.spaces.store(m, space, places(m, number), [value], dtype)
 
-    return store
+    return _together(store)
 
 
 def _rows(decoder: Decoder, one: ThreadInstruction) -> Run:
@@ -139,7 +142,7 @@ def _rows(decoder: Decoder, one: ThreadInstruction) -> Run:
             for put, word in zip(puts, words, strict=True):
                 put(m, word)
 
-        return load
+        return _by_rows(load, address, registers, one)
     gets = [decoder.source(name, "b32") for name in vector(names)]
 
     def store(m: ChunkState) -> None:
@@ -148,7 +151,33 @@ def _rows(decoder: Decoder, one: ThreadInstruction) -> Run:
             for part in range(parts):
                 m.spaces.store(m, space, places(m, register, part), [value[..., part]], dtype)
 
-    return store
+    return _by_rows(store, address, registers, one)
+
+
+def _by_rows(run: Run, address: Get, registers: int, one: ThreadInstruction) -> Run:
+    """Return a run of `ldmatrix` or `stmatrix` that counts as an access to rows of 16 bytes, and not lane by lane."""
+
+    def counted(m: ChunkState) -> None:
+        meter, m.warps = m.warps, None
+        if meter is not None:
+            rows = warps(address(m), m.shape)[..., : 8 * registers].astype(np.int64).reshape(-1, 8 * registers)
+            meter.rows("shared", "load" if one.name == "ldmatrix" else "store", m.line(), "", rows, ROW)
+        try:
+            run(m)
+        finally:
+            m.warps = meter
+
+    return counted
+
+
+def _together(run: Run) -> Run:
+    """Return a run whose accesses count as those of one instruction."""
+
+    def counted(m: ChunkState) -> None:
+        with nullcontext() if m.warps is None else m.warps.together():
+            run(m)
+
+    return counted
 
 
 def _at_once(m: ChunkState, address: Get, registers: int, trans: bool) -> list[Array]:

@@ -1,0 +1,128 @@
+"""CaseFacts about the structure of a right submission's kernels, for the conditions that a course has switched on.
+
+Kernels run as PTX, thread by thread, at each timed case. The run is a sample where one can be taken: programs that
+nobody can foretell, on inputs like those of any case, and what they store is compared with the right answer. Otherwise
+random programs run on zeros. A condition has to be met in all timed cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from math import prod
+
+from grader import frontends
+from grader.engine.forkserver.conversation import Lost
+from grader.engine.forkserver.handle import InfrastructureError
+from grader.frontends import by_suffix
+from grader.judge.allowance import Allowance
+from grader.judge.blocks import Unseen
+from grader.judge.buffers import DTYPES
+from grader.judge.inspection import inspection_of
+from grader.judge.lowered import CannotLower, lowered
+from grader.judge.prepared import Prepared
+from grader.judge.sampling import Sample, Settled
+from grader.judge.simulation import Simulation
+from grader.model.cases import Case, dtype_of, shape_of
+from grader.model.parameters import Input, Output, Scalar, Update
+from grader.model.structure import CaseFacts, ConditionResult, Conditions, decided
+from grader.plan.messages import CannotSimulate, Simulated, kernel_key
+from grader.plan.plan import Kernel, Plan
+from grader.plan.traffic import LaunchTraffic, Watch
+
+# Programs of each launch that run where no sample can be taken.
+PROGRAMS = 16
+# Element operations of such a run, and of one that multiplies tiles and is cut anyhow; seconds of all runs together.
+OPERATIONS, CUT = 80_000_000, 20_000_000
+SECONDS = 20.0
+
+
+def look_at_structure(prepared: Prepared, conditions: Conditions) -> list[ConditionResult]:
+    """Return the outcomes of conditions, in their order. Raises InfrastructureError."""
+    found = _Look(prepared).facts()
+    return [decided(name, one, name in conditions.required, found) for name, one in conditions.by_name.items()]
+
+
+class _Unseen(Exception):
+    """A run that shows nothing. The message is the reason, as a report prints it."""
+
+
+class _Look:
+    def __init__(self, prepared: Prepared) -> None:
+        self.prepared, self.assignment = prepared, prepared.task.assignment
+        self.preparing = prepared.preparing
+        self.language = by_suffix(self.assignment.suffix).lowers_to
+        self.allowance = Allowance(SECONDS)
+
+    def facts(self) -> list[CaseFacts | str]:
+        plans = self.prepared.plan().plans
+        found: list[CaseFacts | str] = []
+        for case in self.assignment.timed:
+            plan = plans.get(case.name)
+            assert isinstance(plan, Plan)
+            try:
+                found.append(self._facts(case, plan))
+            except _Unseen as unseen:
+                found.append(str(unseen))
+        return found or ["The assignment has no timed case."]
+
+    def _facts(self, case: Case, plan: Plan) -> CaseFacts:
+        by_key = {kernel_key(kernel): kernel for kernel in plan.kernels}
+        code = self.preparing.code([*by_key.values()])
+        if not isinstance(code, list):
+            raise _Unseen(f"A kernel of {case.name} does not compile for {self.preparing.target}.")
+        shown = plan
+        if self.language:
+            binaries = self.preparing.lowered(by_key, self.preparing.target)
+            if binaries.keys() != by_key.keys():
+                raise _Unseen(f"The PTX of {case.name} is too long.")
+            try:
+                shown = lowered(plan, binaries, self.language)
+            except CannotLower as error:
+                raise _Unseen(f"The simulator does not run its kernels as PTX at {case.name}: {error}.") from None
+        inspection = inspection_of(
+            self.assignment, case, plan, self._run(case, shown, plan.kernels), dict(zip(by_key, code, strict=True)),
+            self.preparing.target)
+        tensors = [(one, prod(shape_of(one, case)) * DTYPES[dtype_of(one, case)].itemsize)
+                   for one in self.assignment.parameters if not isinstance(one, Scalar)]
+        on_host = frozenset(one.name for one, _ in tensors if isinstance(one, Input) and one.place == "host")
+        host = 0 if self.assignment.work is None else int(self.assignment.work(case).host_bytes)
+        return CaseFacts(
+            inspection,
+            inputs={one.name: size for one, size in tensors if isinstance(one, Input | Update)
+                    and one.name not in on_host},
+            outputs={one.name: size for one, size in tensors if isinstance(one, Output | Update)},
+            host=host or sum(size for one, size in tensors if one.name in on_host), on_host=on_host)
+
+    def _run(self, case: Case, plan: Plan, kernels: Sequence[Kernel]) -> list[LaunchTraffic]:
+        """Return the traffic of a call's launches. Raises _Unseen, InfrastructureError."""
+        simulation = Simulation(
+            self.preparing, self.language, operations=OPERATIONS, seconds=SECONDS, allowance=self.allowance,
+            station=self.prepared.simulating)
+        task, draws = self.prepared.task, self.prepared.draws
+        # Programs that multiply large tiles take too long to be run to their ends.
+        whole = not any("product" in frontends.of(kernel).traits(kernel) for kernel in kernels)
+        try:
+            sample = Sample(self.assignment.views()[0], case, plan, simulation, draws, task.text, 0, warps=True)
+            with suppress(Unseen, Settled):
+                look = sample.look() if whole else None
+                if look is not None and look.detail is not None:
+                    raise _Unseen(f"At {case.name}, as compiled for a GPU: {look.detail.message}")
+                if look is not None:
+                    return sample.launched
+            if not sample.launches:
+                return []
+            random = draws.random(case, "structure")
+            chosen = [sorted(random.sample(range(total), min(total, PROGRAMS))) for total in sample.totals]
+            # Host code's copies and fills change no count, and take long.
+            plan = plan.model_copy(update={"first": sample.launches})
+            reply = simulation.inspect(
+                self.assignment, plan, Watch(chosen=chosen, warps=True), operations=OPERATIONS if whole else CUT)
+        finally:
+            simulation.end()
+        if isinstance(reply, Simulated):
+            return reply.launched
+        if isinstance(reply, Lost) and reply.kind in ("crash", "protocol"):
+            raise InfrastructureError(f"a simulator ended while it counted: {reply.message}")
+        why = reply.operation if isinstance(reply, CannotSimulate) else "it takes too long"
+        raise _Unseen(f"The simulator does not run its kernels as PTX at {case.name}: {why}.")

@@ -1,0 +1,59 @@
+"""The conditions on how a kernel works, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.model.result import AssignmentResult, CheckResult, Detail, Outcome
+from grader.model.structure import ConditionResult
+from grader.report.findings import CHECK_STATUS, Status, sentence
+from grader.report.text import points
+
+
+@dataclass(frozen=True)
+class ShownCondition:
+    """A condition with its status in a word, the sentences about it, and what to do, "" where it is met."""
+
+    status: Status
+    word: str
+    said: str
+    look: str
+
+
+def heading(a: AssignmentResult) -> str:
+    """Return the sentence about the points for structure; "" if the course gives none, or none here."""
+    found = a.structure
+    if not found.max_points or not a.right:
+        return ""
+    if found.status != "measured":
+        return f"The {points(found.max_points)} points for structure stay open. {sentence(found.reason)}"
+    met = sum(one.met is True for one in found.conditions if not one.required)
+    earning = sum(not one.required for one in found.conditions)
+    return (f"{points(found.points)} of {points(found.max_points)} points for structure: {met} of {earning} "
+            f"condition{'s' * (earning != 1)} met.")
+
+
+def shown(a: AssignmentResult) -> list[ShownCondition]:
+    """Return the conditions that were looked at, first those that are not met."""
+    words = {True: "met", False: "not met", None: "not shown"}
+    found = [ShownCondition(CHECK_STATUS[_outcome(one)], words[one.met], _said(one),
+                            one.look if one.met is False else "") for one in a.structure.conditions]
+    order = [CHECK_STATUS[outcome] for outcome in ("failed", "not_run", "passed")]
+    return sorted(found, key=lambda one: order.index(one.status))
+
+
+def checks(a: AssignmentResult) -> list[CheckResult]:
+    """Return the conditions as checks, for those who list checks."""
+    return [CheckResult(
+        id=f"structure-{one.name}", stage="structure", outcome=_outcome(one),
+        detail=None if one.met else Detail(kind="condition", message=_said(one), hint=one.look))
+        for one in a.structure.conditions if not one.required]
+
+
+def _outcome(one: ConditionResult) -> Outcome:
+    return "not_run" if one.met is None else "passed" if one.met else "failed"
+
+
+def _said(one: ConditionResult) -> str:
+    required = " This is required." if one.required else ""
+    return f"The kernel has to {one.words}.{required} {one.said}".strip()
