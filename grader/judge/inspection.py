@@ -65,7 +65,7 @@ def look(
     InfrastructureError."""
     if sum(buffer.bytes for buffer in plan.buffers if not buffer.given) > MOST_TEMPORARY:
         return None
-    simulated = simulation.inspect(assignment, plan, Watch(programs=PROGRAMS), operations=operations)
+    simulated = simulation.inspect(assignment, plan, Watch(programs=PROGRAMS, warps=True), operations=operations)
     return Seen(case, plan, simulated) if isinstance(simulated, Simulated) else None
 
 
@@ -91,6 +91,16 @@ def inspection_of(
     return Inspection(
         case=case.name, sizes=case.sizes, target=target, multiprocessors=many, launches=launches, copies=copies,
         good=good if good is not None and good.target == target else None)
+
+
+def with_warps(inspection: Inspection, others: Sequence[LaunchFacts]) -> Inspection:
+    """Return the facts with what warps do, where they were not counted: from the same launches, run as PTX."""
+    alike = len(inspection.launches) == len(others) and all(
+        (one.kernel, one.grid, one.line) == (other.kernel, other.grid, other.line)
+        for one, other in zip(inspection.launches, others, strict=True))
+    return inspection if not alike else inspection.model_copy(update={"launches": [
+        one.model_copy(update={"warps": one.warps or other.warps})
+        for one, other in zip(inspection.launches, others, strict=True)]})
 
 
 def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, asked: int) -> LaunchFacts:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader import frontends
 from grader.judge.case import judge_case
 from grader.judge.checks import Judged, concluded, not_run, our_failure, quotes, shortened
 from grader.judge.explain import explain_condition, explain_remarks, explain_timed
+from grader.judge.inspection import with_warps
 from grader.judge.machine import machine_of
 from grader.judge.planning import Unplanned
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
@@ -20,7 +21,7 @@ from grader.judge.timing.speed import time_case
 from grader.model.cases import Case
 from grader.model.launched import Inspection
 from grader.model.result import CheckResult, Timing
-from grader.model.structure import ConditionResult
+from grader.model.structure import CaseFacts, ConditionResult
 from grader.plan.findings import Finding, Undefined
 from grader.plan.plan import Integer, Launch, Plan
 
@@ -129,7 +130,11 @@ class _Timeline:
         if self._failed or self._target.detail is not None or not self._planned.plans:
             return not_run(check, "not run: conditions count once every case is right")
         if not self._conditions:
-            self._conditions = look_at_structure(self._prepared, self._task.conditions)
+            facts = look_at_structure(self._prepared)
+            self._conditions = self._task.conditions.decided(facts)
+            if self._target.inspection is not None and isinstance(facts[0], CaseFacts):
+                self._target = replace(self._target, inspection=with_warps(
+                    self._target.inspection, facts[0].launched.launches))
         found = next(one for one in self._conditions if check.id == f"structure-{one.name}")
         if found.met is None:
             return not_run(check, found.said)

@@ -24,8 +24,9 @@ from grader.judge.prepared import Prepared
 from grader.judge.sampling import Sample, Settled
 from grader.judge.simulation import Simulation
 from grader.model.cases import Case, dtype_of, shape_of
+from grader.model.launched import LaunchFacts
 from grader.model.parameters import Input, Output, Scalar, Update
-from grader.model.structure import CaseFacts, ConditionResult, Conditions, decided
+from grader.model.structure import CaseFacts
 from grader.plan.messages import CannotSimulate, Simulated, kernel_key
 from grader.plan.plan import Kernel, Plan
 from grader.plan.traffic import LaunchTraffic, Watch
@@ -37,10 +38,18 @@ OPERATIONS, CUT = 80_000_000, 20_000_000
 SECONDS = 20.0
 
 
-def look_at_structure(prepared: Prepared, conditions: Conditions) -> list[ConditionResult]:
-    """Return the outcomes of conditions, in their order. Raises InfrastructureError."""
-    found = _Look(prepared).facts()
-    return [decided(name, one, name in conditions.required, found) for name, one in conditions.by_name.items()]
+def look_at_structure(prepared: Prepared) -> list[CaseFacts | str]:
+    """Return the facts of each timed case, or the reason why there are none. Raises InfrastructureError."""
+    return _Look(prepared).facts()
+
+
+def launched_as_ptx(prepared: Prepared, case: Case, plan: Plan) -> list[LaunchFacts]:
+    """Return the launches of a plan's first call, run as PTX; none if that is not possible. Raises
+    InfrastructureError."""
+    try:
+        return _Look(prepared).facts_of(case, plan).launched.launches
+    except _Unseen:
+        return []
 
 
 class _Unseen(Exception):
@@ -61,12 +70,12 @@ class _Look:
             plan = plans.get(case.name)
             assert isinstance(plan, Plan)
             try:
-                found.append(self._facts(case, plan))
+                found.append(self.facts_of(case, plan))
             except _Unseen as unseen:
                 found.append(str(unseen))
         return found or ["The assignment has no timed case."]
 
-    def _facts(self, case: Case, plan: Plan) -> CaseFacts:
+    def facts_of(self, case: Case, plan: Plan) -> CaseFacts:
         by_key = {kernel_key(kernel): kernel for kernel in plan.kernels}
         code = self.preparing.code([*by_key.values()])
         if not isinstance(code, list):

@@ -85,15 +85,6 @@ class ConditionResult(Record):
     look: str = ""
 
 
-@dataclass(frozen=True)
-class Conditions:
-    """The conditions that a course has switched on for an assignment, by name. A submission fails without those that
-    are `required`; the others earn points."""
-
-    by_name: Mapping[str, Condition] = field(default_factory=dict)
-    required: frozenset[str] = frozenset()
-
-
 def decided(name: str, condition: Condition, required: bool, cases: Sequence[CaseFacts | str]) -> ConditionResult:
     """Return a condition's outcome over all timed cases, each with its facts or the reason why there are none. It is
     met where it is met in each; the worst case is told."""
@@ -119,6 +110,19 @@ def decided(name: str, condition: Condition, required: bool, cases: Sequence[Cas
     # One that is not met counts before one that is not shown, and that one before one that is met.
     order = {False: 0, None: 1, True: 2}
     return min(found, key=lambda one: (order[one[0]], one[1]), default=(None, 0, outcome))[2]
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """The conditions that a course has switched on for an assignment, by name. A submission fails without those that
+    are `required`; the others earn points."""
+
+    by_name: Mapping[str, Condition] = field(default_factory=dict)
+    required: frozenset[str] = frozenset()
+
+    def decided(self, cases: Sequence[CaseFacts | str]) -> list[ConditionResult]:
+        """Return the conditions' outcomes, in their order: see `decided`."""
+        return [decided(name, one, name in self.required, cases) for name, one in self.by_name.items()]
 
 
 def chosen(names: Mapping[str, object], known: Mapping[str, Condition], where: str) -> dict[str, Condition]:

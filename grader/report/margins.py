@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from grader.model.launched import AccessFacts, Figures, Inspection, LaunchFacts
+from grader.model.launched import AccessFacts, Figures, Inspection, LaunchFacts, WarpAccessFacts
 from grader.report.source import CodeLine, listing
 from grader.report.text import bytes_, percent
 
 # The share of used multiprocessors below which advice is given.
 IDLE = 0.9
 # Thresholds for advice on a line.
-WASTEFUL, MOSTLY_MASKED, WIDE = 1.25, 0.25, 128
+WASTEFUL, MOSTLY_MASKED, WIDE, CONFLICTS = 1.25, 0.25, 128, 1.0
 # The fewest bytes of a launch for which idle multiprocessors matter; smaller launches end before.
 MUCH = 1e6
 # The least share of all launches' bytes or lanes for which a line gets advice.
@@ -35,11 +35,13 @@ def notes(inspection: Inspection) -> list[Note]:
     """Return a note for every load and store, in descending order of wasted bytes."""
     found = [(launch, each) for launch in inspection.launches for each in launch.accesses]
     found.sort(key=lambda one: (-(one[1].moved - one[1].needed) * one[0].scale, -one[1].moved * one[0].scale))
+    shared = [_shared(each) for launch in inspection.launches if launch.warps for each in launch.warps.accesses
+              if each.space == "shared" and each.line]
     moved = SHARE * sum(each.moved * launch.scale for launch, each in found)
     lanes = SHARE * sum(each.lanes * launch.scale for launch, each in found)
     return [Note(each.line, _figures(launch, each), _advice(
         launch, each, moves=each.moved * launch.scale >= moved, runs=each.lanes * launch.scale >= lanes))
-        for launch, each in found]
+        for launch, each in found] + shared
 
 
 def _figures(launch: LaunchFacts, each: AccessFacts) -> str:
@@ -50,7 +52,20 @@ def _figures(launch: LaunchFacts, each: AccessFacts) -> str:
         said += f"; {', '.join(str(bits) for bits in sorted(each.widths))} bits at a time"
     if each.masked:
         said += f"; {percent(each.masked / each.lanes)} of its lanes masked"
+    by_warps = [one for one in (launch.warps.accesses if launch.warps else ())
+                if (one.space, one.access, one.line) == ("global", each.access, each.line)]
+    if requests := sum(one.requests for one in by_warps):
+        said += f"; {sum(one.parts for one in by_warps) / requests:.3g} sectors for a warp's request"
     return said
+
+
+def _shared(each: WarpAccessFacts) -> Note:
+    further = (each.parts - each.least) / max(1, each.requests)
+    said = f"{each.access} of shared memory: " + (
+        f"{further:.2g} bank conflicts for an access" if each.wasteful else "no bank conflicts")
+    return Note(each.line, said, "" if further < CONFLICTS else (
+        f"Up to {each.worst + 1} lanes of a warp need different words of one bank, and wait for each other: rows of 33 "
+        "words, where 32 are used, spread a column over all banks."))
 
 
 def _advice(launch: LaunchFacts, each: AccessFacts, *, moves: bool, runs: bool) -> str:
@@ -93,11 +108,27 @@ def _launch(one: LaunchFacts) -> str:
     engine = {"tma": ", the copy engine", "cp.async": ", asynchronous copies"}.get(one.copies, "")
     said = (f"`{one.kernel}`, {programs:,} {wide} of {one.threads} threads{part}: {one.registers} registers a thread, "
             f"{bytes_(one.spills)} spilled, {bytes_(one.shared)} of shared memory{cores}{engine}")
-    if not one.bound:
-        return f"{said}."
-    many = one.unit + "s" * (one.resident != 1)
-    return (f"{said}. A multiprocessor holds {one.resident} {many} at a time, {percent(one.occupancy)} of its threads "
-            f"(occupancy), bound by {one.bound}.")
+    if one.bound:
+        many = one.unit + "s" * (one.resident != 1)
+        said += (f". A multiprocessor holds {one.resident} {many} at a time, {percent(one.occupancy)} of its threads "
+                 f"(occupancy), bound by {one.bound}")
+    return f"{said}.{_warps(one)}"
+
+
+def _warps(one: LaunchFacts) -> str:
+    """Return a sentence, after a space, on what a launch's warps do beside their accesses; "" if nothing is known."""
+    found = one.warps
+    if found is None:
+        return ""
+    branches = sum(each.branches for each in found.branching)
+    parts = [f"part at {percent(sum(each.divergent for each in found.branching) / branches)} of their branches"] \
+        if branches else []
+    if found.barriers and found.counted:
+        parts.append(f"pass {found.barriers / (found.counted * -(-one.threads // 32)):.3g} barriers each")
+    if found.tensor_multiply_adds:
+        share = found.tensor_multiply_adds / (found.tensor_multiply_adds + found.multiply_adds)
+        parts.append(f"leave {percent(share)} of the multiply-adds to tensor cores")
+    return f" Its warps {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}." if parts else ""
 
 
 def _launch_advice(one: LaunchFacts, among: Inspection) -> str:

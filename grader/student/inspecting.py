@@ -16,11 +16,12 @@ from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.buffers import DTYPES
 from grader.judge.compilation import compile_kernels
 from grader.judge.explain import explain_findings
-from grader.judge.inspection import FACTS, inspection_of, look
+from grader.judge.inspection import FACTS, inspection_of, look, with_warps
 from grader.judge.lane import close_lane, open_lane
 from grader.judge.prepared import Prepared, Stopped, Task
 from grader.judge.preparing import COMPILE_SECONDS
 from grader.judge.simulation import Simulation
+from grader.judge.structure import launched_as_ptx
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, dtype_of, shape_of
 from grader.model.catalogue import assignments
@@ -129,6 +130,8 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: InspectOptio
             by_key = {kernel_key(kernel): binary for kernel, binary in zip(plan.kernels, code, strict=True)}
             facts.inspection = inspection_of(
                 assignment, case, plan, seen.simulated.launched, by_key, target)
+            if not all(one.warps for one in facts.inspection.launches):
+                facts.inspection = with_warps(facts.inspection, launched_as_ptx(prepared, case, plan))
             facts.trouble = explain_findings(assignment, facts.source, _certain(seen.simulated))
         if options.program is not None:
             facts.pictures = _touched(assignment, case, plan, simulation, options.program)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,13 @@ from grader.judge.prepared import Prepared, Task
 from grader.judge.structure import look_at_structure
 from grader.model.catalogue import assignments
 from grader.model.conditions import CONDITIONS
-from grader.model.course import Course
+from grader.model.course import Course, PointsTable
+from grader.model.job import read_job
+from grader.model.result import AssignmentResult
 from grader.model.structure import ConditionResult
-from grader.model.submission import Source
+from grader.model.submission import Source, Submission
+from grader.report.conditions import heading, shown
+from grader.run.grading import grade
 from tests.frontends.cuda.compiling import needs_nvcc
 
 TRITON, CUDA = ROOT / "reference/stages", ROOT / "reference/cuda/stages"
@@ -27,7 +32,7 @@ def outcomes(path: Path, name: str, **asked: Any) -> dict[str, ConditionResult]:
     source = Source(content=path.read_bytes(), file=name + path.suffix)
     prepared = Prepared(Task(assignments()[name], source, course, b"seed", "cpu"))
     assert not prepared.plan().trouble
-    return {one.name: one for one in look_at_structure(prepared, prepared.task.conditions)}
+    return {one.name: one for one in prepared.task.conditions.decided(look_at_structure(prepared))}
 
 
 def test_every_condition_has_a_kernel_that_meets_it_and_one_that_does_not() -> None:
@@ -83,3 +88,39 @@ def test_a_kernel_meets_what_it_should(name: str, path: Path, rows: Rows) -> Non
     found = outcomes(path, name, **{condition: limit for condition, limit, _ in rows})
     assert {one.name: one.met for one in found.values()} == {condition: met for condition, _, met in rows}, found
     assert all(one.said.endswith(".") for one in found.values())
+
+
+def test_conditions_give_points_and_required_ones_a_verdict() -> None:
+    def graded(**asked: Any) -> AssignmentResult:
+        course = Course(points=PointsTable(structure=20), structure={"silu": {"writes_at_most": False, **asked}})
+        result = grade(read_job(Submission("reference", ROOT / "reference", "reference"), course, ("silu",))).result
+        assert result is not None
+        return result.assignments["silu"]
+
+    half = graded(coalesced=False, access_bits_at_least=512, launches_at_most=0)
+    assert (half.verdict, half.score, half.max_score, half.measured_max) == ("accepted", 66.67, 120, 80)
+    assert heading(half) == "6.67 of 20 points for structure: 1 of 3 conditions met."
+    assert [one.word for one in shown(half)] == ["not met", "not met", "met"]
+    failed = graded(requires=["access_bits_at_least"], access_bits_at_least=512)
+    assert (failed.verdict, failed.score, failed.measured_max) == ("condition_not_met", 0, 80)
+    assert failed.message == "The kernel has to move at least 512 bits at a time. A thread moves 128 bits at a time."
+    assert [one.name for one in failed.structure.conditions if one.required] == ["access_bits_at_least"]
+    # Conditions that no run shows are neither won nor lost; a required one is a person's to decide.
+    unseen = graded(host_reads_at_most=8, requires=["host_reads_at_most"])
+    assert (unseen.verdict, unseen.score) == ("accepted", 80)
+    assert [flag.what for flag in unseen.flags] == ["structure"]
+
+
+def test_an_author_writes_a_condition_as_the_docs_say() -> None:
+    (text,) = re.findall(r"```python\n(def shared_bytes.*?)```", (ROOT / "docs/authoring.md").read_text(), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(f"from grader.kit.author import *\n{text.replace('ASSIGNMENT = assignment(', 'made = dict(')})", names)
+    assignment = assignments()["transpose"].model_copy(update={"structure": names["made"]["structure"]})
+    source = Source(content=(ROOT / "reference/transpose.py").read_bytes(), file="transpose.py")
+    for limit, met in ((True, True), (8192, False)):
+        course = Course(points=PointsTable(structure=1), structure={} if limit is True else {
+            "transpose": {"shared_bytes_at_most": limit}})
+        prepared = Prepared(Task(assignment, source, course, b"seed", "cpu"))
+        (found,) = prepared.task.conditions.decided(look_at_structure(prepared))
+        assert (found.name, found.met) == ("shared_bytes_at_most", met)
+        assert found.said == "`transpose_kernel` takes 16,384 bytes of shared memory."

@@ -39,6 +39,20 @@ BROKEN = {
         'assignments = ["silu", "slu"]\n', "assignments: 'slu': no such assignment; choose from gemm, silu"),
     "an assignment twice": ('assignments = ["silu", "gemm", "silu"]\n',
                             "assignments: expected each assignment once, 'silu' stands there twice"),
+    "unknown condition": ("[structure.silu]\ncoalesce = true\n", "structure.silu: 'coalesce': no such condition; "
+                          "coalesced meant?"),
+    "conditions of nobody": ("[structure.slu]\ncoalesced = true\n", "structure.slu: no such assignment"),
+    "number for a switch": ("[structure.silu]\ncoalesced = 2\n", "structure.silu: coalesced: expected true or false"),
+    "true for a limit": ("[structure.silu]\nlaunches_at_most = true\n", "launches_at_most: expected a number, such as"),
+    "text for a limit": ('[structure.silu]\nlaunches_at_most = "1"\n', "launches_at_most: expected a number, got '1'"),
+    "negative limit": ("[structure.silu]\nlaunches_at_most = -1\n", "expected a number from 0 on, got -1"),
+    "required and off": ('[structure.silu]\ncoalesced = false\nrequires = ["coalesced"]\n',
+                         "structure.silu: coalesced is required and false"),
+    "no list of required": ('[structure.silu]\nrequires = "coalesced"\n', "structure.silu.requires: expected a list"),
+    "unknown requirement": ('[structure.silu]\nrequires = ["fast"]\n', "structure.silu.requires: 'fast': no such"),
+    "points for nothing": ("assignments = ['gemm']\n[points]\nstructure = 20\n[structure.gemm]\ntensor_cores = false\n"
+                           "flop_per_byte_at_least = false\ncoalesced = false\nbank_conflicts_at_most = false\n",
+                           "structure.gemm: no condition earns its 20 points"),
     "own checksum": ('sha256 = "0"\n', "no such key"),
 }
 
