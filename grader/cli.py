@@ -40,14 +40,14 @@ from grader.model.course import CourseError, read_course
 from grader.model.desk import DeskError
 from grader.records import marks, verbs
 from grader.run import calibrate_command, grade_command
-from grader.student import inspect_command
+from grader.student import inspect_command, remote_command
 
 # The order of commands in `kernelmark --help`: as users need them.
 ORDER = (
-    "check", "inspect", "bench",
+    "check", "inspect", "bench", "login", "submit", "status",
     "intake", "grade", "regrade", "diff", "apply", "rescore", "explain-grade", "mark", "request", "requests", "answer",
     "export", "kit", "assignments", "doctor",
-    "calibrate", "scheduler", "lane", "cluster-key",
+    "serve", "tokens", "calibrate", "scheduler", "lane", "cluster-key",
     "init", "new", "verify", "handouts",
 )
 
@@ -91,6 +91,7 @@ app.command(rich_help_panel=TAS)(intake.intake)
 app.command(rich_help_panel=TAS)(calibrate_command.calibrate)
 app.add_typer(exports.app, name="export", rich_help_panel=TAS)
 verbs.add_to(app)
+remote_command.add_to(app)
 marks.add_to(app)
 # A students' kit has no cluster.
 CLUSTER = importlib.util.find_spec("grader.cluster") is not None
@@ -98,6 +99,11 @@ if CLUSTER:
     from grader.cluster import command as cluster
 
     cluster.add_to(app)
+# Nor has it a server.
+if importlib.util.find_spec("grader.server") is not None:
+    from grader.server import command as server
+
+    server.add_to(app)
 
 
 # Commands that run no kernel, and work on any system.

@@ -22,7 +22,7 @@ from grader.model.launched import AccessFacts, CopyFacts, Figures, Inspection, L
 from grader.plan.compiled import Binary
 from grader.plan.device import TARGETS, occupancy
 from grader.plan.messages import Simulated, kernel_key
-from grader.plan.plan import ITEM_BYTES, Copy, Kernel, Launch, Plan
+from grader.plan.plan import ITEM_BYTES, Copy, Fill, Kernel, Launch, Plan
 from grader.plan.traffic import LaunchTraffic, Watch
 
 # Programs of each launch that are simulated: more show nothing new.
@@ -82,9 +82,10 @@ def inspection_of(
         _launch(one, kernels[one.kernel], code[kernel_key(kernels[one.kernel])], target,
                 shared.get((one.kernel, one.grid, one.line), 0))
         for one in launched if one.kernel < len(kernels)]
-    copies = [CopyFacts(line=one.line, bytes=prod(one.source.shape) * ITEM_BYTES[one.source.dtype],
-                        source=plan.buffers[one.source.buffer].place, target=plan.buffers[one.target.buffer].place)
-              for one in plan.first if isinstance(one, Copy)]
+    copies = [CopyFacts(
+        line=one.line, bytes=prod(one.target.shape) * ITEM_BYTES[one.target.dtype],
+        source="fill" if isinstance(one, Fill) else plan.buffers[one.source.buffer].place,
+        target=plan.buffers[one.target.buffer].place) for one in plan.first if isinstance(one, Copy | Fill)]
     many = TARGETS[target].multi_processor_count if target in TARGETS else 0
     # The figures in good.json are of the first timed case.
     good = good_figures(assignment.name) if case in assignment.timed[:1] else None
@@ -125,7 +126,7 @@ def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, ask
             needed=each.needed, moved=each.moved, widths=dict(widths.get((each.access, each.line), {})))
             for each in one.accesses],
         warps=None if one.warps is None else WarpFacts.model_validate(
-            {"counted": one.programs, "cut": one.cut, **one.warps.model_dump()}))
+            {**one.warps.model_dump(), "counted": one.programs, "cut": one.cut, "full": one.full or one.warps.full}))
 
 
 def good_figures(name: str, root: Path | None = None) -> Figures | None:

@@ -28,13 +28,13 @@ from grader.model.launched import LaunchFacts
 from grader.model.parameters import Input, Output, Scalar, Update
 from grader.model.structure import CaseFacts
 from grader.plan.messages import CannotSimulate, Simulated, kernel_key
-from grader.plan.plan import Kernel, Plan
+from grader.plan.plan import Kernel, Launch, Plan
 from grader.plan.traffic import LaunchTraffic, Watch
 
-# Programs of each launch that run where no sample can be taken.
-PROGRAMS = 16
-# Element operations of such a run, and of one that multiplies tiles and is cut anyhow; seconds of all runs together.
-OPERATIONS, CUT = 80_000_000, 20_000_000
+# Programs of each launch that run where no sample can be taken, and of one that multiplies tiles and is cut anyhow.
+PROGRAMS, FEW = 16, 2
+# Element operations of such runs, and seconds of all together.
+OPERATIONS, CUT = 80_000_000, 40_000_000
 SECONDS = 20.0
 
 
@@ -80,18 +80,17 @@ class _Look:
         code = self.preparing.code([*by_key.values()])
         if not isinstance(code, list):
             raise _Unseen(f"A kernel of {case.name} does not compile for {self.preparing.target}.")
-        shown = plan
-        if self.language:
-            binaries = self.preparing.lowered(by_key, self.preparing.target)
-            if binaries.keys() != by_key.keys():
-                raise _Unseen(f"The PTX of {case.name} is too long.")
-            try:
-                shown = lowered(plan, binaries, self.language)
-            except CannotLower as error:
-                raise _Unseen(f"The simulator does not run its kernels as PTX at {case.name}: {error}.") from None
+        launches = [one for one in plan.first if isinstance(one, Launch)]
+        why, launched = "", list[LaunchTraffic]()
+        try:
+            launched = self._run(case, self._as_ptx(case, plan), plan.kernels)
+        except _Unseen as unseen:
+            # The plan and the compiler show some things without a run.
+            why = str(unseen)
+            launched = [LaunchTraffic(kernel=one.kernel, line=one.line, grid=one.grid, threads=one.threads, programs=0,
+                                      accesses=[]) for one in launches]
         inspection = inspection_of(
-            self.assignment, case, plan, self._run(case, shown, plan.kernels), dict(zip(by_key, code, strict=True)),
-            self.preparing.target)
+            self.assignment, case, plan, launched, dict(zip(by_key, code, strict=True)), self.preparing.target)
         tensors = [(one, prod(shape_of(one, case)) * DTYPES[dtype_of(one, case)].itemsize)
                    for one in self.assignment.parameters if not isinstance(one, Scalar)]
         on_host = frozenset(one.name for one, _ in tensors if isinstance(one, Input) and one.place == "host")
@@ -101,7 +100,21 @@ class _Look:
             inputs={one.name: size for one, size in tensors if isinstance(one, Input | Update)
                     and one.name not in on_host},
             outputs={one.name: size for one, size in tensors if isinstance(one, Output | Update)},
-            host=host or sum(size for one, size in tensors if one.name in on_host), on_host=on_host)
+            host=host or sum(size for one, size in tensors if one.name in on_host), on_host=on_host,
+            lines=tuple(one.line for one in launches), why=why)
+
+    def _as_ptx(self, case: Case, plan: Plan) -> Plan:
+        """Return a plan whose kernels are PTX. Raises _Unseen, InfrastructureError."""
+        if not self.language:
+            return plan
+        by_key = {kernel_key(kernel): kernel for kernel in plan.kernels}
+        binaries = self.preparing.lowered(by_key, self.preparing.target)
+        if binaries.keys() != by_key.keys():
+            raise _Unseen(f"The PTX of {case.name} is too long.")
+        try:
+            return lowered(plan, binaries, self.language)
+        except CannotLower as error:
+            raise _Unseen(f"The simulator does not run its kernels as PTX at {case.name}: {error}.") from None
 
     def _run(self, case: Case, plan: Plan, kernels: Sequence[Kernel]) -> list[LaunchTraffic]:
         """Return the traffic of a call's launches. Raises _Unseen, InfrastructureError."""
@@ -122,7 +135,8 @@ class _Look:
             if not sample.launches:
                 return []
             random = draws.random(case, "structure")
-            chosen = [sorted(random.sample(range(total), min(total, PROGRAMS))) for total in sample.totals]
+            most = PROGRAMS if whole else FEW
+            chosen = [sorted(random.sample(range(total), min(total, most))) for total in sample.totals]
             # Host code's copies and fills change no count, and take long.
             plan = plan.model_copy(update={"first": sample.launches})
             reply = simulation.inspect(

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import AwareDatetime, BaseModel, Field, ValidationError, field_validator, model_validator
 
 from grader import frontends
 from grader.model import catalogue
@@ -128,6 +128,14 @@ class HintsTable(Table):
     tries: Annotated[int, Field(ge=1, le=4096, strict=True)] = 200
 
 
+class SubmissionsTable(Table):
+    """The rules of a course server: the most files of an assignment that a student may send in 24 hours (0: any
+    number), and the moments after which it takes none, by assignment."""
+
+    per_day: Annotated[int, Field(ge=0, le=10_000, strict=True)] = 0
+    closes: dict[str, AwareDatetime] = {}
+
+
 class PageTable(Table):
     """The form of `names` on the class page and in the gradebook."""
 
@@ -151,6 +159,7 @@ class Course(Table):
     isolation: IsolationTable = IsolationTable()
     page: PageTable = PageTable()
     records: RecordsTable = RecordsTable()
+    submissions: SubmissionsTable = SubmissionsTable()
     late: Late = Late()
     sha256: str = ""
 
@@ -246,6 +255,9 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
         for name in names:
             if name not in known:
                 raise CourseError(f"{path}: {section}.assignments.{name}: {unknown}")
+    for name in course.submissions.closes:
+        if name not in known:
+            raise CourseError(f"{path}: submissions.closes.{name}: {unknown}")
     for name in course.structure:
         if name not in known:
             raise CourseError(f"{path}: structure.{name}: {unknown}")

@@ -55,6 +55,7 @@ class WarpFacts(Record):
 
     counted: int
     cut: bool = False
+    full: bool = False
     accesses: list[WarpAccessFacts] = []
     branching: list[BranchFacts] = []
     multiply_adds: int = 0
@@ -65,7 +66,7 @@ class WarpFacts(Record):
 
 class CopyFacts(Record):
     """A copy of `bytes` by the host's code, from one place to another: "host", "pinned" (memory of the host that a GPU
-    reaches) or "device"."""
+    reaches) or "device"; the source of a fill is "fill"."""
 
     line: int
     bytes: int

@@ -250,12 +250,12 @@ class Performance(Record):
 
 
 class StructureResult(Record):
-    """The conditions on how kernels work. Points are a share of `max_points`: that of the conditions that are met, of
-    all that are not required."""
+    """The conditions on how kernels work. Those that are not required share `max_points` evenly: `points` are those of
+    the ones that are met, `measured_max` those of the ones that a run has shown to be met or not."""
 
-    status: Literal["not_measured", "measured"] = "not_measured"
-    reason: str = ""
+    reason: str = Field(default="", description="why no condition was looked at")
     points: float = 0
+    measured_max: float = 0
     max_points: float = 0
     conditions: list[ConditionResult] = []
 
@@ -338,8 +338,9 @@ class AssignmentResult(Record):
         """Return the most points that this grading could have given."""
         if not self.judged:
             return 0
-        return self.correctness.max_points + sum(
-            part.max_points for part in (self.performance, self.structure) if part.status == "measured")
+        speed = self.performance
+        return self.correctness.max_points + self.structure.measured_max + (
+            speed.max_points if speed.status == "measured" else 0)
 
 
 class Environment(Record):

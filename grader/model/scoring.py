@@ -54,9 +54,7 @@ def scored(
     cases = [check.id for check in checks if check.stage in ("case", "speed")]
     earned = correctness_points(unscored.verdict, checks, cases, points, course)
     speed = _scored_speed(name, unscored, course, device, earlier)
-    structure = unscored.structure.model_copy(update={
-        "points": structure_points(unscored.structure, points) if unscored.right else 0.0,
-        "max_points": points.structure})
+    structure = _scored_structure(unscored, points)
     message, flags = unscored.message, []
     for flag in unscored.flags:
         if flag.what == "policy":
@@ -69,13 +67,16 @@ def scored(
         "correctness": Correctness(points=earned, max_points=points.correctness, checks=checks)})
 
 
-def structure_points(structure: StructureResult, points: AssignmentPoints) -> float:
-    """Return the points for conditions: the share that is met of those that are not required, none if any could not be
-    decided."""
-    earning = [one for one in structure.conditions if not one.required]
-    if structure.status != "measured" or not earning:
-        return 0
-    return round(points.structure * sum(one.met is True for one in earning) / len(earning), 2)
+def _scored_structure(unscored: AssignmentResult, points: AssignmentPoints) -> StructureResult:
+    """Return the points for conditions: a share for each that is met, of those that are not required. No run could give
+    them to a wrong answer."""
+    earning = [one for one in unscored.structure.conditions if not one.required]
+    met, shown = (sum(one.met is True for one in earning), sum(one.met is not None for one in earning))
+    each = points.structure / len(earning) if earning else 0.0
+    return unscored.structure.model_copy(update={
+        "points": round(each * met, 2) if unscored.right else 0.0,
+        "measured_max": round(each * shown, 2) if unscored.right else points.structure if unscored.judged else 0.0,
+        "max_points": points.structure})
 
 
 def _cost(lost: float) -> str:

@@ -7,24 +7,34 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from grader.model.launched import Inspection, LaunchFacts
+from grader.model.launched import Inspection, LaunchFacts, WarpFacts
 from grader.model.record import Record
 
 
 @dataclass(frozen=True)
 class CaseFacts:
     """Facts about a timed case: its launches, the bytes of its `inputs` and `outputs` on the device, by name, and the
-    bytes that must be brought there from host memory. `on_host` are the inputs in host memory."""
+    bytes that must be brought there from host memory. `on_host` are the inputs in host memory. `lines` are those of
+    all launches. `why` says why the launches were not run to be counted, "" if they were."""
 
     launched: Inspection
     inputs: Mapping[str, int]
     outputs: Mapping[str, int]
     host: int = 0
     on_host: frozenset[str] = frozenset()
+    lines: tuple[int, ...] = ()
+    why: str = ""
 
     @property
-    def warps(self) -> list[LaunchFacts]:
-        return [one for one in self.launched.launches if one.warps is not None]
+    def ran(self) -> bool:
+        """Return whether the facts show what every launch does: it was run, and no line of it left out."""
+        return not self.why and len(self.lines) == len(self.launched.launches) and all(
+            one.warps is not None and not one.warps.full for one in self.launched.launches)
+
+    @property
+    def warps(self) -> list[tuple[LaunchFacts, WarpFacts]]:
+        """Return the launches with what their warps do."""
+        return [(one, one.warps) for one in self.launched.launches if one.warps is not None]
 
     def bytes_by(self, access: str, *, host: bool = False) -> dict[tuple[int, str], float]:
         """Return the bytes that each line loads or stores in a tensor, for all programs: on the device those that it
@@ -32,7 +42,8 @@ class CaseFacts:
         found: dict[tuple[int, str], float] = {}
         for launch in self.launched.launches:
             for one in launch.accesses:
-                if one.access in (access, "atomic") and (one.tensor in self.on_host) == host:
+                stores = access == "store" and one.access == "atomic"
+                if (one.access == access or stores) and (one.tensor in self.on_host) == host:
                     key = one.line, one.tensor
                     found[key] = found.get(key, 0) + (one.moved if host else one.needed) * launch.scale
         return found
@@ -40,20 +51,20 @@ class CaseFacts:
 
 class Measure(NamedTuple):
     """The value that a condition limits, the sentence that says it, and the line that it comes from, 0 for none.
-    `partial`: the run was cut, so that the value is a lower bound."""
+    A run that was cut may leave a value too small, by up to the factor `slack`."""
 
     value: float
     said: str
     line: int = 0
-    partial: bool = False
+    slack: float = 1
 
 
 @dataclass(frozen=True)
 class Condition:
     """A condition. It is met where the value that `measure` returns is `limit` at most, or with `at_least` at least;
     None is returned where the facts do not show it. `words` end the sentence "The kernel has to …"; `{limit:g}` stands
-    for the limit, `{s}` for the end of a plural. A `switch` has no limit to set: a course says true or false. `look`
-    says what to do about it."""
+    for the limit, `{percent}` for a share, `{s}` for the end of a plural. A `switch` has no limit to set: a course says
+    true or false. `look` says what to do about it."""
 
     words: str
     measure: Callable[[CaseFacts], Measure | None]
@@ -65,7 +76,7 @@ class Condition:
     @property
     def text(self) -> str:
         """Return the end of the sentence "The kernel has to …"."""
-        return self.words.format(limit=self.limit, s="s" * (self.limit != 1))
+        return self.words.format(limit=self.limit, percent=f"{100 * self.limit:g} %", s="s" * (self.limit != 1))
 
     def holds(self, value: float) -> bool:
         return value >= self.limit if self.at_least else value <= self.limit
@@ -97,14 +108,16 @@ def decided(name: str, condition: Condition, required: bool, cases: Sequence[Cas
         measured = condition.measure(facts)
         case = facts.launched.case
         if measured is None:
-            found.append((None, 0, outcome.model_copy(update={"case": case, "said": "The run does not show it."})))
+            why = facts.why or "It has more accesses and branches than are counted, so the run does not show it."
+            found.append((None, 0, outcome.model_copy(update={"case": case, "said": why})))
             continue
         met: bool | None = condition.holds(measured.value)
-        if measured.partial and met != condition.at_least:
-            # A lower bound proves that a limit is passed, or reached, and nothing else.
+        if measured.slack > 1 and met != condition.holds(measured.value * measured.slack):
+            # The true value lies between these.
             met = None
         rank = measured.value if condition.at_least else -measured.value
-        said = measured.said + ("" if met is not None else " Its programs take too long to be run to their ends.")
+        said = measured.said if met is not None else (
+            f"Its programs take too long to be run to their ends. So far: {measured.said}")
         found.append((met, rank, outcome.model_copy(update={
             "met": met, "case": case, "said": said, "line": measured.line})))
     # One that is not met counts before one that is not shown, and that one before one that is met.

@@ -14,7 +14,7 @@ from grader.plan.traffic import MOST_TOUCHED, SECTOR, AccessTraffic, Kind, Launc
 
 # The most lanes of all programs that are counted: more would show nothing new, and take long to sort.
 LANES = 1 << 15
-MOST_LAUNCHES, MOST_ACCESSES, MOST_RUNS, MOST_LINES = 8, 32, 256, 16
+MOST_LAUNCHES, MOST_ACCESSES, MOST_RUNS, MOST_LINES = 8, 128, 256, 16
 NAME = 80
 _GOLDEN = 0.6180339887498949
 
@@ -39,6 +39,7 @@ class _Counted:
     programs: int
     asked: list[int]
     cut: bool = False
+    full: bool = False
     sums: dict[Key, _Sums] = field(default_factory=dict)
     touched: dict[tuple[Key, int], list[Array]] = field(default_factory=dict)
 
@@ -113,6 +114,7 @@ class Meter:
                 now.touched.setdefault((key, program), []).append(_distinct(begins[owners == program]))
         if key not in now.sums:
             if len(now.sums) >= MOST_ACCESSES:
+                now.full = True
                 return
             now.sums[key] = _Sums(given, size)
         if not self.sums:
@@ -146,7 +148,7 @@ class Meter:
     def launched(self) -> list[LaunchTraffic]:
         return [LaunchTraffic(
             kernel=run.launch.kernel, line=run.launch.line, grid=run.launch.grid, threads=run.launch.threads,
-            programs=run.programs, cut=run.cut,
+            programs=run.programs, cut=run.cut, full=run.full,
             accesses=[AccessTraffic(access=access, line=line, tensor=tensor, given=sums.given[:NAME], lanes=sums.lanes,
                                     masked=sums.masked, needed=sums.needed, moved=sums.moved)
                       for (access, line, tensor), sums in run.sums.items()])

@@ -97,10 +97,12 @@ class Branching(Shaped):
 class WarpTraffic(Shaped):
     """The work of the warps of a launch, over the programs that were run. `multiply_adds` of floating-point numbers
     were made by threads, `tensor_multiply_adds` by tensor cores. `barriers` of whole blocks were passed by so many
-    warps. `local` are the bytes of threads' own memory that were loaded and stored."""
+    warps. `local` are the bytes of threads' own memory that were loaded and stored. `full`: there were more lines than
+    are listed."""
 
-    accesses: Annotated[list[WarpAccess], Field(max_length=64)] = []
-    branching: Annotated[list[Branching], Field(max_length=32)] = []
+    accesses: Annotated[list[WarpAccess], Field(max_length=256)] = []
+    branching: Annotated[list[Branching], Field(max_length=256)] = []
+    full: bool = False
     multiply_adds: Count = 0
     tensor_multiply_adds: Count = 0
     barriers: Count = 0
@@ -109,7 +111,8 @@ class WarpTraffic(Shaped):
 
 class LaunchTraffic(Shaped):
     """The traffic of a launch of a kernel, in blocks of `threads`, from a line of the host's code. `programs` of its
-    programs were run; `cut`: the run had no operations left before they ended."""
+    programs were run; `cut`: the run had no operations left before they ended. `full`: there were more accesses than
+    are listed."""
 
     kernel: Index
     line: Line
@@ -117,7 +120,8 @@ class LaunchTraffic(Shaped):
     threads: Count
     programs: Count
     cut: bool = False
-    accesses: Annotated[list[AccessTraffic], Field(max_length=32)]
+    full: bool = False
+    accesses: Annotated[list[AccessTraffic], Field(max_length=128)]
     warps: WarpTraffic | None = None
 
 

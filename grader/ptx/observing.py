@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,7 @@ class ThreadObserver(Meter):
         self._first = 0
         self._seen: dict[Any, dict[str, Any]] = {}
         self.warps: list[WarpMeter] = []
+        self._aside: dict[tuple[Kind, int, str, str, int], list[tuple[Array, Array, int]]] | None = None
 
     @property
     def chooses(self) -> bool:
@@ -66,7 +69,24 @@ class ThreadObserver(Meter):
                 self.remember(m.spot, begins + number * size, owners)
         if self.counts or self.sums:
             named, lanes = region.named, m.shape[0] * m.shape[1]
+            if self._aside is not None:
+                key = way, m.line(), named.name, named.given, size * count
+                self._aside.setdefault(key, []).append((begins, owners, lanes))
+                return
             self.count(way, m.line(), named.name, named.given, begins, owners, size * count, lanes)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Count all accesses in the body of a `with` as those of one instruction."""
+        self._aside = {}
+        try:
+            with self.warps[-1].together() if self.warps else nullcontext():
+                yield
+        finally:
+            found, self._aside = self._aside, None
+            for (way, line, name, given, size), parts in found.items():
+                begins, owners = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
+                self.count(way, line, name, given, begins, owners, size, sum(lanes for _, _, lanes in parts))
 
     def copied(self, m: Threads, way: Kind, region: Region, begins: Array, block: int, size: int) -> None:
         if region.number >= TABLES - 1:

@@ -28,6 +28,9 @@ class Observer(Protocol):
         self, m: Threads, way: Kind, region: Region, offsets: Array, mask: Array | None, size: int, count: int
     ) -> None: ...
 
+    def together(self) -> AbstractContextManager[None]:
+        """Take all accesses in the body of a `with` as those of one instruction."""
+
     def copied(self, m: Threads, way: Kind, region: Region, begins: Array, block: int, size: int) -> None:
         """Record a copy that a thread of a block has made: elements of `size` bytes, by their first bytes."""
 
@@ -40,8 +43,6 @@ class WarpObserver(Protocol):
     def met(self, m: Threads, mask: Array) -> None: ...
 
     def parted(self, m: Threads, line: int, mask: Array, taken: Array | None) -> None: ...
-
-    def together(self) -> AbstractContextManager[None]: ...
 
     def access(self, m: Threads, way: Kind, region: Region, offsets: Array, mask: Array | None, size: int) -> None: ...
 

@@ -22,7 +22,7 @@ from grader.ptx.types import Array
 
 BANKS, WORD = 32, 4
 """The banks of shared memory, each of which serves one word of so many bytes at a time."""
-MOST_ACCESSES, MOST_LINES = 64, 32
+MOST_ACCESSES, MOST_LINES = 256, 256
 NAME = 80
 _SHAPE = re.compile(r"m(\d{1,3})n(\d{1,3})k(\d{1,3})")
 _WARPGROUP = 128
@@ -49,6 +49,7 @@ class WarpMeter:
         # Basic blocks by identity, with the threads that ran each.
         self._ran: dict[int, tuple[Stretch, int]] = {}
         self._barriers = 0
+        self._full = False
         self._aside: list[tuple[_Key, Array, int]] | None = None
 
     def ran(self, block: Stretch, threads: int) -> None:
@@ -63,8 +64,10 @@ class WarpMeter:
     def parted(self, m: Threads, line: int, mask: Array, taken: Array | None) -> None:
         """Record a branch at which the threads of `mask` are, and those that take it: masks of the whole chunk."""
         here = warps(mask, m.whole)
-        sums = self._branching.setdefault(line, [0, 0]) if line in self._branching or (
-            len(self._branching) < MOST_LINES) else [0, 0]
+        if line not in self._branching and len(self._branching) >= MOST_LINES:
+            self._full = True
+            return
+        sums = self._branching.setdefault(line, [0, 0])
         sums[0] += int(here.any(2).sum())
         if taken is not None:
             goes = warps(taken, m.whole)
@@ -100,6 +103,7 @@ class WarpMeter:
     def _count(self, key: _Key, begins: Array, size: int, together: bool = False) -> None:
         begins = begins[(begins >= 0).any(1)]
         if key not in self._accesses and len(self._accesses) >= MOST_ACCESSES:
+            self._full = True
             return
         sums = self._accesses.setdefault(key, _Requests())
         if not len(begins):
@@ -121,7 +125,7 @@ class WarpMeter:
                        for line, (branches, divergent) in self._branching.items()],
             multiply_adds=sum(_multiply_adds(step) * threads for step, threads in every),
             tensor_multiply_adds=sum(_products(step, threads) for step, threads in every),
-            barriers=self._barriers, local=sum(_local(step) * threads for step, threads in every))
+            barriers=self._barriers, full=self._full, local=sum(_local(step) * threads for step, threads in every))
 
 
 def _distinct(keys: Array) -> Array:
@@ -154,9 +158,10 @@ def _wavefronts(begins: Array, size: int, lanes: int) -> tuple[Array, Array]:
 
 
 def _multiply_adds(step: Decoded) -> int:
-    """Return the multiply-adds of floating-point numbers that one thread makes; a product alone counts as well."""
+    """Return the multiply-adds of floating-point numbers that one thread makes; a product or a quotient alone counts as
+    well."""
     one = step.instruction
-    if one.name not in ("fma", "mul", "mad") or not one.modifiers or "f" not in one.modifiers[-1]:
+    if one.name not in ("fma", "mul", "mad", "div") or not one.modifiers or "f" not in one.modifiers[-1]:
         return 0
     return 2 if one.modifiers[-1].endswith("x2") else 1
 

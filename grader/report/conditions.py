@@ -25,12 +25,13 @@ def heading(a: AssignmentResult) -> str:
     found = a.structure
     if not found.max_points or not a.right:
         return ""
-    if found.status != "measured":
+    earning = [one for one in found.conditions if not one.required]
+    met, unseen = sum(one.met is True for one in earning), sum(one.met is None for one in earning)
+    if not earning:
         return f"The {points(found.max_points)} points for structure stay open. {sentence(found.reason)}"
-    met = sum(one.met is True for one in found.conditions if not one.required)
-    earning = sum(not one.required for one in found.conditions)
-    return (f"{points(found.points)} of {points(found.max_points)} points for structure: {met} of {earning} "
-            f"condition{'s' * (earning != 1)} met.")
+    left = f", {unseen} not shown, which stay{'s' * (unseen == 1)} open" if unseen else ""
+    return (f"{points(found.points)} of {points(found.max_points)} points for structure: {met} of {len(earning)} "
+            f"condition{'s' * (len(earning) != 1)} met{left}.")
 
 
 def shown(a: AssignmentResult) -> list[ShownCondition]:

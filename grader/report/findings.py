@@ -239,9 +239,12 @@ def not_measured(result: Result) -> list[str]:
                 else "; ".join(a.title for a in group)
         total = points(sum(a.performance.max_points for a in group))
         said.append(f"Speed of {whose} ({total} points): {sentence(reason) or 'This machine could not measure it.'}")
-    said += [f"Structure of {a.title} ({points(a.structure.max_points)} points): {sentence(a.structure.reason)}"
-             for a in result.assignments.values()
-             if a.judged and a.structure.status == "not_measured" and a.structure.max_points]
+    for a in result.assignments.values():
+        found = a.structure
+        if a.judged and found.measured_max < found.max_points:
+            why = next((one.said for one in found.conditions if one.met is None), found.reason)
+            said.append(f"Structure of {a.title} ({points(found.max_points - found.measured_max)} points): "
+                        f"{sentence(why)}")
     return said
 
 

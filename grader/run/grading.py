@@ -60,7 +60,6 @@ _UNUSED = (
 NO_GPU = "Graded without a GPU: speed is measured on one, never guessed."
 NOT_ASKED = "Graded without speed: it was not asked for."
 NOT_RIGHT = "Speed counts once every case is right."
-NOT_RIGHT_YET = "Conditions count once every case is right."
 FLAGGED = ("policy", "unsupported")
 """Kinds of failures that a person should examine: a rule of the course decides, or the grader cannot follow the
 code."""
@@ -222,7 +221,7 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
         hint=summary.hint, guess=summary.guess,
         correctness=Correctness(max_points=0, checks=checks),
         performance=performance,
-        structure=_structure(judgement, verdict),
+        structure=_structure(judgement),
         flags=flags,
         inspection=judgement.extras.inspection,
         remarks=list(judgement.extras.remarks),
@@ -236,20 +235,11 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
         assignment.name, unscored, job.course, _device_name(job.device), job.earlier.get(assignment.name))
 
 
-def _structure(judgement: Judgement, verdict: Verdict) -> StructureResult:
+def _structure(judgement: Judgement) -> StructureResult:
     """Return the conditions' outcomes, without points."""
-    found = list(judgement.extras.conditions)
-    if not judgement.task.conditions.by_name:
-        return StructureResult()
-    if not found:
-        details = [check.detail for check in judgement.checks if check.stage == "structure" and check.detail]
-        failed = next((detail.message for detail in details if detail.kind == "infrastructure"), "")
-        # "measured", since no run could give these points to a wrong answer.
-        return StructureResult(
-            status="not_measured" if verdict == ACCEPTED else "measured", reason=failed or NOT_RIGHT_YET)
-    unseen = next((one for one in found if one.met is None and not one.required), None)
-    return StructureResult(status="measured" if unseen is None else "not_measured",
-                     reason=unseen.said if unseen else "", conditions=found)
+    details = [check.detail for check in judgement.checks if check.stage == "structure" and check.detail]
+    failed = next((detail.message for detail in details if detail.kind == "infrastructure"), "")
+    return StructureResult(reason=failed, conditions=list(judgement.extras.conditions))
 
 
 def performance_of(

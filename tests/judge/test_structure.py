@@ -71,12 +71,17 @@ TABLE: list[tuple[str, Path, Rows]] = [
     ("gemm", CUDA / "gemm/v1_coalesced/gemm.cu", [("flop_per_byte_at_least", 20, False), ("coalesced", True, True)]),
     ("gemm", CUDA / "gemm/v3_registers/gemm.cu", [("tensor_cores", True, False), ("flop_per_byte_at_least", 20, True)]),
     ("gemm", CUDA / "gemm/v4_tensor_cores/gemm.cu", [("tensor_cores", True, True)]),
+    ("gemm", OWN / "pipelined_masks.py", [("coalesced", True, True), ("flop_per_byte_at_least", 24, True)]),
+    ("gemm", OWN / "wmma_from_global.cu", [("coalesced", True, True), ("reads_at_most", 512, True)]),
     # Those that pretend.
     ("transpose", OWN / "some_programs_turn_tiles.py", [("coalesced", True, False)]),
     ("silu", OWN / "reads_a_copy_again.py", [
         ("one_pass", True, False), ("reads_at_most", 1.9, False), ("writes_at_most", 1.9, False)]),
     ("silu", OWN / "well_on_zeros.cu", [("coalesced", True, None)]),
     ("gemm", OWN / "one_product_for_show.cu", [("tensor_cores", True, False)]),
+    ("silu", OWN / "many_lines.cu", [
+        ("one_pass", True, None), ("no_atomics", True, False), ("launches_at_most", 1, True)]),
+    ("silu", OWN / "a_few_elements_a_line.cu", [("coalesced", True, False)]),
     ("silu", OWN / "well_at_one_size.py", [("coalesced", True, False)]),
 ]
 
@@ -103,8 +108,10 @@ def test_conditions_give_points_and_required_ones_a_verdict() -> None:
     assert [one.word for one in shown(half)] == ["not met", "not met", "met"]
     failed = graded(requires=["access_bits_at_least"], access_bits_at_least=512)
     assert (failed.verdict, failed.score, failed.measured_max) == ("condition_not_met", 0, 80)
-    assert failed.message == "The kernel has to move at least 512 bits at a time. A thread moves 128 bits at a time."
+    assert failed.message == ("The kernel has to move at least 512 bits at a time. A thread moves 128 bits at a time "
+                              "(lines 21, 22).")
     assert [one.name for one in failed.structure.conditions if one.required] == ["access_bits_at_least"]
+    assert (failed.structure.conditions[0].line, failed.structure.points) == (21, 0)
     # Conditions that no run shows are neither won nor lost; a required one is a person's to decide.
     unseen = graded(host_reads_at_most=8, requires=["host_reads_at_most"])
     assert (unseen.verdict, unseen.score) == ("accepted", 80)

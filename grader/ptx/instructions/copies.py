@@ -7,6 +7,7 @@ import numpy as np
 from grader.plan.plan import Malformed
 from grader.ptx.decode import Decoder, Run
 from grader.ptx.instructions.bulk import bulk
+from grader.ptx.instructions.memory import together
 from grader.ptx.instructions.phases import arrival
 from grader.ptx.program import ThreadInstruction
 from grader.ptx.state import ChunkState
@@ -66,7 +67,7 @@ def _cp(decoder: Decoder, one: ThreadInstruction) -> Run:
                 values.append(np.where(here, value, dtype.type(0)))
         m.spaces.store(m, "shared", target(m), values, dtype, copied=True)
 
-    return run
+    return run if real is None else together(run)
 
 
 COPIES = {"cp": _cp}

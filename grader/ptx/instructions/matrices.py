@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 import numpy as np
 
 from grader.plan.plan import Malformed
 from grader.ptx.decode import Decoder, Get, Put, Run, vector
-from grader.ptx.instructions.memory import space_of
+from grader.ptx.instructions.memory import space_of, together
 from grader.ptx.lanes import WARP, spread, unwarped, warps
 from grader.ptx.memory import ROW
 from grader.ptx.program import ThreadInstruction
@@ -102,7 +100,7 @@ def _wmma(decoder: Decoder, one: ThreadInstruction) -> Run:
             held = np.stack([warps(value, m.shape).reshape(-1, WARP) for value in found], axis=-1)
             _put(m, puts, fragment.pack(held))
 
-        return _together(load)
+        return together(load)
     gets = [decoder.source(name, fragment.register) for name in vector(names)]
 
     def store(m: ChunkState) -> None:
@@ -111,7 +109,7 @@ def _wmma(decoder: Decoder, one: ThreadInstruction) -> Run:
             value = unwarped(held[..., number].reshape(m.shape[0], -1, WARP), m.shape)
             m.spaces.store(m, space, places(m, number), [value], dtype)
 
-    return _together(store)
+    return together(store)
 
 
 def _rows(decoder: Decoder, one: ThreadInstruction) -> Run:
@@ -166,16 +164,6 @@ def _by_rows(run: Run, address: Get, registers: int, one: ThreadInstruction) -> 
             run(m)
         finally:
             m.warps = meter
-
-    return counted
-
-
-def _together(run: Run) -> Run:
-    """Return a run whose accesses count as those of one instruction."""
-
-    def counted(m: ChunkState) -> None:
-        with nullcontext() if m.warps is None else m.warps.together():
-            run(m)
 
     return counted
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 
 from grader.plan.plan import Malformed
@@ -96,6 +98,16 @@ def _discard(decoder: Decoder, one: ThreadInstruction) -> Run:
     address = decoder.address(one.operands[0])
     words = [np.full((1, 1), ~np.uint64(0))] * (LINE // 8)
     return lambda m: m.spaces.store(m, space_of(one), address(m), words, np.dtype(np.uint64))
+
+
+def together(run: Run) -> Run:
+    """Return a run whose accesses count as those of one instruction."""
+
+    def counted(m: ChunkState) -> None:
+        with nullcontext() if m.observer is None else m.observer.together():
+            run(m)
+
+    return counted
 
 
 def synchronise(m: ChunkState, *, release: bool = False, acquire: bool = False, fence: bool = False) -> None:

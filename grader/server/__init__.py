@@ -1,0 +1,1 @@
+"""The course server: students send kernels from anywhere, and this machine's lanes grade them."""

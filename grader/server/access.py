@@ -1,0 +1,92 @@
+"""Who may do what on a course server: tokens, forms and the number of requests."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Literal
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from grader.server.queue import ServerPerson, ServerQueue
+
+COOKIE = "kernelmark"
+Who = Literal["anyone", "student", "staff"]
+"""Who may use a route. Staff may use those of students."""
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+                               "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+}
+"""Headers of every answer. Pages have no inline scripts and styles."""
+REPORT_HEADERS = HEADERS | {
+    "Content-Security-Policy": "sandbox allow-scripts allow-popups; default-src 'none'; style-src 'unsafe-inline'; "
+                               "script-src 'unsafe-inline'; img-src data:"}
+"""Headers of reports, which have scripts of their own: the sandbox gives them an origin without cookies."""
+
+
+@dataclass
+class RateLimit:
+    """At most `most` events of one key in `seconds`."""
+
+    most: int
+    seconds: float
+    _seen: dict[str, deque[float]] = field(default_factory=dict)
+
+    def wait(self, key: str) -> float:
+        """Record an event, and return the seconds until the next one is allowed; 0 if this one is."""
+        now, seen = time.monotonic(), self._seen.setdefault(key, deque())
+        while seen and seen[0] <= now - self.seconds:
+            seen.popleft()
+        if len(seen) >= self.most:
+            return seen[0] + self.seconds - now
+        seen.append(now)
+        if len(self._seen) > 10_000:
+            self._seen = {one: times for one, times in self._seen.items() if times and times[-1] > now - self.seconds}
+        return 0
+
+
+class ServerAccess:
+    """The rules of a server. `secure`: browsers reach it by HTTPS alone. `proxy` is the address whose forwarded headers
+    are believed."""
+
+    def __init__(self, queue: ServerQueue, *, secure: bool, proxy: str = "") -> None:
+        self.queue, self.secure, self.proxy = queue, secure, proxy
+        self.sending, self.entering = RateLimit(30, 60), RateLimit(10, 60)
+        if not queue.setting("secret"):
+            queue.set("secret", secrets.token_urlsafe(32))
+        self._secret = queue.setting("secret").encode()
+
+    def address(self, request: Request) -> str:
+        """Return the address that a request comes from."""
+        peer = request.client.host if request.client else ""
+        if self.proxy and peer == self.proxy:
+            return request.headers.get("x-forwarded-for", peer).split(",")[-1].strip() or peer
+        return peer
+
+    def token(self, request: Request) -> tuple[str, bool]:
+        """Return a request's token, "" if it has none, and whether it came in a cookie."""
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        if kind.casefold() == "bearer":
+            return token.strip(), False
+        return request.cookies.get(COOKIE, ""), True
+
+    def person(self, request: Request) -> ServerPerson | None:
+        token, _ = self.token(request)
+        return self.queue.who(token) if token else None
+
+    def form_key(self, request: Request) -> str:
+        """Return the key that the forms of a signed-in browser carry, so that no other site can send them."""
+        return hmac.new(self._secret, self.token(request)[0].encode(), hashlib.sha256).hexdigest()
+
+    def form_holds(self, request: Request, key: str) -> bool:
+        return hmac.compare_digest(self.form_key(request).encode(), key.encode("utf-8", "replace"))
+
+    def enter(self, response: Response, token: str) -> None:
+        response.set_cookie(COOKIE, token, max_age=180 * 86_400, httponly=True, secure=self.secure, samesite="strict")

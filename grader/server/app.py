@@ -1,0 +1,382 @@
+"""The pages and the interface of a course server, as one table of routes."""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import anyio
+from anyio.to_thread import run_sync
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from grader.model.text import clean
+from grader.model.verdicts import VERDICTS
+from grader.report import text
+from grader.server.access import HEADERS, REPORT_HEADERS, ServerAccess, Who
+from grader.server.desk import ServerDesk
+from grader.server.queue import OVER, QueuedFile, ServerPerson
+
+TEMPLATES = Path(__file__).parent / "templates"
+STYLE = Path(text.__file__).parent / "templates" / "style.css"
+NOTE_SIGNS = 2_000
+FORM_BYTES = 16 << 10
+"""Bytes of a form beside the file in it."""
+EVENT_SECONDS, BEAT_SECONDS = 0.2, 15.0
+POST = "POST"
+
+
+class Denied(Exception):
+    """A request that is refused: the status, one sentence on what to do, and the seconds after which to try again."""
+
+    def __init__(self, status: HTTPStatus, said: str, after: float = 0) -> None:
+        super().__init__(said)
+        self.status, self.said, self.after = status, said, after
+
+
+Answer = Callable[[Request, ServerPerson], Awaitable[Response]]
+NOBODY = ServerPerson(0, "", "", False)
+
+
+@dataclass(frozen=True)
+class ServerRoute:
+    """A route: its path, its method, who may use it, and whether it is a form, which carries a key."""
+
+    path: str
+    answer: Answer
+    who: Who = "student"
+    method: str = "GET"
+    form: bool = False
+
+
+class CourseServer:
+    """The server of a course: `routes` are all that it answers to."""
+
+    def __init__(self, desk: ServerDesk, access: ServerAccess) -> None:
+        self.desk, self.access = desk, access
+        self._pages = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
+                                  trim_blocks=True, lstrip_blocks=True)
+        self._pages.filters.update(points=text.points, figure=text.figure, prose=text.prose)
+        self._pages.filters.update(moment=moment)
+        self._pages.globals.update(verdicts=VERDICTS)
+        self.routes = [
+            ServerRoute("/", self.home, "anyone"),
+            ServerRoute("/style.css", self.style, "anyone"),
+            ServerRoute("/live.js", self.script, "anyone"),
+            ServerRoute("/health", self.health, "anyone"),
+            ServerRoute("/enter", self.enter, "anyone", POST),
+            ServerRoute("/leave", self.leave, "student", POST, form=True),
+            ServerRoute("/send", self.send, "student", POST, form=True),
+            ServerRoute("/cancel/{number:int}", self.cancel, "student", POST, form=True),
+            ServerRoute("/events", self.events),
+            ServerRoute("/kernel/{assignment}", self.kernel),
+            ServerRoute("/attempt/{number:int}", self.attempt),
+            ServerRoute("/diff/{old:int}/{new:int}", self.diff),
+            ServerRoute("/log", self.log),
+            ServerRoute("/log.md", self.log_text),
+            ServerRoute("/leaderboard/{assignment}", self.leaderboard),
+            ServerRoute("/desk", self.staff, "staff"),
+            ServerRoute("/desk/{what}", self.staff_does, "staff", POST, form=True),
+            ServerRoute("/class/{path:path}", self.class_file, "staff"),
+            ServerRoute("/api/me", self.me),
+            ServerRoute("/api/files", self.listed),
+            ServerRoute("/api/files/{number:int}", self.told),
+            ServerRoute("/api/files/{number:int}/events", self.followed),
+            ServerRoute("/api/files/{number:int}/cancel", self.cancelled, "student", POST),
+            ServerRoute("/api/files/{name}", self.receive, "student", POST),
+        ]
+
+    def app(self) -> Starlette:
+        return Starlette(
+            routes=[Route(one.path, self._guarded(one), methods=[one.method]) for one in self.routes],
+            exception_handlers={404: self._missing, 405: self._missing})
+
+    def _guarded(self, route: ServerRoute) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            try:
+                person = await run_sync(self.access.person, request)
+                if route.who != "anyone" and person is None:
+                    raise Denied(HTTPStatus.UNAUTHORIZED, "Sign in first, with the link that your course sent you.")
+                if route.who == "staff" and person is not None and not person.staff:
+                    raise Denied(HTTPStatus.FORBIDDEN, "This page is for the course's staff.")
+                # A cookie goes along with what other sites send, so what changes something needs a key or a header.
+                changes = route.method == POST and route.who != "anyone"
+                if changes and not route.form and self.access.token(request)[1]:
+                    raise Denied(HTTPStatus.FORBIDDEN, "Send the token in the header Authorization.")
+                response = await route.answer(request, person or NOBODY)
+            except Denied as refused:
+                response = self._refused(request, refused)
+            except Exception as error:
+                self.desk.failed(f"{route.path}: {type(error).__name__}: {error}")
+                response = self._refused(request, Denied(
+                    HTTPStatus.INTERNAL_SERVER_ERROR, "The server failed, and has recorded that; try again."))
+            for name, value in HEADERS.items():
+                response.headers.setdefault(name, value)
+            return response
+
+        return answer
+
+    async def _missing(self, request: Request, error: Exception) -> Response:
+        response = self._refused(request, Denied(
+            HTTPStatus(getattr(error, "status_code", 404)), "There is nothing here; go to the first page."))
+        response.headers.update(HEADERS)
+        return response
+
+    def _refused(self, request: Request, refused: Denied) -> Response:
+        if request.url.path.startswith("/api/"):
+            response: Response = JSONResponse({"error": refused.said}, refused.status)
+        else:
+            response = self._page("refused.html.j2", request, NOBODY, status=refused.status, said=refused.said,
+                                  title=refused.status.phrase)
+        if refused.after:
+            response.headers["Retry-After"] = str(int(refused.after) + 1)
+        return response
+
+    def _page(self, name: str, request: Request, person: ServerPerson, status: int = 200, **values: Any) -> Response:
+        key = self.access.form_key(request) if person.id else ""
+        html = self._pages.get_template(name).render(person=person, key=key, course=self.desk.title, **values)
+        return Response(html, status, media_type="text/html")
+
+    async def _form(self, request: Request, most: int = FORM_BYTES) -> Mapping[str, Any]:
+        """Return a form's fields, once its key is checked. What is longer than `most` bytes is not read."""
+        await _body(request, most)
+        fields: dict[str, Any] = dict(await request.form())
+        if not self.access.form_holds(request, str(fields.get("key", ""))):
+            raise Denied(HTTPStatus.FORBIDDEN, "This form is too old; open the page again, and send it once more.")
+        return fields
+
+    # For everybody.
+
+    async def style(self, request: Request, person: ServerPerson) -> Response:
+        own = (TEMPLATES / "server.css").read_text(encoding="utf-8")
+        return Response(STYLE.read_text(encoding="utf-8") + own, media_type="text/css")
+
+    async def script(self, request: Request, person: ServerPerson) -> Response:
+        return Response((TEMPLATES / "live.js").read_bytes(), media_type="text/javascript")
+
+    async def health(self, request: Request, person: ServerPerson) -> Response:
+        return JSONResponse({"kernelmark": self.desk.version, **await run_sync(self.desk.health)})
+
+    async def home(self, request: Request, person: ServerPerson) -> Response:
+        if not person.id:
+            return self._page("enter.html.j2", request, NOBODY, said="")
+        return self._page("home.html.j2", request, person, **await run_sync(self.desk.home, person))
+
+    async def enter(self, request: Request, person: ServerPerson) -> Response:
+        if wait := self.access.entering.wait(self.access.address(request)):
+            raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many tries; wait a minute.", wait)
+        await _body(request, FORM_BYTES)
+        token = str((await request.form()).get("link", "")).strip().rpartition("#")[2]
+        if await run_sync(self.access.queue.who, token) is None:
+            return self._page("enter.html.j2", request, NOBODY, status=HTTPStatus.UNAUTHORIZED,
+                              said="Nobody has this link any more; ask your course for a new one.")
+        response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
+        self.access.enter(response, token)
+        return response
+
+    async def leave(self, request: Request, person: ServerPerson) -> Response:
+        await self._form(request)
+        response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
+        response.delete_cookie("kernelmark")
+        return response
+
+    # For students, in a browser.
+
+    async def send(self, request: Request, person: ServerPerson) -> Response:
+        fields = await self._form(request, self.desk.most_bytes + FORM_BYTES)
+        upload, pasted = fields.get("file"), str(fields.get("pasted", ""))
+        if upload is not None and not isinstance(upload, str) and upload.filename:
+            name, content = Path(upload.filename).name, await upload.read()
+        elif pasted.strip():
+            name, content = str(fields.get("name", "")), pasted.replace("\r\n", "\n").encode()
+        else:
+            raise Denied(HTTPStatus.BAD_REQUEST, "Choose a file, or paste one, and send it again.")
+        await self._received(person, name, content, str(fields.get("note", "")))
+        return RedirectResponse("/", HTTPStatus.SEE_OTHER)
+
+    async def cancel(self, request: Request, person: ServerPerson) -> Response:
+        await self._form(request)
+        await run_sync(self._cancel, request, person)
+        return RedirectResponse("/", HTTPStatus.SEE_OTHER)
+
+    async def kernel(self, request: Request, person: ServerPerson) -> Response:
+        found = await run_sync(self.desk.history, person, _assignment(request, self.desk))
+        return self._page("kernel.html.j2", request, person, **found)
+
+    async def attempt(self, request: Request, person: ServerPerson) -> Response:
+        page = await run_sync(self.desk.report, person, request.path_params["number"])
+        if page is None:
+            raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt.")
+        return Response(page, media_type="text/html", headers=REPORT_HEADERS)
+
+    async def diff(self, request: Request, person: ServerPerson) -> Response:
+        old = await run_sync(self.desk.text_of, person, request.path_params["old"])
+        new = await run_sync(self.desk.text_of, person, request.path_params["new"])
+        if old is None or new is None:
+            raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt.")
+        lines = list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm=""))[2:]
+        return self._page("diff.html.j2", request, person, lines=[clean(line, 400) for line in lines[:2_000]],
+                          old=request.path_params["old"], new=request.path_params["new"])
+
+    async def log(self, request: Request, person: ServerPerson) -> Response:
+        return self._page("log.html.j2", request, person, entries=await run_sync(self.desk.log, person))
+
+    async def log_text(self, request: Request, person: ServerPerson) -> Response:
+        return PlainTextResponse(await run_sync(self.desk.log_text, person), media_type="text/markdown")
+
+    async def leaderboard(self, request: Request, person: ServerPerson) -> Response:
+        found = await run_sync(self.desk.leaderboard, person, _assignment(request, self.desk))
+        return self._page("leaderboard.html.j2", request, person, **found)
+
+    async def events(self, request: Request, person: ServerPerson) -> Response:
+        return self._stream(request, lambda: [self.desk.state(job) for job in self.desk.queue.jobs(person, most=20)],
+                            lambda states: False)
+
+    # For programs.
+
+    async def me(self, request: Request, person: ServerPerson) -> Response:
+        return JSONResponse({"name": person.name, "staff": person.staff, "files": sorted(self.desk.files),
+                             "course": self.desk.title, "kernelmark": self.desk.version})
+
+    async def listed(self, request: Request, person: ServerPerson) -> Response:
+        jobs = await run_sync(self.desk.queue.jobs, person)
+        return JSONResponse([await run_sync(self.desk.state, job) for job in jobs])
+
+    async def receive(self, request: Request, person: ServerPerson) -> Response:
+        content = await _body(request, self.desk.most_bytes)
+        job = await self._received(person, request.path_params["name"], content, request.query_params.get("note", ""))
+        return JSONResponse(await run_sync(self.desk.state, job), HTTPStatus.CREATED)
+
+    async def told(self, request: Request, person: ServerPerson) -> Response:
+        job = await run_sync(self._own, request, person)
+        return JSONResponse(await run_sync(self.desk.state, job, True))
+
+    async def followed(self, request: Request, person: ServerPerson) -> Response:
+        job = await run_sync(self._own, request, person)
+
+        def state() -> dict[str, Any]:
+            now = self.desk.queue.job(job.id)
+            return self.desk.state(now or job)
+
+        return self._stream(request, state, lambda found: found["state"] in OVER)
+
+    async def cancelled(self, request: Request, person: ServerPerson) -> Response:
+        return JSONResponse({"cancelled": await run_sync(self._cancel, request, person)})
+
+    # For staff.
+
+    async def staff(self, request: Request, person: ServerPerson) -> Response:
+        return self._page("desk.html.j2", request, person, **await run_sync(self.desk.desk))
+
+    async def staff_does(self, request: Request, person: ServerPerson) -> Response:
+        fields = await self._form(request)
+        done = await run_sync(self.desk.do, request.path_params["what"], str(fields.get("number", "")))
+        if not done:
+            raise Denied(HTTPStatus.BAD_REQUEST, "That could not be done; open the desk again, and look.")
+        return RedirectResponse("/desk", HTTPStatus.SEE_OTHER)
+
+    async def class_file(self, request: Request, person: ServerPerson) -> Response:
+        found = await run_sync(self.desk.class_file, request.path_params["path"])
+        if found is None:
+            raise Denied(HTTPStatus.NOT_FOUND, "The class has no such page yet.")
+        content, kind = found
+        return Response(content, media_type=kind, headers=REPORT_HEADERS)
+
+    # What several routes do.
+
+    async def _received(self, person: ServerPerson, name: str, content: bytes, note: str) -> QueuedFile:
+        if wait := self.access.sending.wait(person.name):
+            raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many files in a minute; wait a little.", wait)
+        if (assignment := self.desk.files.get(name)) is None:
+            raise Denied(HTTPStatus.BAD_REQUEST, f"{clean(name, 60) or 'A file without a name'} is no file of this "
+                          f"course; send one of {', '.join(sorted(self.desk.files))}.")
+        if not content:
+            raise Denied(HTTPStatus.BAD_REQUEST, f"{name} is empty; save it, and send it again.")
+        if len(content) > self.desk.most_bytes:
+            raise Denied(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"{name} is too large: at most "
+                          f"{self.desk.most_bytes // 1024} kB; send the kernel alone.")
+        if closed := await run_sync(self.desk.closed, person, assignment):
+            raise Denied(HTTPStatus.CONFLICT, closed)
+        try:
+            number = await run_sync(self.access.queue.receive, person, assignment, name, content,
+                                    clean(note, NOTE_SIGNS))
+        except Exception as error:
+            raise Denied(HTTPStatus.INSUFFICIENT_STORAGE, f"Not received: the server cannot store it ({error}); try "
+                          "again later.") from None
+        job = await run_sync(self.access.queue.job, number)
+        assert job is not None
+        return job
+
+    def _own(self, request: Request, person: ServerPerson) -> QueuedFile:
+        job = self.desk.queue.job(request.path_params["number"])
+        if job is None or job.person.id != person.id:
+            raise Denied(HTTPStatus.NOT_FOUND, "You have sent no such file.")
+        return job
+
+    def _cancel(self, request: Request, person: ServerPerson) -> bool:
+        return self.desk.queue.cancel(self._own(request, person).id, "you cancelled it")
+
+    def _stream(
+        self, request: Request, look: Callable[[], Any], over: Callable[[Any], bool]
+    ) -> StreamingResponse:
+        """Send what `look` returns whenever it changes, until it is `over`."""
+        async def states() -> AsyncIterator[str]:
+            last, quiet = None, 0.0
+            while not await request.is_disconnected():
+                found = await run_sync(look)
+                if found != last:
+                    last, quiet = found, 0.0
+                    yield f"data: {json.dumps(found)}\n\n"
+                    if over(found):
+                        return
+                await anyio.sleep(EVENT_SECONDS)
+                quiet += EVENT_SECONDS
+                if quiet >= BEAT_SECONDS:
+                    quiet = 0.0
+                    yield ":\n\n"
+
+        return StreamingResponse(states(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+
+
+def moment(at: str | None) -> str:
+    """Return a time of the records, ISO 8601, as pages show it: 29 Nov 19:14 UTC."""
+    try:
+        found = datetime.datetime.fromisoformat(at or "")
+    except ValueError:
+        return "–"
+    return found.astimezone(datetime.UTC).strftime("%-d %b %H:%M UTC")
+
+
+async def _body(request: Request, most: int) -> bytes:
+    """Return a request's body. One of more than `most` bytes is refused before it is read."""
+    too_large = Denied(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"Too large: at most {most // 1024} kB; send the kernel "
+                        "alone.")
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > most:
+        raise too_large
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:
+            raise too_large
+        parts.append(part)
+    # For `request.form()`, which reads what was read.
+    request._body = b"".join(parts)
+    return request._body
+
+
+def _assignment(request: Request, desk: ServerDesk) -> str:
+    name = str(request.path_params["assignment"])
+    if name not in desk.ground.names:
+        raise Denied(HTTPStatus.NOT_FOUND, f"{quote(name[:60])} is no assignment of this course.")
+    return name

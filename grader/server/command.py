@@ -1,0 +1,111 @@
+"""`kernelmark serve` and `kernelmark tokens`."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import io
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader.console import COURSE, TAS, console, course_option, errors, names_in, say, usage
+
+Out = Annotated[Path, typer.Option(help="The folder of results, where the server keeps its queue and its records.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command(rich_help_panel=TAS)(serve)
+    app.command(rich_help_panel=TAS)(tokens)
+
+
+def serve(
+    out: Out = Path("results"),
+    listen: Annotated[str, typer.Option(help="The address and port to listen on.")] = "127.0.0.1:8000",
+    course: Annotated[Path, course_option("The course file: points, thresholds, limits, policy, isolation.")] = COURSE,
+    only: Annotated[str, typer.Option(help="Assignments to take, e.g. silu,gemm. Default: the course's.")] = "",
+    jobs: Annotated[int, typer.Option(min=0, help="Lanes on a machine without a GPU; 0: one for each core.")] = 0,
+    tls_certificate: Annotated[Path | None, typer.Option(
+        help="A certificate: needed off the loopback, where there is no --proxy.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="The certificate's key.")] = None,
+    proxy: Annotated[str, typer.Option(
+        help="The address of a proxy that ends TLS, whose forwarded headers are believed.")] = "",
+    trial: Annotated[bool, typer.Option("--trial", help="Print a link for a trial student and for staff.")] = False,
+    allow_degraded: Annotated[bool, typer.Option(
+        "--allow-degraded", help="Grade at any isolation level: only for code that you trust.")] = False,
+) -> None:
+    """Serve a course: students send files by browser or `kernelmark submit`, this machine's lanes grade them.
+
+    Attempts are the same records as those of `kernelmark grade`. Ctrl-C ends the server; files that wait or are being
+    graded are taken up by the next one. Exit status: 2 for a usage or configuration error.
+    """
+    _installed()
+    # Late: these need the extra, and are slow to import.
+    from grader.records.lock import LockedError
+    from grader.run.preflight import PlanError
+    from grader.server.queue import QueueError
+    from grader.server.serving import Address, ServerAsked, serve_course
+
+    try:
+        host, _, port = listen.rpartition(":")
+        if not host or not port.isdecimal() or int(port) > 65_535:
+            usage(f"--listen {listen}: an address and a port expected, such as 127.0.0.1:8000")
+        asked = ServerAsked(
+            out, course, tuple(names_in(only)), jobs, allow_degraded=allow_degraded, trial=trial,
+            address=Address(host.strip("[]"), int(port), tls_certificate, tls_key, proxy))
+        serve_course(asked, say, lambda line: errors.print(f"kernelmark: {line}", markup=False))
+    except (PlanError, QueueError, LockedError) as error:
+        usage(str(error))
+
+
+def tokens(
+    roster: Annotated[Path | None, typer.Argument(help="A roster: everybody in it gets a new link.")] = None,
+    out: Out = Path("results"),
+    address: Annotated[str, typer.Option(help="The server's address in the links.")] = "http://127.0.0.1:8000",
+    staff: Annotated[str, typer.Option(help="Names of staff who get a new link, as anna,ben.")] = "",
+    revoke: Annotated[str, typer.Option(help="Names whose links end.")] = "",
+) -> None:
+    """Print a secret link for each student, as CSV for a mail merge. Without a roster, list who has one.
+
+    A new link replaces an earlier one. Only hashes of links are stored. Exit status: 2 for a usage error.
+    """
+    _installed()
+    # Late, see serve.
+    from grader.model.roster import RosterError, read_roster
+    from grader.records.store import FOLDER, Store
+    from grader.server.queue import QueueError, ServerQueue
+
+    try:
+        out.mkdir(exist_ok=True)
+        Store.create(out)
+        queue = ServerQueue(out / FOLDER)
+        made = queue.admit([(name, name) for name in names_in(staff)], staff=True) if staff else []
+        if roster is not None:
+            students = read_roster(roster)
+            if unfit := next((one.id for one in students if "/" in one.id or one.id.startswith(".")), None):
+                usage(f"{roster}: {unfit!r} cannot be a folder's name; give this student another id")
+            made += queue.admit([(one.id, one.name) for one in students])
+        gone = queue.revoke(names_in(revoke)) if revoke else []
+        if gone:
+            usage(f"--revoke: nobody is called {', '.join(gone)}; kernelmark tokens lists everybody")
+        sheet = io.StringIO()
+        if made:
+            writer = csv.writer(sheet, lineterminator="\n")
+            writer.writerow(["id", "link"])
+            writer.writerows((name, f"{address.rstrip('/')}/#{token}") for name, token in made)
+        elif not revoke:
+            writer = csv.writer(sheet, lineterminator="\n")
+            writer.writerow(["id", "name", "staff", "link", "since"])
+            writer.writerows((one.name, one.shown, "yes" if one.staff else "no", "yes" if has else "no", since)
+                             for one, has, since in queue.people())
+        console.print(sheet.getvalue(), end="", markup=False, soft_wrap=True, highlight=False)
+    except (QueueError, RosterError) as error:
+        usage(str(error))
+    except OSError as error:
+        usage(f"--out {error.filename or out}: {error.strerror}; choose a writable folder")
+
+
+def _installed() -> None:
+    if missing := [name for name in ("starlette", "uvicorn", "multipart") if importlib.util.find_spec(name) is None]:
+        usage(f"{missing[0]} is not installed; pip install 'kernelmark[server]'")

@@ -1,0 +1,229 @@
+"""The facts behind a server's pages: files on their way, attempts in the records, lanes, the class."""
+
+from __future__ import annotations
+
+import datetime
+import mimetypes
+import shutil
+import threading
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from grader.console import failed
+from grader.model.forms import file_of
+from grader.model.hidden import for_student
+from grader.model.result import AssignmentResult, Result
+from grader.model.verdicts import VERDICTS
+from grader.records.attempt import Attempt
+from grader.records.draw import under_another_course_file
+from grader.records.standing import by_assignment, latest, standing
+from grader.records.store import Store
+from grader.report.load import load_results
+from grader.report.pages import student_page, write_class
+from grader.report.people import made_key, pseudonym
+from grader.report.speed import measured
+from grader.report.text import of_points
+from grader.server.queue import QueuedFile, ServerPerson, ServerQueue
+from grader.server.work import ServerGround, ServerLane
+
+LEAST_FREE = 256 << 20
+"""Bytes that have to be free on the disk before a file is received."""
+CLASS_SECONDS = 5.0
+"""The age at which the class page is written anew before it is shown."""
+CLASS_FILES = {".html", ".csv", ".json", ".png", ".svg"}
+
+
+class ServerDesk:
+    """What a server knows. `recording` is held while records are written."""
+
+    def __init__(self, ground: ServerGround, queue: ServerQueue, recording: threading.Lock) -> None:
+        self.ground, self.queue, self.recording = ground, queue, recording
+        self.lanes: list[ServerLane] = []
+        self.failures: list[str] = []
+        self.version = metadata.version("kernelmark")
+        self.most_bytes = ground.course.source_bytes
+        self.files = {name: assignment for assignment in ground.names
+                      for name in ground.course.counted.files(file_of(assignment))}
+        """The files that the server takes, by name, with their assignments."""
+        self.title = ground.course_name
+        self._written = 0.0
+
+    def failed(self, line: str) -> None:
+        """Record a failure of the grader, for staff to read."""
+        self.failures = [*self.failures[-99:], f"{_clock()}: {line}"]
+
+    def health(self) -> dict[str, Any]:
+        return {"lanes": len(self.lanes), "waiting": len(self.queue.waiting()), "started": len(self.queue.started())}
+
+    # A file on its way.
+
+    def state(self, job: QueuedFile, whole: bool = False) -> dict[str, Any]:
+        """Return a file's state for its owner; with `whole` also its result, once there is one."""
+        lane = next((one for one in self.lanes if one.name == job.lane), None)
+        found: dict[str, Any] = {
+            "id": job.id, "assignment": job.assignment, "file": job.file, "state": job.state,
+            "place": self.queue.place(job.id) if job.state == "waiting" else 0, "lane": job.lane,
+            "device": lane.device if lane else "", "received_at": job.received_at, "started_at": job.started_at,
+            "ended_at": job.ended_at, "why": job.why, "paused": bool(self.queue.setting("paused")), "attempt": None}
+        found["said"] = _said(found)
+        if job.attempt is not None and (known := self._attempt(job.person, job.attempt)) is not None:
+            attempt, result = known
+            found |= {"attempt": attempt.id, "verdict": attempt.verdict, "score": attempt.score,
+                      "max_score": attempt.max_score}
+            a = result.assignments[attempt.assignment]
+            found["said"] = f"{VERDICTS[attempt.verdict].words}, {of_points(a.score, a.measured_max, a.max_score)}"
+            if whole:
+                found["result"] = result.model_dump(mode="json", by_alias=True)
+        return found
+
+    def closed(self, person: ServerPerson, assignment: str) -> str:
+        """Return why a person may send no file of an assignment now; "" if they may."""
+        if shutil.disk_usage(self.ground.out).free < LEAST_FREE:
+            return "The server's disk is full; tell your course, and try again later."
+        rules = self.ground.course.submissions
+        closes = rules.closes.get(assignment)
+        if closes is not None and datetime.datetime.now(datetime.UTC) > closes:
+            return f"{assignment} closed at {closes.isoformat(timespec='minutes')}; ask your course."
+        if rules.per_day:
+            day = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
+            sent = self.queue.since(person, assignment, day.isoformat(timespec="seconds"))
+            if sent >= rules.per_day:
+                return f"You have sent {sent} files of {assignment} within a day, which are all; wait for tomorrow."
+        return ""
+
+    # Attempts in the records.
+
+    def _attempt(self, person: ServerPerson, number: int) -> tuple[Attempt, Result] | None:
+        """Return a person's own attempt, with as much of its result as the person may see."""
+        with Store.create(self.ground.out) as store:
+            attempt = next((one for one in store.attempts() if one.id == number), None)
+            if attempt is None or attempt.student.casefold() != person.name.casefold():
+                return None
+            result = store.result(attempt)
+        return None if result is None else (attempt, for_student(result))
+
+    def _own(self, person: ServerPerson) -> list[tuple[Attempt, AssignmentResult]]:
+        """Return a person's attempts, the oldest first, each with its result."""
+        with Store.create(self.ground.out) as store:
+            found = [(one, store.result(one)) for one in store.attempts()
+                     if one.student.casefold() == person.name.casefold()]
+        return [(one, for_student(result).assignments[one.assignment]) for one, result in found if result is not None]
+
+    def home(self, person: ServerPerson) -> dict[str, Any]:
+        jobs, own = self.queue.jobs(person, most=20), self._own(person)
+        best: dict[str, tuple[Attempt, AssignmentResult]] = {}
+        for attempt, result in own:
+            best[attempt.assignment] = max(best.get(attempt.assignment, (attempt, result)), (attempt, result),
+                                           key=lambda one: one[0].score)
+        return {"jobs": [(job, self.state(job)) for job in jobs], "files": self.files, "best": best,
+                "names": self.ground.names, "counts": {name: sum(one.assignment == name for one, _ in own)
+                                                       for name in self.ground.names},
+                "most": self.most_bytes // 1024}
+
+    def history(self, person: ServerPerson, assignment: str) -> dict[str, Any]:
+        own = [(one, result) for one, result in self._own(person) if one.assignment == assignment]
+        notes = {job.attempt: job.note for job in self.queue.jobs(person, most=2_000) if job.attempt}
+        points = [(one.score / one.max_score if one.max_score else 0.0) for one, _ in own]
+        return {"assignment": assignment, "attempts": own, "notes": notes, "points": points,
+                "ratios": {one.id: result.performance.speedup.median for one, result in own
+                           if measured(result) and result.performance.speedup}}
+
+    def report(self, person: ServerPerson, number: int) -> str | None:
+        """Return the page of a person's own attempt."""
+        found = self._attempt(person, number)
+        return None if found is None else student_page(found[1])
+
+    def text_of(self, person: ServerPerson, number: int) -> str | None:
+        found = self._attempt(person, number)
+        return None if found is None else found[1].assignments[found[0].assignment].source
+
+    def log(self, person: ServerPerson) -> list[tuple[Attempt, AssignmentResult, str]]:
+        """Return the work log: attempts, each with the note that was sent along."""
+        notes = {job.attempt: job.note for job in self.queue.jobs(person, most=2_000) if job.attempt}
+        return [(one, result, notes.get(one.id, "")) for one, result in self._own(person)]
+
+    def log_text(self, person: ServerPerson) -> str:
+        lines = [f"# Work log of {person.name}", ""]
+        for attempt, result, note in self.log(person):
+            lines += [f"## {attempt.assignment}, attempt {attempt.id}, {attempt.submitted_at or ''}", "",
+                      f"{VERDICTS[attempt.verdict].words}, "
+                      f"{of_points(result.score, result.measured_max, result.max_score)}. {result.message}", ""]
+            lines += [f"> {line}" for line in note.splitlines()] + [""] * bool(note)
+        return "\n".join(lines)
+
+    def leaderboard(self, person: ServerPerson, assignment: str) -> dict[str, Any]:
+        """Return the class's standing attempts that are right, under pseudonyms, by speed or else by points."""
+        key = made_key(self.ground.out)
+        with Store.create(self.ground.out) as store:
+            found = [latest(hand_ins).attempt for (_, name), hand_ins in by_assignment(
+                standing(store.attempts(), store.decisions())).items() if name == assignment]
+            right = [(one, result.assignments[assignment]) for one in found if one.verdict == "accepted"
+                     and (result := store.result(one)) is not None]
+        rows = [(pseudonym(key, one.slug), a.score, a.performance.speedup.median if measured(a) and
+                 a.performance.speedup else None, one.student.casefold() == person.name.casefold()) for one, a in right]
+        rows.sort(key=lambda row: (-(row[2] or 0), -row[1], row[0]))
+        return {"assignment": assignment, "rows": rows}
+
+    # For staff.
+
+    def desk(self) -> dict[str, Any]:
+        return {"waiting": self.queue.waiting(), "started": self.queue.started(), "recent": self.queue.jobs(most=50),
+                "lanes": [(lane, lane.at) for lane in self.lanes], "counts": self.queue.counts(),
+                "paused": bool(self.queue.setting("paused")), "failures": self.failures[::-1],
+                "people": self.queue.people()}
+
+    def do(self, what: str, number: str) -> bool:
+        """Do what staff asks for, and return whether it was done."""
+        job = int(number) if number.isdecimal() and len(number) < 16 else 0
+        if what in ("pause", "resume"):
+            self.queue.set("paused", "1" if what == "pause" else "")
+            return True
+        if what == "cancel":
+            return self.queue.cancel(job, "the course cancelled it")
+        return what == "again" and self.queue.again(job) is not None
+
+    def class_file(self, path: str) -> tuple[bytes, str] | None:
+        """Return a file of the class's pages and its type, written anew if it is older than CLASS_SECONDS; None if
+        there is none."""
+        self._write_class()
+        root = self.ground.out.resolve()
+        file = (root / (path or "index.html")).resolve()
+        hidden = any(part.startswith(".") for part in Path(path).parts)
+        if hidden or file.suffix not in CLASS_FILES or not file.is_relative_to(root) or not file.is_file():
+            return None
+        return file.read_bytes(), mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+
+    def _write_class(self) -> None:
+        with self.recording:
+            if time.monotonic() - self._written < CLASS_SECONDS and (self.ground.out / "index.html").is_file():
+                return
+            self._written = time.monotonic()
+            try:
+                loaded = load_results(self.ground.out)
+                with Store.create(self.ground.out) as store:
+                    write_class(loaded.entries, self.ground.out, failures=loaded.failures,
+                                others=under_another_course_file(store), marks=store.marks())
+            except OSError as error:
+                self.failed(f"class page not written: {failed(error, self.ground.out)}")
+
+
+def _said(state: dict[str, Any]) -> str:
+    """Return a file's state in words."""
+    match state["state"]:
+        case "waiting":
+            paused = ", which is paused" if state["paused"] else ""
+            return f"number {state['place']} in the queue{paused}"
+        case "started":
+            on = "on a GPU" if state["device"] == "cuda" else "without a GPU"
+            return f"being judged {on}"
+        case "failed":
+            return "the grader failed, which costs nothing: send it again"
+        case "cancelled":
+            return f"cancelled: {state['why']}"
+    return "judged"
+
+
+def _clock() -> str:
+    return datetime.datetime.now().astimezone().strftime("%H:%M")

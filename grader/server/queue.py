@@ -1,0 +1,288 @@
+"""The queue of a course server: who may send files, which files wait, and what became of each. A file is received once
+its row is on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import hashlib
+import hmac
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+FILE = "server.sqlite3"
+MOST_TRIES = 2
+"""How often a file is graded if its lane dies."""
+_SCHEMA = """
+create table people(id integer primary key, name text not null unique collate nocase, shown text not null,
+                    staff integer not null, token blob, made_at text not null);
+create table files(sha text primary key, content blob not null);
+create table jobs(id integer primary key, person integer not null references people, assignment text not null,
+                  file text not null, sha text not null references files, note text not null, received_at text not null,
+                  state text not null, started_at text, ended_at text, lane text not null default '',
+                  tries integer not null default 0, why text not null default '', attempt integer);
+create index jobs_state on jobs(state);
+create index jobs_person on jobs(person, assignment);
+create table settings(name text primary key, value text not null);
+pragma user_version = 1;
+"""
+
+State = Literal["waiting", "started", "finished", "failed", "cancelled"]
+"""What became of a file. "failed": the grader failed, which costs nothing and may be tried again."""
+OVER = ("finished", "failed", "cancelled")
+
+
+class QueueError(Exception):
+    """A queue that cannot be used; one line says what to do."""
+
+
+@dataclass(frozen=True)
+class ServerPerson:
+    """Somebody who may use the server. `name` is the student's id, and the name of the student's folder."""
+
+    id: int
+    name: str
+    shown: str
+    staff: bool
+
+
+@dataclass(frozen=True)
+class QueuedFile:
+    """A file that was received. `why` says why it was cancelled, or why the grader failed; `attempt` is the number of
+    its attempt in the records. Times are ISO 8601, UTC."""
+
+    id: int
+    person: ServerPerson
+    assignment: str
+    file: str
+    sha: str
+    note: str
+    received_at: str
+    state: State
+    started_at: str | None
+    ended_at: str | None
+    lane: str
+    tries: int
+    why: str
+    attempt: int | None
+
+    @property
+    def over(self) -> bool:
+        return self.state in OVER
+
+
+def now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def _hash(token: str) -> bytes:
+    # A token has 256 random bits, so that a fast hash will do.
+    return hashlib.sha256(token.encode("utf-8", "replace")).digest()
+
+
+class ServerQueue:
+    """The queue in a folder, for one process and all its threads. Raises QueueError if the file cannot be used."""
+
+    def __init__(self, folder: Path) -> None:
+        self._turn = threading.RLock()
+        self.changed = threading.Condition(self._turn)
+        """Notified of every change of a file's state."""
+        self.version = 0
+        """The number of changes so far."""
+        path = folder / FILE
+        try:
+            path.touch(mode=0o600)
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            # A row that is committed survives a loss of power.
+            self._db.executescript("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;")
+            if self._db.execute("pragma user_version").fetchone()[0] == 0:
+                self._db.executescript(f"begin exclusive; {_SCHEMA} commit;")
+        except (sqlite3.Error, OSError) as error:
+            raise QueueError(f"{path}: {error}; restore the file, or serve into a new folder") from None
+
+    def close(self) -> None:
+        with self._turn:
+            self._db.close()
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._turn:
+            self._db.execute("begin immediate")
+            try:
+                yield self._db
+            except BaseException:
+                self._db.execute("rollback")
+                raise
+            self._db.execute("commit")
+            self.version += 1
+            self.changed.notify_all()
+
+    # People.
+
+    def admit(self, people: Iterable[tuple[str, str]], *, staff: bool = False) -> list[tuple[str, str]]:
+        """Give each (name, shown) a new token, which replaces an earlier one, and return (name, token)."""
+        made = [(name, shown, secrets.token_urlsafe(32)) for name, shown in people]
+        with self._writing() as db:
+            for name, shown, token in made:
+                db.execute(
+                    "insert into people(name, shown, staff, token, made_at) values (?, ?, ?, ?, ?) on conflict(name) "
+                    "do update set shown = excluded.shown, staff = excluded.staff, token = excluded.token, "
+                    "made_at = excluded.made_at", (name, shown, staff, _hash(token), now()))
+        return [(name, token) for name, _, token in made]
+
+    def revoke(self, names: Sequence[str]) -> list[str]:
+        """Take the tokens of these people away, and return the names that nobody has."""
+        with self._writing() as db:
+            return [name for name in names
+                    if not db.execute("update people set token = null where name = ?", (name,)).rowcount]
+
+    def people(self) -> list[tuple[ServerPerson, bool, str]]:
+        """Return everybody, whether they have a token, and since when."""
+        with self._turn:
+            return [(ServerPerson(id_, name, shown, bool(staff)), token is not None, made) for
+                    id_, name, shown, staff, token, made in self._db.execute(
+                        "select id, name, shown, staff, token, made_at from people order by name")]
+
+    def who(self, token: str) -> ServerPerson | None:
+        """Return the person with this token; None if nobody has it."""
+        wanted = _hash(token)
+        with self._turn:
+            row = self._db.execute("select id, name, shown, staff, token from people where token = ?",
+                                   (wanted,)).fetchone()
+        if row is None or not hmac.compare_digest(row[4], wanted):
+            return None
+        id_, name, shown, staff, _ = row
+        return ServerPerson(id_, name, shown, bool(staff))
+
+    # Files.
+
+    def receive(self, person: ServerPerson, assignment: str, file: str, content: bytes, note: str = "") -> int:
+        """Record a file and return its number. It takes the place of one of the same assignment that waits."""
+        sha = hashlib.sha256(content).hexdigest()
+        with self._writing() as db:
+            db.execute("update jobs set state = 'cancelled', ended_at = ?, why = 'a newer file took its place' "
+                       "where person = ? and assignment = ? and state = 'waiting'", (now(), person.id, assignment))
+            db.execute("insert or ignore into files(sha, content) values (?, ?)", (sha, content))
+            made = db.execute(
+                "insert into jobs(person, assignment, file, sha, note, received_at, state) "
+                "values (?, ?, ?, ?, ?, ?, 'waiting')", (person.id, assignment, file, sha, note, now()))
+            return made.lastrowid or 0
+
+    def take(self, lane: str) -> tuple[QueuedFile, bytes] | None:
+        """Start the next file and return it with its contents; None if none waits, or the queue is paused. Students
+        take turns, and have one file at a time in work."""
+        with self._writing() as db:
+            if self.setting("paused"):
+                return None
+            busy = {person for (person,) in db.execute("select person from jobs where state = 'started'")}
+            chosen = next((job for job in self._order() if job.person.id not in busy), None)
+            if chosen is None:
+                return None
+            db.execute("update jobs set state = 'started', started_at = ?, lane = ?, tries = tries + 1 where id = ?",
+                       (now(), lane, chosen.id))
+            (content,) = db.execute("select content from files where sha = ?", (chosen.sha,)).fetchone()
+        job = self.job(chosen.id)
+        assert job is not None
+        return job, content
+
+    def finish(self, number: int, attempt: int | None, why: str = "") -> None:
+        """Record the end of a file's grading: its attempt, or why the grader failed."""
+        with self._writing() as db:
+            db.execute("update jobs set state = ?, ended_at = ?, attempt = ?, why = ? where id = ? and state = "
+                       "'started'", ("failed" if attempt is None else "finished", now(), attempt, why, number))
+
+    def cancel(self, number: int, why: str) -> bool:
+        """Cancel a file that waits, and return whether it did."""
+        with self._writing() as db:
+            return db.execute("update jobs set state = 'cancelled', ended_at = ?, why = ? where id = ? and "
+                              "state = 'waiting'", (now(), why, number)).rowcount > 0
+
+    def again(self, number: int) -> int | None:
+        """Put a file on which the grader failed into the queue again, and return its new number."""
+        job = self.job(number)
+        if job is None or job.state != "failed":
+            return None
+        with self._turn:
+            (content,) = self._db.execute("select content from files where sha = ?", (job.sha,)).fetchone()
+        return self.receive(job.person, job.assignment, job.file, content, job.note)
+
+    def recover(self) -> int:
+        """Put files that a killed server had started into the queue again, and return their number. After MOST_TRIES
+        the grader has failed on them."""
+        with self._writing() as db:
+            db.execute("update jobs set state = 'failed', ended_at = ?, why = 'its grading was lost twice' "
+                       "where state = 'started' and tries >= ?", (now(), MOST_TRIES))
+            return db.execute(
+                "update jobs set state = 'waiting', started_at = null, lane = '' where state = 'started'").rowcount
+
+    def job(self, number: int) -> QueuedFile | None:
+        return next(self._jobs("jobs.id = ?", (number,)), None)
+
+    def jobs(self, person: ServerPerson | None = None, *, most: int = 200) -> list[QueuedFile]:
+        """Return the newest files, of one person or of all, the newest first."""
+        asked, values = ("1", ()) if person is None else ("person = ?", (person.id,))
+        return list(self._jobs(f"{asked} order by jobs.id desc limit ?", (*values, most)))
+
+    def content(self, sha: str) -> bytes:
+        with self._turn:
+            return bytes(self._db.execute("select content from files where sha = ?", (sha,)).fetchone()[0])
+
+    def since(self, person: ServerPerson, assignment: str, moment: str) -> int:
+        """Return the number of files of an assignment that a person has sent since a moment and that were not
+        cancelled or failed by a fault of ours."""
+        with self._turn:
+            return int(self._db.execute(
+                "select count(*) from jobs where person = ? and assignment = ? and received_at >= ? and state in "
+                "('waiting', 'started', 'finished')", (person.id, assignment, moment)).fetchone()[0])
+
+    def waiting(self) -> list[QueuedFile]:
+        """Return the files that wait, in the order in which they will be started."""
+        with self._turn:
+            return self._order()
+
+    def started(self) -> list[QueuedFile]:
+        return list(self._jobs("state = 'started' order by jobs.started_at", ()))
+
+    def place(self, number: int) -> int:
+        """Return a file's place among those that wait, from 1 on; 0 if it does not wait."""
+        return next((at for at, job in enumerate(self.waiting(), start=1) if job.id == number), 0)
+
+    def counts(self) -> dict[str, int]:
+        with self._turn:
+            return dict(self._db.execute("select state, count(*) from jobs group by state"))
+
+    def setting(self, name: str) -> str:
+        with self._turn:
+            row = self._db.execute("select value from settings where name = ?", (name,)).fetchone()
+            return str(row[0]) if row else ""
+
+    def set(self, name: str, value: str) -> None:
+        with self._writing() as db:
+            db.execute("insert or replace into settings(name, value) values (?, ?)", (name, value))
+
+    def _order(self) -> list[QueuedFile]:
+        """Return the files that wait: everybody's first file before anybody's second, and those first who have waited
+        longest since a file of theirs was started."""
+        last = dict(self._db.execute("select person, max(started_at) from jobs where started_at is not null "
+                                     "group by person"))
+        seen: dict[int, int] = {}
+        keys = {}
+        jobs = list(self._jobs("state = 'waiting' order by jobs.id", ()))
+        for job in jobs:
+            seen[job.person.id] = seen.get(job.person.id, 0) + 1
+            keys[job.id] = seen[job.person.id], last.get(job.person.id, ""), job.id
+        return sorted(jobs, key=lambda job: keys[job.id])
+
+    def _jobs(self, where: str, values: tuple[object, ...]) -> Iterator[QueuedFile]:
+        with self._turn:
+            rows = self._db.execute(
+                "select jobs.id, people.id, name, shown, staff, assignment, file, sha, note, received_at, state, "
+                "started_at, ended_at, lane, tries, why, attempt from jobs join people on people.id = person "
+                f"where {where}", values).fetchall()
+        for id_, person, name, shown, staff, *rest in rows:
+            yield QueuedFile(id_, ServerPerson(person, name, shown, bool(staff)), *rest)

@@ -1,0 +1,133 @@
+"""A server from start to end: its lanes, its queue, and uvicorn."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from grader import home
+from grader.engine.confine import surroundings
+from grader.engine.forkserver import isolation
+from grader.engine.forkserver.handle import InfrastructureError
+from grader.model import catalogue
+from grader.model.course import CourseError, read_course
+from grader.records.lock import locked
+from grader.records.store import FOLDER, Store
+from grader.run import gpus, preflight
+from grader.run.preflight import PlanError
+from grader.server.access import ServerAccess
+from grader.server.app import CourseServer
+from grader.server.desk import ServerDesk
+from grader.server.queue import ServerQueue
+from grader.server.work import ServerGround, ServerLane
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server listens. `proxy` is the address of a proxy that ends TLS."""
+
+    host: str
+    port: int
+    certificate: Path | None = None
+    key: Path | None = None
+    proxy: str = ""
+
+    @property
+    def loopback(self) -> bool:
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+    @property
+    def url(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.certificate else 'http'}://{host}:{self.port}"
+
+
+@dataclass(frozen=True)
+class ServerAsked:
+    """The options of a server."""
+
+    out: Path
+    course_file: Path
+    only: tuple[str, ...]
+    jobs: int
+    address: Address
+    allow_degraded: bool = False
+    trial: bool = False
+
+
+def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Callable[[str], object]) -> None:
+    """Serve until interrupted. Raises PlanError, QueueError and LockedError before the first request."""
+    address = asked.address
+    if not address.loopback and not address.certificate and not address.proxy:
+        raise PlanError(f"--listen {address.host}: off the loopback tokens need TLS: pass --tls-certificate and "
+                        "--tls-key, or --proxy with the address of a proxy that ends TLS")
+    if bool(address.certificate) != bool(address.key):
+        raise PlanError("--tls-certificate and --tls-key: one without the other is of no use; pass both")
+    try:
+        course = read_course(asked.course_file, frozenset(catalogue.files()))
+        names = tuple(course.select(catalogue.files(), asked.only))
+    except (CourseError, ValueError) as error:
+        raise PlanError(str(error)) from None
+    preflight.installed()
+    preflight.temporary()
+    preflight.results(asked.out, (), len(names))
+    measured = _isolation(0 if asked.allow_degraded else course.isolation.minimum)
+    surroundings.withhold([asked.out.resolve()])
+    cards = gpus.chosen("all")
+    environments = [card.environment for card in cards] or [{}] * (asked.jobs or len(os.sched_getaffinity(0)))
+    with ExitStack() as open_:
+        store = open_.enter_context(Store.create(asked.out))
+        open_.enter_context(locked(asked.out / FOLDER))
+        store.attempts()
+        queue = ServerQueue(asked.out / FOLDER)
+        open_.callback(queue.close)
+        recording = threading.Lock()
+        ground = ServerGround(asked.out, course, home.root().name, names)
+        desk = ServerDesk(ground, queue, recording)
+
+        def told(line: str) -> None:
+            desk.failed(line)
+            failed(line)
+
+        desk.lanes = [ServerLane(f"lane {number}", ground, queue, recording, dict(environment), measured,
+                                 len(environments), told) for number, environment in enumerate(environments, start=1)]
+        if again := queue.recover():
+            say(f"{again} file{'s' if again > 1 else ''} that an earlier server had begun will be graded again.")
+        access = ServerAccess(queue, secure=bool(address.certificate or address.proxy), proxy=address.proxy)
+        if asked.trial:
+            for name, token in [*queue.admit([("trial-student", "Trial student")]),
+                                *queue.admit([("trial-staff", "Trial staff")], staff=True)]:
+                say(f"{name}: {address.url}/#{token}")
+        on = f"{len(cards)} GPU{'s' * (len(cards) != 1)}" if cards else f"{len(environments)} cores, without speed"
+        say(f"Serving {len(names)} assignments at {address.url}, grading on {on}. Ctrl-C ends it.")
+        for lane in desk.lanes:
+            lane.start()
+        try:
+            uvicorn.Server(uvicorn.Config(
+                CourseServer(desk, access).app(), host=address.host, port=address.port, log_level="warning",
+                access_log=False, ssl_certfile=address.certificate, ssl_keyfile=address.key, server_header=False,
+                date_header=False, timeout_graceful_shutdown=2)).run()
+        finally:
+            for lane in desk.lanes:
+                lane.stop()
+
+
+def _isolation(minimum: int) -> isolation.Isolation:
+    try:
+        measured = isolation.measure()
+    except InfrastructureError as error:
+        raise PlanError(str(error)) from None
+    if measured.level < minimum:
+        raise PlanError(f"isolation level {measured} on this machine, {minimum} {isolation.NAMES[minimum]} expected "
+                        f"({'; '.join(measured.missing)}); pass --allow-degraded only for code that you trust")
+    return measured

@@ -1,0 +1,23 @@
+"use strict";
+// Pages work without this; with it, states change by themselves, files may be dropped, and a link signs in at once.
+const list = document.querySelector("[data-events]");
+if (list) {
+  const stream = new EventSource(list.dataset.events);
+  stream.onmessage = (event) => {
+    for (const state of JSON.parse(event.data)) {
+      const item = list.querySelector(`[data-job="${state.id}"]`);
+      if (!item || (item.dataset.state !== state.state && state.attempt)) { stream.close(); location.reload(); return; }
+      item.dataset.state = state.state;
+      item.querySelector("[data-said]").textContent = state.said;
+    }
+  };
+}
+const sheet = document.querySelector("[data-drop]");
+if (sheet) {
+  const field = sheet.querySelector("input[type=file]");
+  for (const name of ["dragenter", "dragover"]) sheet.addEventListener(name, (event) => { event.preventDefault(); sheet.classList.add("over"); });
+  sheet.addEventListener("dragleave", () => sheet.classList.remove("over"));
+  sheet.addEventListener("drop", (event) => { event.preventDefault(); sheet.classList.remove("over"); field.files = event.dataTransfer.files; });
+}
+const link = document.querySelector("[data-link]");
+if (link && location.hash.length > 20) { link.value = location.hash; history.replaceState(null, "", "/"); link.form.submit(); }

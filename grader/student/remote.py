@@ -1,0 +1,139 @@
+"""The client of a course server: `kernelmark login`, `submit` and `status`."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx
+
+from grader.model.files import replace
+
+CONNECT_SECONDS, READ_SECONDS = 10.0, 60.0
+RETRIES, RETRY_SECONDS = 20, 1.0
+
+
+class RemoteError(Exception):
+    """A request that failed; one line says what to do."""
+
+
+def settings_file() -> Path:
+    """Return the file with address and token, in the user's configuration folder."""
+    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(base) / "kernelmark" / "server.json"
+
+
+def split_link(link: str) -> tuple[str, str]:
+    """Return the address and the token in a link, `https://host/#token`. Raises RemoteError."""
+    found = urlsplit(link.strip())
+    if found.scheme not in ("http", "https") or not found.netloc or len(found.fragment) < 20:
+        raise RemoteError("this is no link of a course server; paste all of it, from https to its end")
+    loopback = (found.hostname or "") in ("127.0.0.1", "localhost", "::1")
+    if found.scheme == "http" and not loopback:
+        raise RemoteError("this link has no TLS, so that anybody on the way could read it; ask your course for one "
+                          "that begins with https")
+    return f"{found.scheme}://{found.netloc}{found.path.rstrip('/')}", found.fragment
+
+
+class CourseClient:
+    """A client of the server at an address. Each method raises RemoteError."""
+
+    def __init__(self, address: str, token: str) -> None:
+        self.address = address
+        self._http = httpx.Client(
+            base_url=address, headers={"Authorization": f"Bearer {token}"}, follow_redirects=False,
+            timeout=httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS))
+
+    @classmethod
+    def known(cls) -> CourseClient:
+        """Return the client of the server that `login` was given."""
+        try:
+            kept = json.loads(settings_file().read_text(encoding="utf-8"))
+            return cls(kept["address"], kept["token"])
+        except (OSError, ValueError, KeyError, TypeError):
+            raise RemoteError("not signed in; run kernelmark login with the link that your course sent you") from None
+
+    def keep(self, token: str) -> Path:
+        """Store address and token for the user alone, and return the file."""
+        file = settings_file()
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        replace(file, json.dumps({"address": self.address, "token": token}).encode(), 0o600)
+        return file
+
+    def me(self) -> dict[str, Any]:
+        return dict(self._asked("GET", "/api/me"))
+
+    def send(self, name: str, content: bytes, note: str = "") -> dict[str, Any]:
+        """Send a file, and return its state."""
+        query = f"?note={quote(note)}" if note else ""
+        return dict(self._asked("POST", f"/api/files/{quote(name)}{query}", content=content))
+
+    def files(self) -> list[dict[str, Any]]:
+        return list(self._asked("GET", "/api/files"))
+
+    def told(self, number: int) -> dict[str, Any]:
+        """Return a file's state, with its result once there is one."""
+        return dict(self._asked("GET", f"/api/files/{number}"))
+
+    def follow(self, number: int) -> Iterator[dict[str, Any]]:
+        """Yield a file's states until it is judged. A lost connection is opened again."""
+        left = RETRIES
+        while True:
+            try:
+                with self._http.stream("GET", f"/api/files/{number}/events") as answer:
+                    if answer.status_code != httpx.codes.OK:
+                        answer.read()
+                        raise RemoteError(_said(answer))
+                    for line in answer.iter_lines():
+                        if line.startswith("data: "):
+                            left = RETRIES
+                            state = json.loads(line[6:])
+                            yield state
+                            if state["state"] in ("finished", "failed", "cancelled"):
+                                return
+            except httpx.HTTPError as error:
+                left -= 1
+                if not left:
+                    raise RemoteError(f"{self.address} cannot be reached ({error}); the file is queued all the same: "
+                                      "kernelmark status shows it later") from None
+            time.sleep(RETRY_SECONDS)
+
+    def _asked(self, method: str, path: str, **more: Any) -> Any:
+        try:
+            answer = self._http.request(method, path, **more)
+        except httpx.HTTPError as error:
+            raise RemoteError(f"{self.address} cannot be reached ({error}); check the network, and try again") from None
+        if answer.is_success:
+            try:
+                return answer.json()
+            except ValueError:
+                raise RemoteError(f"{self.address} is no course server; ask your course for its link") from None
+        raise RemoteError(_said(answer))
+
+
+def _said(answer: httpx.Response) -> str:
+    """Return what a server says about a request that it refuses."""
+    try:
+        said = str(answer.json()["error"])
+    except (ValueError, KeyError, TypeError):
+        said = f"the server answers {answer.status_code}; try again later"
+    if answer.status_code == httpx.codes.UNAUTHORIZED:
+        return "your link has ended; run kernelmark login with a new one from your course"
+    after = answer.headers.get("retry-after", "")
+    return said + (f" (in {after} s)" if after else "")
+
+
+def named_files(paths: Sequence[Path]) -> list[tuple[Path, bytes]]:
+    """Return files with their contents. Raises RemoteError for one that cannot be read."""
+    found = []
+    for path in paths:
+        try:
+            found.append((path, path.read_bytes()))
+        except OSError as error:
+            raise RemoteError(f"{path}: {error.strerror}; name a file that can be read") from None
+    return found

@@ -1,0 +1,110 @@
+"""The commands `login`, `submit` and `status`."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from grader.console import INFRASTRUCTURE_ERROR, STUDENTS, console, errors, say, usage
+from grader.model.result import Result
+from grader.student.check import NOT_RIGHT, RIGHT
+
+
+def add_to(app: typer.Typer) -> None:
+    for command in (login, submit, status):
+        app.command(rich_help_panel=STUDENTS)(command)
+
+
+def login(
+    link: Annotated[str, typer.Argument(help="The link that your course sent you. Without it, you are asked for it.")]
+    = "",
+) -> None:
+    """Sign in to your course's server: keeps its address and your token on this computer."""
+    _installed()
+    # Late: httpx may be missing.
+    from grader.student.remote import CourseClient, RemoteError, split_link
+
+    try:
+        address, token = split_link(link or typer.prompt("Your link", hide_input=True))
+        client = CourseClient(address, token)
+        me = client.me()
+        client.keep(token)
+    except RemoteError as error:
+        usage(str(error))
+    except OSError as error:
+        usage(f"{error.filename}: {error.strerror}; make your configuration folder writable")
+    say(f"Signed in to {me['course']} as {me['name']}. It takes {', '.join(me['files'])}.")
+
+
+def submit(
+    files: Annotated[list[Path], typer.Argument(help="Kernels to send, such as silu.py gemm.cu.")],
+    note: Annotated[str, typer.Option(help="What you tried, for your work log.")] = "",
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the verdict, or only send.")] = True,
+) -> None:
+    """Send kernels to your course's server, and show what it says of them, speed included where it has a GPU.
+
+    Ctrl-C leaves them queued: `kernelmark status` shows them. Exit status: 0 if all are right, 1 if not, 2 for a usage
+    error, 3 if the grader failed.
+    """
+    _installed()
+    # Late, see login.
+    from grader.student.remote import CourseClient, RemoteError, named_files
+
+    try:
+        client = CourseClient.known()
+        sent = [(path, client.send(path.name, content, note)) for path, content in named_files(files)]
+        for path, state in sent:
+            say(f"{path}: received as {state['id']}, {state['said']}")
+        if not wait:
+            raise typer.Exit(RIGHT)
+        statuses = [_followed(client, path, state) for path, state in sent]
+    except RemoteError as error:
+        usage(str(error))
+    raise typer.Exit(max(statuses, default=RIGHT))
+
+
+def _followed(client: Any, path: Path, state: dict[str, Any]) -> int:
+    """Show a file's states until it is judged, then its result. Returns the exit status."""
+    # Late: jinja2 and rich's tables are slow to import, and sending needs neither.
+    from grader.report import terminal
+
+    with console.status(f"{path.name}: {state['said']}") as shown:
+        for now in client.follow(state["id"]):
+            state = now
+            shown.update(f"{path.name}: {now['said']}")
+    if state["state"] != "finished":
+        errors.print(f"kernelmark: {path}: {state['said']}", markup=False)
+        return INFRASTRUCTURE_ERROR if state["state"] == "failed" else NOT_RIGHT
+    result = Result.model_validate(client.told(state["id"])["result"])
+    a = result.assignments[state["assignment"]]
+    console.print(terminal.kernel(a, str(path), state["file"]), crop=False)
+    if a.repair is not None:
+        console.print(terminal.mended(a, str(path)), crop=False)
+    return RIGHT if a.right or not a.judged else NOT_RIGHT
+
+
+def status() -> None:
+    """List the kernels that you have sent, the newest first. Exit status: 2 for a usage error."""
+    _installed()
+    # Late, see login.
+    from grader.student.remote import CourseClient, RemoteError
+
+    try:
+        files = CourseClient.known().files()
+    except RemoteError as error:
+        usage(str(error))
+    table = Table(box=None, pad_edge=False)
+    for heading in ("number", "file", "received", "state"):
+        table.add_column(heading, overflow="fold")
+    for one in files:
+        table.add_row(str(one["id"]), one["file"], one["received_at"], one["said"])
+    console.print(table if files else "Nothing sent yet.")
+
+
+def _installed() -> None:
+    if importlib.util.find_spec("httpx") is None:
+        usage("httpx is not installed; pip install httpx")

@@ -1,0 +1,122 @@
+"""The queue: turns, places, what replaces what, tokens, and what a killed server leaves."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from grader.server.queue import FILE, QueueError, ServerPerson, ServerQueue
+
+
+@pytest.fixture
+def queue(tmp_path: Path) -> ServerQueue:
+    return ServerQueue(tmp_path)
+
+
+def people(queue: ServerQueue, *names: str) -> list[ServerPerson]:
+    found = [queue.who(token) for _, token in queue.admit([(name, name.title()) for name in names])]
+    return [one for one in found if one is not None]
+
+
+def test_a_token_is_known_by_its_hash_alone_and_ends(queue: ServerQueue, tmp_path: Path) -> None:
+    ((name, token),) = queue.admit([("ada", "Ada L.")])
+    person = queue.who(token)
+    assert person is not None and (person.name, person.shown, person.staff) == ("ada", "Ada L.", False)
+    assert queue.who("") is queue.who(token[:-1]) is queue.who(token + "x") is None
+    assert token.encode() not in (tmp_path / FILE).read_bytes() + b"".join(
+        path.read_bytes() for path in tmp_path.glob(f"{FILE}-*"))
+    ((_, second),) = queue.admit([(name.upper(), "Ada L.")])
+    assert queue.who(token) is None and queue.who(second) is not None
+    assert queue.revoke(["nobody", "ada"]) == ["nobody"]
+    assert queue.who(second) is None
+    assert [(one.name, has) for one, has, _ in queue.people()] == [("ada", False)]
+
+
+def test_students_take_turns(queue: ServerQueue) -> None:
+    ada, bob, cy = people(queue, "ada", "bob", "cy")
+    for assignment in ("silu", "gemm", "transpose"):
+        queue.receive(ada, assignment, f"{assignment}.py", assignment.encode())
+    first, second = queue.receive(bob, "silu", "silu.py", b"b"), queue.receive(cy, "silu", "silu.py", b"c")
+    order = [(job.person.name, job.assignment) for job in queue.waiting()]
+    assert order == [("ada", "silu"), ("bob", "silu"), ("cy", "silu"), ("ada", "gemm"), ("ada", "transpose")]
+    assert [queue.place(number) for number in (first, second, 999)] == [2, 3, 0]
+    taken = [queue.take(f"lane {number}") for number in range(4)]
+    # One file of each student at a time.
+    assert [one and (one[0].person.name, one[1]) for one in taken] == [
+        ("ada", b"silu"), ("bob", b"b"), ("cy", b"c"), None]
+    assert taken[0] is not None
+    queue.finish(taken[0][0].id, 1)
+    following = queue.take("lane 0")
+    assert following is not None and following[0].assignment == "gemm"
+
+
+def test_a_newer_file_takes_the_place_of_one_that_waits(queue: ServerQueue) -> None:
+    (ada,) = people(queue, "ada")
+    old = queue.receive(ada, "silu", "silu.py", b"old")
+    new = queue.receive(ada, "silu", "silu.cu", b"new", "tiles")
+    jobs = {job.id: job for job in queue.jobs(ada)}
+    assert (jobs[old].state, jobs[old].why) == ("cancelled", "a newer file took its place")
+    assert (jobs[new].state, jobs[new].file, jobs[new].note) == ("waiting", "silu.cu", "tiles")
+    assert queue.cancel(new, "you cancelled it") and not queue.cancel(new, "again")
+    assert queue.take("lane") is None
+
+
+def test_a_paused_queue_receives_and_starts_nothing(queue: ServerQueue) -> None:
+    (ada,) = people(queue, "ada")
+    queue.set("paused", "1")
+    number = queue.receive(ada, "silu", "silu.py", b"x")
+    assert queue.take("lane") is None and queue.place(number) == 1
+    queue.set("paused", "")
+    assert queue.take("lane") is not None
+
+
+def test_what_a_killed_server_had_begun_is_taken_up_once(tmp_path: Path) -> None:
+    queue = ServerQueue(tmp_path)
+    (ada,) = people(queue, "ada")
+    number = queue.receive(ada, "silu", "silu.py", b"x")
+    for states in ("waiting", "failed"):
+        assert queue.take("lane") is not None
+        # No `close`, as after kill -9.
+        queue = ServerQueue(tmp_path)
+        assert queue.recover() == (states == "waiting")
+        job = queue.job(number)
+        assert job is not None and job.state == states
+    assert queue.again(number) is not None and queue.again(number + 100) is None
+    assert [job.state for job in queue.jobs()] == ["waiting", "failed"]
+
+
+def test_a_file_of_another_program_is_an_error_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(b"no database, but long enough to be looked at as one" * 100)
+    with pytest.raises(QueueError, match="restore the file, or serve into a new folder"):
+        ServerQueue(tmp_path)
+
+
+def test_threads_take_every_file_once(queue: ServerQueue) -> None:
+    for number, person in enumerate(people(queue, *(f"s{number:02}" for number in range(40)))):
+        queue.receive(person, "silu", "silu.py", str(number).encode())
+    taken: list[bytes] = []
+
+    def lane() -> None:
+        while (one := queue.take(threading.current_thread().name)) is not None:
+            taken.append(one[1])
+            queue.finish(one[0].id, 1)
+
+    threads = [threading.Thread(target=lane) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(taken, key=int) == [str(number).encode() for number in range(40)]
+    assert queue.counts() == {"finished": 40}
+
+
+def test_rows_are_on_disk_when_a_file_is_received(tmp_path: Path) -> None:
+    queue = ServerQueue(tmp_path)
+    (ada,) = people(queue, "ada")
+    queue.receive(ada, "silu", "silu.py", b"kernel")
+    other = sqlite3.connect(tmp_path / FILE)
+    assert other.execute("select content from files").fetchone() == (b"kernel",)
+    assert other.execute("pragma journal_mode").fetchone() == ("wal",)
