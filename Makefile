@@ -17,14 +17,15 @@ ISOLATION ?= $(if $(filter examples/class examples/class/%,$(SUBMISSIONS)),--all
 SIDE_BY_SIDE := $(shell echo $$(($$(nproc) + 3)))
 # Compiled modules are kept, even where a user's environment says not to: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
-# What `make test` needs beyond what `make grade` does.
+# What `make test`, and `make serve`, need beyond what `make grade` does.
 TEST_TOOLS := $(VENV)/.test-tools
+SERVE_TOOLS := $(VENV)/.serve-tools
 # The newest triton and numpy that pyproject.toml declares, all else as in $(VENV).
 NEWEST := .venv-newest
 NEWEST_TOOLS := $(NEWEST)/.test-tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade sample student-kit image test test-all test-room test-newest verdicts hooks lint types check doctor clean
+.PHONY: help setup grade serve sample student-kit image test test-all test-room test-newest verdicts hooks lint types check doctor clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +44,9 @@ sample: ## grade the sample class and write its pages to docs/sample
 	rm -rf docs/sample/.attempts
 	$(MAKE) grade SUBMISSIONS=examples/class OUT=docs/sample
 	find docs/sample -name '*.html' -exec sed -i 's|$(CURDIR)/||g' {} +  # where it was made is nobody's business
+
+serve: $(SERVE_TOOLS) ## serve the course on the loopback, with links for a trial student and for staff
+	exec $(BIN)/kernelmark serve --out $(OUT) --course "$(COURSE)" --trial
 
 student-kit: $(SETUP) ## make what students get, as the folder KIT and a zip
 	exec $(BIN)/kernelmark kit "$(KIT)" --course "$(COURSE)"
@@ -90,6 +94,10 @@ doctor: $(SETUP) ## say what this machine can do
 
 clean: ## remove .venv and .venv-newest
 	rm -rf $(VENV) $(NEWEST)
+
+$(SERVE_TOOLS): $(SETUP)
+	$(INSTALL) --quiet --editable '.[server]'
+	@touch $@
 
 $(TEST_TOOLS): $(SETUP)
 	$(INSTALL) --quiet --editable '.[dev]'

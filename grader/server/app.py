@@ -16,6 +16,7 @@ import anyio
 from anyio.to_thread import run_sync
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.applications import Starlette
+from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -147,10 +148,13 @@ class CourseServer:
         html = self._pages.get_template(name).render(person=person, key=key, course=self.desk.title, **values)
         return Response(html, status, media_type="text/html")
 
-    async def _form(self, request: Request, most: int = FORM_BYTES) -> Mapping[str, Any]:
-        """Return a form's fields, once its key is checked. What is longer than `most` bytes is not read."""
+    async def _form(self, request: Request, most: int = FORM_BYTES) -> Mapping[str, str | tuple[str, bytes]]:
+        """Return a form's fields, once its key is checked: a text, or the name and the contents of a file. A form of
+        more than `most` bytes is not read."""
         await _body(request, most)
-        fields: dict[str, Any] = dict(await request.form())
+        async with request.form() as form:
+            fields = {name: (Path(value.filename or "").name, await value.read()) if isinstance(value, UploadFile)
+                      else value for name, value in form.items()}
         if not self.access.form_holds(request, str(fields.get("key", ""))):
             raise Denied(HTTPStatus.FORBIDDEN, "This form is too old; open the page again, and send it once more.")
         return fields
@@ -195,8 +199,8 @@ class CourseServer:
     async def send(self, request: Request, person: ServerPerson) -> Response:
         fields = await self._form(request, self.desk.most_bytes + FORM_BYTES)
         upload, pasted = fields.get("file"), str(fields.get("pasted", ""))
-        if upload is not None and not isinstance(upload, str) and upload.filename:
-            name, content = Path(upload.filename).name, await upload.read()
+        if isinstance(upload, tuple) and upload[0]:
+            name, content = upload
         elif pasted.strip():
             name, content = str(fields.get("name", "")), pasted.replace("\r\n", "\n").encode()
         else:

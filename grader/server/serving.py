@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import socket
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,10 +47,18 @@ class Address:
         except ValueError:
             return self.host == "localhost"
 
-    @property
-    def url(self) -> str:
+    def bound(self) -> socket.socket:
+        """Return a socket that listens there. Raises PlanError."""
+        try:
+            family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+            return socket.create_server((self.host, self.port), family=family, backlog=2048)
+        except OSError as error:
+            raise PlanError(f"--listen {self.host}:{self.port}: {error.strerror or error}; choose another port, or "
+                            "port 0 for any that is free") from None
+
+    def url(self, port: int) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{'https' if self.certificate else 'http'}://{host}:{self.port}"
+        return f"{'https' if self.certificate else 'http'}://{host}:{port}"
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,8 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
         store.attempts()
         queue = ServerQueue(asked.out / FOLDER)
         open_.callback(queue.close)
+        listening = open_.enter_context(address.bound())
+        url = address.url(listening.getsockname()[1])
         recording = threading.Lock()
         ground = ServerGround(asked.out, course, home.root().name, names)
         desk = ServerDesk(ground, queue, recording)
@@ -107,16 +118,18 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
         if asked.trial:
             for name, token in [*queue.admit([("trial-student", "Trial student")]),
                                 *queue.admit([("trial-staff", "Trial staff")], staff=True)]:
-                say(f"{name}: {address.url}/#{token}")
+                say(f"{name}: {url}/#{token}")
         on = f"{len(cards)} GPU{'s' * (len(cards) != 1)}" if cards else f"{len(environments)} cores, without speed"
-        say(f"Serving {len(names)} assignments at {address.url}, grading on {on}. Ctrl-C ends it.")
+        say(f"Serving {len(names)} assignments at {url}, grading on {on}. Ctrl-C ends it.")
         for lane in desk.lanes:
             lane.start()
         try:
-            uvicorn.Server(uvicorn.Config(
-                CourseServer(desk, access).app(), host=address.host, port=address.port, log_level="warning",
-                access_log=False, ssl_certfile=address.certificate, ssl_keyfile=address.key, server_header=False,
-                date_header=False, timeout_graceful_shutdown=2)).run()
+            # uvicorn ends in order, and raises the interruption afterwards.
+            with suppress(KeyboardInterrupt):
+                uvicorn.Server(uvicorn.Config(
+                    CourseServer(desk, access).app(), log_level="warning", access_log=False, server_header=False,
+                    date_header=False, ssl_certfile=address.certificate, ssl_keyfile=address.key,
+                    timeout_graceful_shutdown=2)).run(sockets=[listening])
         finally:
             for lane in desk.lanes:
                 lane.stop()

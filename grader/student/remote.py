@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-import httpx
+import httpx2
 
 from grader.model.files import replace
 
@@ -45,9 +45,9 @@ class CourseClient:
 
     def __init__(self, address: str, token: str) -> None:
         self.address = address
-        self._http = httpx.Client(
+        self._http = httpx2.Client(
             base_url=address, headers={"Authorization": f"Bearer {token}"}, follow_redirects=False,
-            timeout=httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS))
+            timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS))
 
     @classmethod
     def known(cls) -> CourseClient:
@@ -86,7 +86,7 @@ class CourseClient:
         while True:
             try:
                 with self._http.stream("GET", f"/api/files/{number}/events") as answer:
-                    if answer.status_code != httpx.codes.OK:
+                    if answer.status_code != httpx2.codes.OK:
                         answer.read()
                         raise RemoteError(_said(answer))
                     for line in answer.iter_lines():
@@ -96,7 +96,7 @@ class CourseClient:
                             yield state
                             if state["state"] in ("finished", "failed", "cancelled"):
                                 return
-            except httpx.HTTPError as error:
+            except httpx2.HTTPError as error:
                 left -= 1
                 if not left:
                     raise RemoteError(f"{self.address} cannot be reached ({error}); the file is queued all the same: "
@@ -106,7 +106,7 @@ class CourseClient:
     def _asked(self, method: str, path: str, **more: Any) -> Any:
         try:
             answer = self._http.request(method, path, **more)
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise RemoteError(f"{self.address} cannot be reached ({error}); check the network, and try again") from None
         if answer.is_success:
             try:
@@ -116,13 +116,13 @@ class CourseClient:
         raise RemoteError(_said(answer))
 
 
-def _said(answer: httpx.Response) -> str:
+def _said(answer: httpx2.Response) -> str:
     """Return what a server says about a request that it refuses."""
     try:
         said = str(answer.json()["error"])
     except (ValueError, KeyError, TypeError):
         said = f"the server answers {answer.status_code}; try again later"
-    if answer.status_code == httpx.codes.UNAUTHORIZED:
+    if answer.status_code == httpx2.codes.UNAUTHORIZED:
         return "your link has ended; run kernelmark login with a new one from your course"
     after = answer.headers.get("retry-after", "")
     return said + (f" (in {after} s)" if after else "")

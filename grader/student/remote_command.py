@@ -25,7 +25,7 @@ def login(
 ) -> None:
     """Sign in to your course's server: keeps its address and your token on this computer."""
     _installed()
-    # Late: httpx may be missing.
+    # Late: httpx2 may be missing.
     from grader.student.remote import CourseClient, RemoteError, split_link
 
     try:
@@ -106,5 +106,5 @@ def status() -> None:
 
 
 def _installed() -> None:
-    if importlib.util.find_spec("httpx") is None:
-        usage("httpx is not installed; pip install httpx")
+    if importlib.util.find_spec("httpx2") is None:
+        usage("httpx2 is not installed; pip install httpx2")

@@ -1,0 +1,69 @@
+"""A course server without lanes: files wait, and attempts are recorded by the tests."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from grader.home import ROOT
+from grader.model import catalogue
+from grader.model.course import read_course
+from grader.records.attempt import Attempt
+from grader.records.keep import keep
+from grader.records.store import FOLDER, Store
+from grader.server.access import ServerAccess
+from grader.server.app import CourseServer
+from grader.server.desk import ServerDesk
+from grader.server.queue import ServerQueue
+from grader.server.work import ServerGround
+from tests.report import samples
+
+
+@dataclass
+class Served:
+    """A server and everybody's tokens. `attempt` is the number of Ada's attempt, `job` that of her file."""
+
+    server: CourseServer
+    desk: ServerDesk
+    queue: ServerQueue
+    tokens: dict[str, str]
+    attempt: int = 0
+    job: int = 0
+
+    def client(self, who: str = "") -> TestClient:
+        """A browser that is signed in as somebody."""
+        client = TestClient(self.server.app(), base_url="http://course.test", follow_redirects=False)
+        if who:
+            assert client.post("/enter", data={"link": f"http://course.test/#{self.tokens[who]}"}).status_code == 303
+        return client
+
+    def program(self, who: str) -> TestClient:
+        return TestClient(self.server.app(), headers={"Authorization": f"Bearer {self.tokens[who]}"})
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    course = read_course(ROOT / "course.toml", frozenset(catalogue.files()))
+    with Store.create(tmp_path) as store:
+        queue = ServerQueue(tmp_path / FOLDER)
+        desk = ServerDesk(ServerGround(tmp_path, course, "a course", ("silu", "gemm")), queue, threading.Lock())
+        tokens = dict([*queue.admit([("ada", "Ada L."), ("bob", "Bob")]), *queue.admit([("tess", "Tess")], staff=True)])
+        found = Served(CourseServer(desk, ServerAccess(queue, secure=False)), desk, queue, tokens)
+        ada = queue.who(tokens["ada"])
+        assert ada is not None
+        found.job = queue.receive(ada, "silu", "silu.py", b"# ada's own words\n", "first try")
+        taken = queue.take("lane 1")
+        assert taken is not None
+        draft = Attempt(student="ada", slug="ada", members=("ada",), assignment="silu", submission="1", tests="2",
+                        environment="3", rules="4", submitted_at="2026-11-29T10:00:00+00:00")
+        result = samples.result("ada", {"silu": "wrong_answer"})
+        assert keep(store, tmp_path, {"silu": draft}, result, "log") == []
+        found.attempt = store.attempts("ada")[-1].id
+    queue.finish(found.job, found.attempt)
+    yield found
+    queue.close()

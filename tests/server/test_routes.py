@@ -1,0 +1,207 @@
+"""Every route of a course server: who may use it, what it takes, and that nobody reads what is another's."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from starlette.testclient import TestClient
+
+from grader.server import access
+from grader.server.app import TEMPLATES
+from tests.server.conftest import Served
+
+WHO = ("", "ada", "bob", "tess")
+SAFE = "default-src 'none'"
+
+# The path, the method, and the status for nobody, for the owner, for another student, and for staff.
+OUTCOMES: list[tuple[str, str, tuple[int, int, int, int]]] = [
+    ("/", "GET", (200, 200, 200, 200)),
+    ("/style.css", "GET", (200, 200, 200, 200)),
+    ("/live.js", "GET", (200, 200, 200, 200)),
+    ("/health", "GET", (200, 200, 200, 200)),
+    ("/enter", "POST", (401, 401, 401, 401)),
+    ("/leave", "POST", (401, 303, 303, 303)),
+    ("/send", "POST", (401, 400, 400, 400)),
+    ("/cancel/{job}", "POST", (401, 303, 404, 404)),
+    ("/events", "GET", (401, 0, 0, 0)),
+    ("/kernel/silu", "GET", (401, 200, 200, 200)),
+    ("/kernel/nothing", "GET", (401, 404, 404, 404)),
+    ("/attempt/{attempt}", "GET", (401, 200, 404, 404)),
+    ("/attempt/999", "GET", (401, 404, 404, 404)),
+    ("/diff/{attempt}/{attempt}", "GET", (401, 200, 404, 404)),
+    ("/log", "GET", (401, 200, 200, 200)),
+    ("/log.md", "GET", (401, 200, 200, 200)),
+    ("/leaderboard/silu", "GET", (401, 200, 200, 200)),
+    ("/desk", "GET", (401, 403, 403, 200)),
+    ("/desk/pause", "POST", (401, 403, 403, 303)),
+    ("/desk/resume", "POST", (401, 403, 403, 303)),
+    ("/desk/explode", "POST", (401, 403, 403, 400)),
+    ("/class/index.html", "GET", (401, 403, 403, 200)),
+    ("/class/ada/report.html", "GET", (401, 403, 403, 200)),
+    ("/class/.attempts/server.sqlite3", "GET", (401, 403, 403, 404)),
+    ("/class/..%2F..%2Fetc%2Fpasswd", "GET", (401, 403, 403, 404)),
+    ("/api/me", "GET", (401, 200, 200, 200)),
+    ("/api/files", "GET", (401, 200, 200, 200)),
+    ("/api/files/{job}", "GET", (401, 200, 404, 404)),
+    ("/api/files/{job}/events", "GET", (401, 200, 404, 404)),
+    ("/api/files/{job}/cancel", "POST", (401, 403, 403, 403)),
+    ("/api/files/silu.py", "POST", (401, 403, 403, 403)),
+    ("/nothing", "GET", (404, 404, 404, 404)),
+    ("/desk", "DELETE", (405, 405, 405, 405)),
+]
+
+
+def key_of(client: TestClient) -> str:
+    """The key of the forms on a signed-in browser's first page."""
+    return str(re.findall(r'name="key" value="(\w+)"', client.get("/").text)[0])
+
+
+def test_every_route_is_in_the_table(served: Served) -> None:
+    tried = {(path.format(job=1, attempt=1), method) for path, method, _ in OUTCOMES}
+    for route in served.server.routes:
+        pattern = re.sub(r"\{\w+(:\w+)?\}", ".+", route.path)
+        assert any(method == route.method and re.fullmatch(pattern, path) for path, method in tried), route.path
+
+
+@pytest.mark.parametrize(("path", "method", "expected"), OUTCOMES)
+def test_who_may_do_what(served: Served, path: str, method: str, expected: tuple[int, ...]) -> None:
+    path = path.format(job=served.job, attempt=served.attempt)
+    for who, status in zip(WHO, expected, strict=True):
+        if not status:
+            continue
+        client = served.client(who)
+        data = {"key": key_of(client)} if who and method == "POST" else {}
+        answer = client.request(method, path, data=data or None)
+        assert answer.status_code == status, (who, answer.text[:300])
+        assert SAFE in answer.headers["content-security-policy"]
+        assert "script-src 'unsafe-inline'" not in answer.headers["content-security-policy"] or answer.headers[
+            "content-security-policy"].startswith("sandbox allow-scripts")
+        if who in ("bob", "tess") and "/class" not in path:
+            assert "own words" not in answer.text
+
+
+def test_a_form_without_its_key_changes_nothing(served: Served) -> None:
+    client = served.client("ada")
+    for key in ("", "0" * 64, key_of(served.client("bob")), "ü"):
+        for path in ("/send", "/leave", f"/cancel/{served.job}"):
+            answer = client.post(path, data={"key": key, "name": "silu.py", "pasted": "x = 1"})
+            assert answer.status_code == 403 and "too old" in answer.text
+    assert len(served.queue.jobs()) == 1
+
+
+def test_a_link_signs_in_and_a_wrong_one_does_not(served: Served) -> None:
+    client = served.client("ada")
+    (cookie,) = client.cookies.jar
+    assert cookie.has_nonstandard_attr("HttpOnly") and cookie.get_nonstandard_attr("SameSite") == "strict"
+    client.post("/leave", data={"key": key_of(client)})
+    assert client.get("/log").status_code == 401
+    served.queue.revoke(["ada"])
+    answer = client.post("/enter", data={"link": served.tokens["ada"]})
+    assert answer.status_code == 401 and "ask your course for a new one" in answer.text
+    for _ in range(20):
+        answer = client.post("/enter", data={"link": "guess"})
+    assert answer.status_code == 429 and int(answer.headers["retry-after"]) > 0
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+@pytest.mark.parametrize(("name", "content", "status", "said"), [
+    ("silu.py", b"x = 1\n", 201, "number 1 in the queue"),
+    ("silu.cu", b"// x\n", 201, "number 1 in the queue"),
+    ("silu.py", b"", 400, "silu.py is empty"),
+    ("silu.py", b"x" * (128 * 1024 + 1), 413, "at most 128 kB"),
+    ("transpose.py", b"x = 1\n", 400, "no file of this course; send one of gemm.cu, gemm.py, silu.cu, silu.py"),
+    ("..%2F..%2Fsilu.py", b"x", 404, "nothing here"),
+    ("%E2%80%AEsilu.py", b"x", 400, "no file of this course"),
+])
+def test_what_is_received(served: Served, name: str, content: bytes, status: int, said: str) -> None:
+    answer = served.program("ada").post(f"/api/files/{name}", content=content)
+    assert answer.status_code == status, answer.text
+    assert said in answer.text
+    assert [job.state for job in served.queue.jobs()] == (["waiting", "finished"] if status == 201 else ["finished"])
+    if status == 201:
+        assert served.queue.content(served.queue.jobs()[0].sha) == content
+
+
+def test_a_body_without_a_length_is_bounded_too(served: Served) -> None:
+    answer = served.program("ada").post("/api/files/silu.py", content=(b"x" * 65_536 for _ in range(64)))
+    assert answer.status_code == 413 and len(served.queue.jobs()) == 1
+
+
+def test_files_are_limited_by_the_minute_and_by_the_day(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    course = served.desk.ground.course
+    rules = course.submissions.model_copy(update={"per_day": 3})
+    limited = course.model_copy(update={"submissions": rules})
+    monkeypatch.setattr(served.desk, "ground", replace(served.desk.ground, course=limited))
+    program = served.program("ada")
+    answers = []
+    for number in range(3):
+        answers.append(program.post("/api/files/silu.py", content=f"x = {number}".encode()))
+        if (taken := served.queue.take("lane 1")) is not None:
+            served.queue.finish(taken[0].id, served.attempt)
+    assert [answer.status_code for answer in answers] == [201, 201, 409]
+    assert "which are all; wait for tomorrow" in answers[-1].text
+    assert program.post("/api/files/gemm.py", content=b"x = 1").status_code == 201
+    served.server.access.sending = access.RateLimit(2, 60)
+    answers = [program.post("/api/files/gemm.py", content=b"x = 1") for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [201, 201, 429]
+    assert "wait a little" in answers[-1].json()["error"] and int(answers[-1].headers["retry-after"]) > 0
+
+
+def test_a_file_is_sent_by_form_and_seen_by_its_owner_alone(served: Served) -> None:
+    client = served.client("ada")
+    key = key_of(client)
+    sent = client.post("/send", data={"key": key, "note": "<b>tiles</b>"}, files={"file": ("gemm.py", b"x = 1\n")})
+    assert sent.status_code == 303
+    pasted = client.post("/send", data={"key": key, "name": "silu.py", "pasted": "x = 1\r\ny = 2\r\n"})
+    assert pasted.status_code == 303
+    assert [(job.file, served.queue.content(job.sha)) for job in served.queue.jobs(most=2)] == [
+        ("silu.py", b"x = 1\ny = 2\n"), ("gemm.py", b"x = 1\n")]
+    assert "number 1 in the queue" in client.get("/").text
+    assert [one["file"] for one in served.program("bob").get("/api/files").json()] == []
+    log = client.get("/log").text
+    assert "first try" in log and "<b>tiles" not in log
+    assert "first try" not in served.client("bob").get("/log").text + served.client("tess").get("/log").text
+
+
+def test_states_are_told_as_they_change(served: Served) -> None:
+    with served.program("ada").stream("GET", f"/api/files/{served.job}/events") as answer:
+        lines = [line for line in answer.iter_lines() if line.startswith("data: ")]
+    (state,) = (json.loads(line[6:]) for line in lines)
+    assert (state["state"], state["verdict"], state["attempt"]) == ("finished", "wrong_answer", served.attempt)
+    told = served.program("ada").get(f"/api/files/{served.job}").json()
+    assert told["result"]["assignments"]["silu"]["verdict"] == "wrong_answer"
+
+
+def test_staff_pause_cancel_and_grade_again(served: Served) -> None:
+    tess = served.client("tess")
+    key = key_of(tess)
+    ada = served.queue.who(served.tokens["ada"])
+    assert ada is not None
+    waiting = served.queue.receive(ada, "gemm", "gemm.py", b"x")
+    assert tess.post("/desk/pause", data={"key": key}).status_code == 303
+    assert "Paused" in tess.get("/desk").text and "which is paused" in served.client("ada").get("/").text
+    assert tess.post("/desk/cancel", data={"key": key, "number": waiting}).status_code == 303
+    assert tess.post("/desk/cancel", data={"key": key, "number": "1; drop"}).status_code == 400
+    tess.post("/desk/resume", data={"key": key})
+    failed = served.queue.receive(ada, "gemm", "gemm.py", b"x")
+    assert served.queue.take("lane 1") is not None
+    served.queue.finish(failed, None, "the grading process died")
+    assert "the grading process died" in tess.get("/desk").text
+    assert tess.post("/desk/again", data={"key": key, "number": failed}).status_code == 303
+    assert [job.state for job in served.queue.jobs()][:3] == ["waiting", "failed", "cancelled"]
+
+
+def test_a_failure_of_the_server_is_recorded_and_told(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served.desk, "history", lambda *_: 1 / 0)
+    answer = served.client("ada").get("/kernel/silu")
+    assert answer.status_code == 500 and "has recorded that" in answer.text and "division" not in answer.text
+    assert "ZeroDivisionError" in served.client("tess").get("/desk").text
+
+
+def test_templates_have_no_inline_scripts_and_styles() -> None:
+    for path in TEMPLATES.glob("*.j2"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"<script(?! src=)|<style|\son\w+=|\sstyle=|\|safe", text), path
