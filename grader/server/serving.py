@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,6 +60,13 @@ class Address:
     def url(self, port: int) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'https' if self.certificate else 'http'}://{host}:{port}"
+
+
+class _Uvicorn(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # uvicorn raises a signal anew once it has ended; here the lanes end after it, and then all is well.
+        yield
 
 
 @dataclass(frozen=True)
@@ -124,12 +132,13 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
         for lane in desk.lanes:
             lane.start()
         try:
-            # uvicorn ends in order, and raises the interruption afterwards.
-            with suppress(KeyboardInterrupt):
-                uvicorn.Server(uvicorn.Config(
-                    CourseServer(desk, access).app(), log_level="warning", access_log=False, server_header=False,
-                    date_header=False, ssl_certfile=address.certificate, ssl_keyfile=address.key,
-                    timeout_graceful_shutdown=2)).run(sockets=[listening])
+            running = _Uvicorn(uvicorn.Config(
+                CourseServer(desk, access).app(), log_level="warning", access_log=False, server_header=False,
+                date_header=False, ssl_certfile=address.certificate, ssl_keyfile=address.key,
+                timeout_graceful_shutdown=2))
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, running.handle_exit)
+            running.run(sockets=[listening])
         finally:
             for lane in desk.lanes:
                 lane.stop()

@@ -176,7 +176,7 @@ def test_hashes_follow_what_they_are_of(tmp_path: Path) -> None:
     # A table that is new decides checks or points, or is one of these.
     assert set(Course.model_fields) == {
         "points", "thresholds", "structure", "limits", "gpu", "policy", "assignments", "languages", "both", "isolation",
-        "late", "hints", "page", "records", "sha256"}
+        "late", "hints", "page", "records", "submissions", "sha256"}
     assert hash_of_environment(HERE, False) != hash_of_environment(HERE, True)
     other = HERE.model_copy(update={"seed": "1", "platform": "Linux 7", "course": "2"})
     assert hash_of_environment(other, False) == hash_of_environment(HERE, False)
