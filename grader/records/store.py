@@ -108,6 +108,13 @@ class Store:
                 f"select id, run, head from attempts {asked} order by id", values) if connection else []
             return [Attempt.model_validate({**json.loads(head), "id": id_, "run": run}) for id_, run, head in rows]
 
+    def attempt(self, number: int) -> Attempt | None:
+        """Return the attempt with this number; None if there is none."""
+        with self._reading() as connection:
+            row = connection.execute(
+                "select id, run, head from attempts where id = ?", (number,)).fetchone() if connection else None
+            return None if row is None else Attempt.model_validate({**json.loads(row[2]), "id": row[0], "run": row[1]})
+
     def result(self, attempt: Attempt) -> Result | None:
         """Return the record of an attempt: a result with one assignment; None if the grader failed before there was a
         result."""

@@ -49,6 +49,7 @@ class ServerDesk:
         """The files that the server takes, by name, with their assignments."""
         self.title = ground.course_name
         self._written = 0.0
+        self._slugs: dict[str, str] = {}
 
     def failed(self, line: str) -> None:
         """Record a failure of the grader, for staff to read."""
@@ -66,16 +67,10 @@ class ServerDesk:
             "id": job.id, "assignment": job.assignment, "file": job.file, "state": job.state,
             "place": self.queue.place(job.id) if job.state == "waiting" else 0, "lane": job.lane,
             "device": lane.device if lane else "", "received_at": job.received_at, "started_at": job.started_at,
-            "ended_at": job.ended_at, "why": job.why, "paused": bool(self.queue.setting("paused")), "attempt": None}
-        found["said"] = _said(found)
-        if job.attempt is not None and (known := self._attempt(job.person, job.attempt)) is not None:
-            attempt, result = known
-            found |= {"attempt": attempt.id, "verdict": attempt.verdict, "score": attempt.score,
-                      "max_score": attempt.max_score}
-            a = result.assignments[attempt.assignment]
-            found["said"] = f"{VERDICTS[attempt.verdict].words}, {of_points(a.score, a.measured_max, a.max_score)}"
-            if whole:
-                found["result"] = result.model_dump(mode="json", by_alias=True)
+            "ended_at": job.ended_at, "why": job.why, "paused": bool(self.queue.setting("paused"))}
+        found |= {"said": _said(found), "attempt": job.attempt, "verdict": job.verdict}
+        if whole and job.attempt is not None and (known := self._attempt(job.person, job.attempt)) is not None:
+            found["result"] = known[1].model_dump(mode="json", by_alias=True)
         return found
 
     def closed(self, person: ServerPerson, assignment: str) -> str:
@@ -98,32 +93,44 @@ class ServerDesk:
     def _attempt(self, person: ServerPerson, number: int) -> tuple[Attempt, Result] | None:
         """Return a person's own attempt, with as much of its result as the person may see."""
         with Store.create(self.ground.out) as store:
-            attempt = next((one for one in store.attempts() if one.id == number), None)
+            attempt = store.attempt(number)
             if attempt is None or attempt.student.casefold() != person.name.casefold():
                 return None
             result = store.result(attempt)
         return None if result is None else (attempt, for_student(result))
 
-    def _own(self, person: ServerPerson) -> list[tuple[Attempt, AssignmentResult]]:
+    def _heads(self, store: Store, person: ServerPerson) -> list[Attempt]:
+        """Return a person's attempts, the oldest first."""
+        name = person.name.casefold()
+        if (slug := self._slugs.get(name)) is None:
+            # All attempts are read once for each person.
+            slug = next((one.slug for one in store.attempts() if one.student.casefold() == name), None)
+            if slug is None:
+                return []
+            self._slugs[name] = slug
+        return [one for one in store.attempts(slug) if one.student.casefold() == name]
+
+    def _own(self, person: ServerPerson, assignment: str = "") -> list[tuple[Attempt, AssignmentResult]]:
         """Return a person's attempts, the oldest first, each with its result."""
         with Store.create(self.ground.out) as store:
-            found = [(one, store.result(one)) for one in store.attempts()
-                     if one.student.casefold() == person.name.casefold()]
+            found = [(one, store.result(one)) for one in self._heads(store, person)
+                     if assignment in ("", one.assignment)]
         return [(one, for_student(result).assignments[one.assignment]) for one, result in found if result is not None]
 
     def home(self, person: ServerPerson) -> dict[str, Any]:
-        jobs, own = self.queue.jobs(person, most=20), self._own(person)
-        best: dict[str, tuple[Attempt, AssignmentResult]] = {}
-        for attempt, result in own:
-            best[attempt.assignment] = max(best.get(attempt.assignment, (attempt, result)), (attempt, result),
-                                           key=lambda one: one[0].score)
+        jobs = self.queue.jobs(person, most=20)
+        with Store.create(self.ground.out) as store:
+            own = self._heads(store, person)
+        best: dict[str, Attempt] = {}
+        for attempt in own:
+            best[attempt.assignment] = max(best.get(attempt.assignment, attempt), attempt, key=lambda one: one.score)
         return {"jobs": [(job, self.state(job)) for job in jobs], "files": self.files, "best": best,
-                "names": self.ground.names, "counts": {name: sum(one.assignment == name for one, _ in own)
+                "names": self.ground.names, "counts": {name: sum(one.assignment == name for one in own)
                                                        for name in self.ground.names},
                 "most": self.most_bytes // 1024}
 
     def history(self, person: ServerPerson, assignment: str) -> dict[str, Any]:
-        own = [(one, result) for one, result in self._own(person) if one.assignment == assignment]
+        own = self._own(person, assignment)
         notes = {job.attempt: job.note for job in self.queue.jobs(person, most=2_000) if job.attempt}
         points = [(one.score / one.max_score if one.max_score else 0.0) for one, _ in own]
         return {"assignment": assignment, "attempts": own, "notes": notes, "points": points,
@@ -222,7 +229,7 @@ def _said(state: dict[str, Any]) -> str:
             return "the grader failed, which costs nothing: send it again"
         case "cancelled":
             return f"cancelled: {state['why']}"
-    return "judged"
+    return str(state["why"])
 
 
 def _clock() -> str:

@@ -25,7 +25,8 @@ create table files(sha text primary key, content blob not null);
 create table jobs(id integer primary key, person integer not null references people, assignment text not null,
                   file text not null, sha text not null references files, note text not null, received_at text not null,
                   state text not null, started_at text, ended_at text, lane text not null default '',
-                  tries integer not null default 0, why text not null default '', attempt integer);
+                  tries integer not null default 0, why text not null default '', attempt integer,
+                  verdict text not null default '');
 create index jobs_state on jobs(state);
 create index jobs_person on jobs(person, assignment);
 create table settings(name text primary key, value text not null);
@@ -53,8 +54,8 @@ class ServerPerson:
 
 @dataclass(frozen=True)
 class QueuedFile:
-    """A file that was received. `why` says why it was cancelled, or why the grader failed; `attempt` is the number of
-    its attempt in the records. Times are ISO 8601, UTC."""
+    """A file that was received. `attempt` is the number of its attempt in the records, `verdict` is the attempt's. `why`
+    says what came of it: its points, why it was cancelled, or why the grader failed. Times are ISO 8601, UTC."""
 
     id: int
     person: ServerPerson
@@ -70,6 +71,7 @@ class QueuedFile:
     tries: int
     why: str
     attempt: int | None
+    verdict: str
 
     @property
     def over(self) -> bool:
@@ -190,11 +192,13 @@ class ServerQueue:
         assert job is not None
         return job, content
 
-    def finish(self, number: int, attempt: int | None, why: str = "") -> None:
-        """Record the end of a file's grading: its attempt, or why the grader failed."""
+    def finish(self, number: int, attempt: int | None, why: str, verdict: str = "") -> None:
+        """Record the end of a file's grading: its attempt and what came of it, or why the grader failed."""
         with self._writing() as db:
-            db.execute("update jobs set state = ?, ended_at = ?, attempt = ?, why = ? where id = ? and state = "
-                       "'started'", ("failed" if attempt is None else "finished", now(), attempt, why, number))
+            state = "failed" if attempt is None else "finished"
+            db.execute(
+                "update jobs set state = ?, ended_at = ?, attempt = ?, why = ?, verdict = ? where id = ? and "
+                "state = 'started'", (state, now(), attempt, why, verdict, number))
 
     def cancel(self, number: int, why: str) -> bool:
         """Cancel a file that waits, and return whether it did."""
@@ -282,7 +286,7 @@ class ServerQueue:
         with self._turn:
             rows = self._db.execute(
                 "select jobs.id, people.id, name, shown, staff, assignment, file, sha, note, received_at, state, "
-                "started_at, ended_at, lane, tries, why, attempt from jobs join people on people.id = person "
+                "started_at, ended_at, lane, tries, why, attempt, verdict from jobs join people on people.id = person "
                 f"where {where}", values).fetchall()
         for id_, person, name, shown, staff, *rest in rows:
             yield QueuedFile(id_, ServerPerson(person, name, shown, bool(staff)), *rest)

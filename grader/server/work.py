@@ -11,11 +11,14 @@ from tempfile import TemporaryDirectory
 from grader.engine.forkserver.isolation import Isolation
 from grader.model.course import Course
 from grader.model.job import Graded, draw_seed, read_job
+from grader.model.result import Result
 from grader.model.submission import Submission, named
+from grader.model.verdicts import VERDICTS
 from grader.records.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_submission, hash_of_tests
 from grader.records.keep import earlier, keep
 from grader.records.standing import standing
 from grader.records.store import Store
+from grader.report.text import of_points
 from grader.run.lanes import LocalLanes
 from grader.run.whole_class import choose_device
 from grader.server.queue import QueuedFile, ServerQueue
@@ -88,20 +91,25 @@ class ServerLane:
     def _grade(self, lanes: LocalLanes, queued: QueuedFile, content: bytes, environment: str) -> None:
         """Grade a file and record its attempt. Whatever goes wrong here is a failure of ours."""
         try:
-            attempt, why = self._attempt(lanes, queued, content, environment)
+            found = self._attempt(lanes, queued, content, environment)
         except KeyboardInterrupt:
             # The server ends. The file's row says that it was started, so that the next server takes it up.
             return
         except Exception as error:
-            attempt, why = None, f"{type(error).__name__}: {error}"
-        if attempt is None:
-            self._failed(f"{queued.person.name}: {queued.assignment}: {why}")
-        self._queue.finish(queued.id, attempt, why)
+            found = f"{type(error).__name__}: {error}"
+        if isinstance(found, str):
+            self._failed(f"{queued.person.name}: {queued.assignment}: {found}")
+            self._queue.finish(queued.id, None, found)
+            return
+        attempt, result = found
+        a = result.assignments[queued.assignment]
+        said = f"{VERDICTS[a.verdict].words}, {of_points(a.score, a.measured_max, a.max_score)}"
+        self._queue.finish(queued.id, attempt.id, said, a.verdict)
 
     def _attempt(
         self, lanes: LocalLanes, queued: QueuedFile, content: bytes, environment: str
-    ) -> tuple[int | None, str]:
-        """Return the number of the attempt, or None and why the grader failed."""
+    ) -> tuple[Attempt, Result] | str:
+        """Return the attempt and its result, or why the grader failed."""
         ground, name = self._ground, queued.assignment
         with TemporaryDirectory(prefix="kernelmark-server-") as root:
             folder = Path(root) / queued.person.name.replace("/", "_")
@@ -121,22 +129,25 @@ class ServerLane:
                     rules=hash_of_rules(name, ground.course), submitted_at=queued.received_at)
                 before = next((one for one in reversed(recorded) if one.slug == place.slug and one.key == draft.key
                                and one.rules == draft.rules and not one.failed), None)
-                if before is not None:
+                if before is not None and (result := store.result(before)) is not None:
+                    if before.hand_in == draft.hand_in:
+                        # A server was killed after it had recorded this attempt.
+                        return before, result
                     # The same bytes have an answer, which counts from now on as handed in anew.
-                    again = before.model_copy(update={"of": before.id, "submitted_at": queued.received_at})
-                    store.add([(again, store.result(before))])
-                    return store.attempts(place.slug)[-1].id, ""
+                    store.add([(before.model_copy(update={
+                        "of": before.id, "submitted_at": queued.received_at}), result)])
+                    return store.attempts(place.slug)[-1], result
                 job = replace(job, earlier=earlier(store, stands, {name: draft}))
             (graded,) = lanes.grade([job], 1, self._stopping.is_set)
             return self._recorded(graded, {name: draft})
 
-    def _recorded(self, graded: Graded, drafts: dict[str, Attempt]) -> tuple[int | None, str]:
+    def _recorded(self, graded: Graded, drafts: dict[str, Attempt]) -> tuple[Attempt, Result] | str:
         ((name, draft),) = drafts.items()
         with self._recording, Store.create(self._ground.out) as store:
             lines = keep(store, self._ground.out, drafts, graded.result, graded.log, graded.error)
             made = [one for one in store.attempts(draft.slug) if one.assignment == name]
         if graded.result is None or graded.result.assignments[name].ours or not made:
-            return None, (lines or [graded.error or "it was not graded"])[0]
+            return (lines or [graded.error or "it was not graded"])[0]
         for line in lines:
             self._failed(line)
-        return made[-1].id, ""
+        return made[-1], graded.result

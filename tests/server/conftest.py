@@ -64,6 +64,6 @@ def served(tmp_path: Path) -> Iterator[Served]:
         result = samples.result("ada", {"silu": "wrong_answer"})
         assert keep(store, tmp_path, {"silu": draft}, result, "log") == []
         found.attempt = store.attempts("ada")[-1].id
-    queue.finish(found.job, found.attempt)
+    queue.finish(found.job, found.attempt, "wrong answer", "wrong_answer")
     yield found
     queue.close()

@@ -48,7 +48,7 @@ def test_students_take_turns(queue: ServerQueue) -> None:
     assert [one and (one[0].person.name, one[1]) for one in taken] == [
         ("ada", b"silu"), ("bob", b"b"), ("cy", b"c"), None]
     assert taken[0] is not None
-    queue.finish(taken[0][0].id, 1)
+    queue.finish(taken[0][0].id, 1, "")
     following = queue.take("lane 0")
     assert following is not None and following[0].assignment == "gemm"
 
@@ -102,7 +102,7 @@ def test_threads_take_every_file_once(queue: ServerQueue) -> None:
     def lane() -> None:
         while (one := queue.take(threading.current_thread().name)) is not None:
             taken.append(one[1])
-            queue.finish(one[0].id, 1)
+            queue.finish(one[0].id, 1, "")
 
     threads = [threading.Thread(target=lane) for _ in range(6)]
     for thread in threads:

@@ -140,7 +140,7 @@ def test_files_are_limited_by_the_minute_and_by_the_day(served: Served, monkeypa
     for number in range(3):
         answers.append(program.post("/api/files/silu.py", content=f"x = {number}".encode()))
         if (taken := served.queue.take("lane 1")) is not None:
-            served.queue.finish(taken[0].id, served.attempt)
+            served.queue.finish(taken[0].id, served.attempt, "")
     assert [answer.status_code for answer in answers] == [201, 201, 409]
     assert "which are all; wait for tomorrow" in answers[-1].text
     assert program.post("/api/files/gemm.py", content=b"x = 1").status_code == 201

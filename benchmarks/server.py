@@ -1,0 +1,102 @@
+"""A course server under a class: files an hour, seconds from sending to a verdict, and how fast pages and places are.
+
+python benchmarks/server.py --students 30 --kernels 2 [--attempts 10000]
+
+Students are threads that send reference kernels, each with a comment of its own so that no answer is known yet, and
+follow them as `kernelmark submit` does. `--attempts` records so many attempts before, for the time of pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import httpx2
+
+from grader.home import ROOT
+from grader.records.attempt import Attempt
+from grader.records.store import FOLDER, Store
+from grader.server.queue import ServerQueue
+from grader.student.remote import CourseClient
+
+KERNELS = ("silu", "transpose", "rmsnorm_matrix", "copy_first_column", "rmsnorm_vector", "gemm")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--students", type=int, default=30)
+    parser.add_argument("--kernels", type=int, default=2)
+    parser.add_argument("--attempts", type=int, default=0)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        measure(Path(folder), asked.students, KERNELS[:asked.kernels], asked.attempts)
+
+
+def measure(out: Path, students: int, kernels: tuple[str, ...], before: int) -> None:
+    with Store.create(out) as store:
+        store.add([(Attempt(
+            student=f"old{number % 300}", slug=f"old{number % 300}", assignment="silu", submission=str(number),
+            tests="", environment="", rules="", verdict="accepted"), None) for number in range(before)], "log")
+    queue = ServerQueue(out / FOLDER)
+    tokens = [token for _, token in queue.admit([(f"s{number:03}", "") for number in range(students)])]
+    queue.close()
+    server = subprocess.Popen([sys.executable, "-m", "grader", "serve", "--out", str(out), "--listen", "127.0.0.1:0"],
+                              cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    address = re.findall(r"http://\S+?(?=,)", server.stdout.readline())[0]
+    received: list[float] = []
+    judged: list[float] = []
+    started = time.monotonic()
+
+    def student(token: str, number: int) -> None:
+        client = CourseClient(address, token)
+        sent = []
+        for name in kernels:
+            text = (ROOT / f"reference/{name}.py").read_bytes() + f"\n# {number}\n".encode()
+            begun = time.monotonic()
+            sent.append((begun, client.send(f"{name}.py", text)["id"]))
+            received.append(time.monotonic() - begun)
+        for begun, file in sent:
+            for _ in client.follow(file):
+                pass
+            judged.append(time.monotonic() - begun)
+
+    threads = [threading.Thread(target=student, args=one) for one in zip(tokens, range(students), strict=True)]
+    for thread in threads:
+        thread.start()
+    time.sleep(5)
+    pages = []
+    with httpx2.Client(base_url=address, headers={"Authorization": f"Bearer {tokens[0]}"}) as browser:
+        for _ in range(20):
+            begun = time.monotonic()
+            browser.get("/").raise_for_status()
+            pages.append(time.monotonic() - begun)
+    for thread in threads:
+        thread.join()
+    seconds = time.monotonic() - started
+    memory = int(re.findall(r"VmHWM:\s+(\d+)", Path(f"/proc/{server.pid}/status").read_text())[0]) // 1024
+    server.send_signal(signal.SIGINT)
+    server.wait(60)
+    files = students * len(kernels)
+    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}; {students} students, "
+          f"{len(kernels)} kernels each, {before:,} attempts before")
+    print(f"{files} files in {seconds:.0f} s: {3600 * files / seconds:,.0f} an hour")
+    print(f"received, and its place told, within {statistics.median(received):.3f} s (median), "
+          f"{statistics.quantiles(received, n=20)[-1]:.3f} s (95 %)")
+    print(f"judged within {statistics.median(judged):.1f} s (median), {statistics.quantiles(judged, n=20)[-1]:.1f} s "
+          "(95 %)")
+    print(f"a student's page in {statistics.median(pages):.3f} s (median), {max(pages):.3f} s at most; the server's "
+          f"own process takes {memory} MiB at most")
+
+
+if __name__ == "__main__":
+    main()
