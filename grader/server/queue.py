@@ -54,7 +54,7 @@ class ServerPerson:
 
 @dataclass(frozen=True)
 class QueuedFile:
-    """A file that was received. `attempt` is the number of its attempt in the records, `verdict` is the attempt's. `why`
+    """A file that was received. `attempt` is the number of its attempt in the records, `verdict` the attempt's. `why`
     says what came of it: its points, why it was cancelled, or why the grader failed. Times are ISO 8601, UTC."""
 
     id: int
