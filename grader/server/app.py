@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import difflib
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -34,6 +35,10 @@ NOTE_SIGNS = 2_000
 FORM_BYTES = 16 << 10
 """Bytes of a form beside the file in it."""
 EVENT_SECONDS, BEAT_SECONDS = 0.2, 15.0
+BODY_SECONDS = 60.0
+"""The seconds in which a request has to arrive."""
+MOST_STREAMS = 8
+"""The most pages and commands of one person that are told of changes at a time."""
 POST = "POST"
 
 
@@ -65,6 +70,7 @@ class CourseServer:
 
     def __init__(self, desk: ServerDesk, access: ServerAccess) -> None:
         self.desk, self.access = desk, access
+        self._streams: Counter[int] = Counter()
         self._pages = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
                                   trim_blocks=True, lstrip_blocks=True)
         self._pages.filters.update(points=text.points, figure=text.figure, prose=text.prose)
@@ -243,8 +249,10 @@ class CourseServer:
         return self._page("leaderboard.html.j2", request, person, **found)
 
     async def events(self, request: Request, person: ServerPerson) -> Response:
-        return self._stream(request, lambda: [self.desk.state(job) for job in self.desk.queue.jobs(person, most=20)],
-                            lambda states: False)
+        def states() -> list[dict[str, Any]]:
+            return [self.desk.state(job) for job in self.desk.queue.jobs(person, most=20)]
+
+        return self._stream(request, person, states, lambda found: False)
 
     # For programs.
 
@@ -272,7 +280,7 @@ class CourseServer:
             now = self.desk.queue.job(job.id)
             return self.desk.state(now or job)
 
-        return self._stream(request, state, lambda found: found["state"] in OVER)
+        return self._stream(request, person, state, lambda found: found["state"] in OVER)
 
     async def cancelled(self, request: Request, person: ServerPerson) -> Response:
         return JSONResponse({"cancelled": await run_sync(self._cancel, request, person)})
@@ -331,23 +339,34 @@ class CourseServer:
         return self.desk.queue.cancel(self._own(request, person).id, "you cancelled it")
 
     def _stream(
-        self, request: Request, look: Callable[[], Any], over: Callable[[Any], bool]
+        self, request: Request, person: ServerPerson, look: Callable[[], Any], over: Callable[[Any], bool]
     ) -> StreamingResponse:
-        """Send what `look` returns whenever it changes, until it is `over`."""
+        """Send what `look` returns whenever it changes, until it is `over`, or until the person's link ends."""
+        if self._streams[person.id] >= MOST_STREAMS:
+            raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many pages are open; close some.", BEAT_SECONDS)
+
         async def states() -> AsyncIterator[str]:
-            last, quiet = None, 0.0
-            while not await request.is_disconnected():
-                found = await run_sync(look)
-                if found != last:
-                    last, quiet = found, 0.0
-                    yield f"data: {json.dumps(found)}\n\n"
-                    if over(found):
-                        return
-                await anyio.sleep(EVENT_SECONDS)
-                quiet += EVENT_SECONDS
-                if quiet >= BEAT_SECONDS:
-                    quiet = 0.0
-                    yield ":\n\n"
+            last, seen, quiet = None, -1, 0.0
+            self._streams[person.id] += 1
+            try:
+                while not await request.is_disconnected():
+                    if seen != self.desk.queue.version:
+                        seen = self.desk.queue.version
+                        if await run_sync(self.access.person, request) is None:
+                            return
+                        found = await run_sync(look)
+                        if found != last:
+                            last, quiet = found, 0.0
+                            yield f"data: {json.dumps(found)}\n\n"
+                            if over(found):
+                                return
+                    await anyio.sleep(EVENT_SECONDS)
+                    quiet += EVENT_SECONDS
+                    if quiet >= BEAT_SECONDS:
+                        quiet = 0.0
+                        yield ":\n\n"
+            finally:
+                self._streams[person.id] -= 1
 
         return StreamingResponse(states(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
@@ -369,11 +388,15 @@ async def _body(request: Request, most: int) -> bytes:
     if length.isdecimal() and int(length) > most:
         raise too_large
     parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            raise too_large
-        parts.append(part)
+    try:
+        with anyio.fail_after(BODY_SECONDS):
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise too_large
+                parts.append(part)
+    except TimeoutError:
+        raise Denied(HTTPStatus.REQUEST_TIMEOUT, "The file took too long to arrive; send it again.") from None
     # For `request.form()`, which reads what was read.
     request._body = b"".join(parts)
     return request._body
