@@ -107,7 +107,7 @@ if importlib.util.find_spec("grader.server") is not None:
 
 
 # Commands that run no kernel, and work on any system.
-ANYWHERE = ("assignments", "init", "new", "handouts", "kit")
+ANYWHERE = ("assignments", "init", "new", "handouts", "kit", "login", "submit", "status")
 
 
 def main() -> None:

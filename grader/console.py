@@ -22,6 +22,8 @@ STUDENTS, TAS, AUTHORS = "For students", "For TAs", "For authors of assignments"
 AGAIN = 'When to use grade --force, regrade, rescore and apply: the table in docs/grading.md, "Grading again".'
 COURSE = Path(home.COURSE)
 """The default of `--course`: the name of a file that is searched in the working directory and in the folders above."""
+# Exit statuses.
+RIGHT, NOT_RIGHT = 0, 1
 USAGE_ERROR = 2
 INFRASTRUCTURE_ERROR = 3
 

@@ -8,6 +8,7 @@ import secrets
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Literal
 
 from starlette.requests import Request
@@ -22,13 +23,21 @@ Who = Literal["anyone", "student", "staff"]
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
                                "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
 }
 """Headers of every answer. Pages have no inline scripts and styles."""
 REPORT_HEADERS = HEADERS | {
     "Content-Security-Policy": "sandbox allow-scripts allow-popups; default-src 'none'; style-src 'unsafe-inline'; "
                                "script-src 'unsafe-inline'; img-src data:"}
 """Headers of reports, which have scripts of their own: the sandbox gives them an origin without cookies."""
+
+
+class Denied(Exception):
+    """A request that is refused: the status, one sentence on what to do, and the seconds after which to try again."""
+
+    def __init__(self, status: HTTPStatus, said: str, after: float = 0) -> None:
+        super().__init__(said)
+        self.status, self.said, self.after = status, said, after
 
 
 @dataclass
@@ -39,14 +48,15 @@ class RateLimit:
     seconds: float
     _seen: dict[str, deque[float]] = field(default_factory=dict)
 
-    def wait(self, key: str) -> float:
+    def wait(self, key: str, *, record: bool = True) -> float:
         """Record an event, and return the seconds until the next one is allowed; 0 if this one is."""
         now, seen = time.monotonic(), self._seen.setdefault(key, deque())
         while seen and seen[0] <= now - self.seconds:
             seen.popleft()
         if len(seen) >= self.most:
             return seen[0] + self.seconds - now
-        seen.append(now)
+        if record:
+            seen.append(now)
         if len(self._seen) > 10_000:
             self._seen = {one: times for one, times in self._seen.items() if times and times[-1] > now - self.seconds}
         return 0
@@ -88,5 +98,12 @@ class ServerAccess:
     def form_holds(self, request: Request, key: str) -> bool:
         return hmac.compare_digest(self.form_key(request).encode(), key.encode("utf-8", "replace"))
 
+    def from_elsewhere(self, request: Request) -> bool:
+        """Return whether another site has made a browser send this request."""
+        origin = request.headers.get("origin", "")
+        site = request.headers.get("sec-fetch-site", "same-origin")
+        here = request.headers.get("host", "")
+        return site not in ("same-origin", "none") or (origin != "" and origin.partition("://")[2] != here)
+
     def enter(self, response: Response, token: str) -> None:
-        response.set_cookie(COOKIE, token, max_age=180 * 86_400, httponly=True, secure=self.secure, samesite="strict")
+        response.set_cookie(COOKIE, token, max_age=180 * 86_400, httponly=True, secure=self.secure, samesite="lax")

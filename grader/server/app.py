@@ -3,51 +3,39 @@
 from __future__ import annotations
 
 import datetime
-import difflib
-import json
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import anyio
 from anyio.to_thread import run_sync
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import DictLoader, Environment, StrictUndefined
 from starlette.applications import Starlette
 from starlette.datastructures import UploadFile
-from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from grader.model.text import clean
 from grader.model.verdicts import VERDICTS
 from grader.report import text
-from grader.server.access import HEADERS, REPORT_HEADERS, ServerAccess, Who
-from grader.server.desk import ServerDesk
+from grader.server.access import HEADERS, REPORT_HEADERS, Denied, ServerAccess, Who
+from grader.server.desk import ServerDesk, difference
 from grader.server.queue import OVER, QueuedFile, ServerPerson
+from grader.server.streams import LiveStreams
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLE = Path(text.__file__).parent / "templates" / "style.css"
 NOTE_SIGNS = 2_000
 FORM_BYTES = 16 << 10
 """Bytes of a form beside the file in it."""
-EVENT_SECONDS, BEAT_SECONDS = 0.2, 15.0
 BODY_SECONDS = 60.0
 """The seconds in which a request has to arrive."""
-MOST_STREAMS = 8
-"""The most pages and commands of one person that are told of changes at a time."""
 POST = "POST"
-
-
-class Denied(Exception):
-    """A request that is refused: the status, one sentence on what to do, and the seconds after which to try again."""
-
-    def __init__(self, status: HTTPStatus, said: str, after: float = 0) -> None:
-        super().__init__(said)
-        self.status, self.said, self.after = status, said, after
 
 
 Answer = Callable[[Request, ServerPerson], Awaitable[Response]]
@@ -70,8 +58,12 @@ class CourseServer:
 
     def __init__(self, desk: ServerDesk, access: ServerAccess) -> None:
         self.desk, self.access = desk, access
-        self._streams: Counter[int] = Counter()
-        self._pages = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
+        self._streams = LiveStreams(desk.queue, access)
+        # Read once: an installation that is replaced under a running server must not change its pages.
+        files = {path.name: path.read_text(encoding="utf-8") for path in TEMPLATES.iterdir()}
+        self._style = STYLE.read_text(encoding="utf-8") + files["server.css"]
+        self._script = files["live.js"]
+        self._pages = Environment(loader=DictLoader(files), autoescape=True, undefined=StrictUndefined,
                                   trim_blocks=True, lstrip_blocks=True)
         self._pages.filters.update(points=text.points, figure=text.figure, prose=text.prose)
         self._pages.filters.update(moment=moment)
@@ -84,11 +76,11 @@ class CourseServer:
             ServerRoute("/enter", self.enter, "anyone", POST),
             ServerRoute("/leave", self.leave, "student", POST, form=True),
             ServerRoute("/send", self.send, "student", POST, form=True),
-            ServerRoute("/cancel/{number:int}", self.cancel, "student", POST, form=True),
+            ServerRoute("/cancel/{number}", self.cancel, "student", POST, form=True),
             ServerRoute("/events", self.events),
             ServerRoute("/kernel/{assignment}", self.kernel),
-            ServerRoute("/attempt/{number:int}", self.attempt),
-            ServerRoute("/diff/{old:int}/{new:int}", self.diff),
+            ServerRoute("/attempt/{number}", self.attempt),
+            ServerRoute("/diff/{old}/{new}", self.diff),
             ServerRoute("/log", self.log),
             ServerRoute("/log.md", self.log_text),
             ServerRoute("/leaderboard/{assignment}", self.leaderboard),
@@ -97,16 +89,19 @@ class CourseServer:
             ServerRoute("/class/{path:path}", self.class_file, "staff"),
             ServerRoute("/api/me", self.me),
             ServerRoute("/api/files", self.listed),
-            ServerRoute("/api/files/{number:int}", self.told),
-            ServerRoute("/api/files/{number:int}/events", self.followed),
-            ServerRoute("/api/files/{number:int}/cancel", self.cancelled, "student", POST),
+            ServerRoute("/api/files/{number}", self.told),
+            ServerRoute("/api/files/{number}/events", self.followed),
+            ServerRoute("/api/files/{number}/cancel", self.cancelled, "student", POST),
             ServerRoute("/api/files/{name}", self.receive, "student", POST),
         ]
 
     def app(self) -> Starlette:
-        return Starlette(
+        app = Starlette(
             routes=[Route(one.path, self._guarded(one), methods=[one.method]) for one in self.routes],
             exception_handlers={404: self._missing, 405: self._missing})
+        # A redirect would name the host that a request claims.
+        app.router.redirect_slashes = False
+        return app
 
     def _guarded(self, route: ServerRoute) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
@@ -123,6 +118,11 @@ class CourseServer:
                 response = await route.answer(request, person or NOBODY)
             except Denied as refused:
                 response = self._refused(request, refused)
+            except ClientDisconnect:
+                response = Response(status_code=HTTPStatus.BAD_REQUEST)
+            except HTTPException as error:
+                response = self._refused(request, Denied(HTTPStatus(error.status_code), "This cannot be read; send it "
+                                                         "again."))
             except Exception as error:
                 self.desk.failed(f"{route.path}: {type(error).__name__}: {error}")
                 response = self._refused(request, Denied(
@@ -134,8 +134,10 @@ class CourseServer:
         return answer
 
     async def _missing(self, request: Request, error: Exception) -> Response:
-        response = self._refused(request, Denied(
-            HTTPStatus(getattr(error, "status_code", 404)), "There is nothing here; go to the first page."))
+        status = HTTPStatus(getattr(error, "status_code", 404))
+        said = "There is nothing here; go to the first page." if status == HTTPStatus.NOT_FOUND else (
+            "This page takes no such request; go to the first page.")
+        response = self._refused(request, Denied(status, said))
         response.headers.update(HEADERS)
         return response
 
@@ -168,11 +170,10 @@ class CourseServer:
     # For everybody.
 
     async def style(self, request: Request, person: ServerPerson) -> Response:
-        own = (TEMPLATES / "server.css").read_text(encoding="utf-8")
-        return Response(STYLE.read_text(encoding="utf-8") + own, media_type="text/css")
+        return Response(self._style, media_type="text/css")
 
     async def script(self, request: Request, person: ServerPerson) -> Response:
-        return Response((TEMPLATES / "live.js").read_bytes(), media_type="text/javascript")
+        return Response(self._script, media_type="text/javascript")
 
     async def health(self, request: Request, person: ServerPerson) -> Response:
         return JSONResponse({"kernelmark": self.desk.version, **await run_sync(self.desk.health)})
@@ -183,11 +184,20 @@ class CourseServer:
         return self._page("home.html.j2", request, person, **await run_sync(self.desk.home, person))
 
     async def enter(self, request: Request, person: ServerPerson) -> Response:
-        if wait := self.access.entering.wait(self.access.address(request)):
-            raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many tries; wait a minute.", wait)
+        # Only what fails counts: a whole class may sign in from one address.
+        if wait := self.access.entering.wait(self.access.address(request), record=False):
+            raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many wrong links; wait a minute.", wait)
+        if self.access.from_elsewhere(request):
+            raise Denied(HTTPStatus.FORBIDDEN, "Another site wants to sign you in; open the first page, and paste your "
+                         "own link there.")
         await _body(request, FORM_BYTES)
-        token = str((await request.form()).get("link", "")).strip().rpartition("#")[2]
-        if await run_sync(self.access.queue.who, token) is None:
+        async with request.form() as form:
+            token = str(form.get("link", "")).strip().rpartition("#")[2]
+        found = await run_sync(self.access.queue.who, token)
+        if found is not None and person.id not in (0, found.id):
+            raise Denied(HTTPStatus.CONFLICT, f"You are signed in as {person.name}; sign out first.")
+        if found is None:
+            self.access.entering.wait(self.access.address(request))
             return self._page("enter.html.j2", request, NOBODY, status=HTTPStatus.UNAUTHORIZED,
                               said="Nobody has this link any more; ask your course for a new one.")
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
@@ -224,19 +234,18 @@ class CourseServer:
         return self._page("kernel.html.j2", request, person, **found)
 
     async def attempt(self, request: Request, person: ServerPerson) -> Response:
-        page = await run_sync(self.desk.report, person, request.path_params["number"])
+        page = await run_sync(self.desk.report, person, _number(request, "number"))
         if page is None:
             raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt.")
         return Response(page, media_type="text/html", headers=REPORT_HEADERS)
 
     async def diff(self, request: Request, person: ServerPerson) -> Response:
-        old = await run_sync(self.desk.text_of, person, request.path_params["old"])
-        new = await run_sync(self.desk.text_of, person, request.path_params["new"])
+        old = await run_sync(self.desk.text_of, person, _number(request, "old"))
+        new = await run_sync(self.desk.text_of, person, _number(request, "new"))
         if old is None or new is None:
             raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt.")
-        lines = list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm=""))[2:]
-        return self._page("diff.html.j2", request, person, lines=[clean(line, 400) for line in lines[:2_000]],
-                          old=request.path_params["old"], new=request.path_params["new"])
+        return self._page("diff.html.j2", request, person, lines=await run_sync(difference, old, new),
+                          old=_number(request, "old"), new=_number(request, "new"))
 
     async def log(self, request: Request, person: ServerPerson) -> Response:
         return self._page("log.html.j2", request, person, entries=await run_sync(self.desk.log, person))
@@ -252,7 +261,7 @@ class CourseServer:
         def states() -> list[dict[str, Any]]:
             return [self.desk.state(job) for job in self.desk.queue.jobs(person, most=20)]
 
-        return self._stream(request, person, states, lambda found: False)
+        return self._streams.follow(request, person, states, lambda found: False)
 
     # For programs.
 
@@ -266,7 +275,8 @@ class CourseServer:
 
     async def receive(self, request: Request, person: ServerPerson) -> Response:
         content = await _body(request, self.desk.most_bytes)
-        job = await self._received(person, request.path_params["name"], content, request.query_params.get("note", ""))
+        note = unquote(request.headers.get("x-note", ""))
+        job = await self._received(person, request.path_params["name"], content, note)
         return JSONResponse(await run_sync(self.desk.state, job), HTTPStatus.CREATED)
 
     async def told(self, request: Request, person: ServerPerson) -> Response:
@@ -280,7 +290,7 @@ class CourseServer:
             now = self.desk.queue.job(job.id)
             return self.desk.state(now or job)
 
-        return self._stream(request, person, state, lambda found: found["state"] in OVER)
+        return self._streams.follow(request, person, state, lambda found: found["state"] in OVER)
 
     async def cancelled(self, request: Request, person: ServerPerson) -> Response:
         return JSONResponse({"cancelled": await run_sync(self._cancel, request, person)})
@@ -304,7 +314,7 @@ class CourseServer:
         content, kind = found
         return Response(content, media_type=kind, headers=REPORT_HEADERS)
 
-    # What several routes do.
+    # Shared by several routes.
 
     async def _received(self, person: ServerPerson, name: str, content: bytes, note: str) -> QueuedFile:
         if wait := self.access.sending.wait(person.name):
@@ -330,46 +340,13 @@ class CourseServer:
         return job
 
     def _own(self, request: Request, person: ServerPerson) -> QueuedFile:
-        job = self.desk.queue.job(request.path_params["number"])
+        job = self.desk.queue.job(_number(request, "number"))
         if job is None or job.person.id != person.id:
             raise Denied(HTTPStatus.NOT_FOUND, "You have sent no such file.")
         return job
 
     def _cancel(self, request: Request, person: ServerPerson) -> bool:
         return self.desk.queue.cancel(self._own(request, person).id, "you cancelled it")
-
-    def _stream(
-        self, request: Request, person: ServerPerson, look: Callable[[], Any], over: Callable[[Any], bool]
-    ) -> StreamingResponse:
-        """Send what `look` returns whenever it changes, until it is `over`, or until the person's link ends."""
-        if self._streams[person.id] >= MOST_STREAMS:
-            raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many pages are open; close some.", BEAT_SECONDS)
-
-        async def states() -> AsyncIterator[str]:
-            last, seen, quiet = None, -1, 0.0
-            self._streams[person.id] += 1
-            try:
-                while not await request.is_disconnected():
-                    if seen != self.desk.queue.version:
-                        seen = self.desk.queue.version
-                        if await run_sync(self.access.person, request) is None:
-                            return
-                        found = await run_sync(look)
-                        if found != last:
-                            last, quiet = found, 0.0
-                            yield f"data: {json.dumps(found)}\n\n"
-                            if over(found):
-                                return
-                    await anyio.sleep(EVENT_SECONDS)
-                    quiet += EVENT_SECONDS
-                    if quiet >= BEAT_SECONDS:
-                        quiet = 0.0
-                        yield ":\n\n"
-            finally:
-                self._streams[person.id] -= 1
-
-        return StreamingResponse(states(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
-
 
 def moment(at: str | None) -> str:
     """Return a time of the records, ISO 8601, as pages show it: 29 Nov 19:14 UTC."""
@@ -400,6 +377,14 @@ async def _body(request: Request, most: int) -> bytes:
     # For `request.form()`, which reads what was read.
     request._body = b"".join(parts)
     return request._body
+
+
+def _number(request: Request, name: str) -> int:
+    """Return a number in a request's path."""
+    text = str(request.path_params[name])
+    if not text.isascii() or not text.isdecimal() or len(text) > 15:
+        raise Denied(HTTPStatus.NOT_FOUND, "There is nothing here; go to the first page.")
+    return int(text)
 
 
 def _assignment(request: Request, desk: ServerDesk) -> str:

@@ -12,6 +12,7 @@ import typer
 
 from grader.console import COURSE, TAS, console, course_option, errors, names_in, say, usage
 
+MOST_NAME = 100
 Out = Annotated[Path, typer.Option(help="The folder of results, where the server keeps its queue and its records.")]
 
 
@@ -77,18 +78,21 @@ def tokens(
     from grader.server.queue import QueueError, ServerQueue
 
     try:
+        if not address.startswith(("http://", "https://")):
+            usage(f"--address {address}: an address expected, such as https://kernels.example.edu")
+        # All is read and checked before any link changes.
+        students = read_roster(roster) if roster is not None else []
+        wanted = [*names_in(staff), *(one.id for one in students)]
+        for unfit in (name for name in wanted if "/" in name or name.startswith(".") or len(name) > MOST_NAME):
+            usage(f"{unfit[:80]!r} cannot be a folder's name; give this person another id")
         out.mkdir(exist_ok=True)
         Store.create(out)
         queue = ServerQueue(out / FOLDER)
-        made = queue.admit([(name, name) for name in names_in(staff)], staff=True) if staff else []
-        if roster is not None:
-            students = read_roster(roster)
-            if unfit := next((one.id for one in students if "/" in one.id or one.id.startswith(".")), None):
-                usage(f"{roster}: {unfit!r} cannot be a folder's name; give this student another id")
-            made += queue.admit([(one.id, one.name) for one in students])
-        gone = queue.revoke(names_in(revoke)) if revoke else []
-        if gone:
-            usage(f"--revoke: nobody is called {', '.join(gone)}; kernelmark tokens lists everybody")
+        if unknown := queue.unknown(names_in(revoke)):
+            usage(f"--revoke: nobody is called {', '.join(unknown)}; kernelmark tokens lists everybody")
+        made = queue.admit([(name, name) for name in names_in(staff)], staff=True)
+        made += queue.admit([(one.id, one.name) for one in students])
+        queue.revoke(names_in(revoke))
         sheet = io.StringIO()
         if made:
             writer = csv.writer(sheet, lineterminator="\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import difflib
 import mimetypes
 import shutil
 import threading
@@ -15,6 +16,7 @@ from grader.console import failed
 from grader.model.forms import file_of
 from grader.model.hidden import for_student
 from grader.model.result import AssignmentResult, Result
+from grader.model.text import clean
 from grader.model.verdicts import VERDICTS
 from grader.records.attempt import Attempt
 from grader.records.draw import under_another_course_file
@@ -25,11 +27,13 @@ from grader.report.pages import student_page, write_class
 from grader.report.people import made_key, pseudonym
 from grader.report.speed import measured
 from grader.report.text import of_points
-from grader.server.queue import QueuedFile, ServerPerson, ServerQueue
+from grader.server.queue import QueuedFile, ServerPerson, ServerQueue, folded
 from grader.server.work import ServerGround, ServerLane
 
 LEAST_FREE = 256 << 20
 """Bytes that have to be free on the disk before a file is received."""
+MOST_COMPARED = 1_000
+"""The most lines of each of two files that are compared."""
 CLASS_SECONDS = 5.0
 """The age at which the class page is written anew before it is shown."""
 CLASS_FILES = {".html", ".csv", ".json", ".png", ".svg"}
@@ -94,21 +98,21 @@ class ServerDesk:
         """Return a person's own attempt, with as much of its result as the person may see."""
         with Store.create(self.ground.out) as store:
             attempt = store.attempt(number)
-            if attempt is None or attempt.student.casefold() != person.name.casefold():
+            if attempt is None or folded(attempt.student) != folded(person.name):
                 return None
             result = store.result(attempt)
         return None if result is None else (attempt, for_student(result))
 
     def _heads(self, store: Store, person: ServerPerson) -> list[Attempt]:
         """Return a person's attempts, the oldest first."""
-        name = person.name.casefold()
+        name = folded(person.name)
         if (slug := self._slugs.get(name)) is None:
             # All attempts are read once for each person.
-            slug = next((one.slug for one in store.attempts() if one.student.casefold() == name), None)
+            slug = next((one.slug for one in store.attempts() if folded(one.student) == name), None)
             if slug is None:
                 return []
             self._slugs[name] = slug
-        return [one for one in store.attempts(slug) if one.student.casefold() == name]
+        return [one for one in store.attempts(slug) if folded(one.student) == name]
 
     def _own(self, person: ServerPerson, assignment: str = "") -> list[tuple[Attempt, AssignmentResult]]:
         """Return a person's attempts, the oldest first, each with its result."""
@@ -127,7 +131,8 @@ class ServerDesk:
         return {"jobs": [(job, self.state(job)) for job in jobs], "files": self.files, "best": best,
                 "names": self.ground.names, "counts": {name: sum(one.assignment == name for one in own)
                                                        for name in self.ground.names},
-                "most": self.most_bytes // 1024}
+                "most": self.most_bytes // 1024,
+                "endings": ",".join(sorted({Path(name).suffix for name in self.files}))}
 
     def history(self, person: ServerPerson, assignment: str) -> dict[str, Any]:
         own = self._own(person, assignment)
@@ -144,7 +149,10 @@ class ServerDesk:
 
     def text_of(self, person: ServerPerson, number: int) -> str | None:
         found = self._attempt(person, number)
-        return None if found is None else found[1].assignments[found[0].assignment].source
+        if found is None:
+            return None
+        sent = self.queue.content(number)
+        return found[1].assignments[found[0].assignment].source if sent is None else sent.decode("utf-8", "replace")
 
     def log(self, person: ServerPerson) -> list[tuple[Attempt, AssignmentResult, str]]:
         """Return the work log: attempts, each with the note that was sent along."""
@@ -169,7 +177,7 @@ class ServerDesk:
             right = [(one, result.assignments[assignment]) for one in found if one.verdict == "accepted"
                      and (result := store.result(one)) is not None]
         rows = [(pseudonym(key, one.slug), a.score, a.performance.speedup.median if measured(a) and
-                 a.performance.speedup else None, one.student.casefold() == person.name.casefold()) for one, a in right]
+                 a.performance.speedup else None, folded(one.student) == folded(person.name)) for one, a in right]
         rows.sort(key=lambda row: (-(row[2] or 0), -row[1], row[0]))
         return {"assignment": assignment, "rows": rows}
 
@@ -189,18 +197,21 @@ class ServerDesk:
             return True
         if what == "cancel":
             return self.queue.cancel(job, "the course cancelled it")
-        return what == "again" and self.queue.again(job) is not None
+        return what == "again" and self.queue.again(job)
 
     def class_file(self, path: str) -> tuple[bytes, str] | None:
         """Return a file of the class's pages and its type, written anew if it is older than CLASS_SECONDS; None if
         there is none."""
         self._write_class()
         root = self.ground.out.resolve()
-        file = (root / (path or "index.html")).resolve()
-        hidden = any(part.startswith(".") for part in Path(path).parts)
-        if hidden or file.suffix not in CLASS_FILES or not file.is_relative_to(root) or not file.is_file():
+        try:
+            file = (root / (path or "index.html")).resolve()
+            hidden = any(part.startswith(".") for part in Path(path).parts)
+            if hidden or file.suffix not in CLASS_FILES or not file.is_relative_to(root) or not file.is_file():
+                return None
+            return file.read_bytes(), mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+        except (OSError, ValueError):
             return None
-        return file.read_bytes(), mimetypes.guess_type(file.name)[0] or "application/octet-stream"
 
     def _write_class(self) -> None:
         with self.recording:
@@ -234,3 +245,10 @@ def _said(state: dict[str, Any]) -> str:
 
 def _clock() -> str:
     return datetime.datetime.now().astimezone().strftime("%H:%M")
+
+
+def difference(old: str, new: str) -> list[str]:
+    """Return the lines of a unified difference, of as many lines of each text as can be compared quickly."""
+    before, after = (text.splitlines()[:MOST_COMPARED] for text in (old, new))
+    lines = list(difflib.unified_diff(before, after, lineterm=""))[2:]
+    return [clean(line, 400) for line in lines]

@@ -10,27 +10,29 @@ import hmac
 import secrets
 import sqlite3
 import threading
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 FILE = "server.sqlite3"
+VERSION = 2
 MOST_TRIES = 2
 """How often a file is graded if its lane dies."""
 _SCHEMA = """
-create table people(id integer primary key, name text not null unique collate nocase, shown text not null,
+create table people(id integer primary key, name text not null, folded text not null unique, shown text not null,
                     staff integer not null, token blob, made_at text not null);
 create table files(sha text primary key, content blob not null);
 create table jobs(id integer primary key, person integer not null references people, assignment text not null,
-                  file text not null, sha text not null references files, note text not null, received_at text not null,
+                  file text not null, sha text not null, note text not null, received_at text not null,
                   state text not null, started_at text, ended_at text, lane text not null default '',
                   tries integer not null default 0, why text not null default '', attempt integer,
                   verdict text not null default '');
 create index jobs_state on jobs(state);
 create index jobs_person on jobs(person, assignment);
 create table settings(name text primary key, value text not null);
-pragma user_version = 1;
+pragma user_version = 2;
 """
 
 State = Literal["waiting", "started", "finished", "failed", "cancelled"]
@@ -82,6 +84,11 @@ def now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
+def folded(name: str) -> str:
+    """Return a name without differences of case and of spelling in Unicode."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
 def _hash(token: str) -> bytes:
     # A token has 256 random bits, so that a fast hash will do.
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()
@@ -102,8 +109,12 @@ class ServerQueue:
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             # A row that is committed survives a loss of power.
             self._db.executescript("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;")
-            if self._db.execute("pragma user_version").fetchone()[0] == 0:
+            (version,) = self._db.execute("pragma user_version").fetchone()
+            if version == 0:
                 self._db.executescript(f"begin exclusive; {_SCHEMA} commit;")
+            elif version != VERSION:
+                raise QueueError(f"{path}: a queue of version {version}, not {VERSION}; use the version of kernelmark "
+                                 "that wrote it, or serve into a new folder")
         except (sqlite3.Error, OSError) as error:
             raise QueueError(f"{path}: {error}; restore the file, or serve into a new folder") from None
 
@@ -127,21 +138,31 @@ class ServerQueue:
     # People.
 
     def admit(self, people: Iterable[tuple[str, str]], *, staff: bool = False) -> list[tuple[str, str]]:
-        """Give each (name, shown) a new token, which replaces an earlier one, and return (name, token)."""
+        """Give each (name, shown) a new token, which replaces an earlier one, and return (name, token). Raises
+        QueueError, and admits nobody, if two names differ in case or spelling alone."""
         made = [(name, shown, secrets.token_urlsafe(32)) for name, shown in people]
         with self._writing() as db:
             for name, shown, token in made:
+                row = db.execute("select name from people where folded = ?", (folded(name),)).fetchone()
+                if row is not None and row[0] != name:
+                    raise QueueError(f"{name!a} and {row[0]!a} are too alike; give one of them another id")
                 db.execute(
-                    "insert into people(name, shown, staff, token, made_at) values (?, ?, ?, ?, ?) on conflict(name) "
-                    "do update set shown = excluded.shown, staff = excluded.staff, token = excluded.token, "
-                    "made_at = excluded.made_at", (name, shown, staff, _hash(token), now()))
+                    "insert into people(name, folded, shown, staff, token, made_at) values (?, ?, ?, ?, ?, ?) "
+                    "on conflict(folded) do update set shown = excluded.shown, staff = excluded.staff, "
+                    "token = excluded.token, made_at = excluded.made_at",
+                    (name, folded(name), shown, staff, _hash(token), now()))
         return [(name, token) for name, _, token in made]
 
-    def revoke(self, names: Sequence[str]) -> list[str]:
-        """Take the tokens of these people away, and return the names that nobody has."""
+    def unknown(self, names: Sequence[str]) -> list[str]:
+        """Return the names that nobody has."""
+        with self._turn:
+            return [name for name in names if not self._db.execute(
+                "select 1 from people where folded = ?", (folded(name),)).fetchone()]
+
+    def revoke(self, names: Sequence[str]) -> None:
+        """Take the tokens of these people away."""
         with self._writing() as db:
-            return [name for name in names
-                    if not db.execute("update people set token = null where name = ?", (name,)).rowcount]
+            db.executemany("update people set token = null where folded = ?", [(folded(name),) for name in names])
 
     def people(self) -> list[tuple[ServerPerson, bool, str]]:
         """Return everybody, whether they have a token, and since when."""
@@ -169,6 +190,7 @@ class ServerQueue:
         with self._writing() as db:
             db.execute("update jobs set state = 'cancelled', ended_at = ?, why = 'a newer file took its place' "
                        "where person = ? and assignment = ? and state = 'waiting'", (now(), person.id, assignment))
+            self._forget(db)
             db.execute("insert or ignore into files(sha, content) values (?, ?)", (sha, content))
             made = db.execute(
                 "insert into jobs(person, assignment, file, sha, note, received_at, state) "
@@ -178,12 +200,16 @@ class ServerQueue:
     def take(self, lane: str) -> tuple[QueuedFile, bytes] | None:
         """Start the next file and return it with its contents; None if none waits, or the queue is paused. Students
         take turns, and have one file at a time in work."""
-        with self._writing() as db:
+        with self._turn:
             if self.setting("paused"):
                 return None
-            busy = {person for (person,) in db.execute("select person from jobs where state = 'started'")}
+            busy = {person for (person,) in self._db.execute("select person from jobs where state = 'started'")}
             chosen = next((job for job in self._order() if job.person.id not in busy), None)
-            if chosen is None:
+        if chosen is None:
+            # Nothing changes, so nobody is woken.
+            return None
+        with self._writing() as db:
+            if not db.execute("select 1 from jobs where id = ? and state = 'waiting'", (chosen.id,)).fetchone():
                 return None
             db.execute("update jobs set state = 'started', started_at = ?, lane = ?, tries = tries + 1 where id = ?",
                        (now(), lane, chosen.id))
@@ -203,17 +229,25 @@ class ServerQueue:
     def cancel(self, number: int, why: str) -> bool:
         """Cancel a file that waits, and return whether it did."""
         with self._writing() as db:
-            return db.execute("update jobs set state = 'cancelled', ended_at = ?, why = ? where id = ? and "
+            done = db.execute("update jobs set state = 'cancelled', ended_at = ?, why = ? where id = ? and "
                               "state = 'waiting'", (now(), why, number)).rowcount > 0
+            self._forget(db)
+            return done
 
-    def again(self, number: int) -> int | None:
-        """Put a file on which the grader failed into the queue again, and return its new number."""
-        job = self.job(number)
-        if job is None or job.state != "failed":
-            return None
-        with self._turn:
-            (content,) = self._db.execute("select content from files where sha = ?", (job.sha,)).fetchone()
-        return self.receive(job.person, job.assignment, job.file, content, job.note)
+    def _forget(self, db: sqlite3.Connection) -> None:
+        """Delete the contents of files that were cancelled."""
+        db.execute("delete from files where sha not in (select sha from jobs where state != 'cancelled')")
+
+    def again(self, number: int) -> bool:
+        """Put a file on which the grader failed into the queue again, as received when it was, and return whether it
+        was. A newer file of the same assignment makes that needless."""
+        with self._writing() as db:
+            return db.execute(
+                "update jobs set state = 'waiting', started_at = null, ended_at = null, lane = '', tries = 0, why = '' "
+                "where id = ? and state = 'failed' and not exists (select 1 from jobs as newer where "
+                "newer.id > jobs.id and newer.person = jobs.person and newer.assignment = jobs.assignment and "
+                "newer.state != 'cancelled')",
+                (number,)).rowcount > 0
 
     def recover(self) -> int:
         """Put files that a killed server had started into the queue again, and return their number. After MOST_TRIES
@@ -232,9 +266,12 @@ class ServerQueue:
         asked, values = ("1", ()) if person is None else ("person = ?", (person.id,))
         return list(self._jobs(f"{asked} order by jobs.id desc limit ?", (*values, most)))
 
-    def content(self, sha: str) -> bytes:
+    def content(self, attempt: int) -> bytes | None:
+        """Return the file of an attempt; None if it did not come through this server."""
         with self._turn:
-            return bytes(self._db.execute("select content from files where sha = ?", (sha,)).fetchone()[0])
+            row = self._db.execute("select content from files join jobs using (sha) where attempt = ?",
+                                   (attempt,)).fetchone()
+        return bytes(row[0]) if row else None
 
     def since(self, person: ServerPerson, assignment: str, moment: str) -> int:
         """Return the number of files of an assignment that a person has sent since a moment and that were not

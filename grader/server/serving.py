@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import resource
 import signal
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -85,11 +87,7 @@ class ServerAsked:
 def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Callable[[str], object]) -> None:
     """Serve until interrupted. Raises PlanError, QueueError and LockedError before the first request."""
     address = asked.address
-    if not address.loopback and not address.certificate and not address.proxy:
-        raise PlanError(f"--listen {address.host}: off the loopback tokens need TLS: pass --tls-certificate and "
-                        "--tls-key, or --proxy with the address of a proxy that ends TLS")
-    if bool(address.certificate) != bool(address.key):
-        raise PlanError("--tls-certificate and --tls-key: one without the other is of no use; pass both")
+    _check_address(address)
     try:
         course = read_course(asked.course_file, frozenset(catalogue.files()))
         names = tuple(course.select(catalogue.files(), asked.only))
@@ -100,6 +98,9 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
     preflight.results(asked.out, (), len(names))
     measured = _isolation(0 if asked.allow_degraded else course.isolation.minimum)
     surroundings.withhold([asked.out.resolve()])
+    # Each connection takes a descriptor, also one that sends nothing.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     cards = gpus.chosen("all")
     environments = [card.environment for card in cards] or [{}] * (asked.jobs or len(os.sched_getaffinity(0)))
     with ExitStack() as open_:
@@ -127,21 +128,49 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
             for name, token in [*queue.admit([("trial-student", "Trial student")]),
                                 *queue.admit([("trial-staff", "Trial staff")], staff=True)]:
                 say(f"{name}: {url}/#{token}")
-        on = f"{len(cards)} GPU{'s' * (len(cards) != 1)}" if cards else f"{len(environments)} cores, without speed"
-        say(f"Serving {len(names)} assignments at {url}, grading on {on}. Ctrl-C ends it.")
+        on = _many(len(cards), "GPU") if cards else f"{_many(len(environments), 'core')}, without speed"
+        say(f"Serving {_many(len(names), 'assignment')} at {url}, grading on {on}. Ctrl-C ends it.")
         for lane in desk.lanes:
             lane.start()
         try:
             running = _Uvicorn(uvicorn.Config(
                 CourseServer(desk, access).app(), log_level="warning", access_log=False, server_header=False,
                 date_header=False, ssl_certfile=address.certificate, ssl_keyfile=address.key,
-                timeout_graceful_shutdown=2))
+                proxy_headers=False, timeout_graceful_shutdown=2))
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, running.handle_exit)
             running.run(sockets=[listening])
         finally:
+            # All stop before the first ends, so that no lane takes another's end for a failure.
             for lane in desk.lanes:
                 lane.stop()
+            for lane in desk.lanes:
+                lane.end()
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count} {word}{'s' * (count != 1)}"
+
+
+def _check_address(address: Address) -> None:
+    """Raise PlanError for a server without TLS that others reach, an unusable certificate, and a proxy without an
+    address."""
+    if not address.loopback and not address.certificate and not address.proxy:
+        raise PlanError(f"--listen {address.host}: off the loopback tokens need TLS: pass --tls-certificate and "
+                        "--tls-key, or --proxy with the address of a proxy that ends TLS")
+    if bool(address.certificate) != bool(address.key):
+        raise PlanError("--tls-certificate and --tls-key: one without the other is of no use; pass both")
+    try:
+        if address.certificate and address.key:
+            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(address.certificate, address.key)
+    except (OSError, ssl.SSLError) as error:
+        raise PlanError(f"--tls-certificate {address.certificate}: {error.strerror or error}; pass a certificate "
+                        "and its key as PEM") from None
+    try:
+        if address.proxy:
+            ipaddress.ip_address(address.proxy)
+    except ValueError:
+        raise PlanError(f"--proxy {address.proxy}: an IP address expected, such as 127.0.0.1") from None
 
 
 def _isolation(minimum: int) -> isolation.Isolation:

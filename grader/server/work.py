@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import TypeVar
 
+from grader import temporary
 from grader.engine.forkserver.isolation import Isolation
 from grader.model.course import Course
 from grader.model.job import Graded, draw_seed, read_job
@@ -21,9 +23,11 @@ from grader.records.store import Store
 from grader.report.text import of_points
 from grader.run.lanes import LocalLanes
 from grader.run.whole_class import choose_device
-from grader.server.queue import QueuedFile, ServerQueue
+from grader.server.queue import FILE, QueuedFile, ServerQueue
 
-IDLE_SECONDS = 1.0
+IDLE_SECONDS, RETRY_SECONDS, END_SECONDS = 1.0, 5.0, 10.0
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -54,16 +58,21 @@ class ServerLane:
         """The device, once the lane has started."""
 
     def start(self) -> None:
+        self._lanes = LocalLanes([self._environment], self._measured, sharing=self._sharing)
         self._thread.start()
 
     def stop(self) -> None:
-        """End the lane. A file that it grades waits again when the server starts the next time."""
+        """Ask the lane to stop. A file that it grades waits again when the server starts the next time."""
         self._stopping.set()
         with self._queue.changed:
             self._queue.changed.notify_all()
+
+    def end(self) -> None:
+        """End the lane's process. The thread alone uses it until it has stopped, or hangs."""
         if self._lanes is not None:
+            self._thread.join(END_SECONDS)
             self._lanes.end()
-        self._thread.join(20)
+            self._thread.join(END_SECONDS)
 
     @property
     def at(self) -> str:
@@ -72,21 +81,32 @@ class ServerLane:
         return found[0].assignment if found else ""
 
     def _run(self) -> None:
-        with LocalLanes([self._environment], self._measured, sharing=self._sharing) as lanes:
-            self._lanes = lanes
-            try:
-                self.device, environment = choose_device(lanes, "auto", self._ground.names)
-            except Exception as error:
+        assert self._lanes is not None
+        try:
+            self.device, environment = choose_device(self._lanes, "auto", self._ground.names)
+        except Exception as error:
+            if not self._stopping.is_set():
                 self._failed(f"{self.name}: cannot grade: {error}")
-                return
-            here = hash_of_environment(environment, self._ground.speed and self.device == "cuda")
-            while not self._stopping.is_set():
-                taken = self._queue.take(self.name)
-                if taken is None:
-                    with self._queue.changed:
-                        self._queue.changed.wait(IDLE_SECONDS)
-                    continue
-                self._grade(lanes, *taken, here)
+            return
+        here = hash_of_environment(environment, self._ground.speed and self.device == "cuda")
+        while not self._stopping.is_set():
+            taken = self._sure(lambda: self._queue.take(self.name))
+            if taken is not None:
+                self._grade(self._lanes, *taken, here)
+                continue
+            with self._queue.changed:
+                self._queue.changed.wait(IDLE_SECONDS)
+
+    def _sure(self, do: Callable[[], T]) -> T | None:
+        """Return what `do` returns, tried again while the queue's file cannot be used, as on a full disk; None if the
+        server ends meanwhile."""
+        while not self._stopping.is_set():
+            try:
+                return do()
+            except sqlite3.Error as error:
+                self._failed(f"{self.name}: the queue cannot be used: {error}; make room, or restore {FILE}")
+                self._stopping.wait(RETRY_SECONDS)
+        return None
 
     def _grade(self, lanes: LocalLanes, queued: QueuedFile, content: bytes, environment: str) -> None:
         """Grade a file and record its attempt. Whatever goes wrong here is a failure of ours."""
@@ -99,26 +119,28 @@ class ServerLane:
             found = f"{type(error).__name__}: {error}"
         if isinstance(found, str):
             self._failed(f"{queued.person.name}: {queued.assignment}: {found}")
-            self._queue.finish(queued.id, None, found)
+            why = found
+            self._sure(lambda: self._queue.finish(queued.id, None, why))
             return
         attempt, result = found
         a = result.assignments[queued.assignment]
         said = f"{VERDICTS[a.verdict].words}, {of_points(a.score, a.measured_max, a.max_score)}"
-        self._queue.finish(queued.id, attempt.id, said, a.verdict)
+        self._sure(lambda: self._queue.finish(queued.id, attempt.id, said, a.verdict))
 
     def _attempt(
         self, lanes: LocalLanes, queued: QueuedFile, content: bytes, environment: str
     ) -> tuple[Attempt, Result] | str:
         """Return the attempt and its result, or why the grader failed."""
         ground, name = self._ground, queued.assignment
-        with TemporaryDirectory(prefix="kernelmark-server-") as root:
-            folder = Path(root) / queued.person.name.replace("/", "_")
+        with temporary.folder("server") as root:
+            folder = root / "student"
             folder.mkdir()
             (folder / queued.file).write_bytes(content)
             with self._recording, Store.create(ground.out) as store:
                 recorded = store.attempts()
                 stands = list(standing(recorded, store.decisions()).values())
-                (place,) = named([folder], dict.fromkeys((one.student, one.slug) for one in recorded))
+                (place,) = named([Path(queued.person.name)], dict.fromkeys(
+                    (one.student, one.slug) for one in recorded))
                 place = Submission(queued.person.name, folder, place.slug)
                 job = read_job(place, ground.course, (name,), self.device, ground.speed, draw_seed(),
                                f"kernelmark check {queued.file}")

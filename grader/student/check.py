@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from grader import temporary
-from grader.console import INFRASTRUCTURE_ERROR, program
+from grader.console import INFRASTRUCTURE_ERROR, NOT_RIGHT, RIGHT, program
 from grader.engine.confine import surroundings
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.frontends import by_suffix
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.1
 # The number of seeds: a person must be able to type one. A grading's seed is a secret, and longer.
 SEEDS = 1_000_000
-# Exit statuses beside those that every command has.
-RIGHT, NOT_RIGHT = 0, 1
 LOOKING = "looking for a change that makes every case right"
 
 Stamp = tuple[int, int] | None

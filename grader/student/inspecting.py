@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from grader import home
-from grader.console import INFRASTRUCTURE_ERROR
+from grader.console import INFRASTRUCTURE_ERROR, NOT_RIGHT, RIGHT
 from grader.engine.forkserver.conversation import Lost
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.buffers import DTYPES
@@ -40,7 +40,6 @@ from grader.report import inspected
 from grader.report.touched import picture
 from grader.run import preflight
 from grader.run.preflight import PlanError
-from grader.student.check import NOT_RIGHT, RIGHT
 
 # The most element operations. There are more than in a grading, since a person waits for the facts.
 OPERATIONS = 500_000_000

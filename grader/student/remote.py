@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +19,11 @@ CONNECT_SECONDS, READ_SECONDS = 10.0, 60.0
 RETRIES, RETRY_SECONDS = 20, 1.0
 
 
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{20,200}")
+MOST_NOTE = 500
+"""The most characters of a note that is sent along."""
+
+
 class RemoteError(Exception):
     """A request that failed; one line says what to do."""
 
@@ -30,8 +36,12 @@ def settings_file() -> Path:
 
 def split_link(link: str) -> tuple[str, str]:
     """Return the address and the token in a link, `https://host/#token`. Raises RemoteError."""
-    found = urlsplit(link.strip())
-    if found.scheme not in ("http", "https") or not found.netloc or len(found.fragment) < 20:
+    try:
+        found = urlsplit(link.strip())
+        _ = found.port
+    except ValueError:
+        found = urlsplit("")
+    if found.scheme not in ("http", "https") or not found.hostname or not _TOKEN.fullmatch(found.fragment):
         raise RemoteError("this is no link of a course server; paste all of it, from https to its end")
     loopback = (found.hostname or "") in ("127.0.0.1", "localhost", "::1")
     if found.scheme == "http" and not loopback:
@@ -66,12 +76,16 @@ class CourseClient:
         return file
 
     def me(self) -> dict[str, Any]:
-        return dict(self._asked("GET", "/api/me"))
+        """Return who is signed in, the course, and the files that it takes."""
+        found = self._asked("GET", "/api/me")
+        if not isinstance(found, dict) or not {"name", "course", "files"} <= found.keys():
+            raise RemoteError(f"{self.address} is no course server; ask your course for its link")
+        return found
 
     def send(self, name: str, content: bytes, note: str = "") -> dict[str, Any]:
         """Send a file, and return its state."""
-        query = f"?note={quote(note)}" if note else ""
-        return dict(self._asked("POST", f"/api/files/{quote(name)}{query}", content=content))
+        return dict(self._asked("POST", f"/api/files/{quote(name)}", content=content,
+                                headers={"X-Note": quote(note[:MOST_NOTE])}))
 
     def files(self) -> list[dict[str, Any]]:
         return list(self._asked("GET", "/api/files"))
@@ -121,9 +135,9 @@ def _said(answer: httpx2.Response) -> str:
     try:
         said = str(answer.json()["error"])
     except (ValueError, KeyError, TypeError):
-        said = f"the server answers {answer.status_code}; try again later"
+        said = f"the server answers {answer.status_code}; check your link, and try again later"
     if answer.status_code == httpx2.codes.UNAUTHORIZED:
-        return "your link has ended; run kernelmark login with a new one from your course"
+        return "nobody has this link, or it has ended; run kernelmark login with the link from your course"
     after = answer.headers.get("retry-after", "")
     return said + (f" (in {after} s)" if after else "")
 

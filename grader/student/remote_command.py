@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
-from grader.console import INFRASTRUCTURE_ERROR, STUDENTS, console, errors, say, usage
+from grader.console import INFRASTRUCTURE_ERROR, NOT_RIGHT, RIGHT, STUDENTS, console, errors, say, usage
 from grader.model.result import Result
-from grader.student.check import NOT_RIGHT, RIGHT
+from grader.model.text import clean
 
 
 def add_to(app: typer.Typer) -> None:
@@ -29,7 +30,7 @@ def login(
     from grader.student.remote import CourseClient, RemoteError, split_link
 
     try:
-        address, token = split_link(link or typer.prompt("Your link", hide_input=True))
+        address, token = split_link(link or _asked())
         client = CourseClient(address, token)
         me = client.me()
         client.keep(token)
@@ -40,8 +41,15 @@ def login(
     say(f"Signed in to {me['course']} as {me['name']}. It takes {', '.join(me['files'])}.")
 
 
+def _asked() -> str:
+    try:
+        return str(typer.prompt("Your link", hide_input=True))
+    except typer.Abort:
+        usage("no link given; run kernelmark login with the link that your course sent you")
+
+
 def submit(
-    files: Annotated[list[Path], typer.Argument(help="Kernels to send, such as silu.py gemm.cu.")],
+    files: Annotated[list[Path], typer.Argument(help="Kernels to send, such as silu.py gemm.py.")],
     note: Annotated[str, typer.Option(help="What you tried, for your work log.")] = "",
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the verdict, or only send.")] = True,
 ) -> None:
@@ -55,8 +63,11 @@ def submit(
     from grader.student.remote import CourseClient, RemoteError, named_files
 
     try:
-        client = CourseClient.known()
-        sent = [(path, client.send(path.name, content, note)) for path, content in named_files(files)]
+        client, found = CourseClient.known(), named_files(files)
+        taken = client.me()["files"]
+        if wrong := [path for path, _ in found if path.name not in taken]:
+            usage(f"{wrong[0]}: no file of this course; send one of {', '.join(taken)}")
+        sent = [(path, client.send(path.name, content, note)) for path, content in found]
         for path, state in sent:
             say(f"{path}: received as {state['id']}, {state['said']}")
         if not wait:
@@ -101,7 +112,7 @@ def status() -> None:
     for heading in ("number", "file", "received", "state"):
         table.add_column(heading, overflow="fold")
     for one in files:
-        table.add_row(str(one["id"]), one["file"], one["received_at"], one["said"])
+        table.add_row(*(Text(clean(str(one[key]), 200)) for key in ("id", "file", "received_at", "said")))
     console.print(table if files else "Nothing sent yet.")
 
 

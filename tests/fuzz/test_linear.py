@@ -7,6 +7,7 @@ linear for certain, on as many bytes, so that a busy machine slows both.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import io
 import math
@@ -95,6 +96,8 @@ ENOUGH = 0.015
 """Seconds that are out of the noise. A reader that stays below them at the most that it is given is quick enough."""
 ATTEMPTS = 12
 FURTHER = 4
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+"""Options of glibc's mallopt."""
 LONG = 2 << 20
 
 Reader = Callable[[Any], object]
@@ -265,6 +268,15 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
         lambda text: explain_failure(SILU, "compile_error", text, line=1, text=line_text(text, 1)), 8_000, FIELDS),
     "judge.explain.lines": (lambda text: line_text(text, 1), SOURCE_BYTES, SOURCES),
 }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _kept_memory() -> None:
+    """Keep freed memory in this process: glibc gives blocks back to the kernel from a size on, and the pages that are
+    then new each time look like a reader that is not linear."""
+    glibc = ctypes.CDLL(None)
+    for option in (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD):
+        glibc.mallopt(option, 32 << 20)
 
 
 def _seconds(reader: Reader, text: Any) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from grader.records.store import FOLDER, Store
 from grader.server.access import ServerAccess
 from grader.server.app import CourseServer
 from grader.server.desk import ServerDesk
-from grader.server.queue import ServerQueue
+from grader.server.queue import FILE, ServerQueue
 from grader.server.work import ServerGround
 from tests.report import samples
 
@@ -41,6 +42,12 @@ class Served:
         if who:
             assert client.post("/enter", data={"link": f"http://course.test/#{self.tokens[who]}"}).status_code == 303
         return client
+
+    def contents(self) -> list[bytes]:
+        """What is stored of files, the newest first."""
+        with sqlite3.connect(self.desk.ground.out / FOLDER / FILE) as rows:
+            return [content for (content,) in rows.execute(
+                "select content from jobs join files using (sha) order by jobs.id desc")]
 
     def program(self, who: str) -> TestClient:
         return TestClient(self.server.app(), headers={"Authorization": f"Bearer {self.tokens[who]}"})

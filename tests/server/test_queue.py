@@ -28,9 +28,13 @@ def test_a_token_is_known_by_its_hash_alone_and_ends(queue: ServerQueue, tmp_pat
     assert queue.who("") is queue.who(token[:-1]) is queue.who(token + "x") is None
     assert token.encode() not in (tmp_path / FILE).read_bytes() + b"".join(
         path.read_bytes() for path in tmp_path.glob(f"{FILE}-*"))
-    ((_, second),) = queue.admit([(name.upper(), "Ada L.")])
+    ((_, second),) = queue.admit([(name, "Ada L.")])
     assert queue.who(token) is None and queue.who(second) is not None
-    assert queue.revoke(["nobody", "ada"]) == ["nobody"]
+    for twin in ("ADA", "a\u1d48a"):
+        with pytest.raises(QueueError, match="too alike"):
+            queue.admit([("eve", "Eve"), (twin, "a twin")])
+    assert queue.who(second) is not None and queue.unknown(["nobody", "Ada", "eve"]) == ["nobody", "eve"]
+    queue.revoke(["ada"])
     assert queue.who(second) is None
     assert [(one.name, has) for one, has, _ in queue.people()] == [("ada", False)]
 
@@ -84,8 +88,11 @@ def test_what_a_killed_server_had_begun_is_taken_up_once(tmp_path: Path) -> None
         assert queue.recover() == (states == "waiting")
         job = queue.job(number)
         assert job is not None and job.state == states
-    assert queue.again(number) is not None and queue.again(number + 100) is None
-    assert [job.state for job in queue.jobs()] == ["waiting", "failed"]
+    before = queue.job(number)
+    assert queue.again(number) and not queue.again(number) and not queue.again(number + 100)
+    after = queue.job(number)
+    assert before is not None and after is not None
+    assert (after.state, after.received_at, after.tries) == ("waiting", before.received_at, 0)
 
 
 def test_a_file_of_another_program_is_an_error_in_a_line(tmp_path: Path) -> None:
@@ -120,3 +127,35 @@ def test_rows_are_on_disk_when_a_file_is_received(tmp_path: Path) -> None:
     other = sqlite3.connect(tmp_path / FILE)
     assert other.execute("select content from files").fetchone() == (b"kernel",)
     assert other.execute("pragma journal_mode").fetchone() == ("wal",)
+
+
+def test_an_older_file_is_not_judged_again_where_a_newer_one_has_come(queue: ServerQueue) -> None:
+    (ada,) = people(queue, "ada")
+    old = queue.receive(ada, "silu", "silu.py", b"old")
+    assert queue.take("lane") is not None
+    queue.finish(old, None, "the grader failed")
+    new = queue.receive(ada, "silu", "silu.py", b"new")
+    assert not queue.again(old)
+    assert queue.cancel(new, "you cancelled it") and queue.again(old)
+
+
+def test_contents_of_cancelled_files_are_deleted(queue: ServerQueue, tmp_path: Path) -> None:
+    (ada,) = people(queue, "ada")
+    for number in range(5):
+        queue.receive(ada, "silu", "silu.py", str(number).encode())
+    other = sqlite3.connect(tmp_path / FILE)
+    assert other.execute("select content from files").fetchall() == [(b"4",)]
+
+
+def test_a_queue_of_another_version_is_not_touched(queue: ServerQueue, tmp_path: Path) -> None:
+    queue.close()
+    other = sqlite3.connect(tmp_path / FILE)
+    other.execute("pragma user_version = 99")
+    other.close()
+    with pytest.raises(QueueError, match="a queue of version 99"):
+        ServerQueue(tmp_path)
+
+
+def test_a_lane_that_finds_nothing_wakes_nobody(queue: ServerQueue) -> None:
+    before = queue.version
+    assert queue.take("lane") is None and queue.version == before

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from grader.console import NOT_RIGHT, RIGHT
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.home import ROOT
 from grader.model import desk
@@ -23,7 +24,7 @@ from grader.model.catalogue import files
 from grader.model.course import HintsTable, read_course
 from grader.model.result import Repair, with_assignments
 from grader.student import check
-from grader.student.check import NOT_RIGHT, RIGHT, Checker, CheckOptions
+from grader.student.check import Checker, CheckOptions
 from tests.command import SECONDS, SILU, kernelmark
 from tests.members import HERE, whole
 from tests.report.samples import REPAIR

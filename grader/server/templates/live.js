@@ -20,4 +20,8 @@ if (sheet) {
   sheet.addEventListener("drop", (event) => { event.preventDefault(); sheet.classList.remove("over"); field.files = event.dataTransfer.files; });
 }
 const link = document.querySelector("[data-link]");
-if (link && location.hash.length > 20) { link.value = location.hash; history.replaceState(null, "", "/"); link.form.submit(); }
+if (location.hash.length > 20) {
+  // A person presses the button: a link must not sign somebody in by being followed.
+  if (link) link.value = location.hash;
+  history.replaceState(null, "", location.pathname);
+}
