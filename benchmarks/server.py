@@ -47,7 +47,7 @@ def measure(out: Path, students: int, kernels: tuple[str, ...], before: int) -> 
             student=f"old{number % 300}", slug=f"old{number % 300}", assignment="silu", submission=str(number),
             tests="", environment="", rules="", verdict="accepted"), None) for number in range(before)], "log")
     queue = ServerQueue(out / FOLDER)
-    tokens = [token for _, token in queue.admit([(f"s{number:03}", "") for number in range(students)])]
+    tokens = [token for _, token in queue.admit([(f"s{number:03}", "", False) for number in range(students)])]
     queue.close()
     server = subprocess.Popen([sys.executable, "-m", "grader", "serve", "--out", str(out), "--listen", "127.0.0.1:0"],
                               cwd=ROOT, stdout=subprocess.PIPE, text=True)

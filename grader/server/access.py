@@ -100,10 +100,11 @@ class ServerAccess:
 
     def from_elsewhere(self, request: Request) -> bool:
         """Return whether another site has made a browser send this request."""
+        if site := request.headers.get("sec-fetch-site"):
+            return site not in ("same-origin", "none")
+        # An older browser. A proxy may have put another host in.
         origin = request.headers.get("origin", "")
-        site = request.headers.get("sec-fetch-site", "same-origin")
-        here = request.headers.get("host", "")
-        return site not in ("same-origin", "none") or (origin != "" and origin.partition("://")[2] != here)
+        return origin != "" and origin.partition("://")[2] != request.headers.get("host", "")
 
     def enter(self, response: Response, token: str) -> None:
         response.set_cookie(COOKIE, token, max_age=180 * 86_400, httponly=True, secure=self.secure, samesite="lax")

@@ -110,7 +110,7 @@ class CourseServer:
                 if route.who != "anyone" and person is None:
                     raise Denied(HTTPStatus.UNAUTHORIZED, "Sign in first, with the link that your course sent you.")
                 if route.who == "staff" and person is not None and not person.staff:
-                    raise Denied(HTTPStatus.FORBIDDEN, "This page is for the course's staff.")
+                    raise Denied(HTTPStatus.FORBIDDEN, "This page is for the course's staff; go to the first page.")
                 # A cookie goes along with what other sites send, so what changes something needs a key or a header.
                 changes = route.method == POST and route.who != "anyone"
                 if changes and not route.form and self.access.token(request)[1]:
@@ -236,14 +236,14 @@ class CourseServer:
     async def attempt(self, request: Request, person: ServerPerson) -> Response:
         page = await run_sync(self.desk.report, person, _number(request, "number"))
         if page is None:
-            raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt.")
+            raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt; open your work log.")
         return Response(page, media_type="text/html", headers=REPORT_HEADERS)
 
     async def diff(self, request: Request, person: ServerPerson) -> Response:
         old = await run_sync(self.desk.text_of, person, _number(request, "old"))
         new = await run_sync(self.desk.text_of, person, _number(request, "new"))
         if old is None or new is None:
-            raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt.")
+            raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt; open your work log.")
         return self._page("diff.html.j2", request, person, lines=await run_sync(difference, old, new),
                           old=_number(request, "old"), new=_number(request, "new"))
 
@@ -304,13 +304,14 @@ class CourseServer:
         fields = await self._form(request)
         done = await run_sync(self.desk.do, request.path_params["what"], str(fields.get("number", "")))
         if not done:
-            raise Denied(HTTPStatus.BAD_REQUEST, "That could not be done; open the desk again, and look.")
+            raise Denied(HTTPStatus.BAD_REQUEST, "That cannot be done any more: the file's state has changed, or a "
+                         "newer file has come; open the desk again.")
         return RedirectResponse("/desk", HTTPStatus.SEE_OTHER)
 
     async def class_file(self, request: Request, person: ServerPerson) -> Response:
         found = await run_sync(self.desk.class_file, request.path_params["path"])
         if found is None:
-            raise Denied(HTTPStatus.NOT_FOUND, "The class has no such page yet.")
+            raise Denied(HTTPStatus.NOT_FOUND, "The class has no such page yet; open the class page.")
         content, kind = found
         return Response(content, media_type=kind, headers=REPORT_HEADERS)
 
@@ -342,11 +343,13 @@ class CourseServer:
     def _own(self, request: Request, person: ServerPerson) -> QueuedFile:
         job = self.desk.queue.job(_number(request, "number"))
         if job is None or job.person.id != person.id:
-            raise Denied(HTTPStatus.NOT_FOUND, "You have sent no such file.")
+            raise Denied(HTTPStatus.NOT_FOUND, "You have sent no such file; look at the list on the first page.")
         return job
 
     def _cancel(self, request: Request, person: ServerPerson) -> bool:
-        return self.desk.queue.cancel(self._own(request, person).id, "you cancelled it")
+        if not self.desk.queue.cancel(self._own(request, person).id, "you cancelled it"):
+            raise Denied(HTTPStatus.CONFLICT, "This file does not wait any more; look at its state on the first page.")
+        return True
 
 def moment(at: str | None) -> str:
     """Return a time of the records, ISO 8601, as pages show it: 29 Nov 19:14 UTC."""
@@ -390,5 +393,6 @@ def _number(request: Request, name: str) -> int:
 def _assignment(request: Request, desk: ServerDesk) -> str:
     name = str(request.path_params["assignment"])
     if name not in desk.ground.names:
-        raise Denied(HTTPStatus.NOT_FOUND, f"{quote(name[:60])} is no assignment of this course.")
+        raise Denied(HTTPStatus.NOT_FOUND, f"{quote(name[:60])} is no assignment of this course; go to the first "
+                     "page.")
     return name

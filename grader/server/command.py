@@ -36,10 +36,10 @@ def serve(
     allow_degraded: Annotated[bool, typer.Option(
         "--allow-degraded", help="Grade at any isolation level: only for code that you trust.")] = False,
 ) -> None:
-    """Serve a course: students send files by browser or `kernelmark submit`, this machine's lanes grade them.
+    """Serve a course: students send files by browser or `kernelmark submit`, and this machine grades them.
 
-    Attempts are the same records as those of `kernelmark grade`. Ctrl-C ends the server; files that wait or are being
-    graded are taken up by the next one. Exit status: 2 for a usage or configuration error.
+    Attempts are the same records as those of `kernelmark grade`. Ctrl-C ends the server; the next one
+    grades the files that still wait. Exit status: 2 for a usage or configuration error.
     """
     _installed()
     # Late: these need the extra, and are slow to import.
@@ -90,8 +90,8 @@ def tokens(
         queue = ServerQueue(out / FOLDER)
         if unknown := queue.unknown(names_in(revoke)):
             usage(f"--revoke: nobody is called {', '.join(unknown)}; kernelmark tokens lists everybody")
-        made = queue.admit([(name, name) for name in names_in(staff)], staff=True)
-        made += queue.admit([(one.id, one.name) for one in students])
+        made = queue.admit([*((name, name, True) for name in names_in(staff)),
+                            *((one.id, one.name, False) for one in students)])
         queue.revoke(names_in(revoke))
         sheet = io.StringIO()
         if made:

@@ -60,7 +60,8 @@ class ServerDesk:
         self.failures = [*self.failures[-99:], f"{_clock()}: {line}"]
 
     def health(self) -> dict[str, Any]:
-        return {"lanes": len(self.lanes), "waiting": len(self.queue.waiting()), "started": len(self.queue.started())}
+        return {"lanes": sum(not lane.broken for lane in self.lanes),
+                "waiting": len(self.queue.waiting()), "started": len(self.queue.started())}
 
     # A file on its way.
 
@@ -71,8 +72,10 @@ class ServerDesk:
             "id": job.id, "assignment": job.assignment, "file": job.file, "state": job.state,
             "place": self.queue.place(job.id) if job.state == "waiting" else 0, "lane": job.lane,
             "device": lane.device if lane else "", "received_at": job.received_at, "started_at": job.started_at,
-            "ended_at": job.ended_at, "why": job.why, "paused": bool(self.queue.setting("paused"))}
-        found |= {"said": _said(found), "attempt": job.attempt, "verdict": job.verdict}
+            "ended_at": job.ended_at, "paused": bool(self.queue.setting("paused"))}
+        # Why the grader failed is for staff alone: it may speak of a hidden case.
+        found |= {"said": _said(found, "" if job.state == "failed" else job.why), "attempt": job.attempt,
+                  "verdict": job.verdict}
         if whole and job.attempt is not None and (known := self._attempt(job.person, job.attempt)) is not None:
             found["result"] = known[1].model_dump(mode="json", by_alias=True)
         return found
@@ -81,6 +84,8 @@ class ServerDesk:
         """Return why a person may send no file of an assignment now; "" if they may."""
         if shutil.disk_usage(self.ground.out).free < LEAST_FREE:
             return "The server's disk is full; tell your course, and try again later."
+        if self.lanes and all(lane.broken for lane in self.lanes):
+            return "The server cannot grade at present; tell your course, and try again later."
         rules = self.ground.course.submissions
         closes = rules.closes.get(assignment)
         if closes is not None and datetime.datetime.now(datetime.UTC) > closes:
@@ -88,8 +93,10 @@ class ServerDesk:
         if rules.per_day:
             day = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
             sent = self.queue.since(person, assignment, day.isoformat(timespec="seconds"))
-            if sent >= rules.per_day:
-                return f"You have sent {sent} files of {assignment} within a day, which are all; wait for tomorrow."
+            if len(sent) >= rules.per_day:
+                free = datetime.datetime.fromisoformat(sent[-rules.per_day]) + datetime.timedelta(days=1)
+                return (f"You may send {rules.per_day} files of {assignment} in 24 hours; send the next one after "
+                        f"{free.isoformat(timespec='minutes')}.")
         return ""
 
     # Attempts in the records.
@@ -227,7 +234,7 @@ class ServerDesk:
                 self.failed(f"class page not written: {failed(error, self.ground.out)}")
 
 
-def _said(state: dict[str, Any]) -> str:
+def _said(state: dict[str, Any], why: str) -> str:
     """Return a file's state in words."""
     match state["state"]:
         case "waiting":
@@ -237,10 +244,10 @@ def _said(state: dict[str, Any]) -> str:
             on = "on a GPU" if state["device"] == "cuda" else "without a GPU"
             return f"being judged {on}"
         case "failed":
-            return "the grader failed, which costs nothing: send it again"
+            return "the grader failed, which costs nothing; your course can have it judged again"
         case "cancelled":
-            return f"cancelled: {state['why']}"
-    return str(state["why"])
+            return f"cancelled: {why}"
+    return why
 
 
 def _clock() -> str:

@@ -129,7 +129,9 @@ class ServerQueue:
             try:
                 yield self._db
             except BaseException:
-                self._db.execute("rollback")
+                # On a full disk SQLite has rolled back by itself.
+                if self._db.in_transaction:
+                    self._db.execute("rollback")
                 raise
             self._db.execute("commit")
             self.version += 1
@@ -137,21 +139,24 @@ class ServerQueue:
 
     # People.
 
-    def admit(self, people: Iterable[tuple[str, str]], *, staff: bool = False) -> list[tuple[str, str]]:
-        """Give each (name, shown) a new token, which replaces an earlier one, and return (name, token). Raises
-        QueueError, and admits nobody, if two names differ in case or spelling alone."""
-        made = [(name, shown, secrets.token_urlsafe(32)) for name, shown in people]
+    def admit(self, people: Iterable[tuple[str, str, bool]]) -> list[tuple[str, str]]:
+        """Give each (name, shown, staff) a new token, which replaces an earlier one, and return (name, token). Raises
+        QueueError, and admits nobody, if two names are equal, or differ in case or spelling alone."""
+        made = [(name, shown, staff, secrets.token_urlsafe(32)) for name, shown, staff in people]
+        seen: dict[str, str] = {}
         with self._writing() as db:
-            for name, shown, token in made:
+            for name, shown, staff, token in made:
                 row = db.execute("select name from people where folded = ?", (folded(name),)).fetchone()
-                if row is not None and row[0] != name:
-                    raise QueueError(f"{name!a} and {row[0]!a} are too alike; give one of them another id")
+                other = seen.get(folded(name)) or (row[0] if row and row[0] != name else None)
+                if other is not None:
+                    raise QueueError(f"{name!a} and {other!a} are too alike; give one of them another id")
+                seen[folded(name)] = name
                 db.execute(
                     "insert into people(name, folded, shown, staff, token, made_at) values (?, ?, ?, ?, ?, ?) "
                     "on conflict(folded) do update set shown = excluded.shown, staff = excluded.staff, "
                     "token = excluded.token, made_at = excluded.made_at",
                     (name, folded(name), shown, staff, _hash(token), now()))
-        return [(name, token) for name, _, token in made]
+        return [(name, token) for name, _, _, token in made]
 
     def unknown(self, names: Sequence[str]) -> list[str]:
         """Return the names that nobody has."""
@@ -205,18 +210,22 @@ class ServerQueue:
                 return None
             busy = {person for (person,) in self._db.execute("select person from jobs where state = 'started'")}
             chosen = next((job for job in self._order() if job.person.id not in busy), None)
-        if chosen is None:
-            # Nothing changes, so nobody is woken.
-            return None
-        with self._writing() as db:
-            if not db.execute("select 1 from jobs where id = ? and state = 'waiting'", (chosen.id,)).fetchone():
+            if chosen is None:
+                # Nothing changes, so nobody is woken.
                 return None
-            db.execute("update jobs set state = 'started', started_at = ?, lane = ?, tries = tries + 1 where id = ?",
-                       (now(), lane, chosen.id))
-            (content,) = db.execute("select content from files where sha = ?", (chosen.sha,)).fetchone()
-        job = self.job(chosen.id)
-        assert job is not None
-        return job, content
+            with self._writing() as db:
+                db.execute("update jobs set state = 'started', started_at = ?, lane = ?, tries = tries + 1 "
+                           "where id = ?", (now(), lane, chosen.id))
+                (content,) = db.execute("select content from files where sha = ?", (chosen.sha,)).fetchone()
+            job = self.job(chosen.id)
+            assert job is not None
+            return job, content
+
+    def put_back(self, number: int) -> None:
+        """Let a file wait again whose grading the end of the server interrupted: that is no try."""
+        with self._writing() as db:
+            db.execute("update jobs set state = 'waiting', started_at = null, lane = '', tries = tries - 1 "
+                       "where id = ? and state = 'started'", (number,))
 
     def finish(self, number: int, attempt: int | None, why: str, verdict: str = "") -> None:
         """Record the end of a file's grading: its attempt and what came of it, or why the grader failed."""
@@ -273,13 +282,13 @@ class ServerQueue:
                                    (attempt,)).fetchone()
         return bytes(row[0]) if row else None
 
-    def since(self, person: ServerPerson, assignment: str, moment: str) -> int:
-        """Return the number of files of an assignment that a person has sent since a moment and that were not
-        cancelled or failed by a fault of ours."""
+    def since(self, person: ServerPerson, assignment: str, moment: str) -> list[str]:
+        """Return when a person has sent the files of an assignment that were received since a moment and graded, or
+        are being graded, the oldest first. A file that waits gives way to the next one."""
         with self._turn:
-            return int(self._db.execute(
-                "select count(*) from jobs where person = ? and assignment = ? and received_at >= ? and state in "
-                "('waiting', 'started', 'finished')", (person.id, assignment, moment)).fetchone()[0])
+            return [at for (at,) in self._db.execute(
+                "select received_at from jobs where person = ? and assignment = ? and received_at >= ? and state in "
+                "('started', 'finished') order by id", (person.id, assignment, moment))]
 
     def waiting(self) -> list[QueuedFile]:
         """Return the files that wait, in the order in which they will be started."""

@@ -21,7 +21,7 @@ from grader.engine.confine import surroundings
 from grader.engine.forkserver import isolation
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.model import catalogue
-from grader.model.course import CourseError, read_course
+from grader.model.course import Course, CourseError, read_course
 from grader.records.lock import locked
 from grader.records.store import FOLDER, Store
 from grader.run import gpus, preflight
@@ -71,6 +71,10 @@ class _Uvicorn(uvicorn.Server):
         yield
 
 
+TRIAL = [("trial-student", "Trial student", False), ("trial-staff", "Trial staff", True)]
+"""The people of a trial: name, name as shown, staff."""
+
+
 @dataclass(frozen=True)
 class ServerAsked:
     """The options of a server."""
@@ -88,11 +92,7 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
     """Serve until interrupted. Raises PlanError, QueueError and LockedError before the first request."""
     address = asked.address
     _check_address(address)
-    try:
-        course = read_course(asked.course_file, frozenset(catalogue.files()))
-        names = tuple(course.select(catalogue.files(), asked.only))
-    except (CourseError, ValueError) as error:
-        raise PlanError(str(error)) from None
+    course, names = _course(asked)
     preflight.installed()
     preflight.temporary()
     preflight.results(asked.out, (), len(names))
@@ -125,8 +125,7 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
             say(f"{again} file{'s' if again > 1 else ''} that an earlier server had begun will be graded again.")
         access = ServerAccess(queue, secure=bool(address.certificate or address.proxy), proxy=address.proxy)
         if asked.trial:
-            for name, token in [*queue.admit([("trial-student", "Trial student")]),
-                                *queue.admit([("trial-staff", "Trial staff")], staff=True)]:
+            for name, token in queue.admit(TRIAL):
                 say(f"{name}: {url}/#{token}")
         on = _many(len(cards), "GPU") if cards else f"{_many(len(environments), 'core')}, without speed"
         say(f"Serving {_many(len(names), 'assignment')} at {url}, grading on {on}. Ctrl-C ends it.")
@@ -146,6 +145,15 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
                 lane.stop()
             for lane in desk.lanes:
                 lane.end()
+
+
+def _course(asked: ServerAsked) -> tuple[Course, tuple[str, ...]]:
+    """Return the course and the names of its assignments that are asked for."""
+    try:
+        course = read_course(asked.course_file, frozenset(catalogue.files()))
+        return course, tuple(course.select(catalogue.files(), asked.only))
+    except (CourseError, ValueError) as error:
+        raise PlanError(str(error)) from None
 
 
 def _many(count: int, word: str) -> str:

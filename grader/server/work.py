@@ -17,6 +17,7 @@ from grader.model.result import Result
 from grader.model.submission import Submission, named
 from grader.model.verdicts import VERDICTS
 from grader.records.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_submission, hash_of_tests
+from grader.records.draw import refresh
 from grader.records.keep import earlier, keep
 from grader.records.standing import standing
 from grader.records.store import Store
@@ -54,6 +55,8 @@ class ServerLane:
         self._stopping = threading.Event()
         self._lanes: LocalLanes | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self.broken = ""
+        """Why the lane cannot grade; "" if it can, or still starts."""
         self.device = ""
         """The device, once the lane has started."""
 
@@ -86,6 +89,7 @@ class ServerLane:
             self.device, environment = choose_device(self._lanes, "auto", self._ground.names)
         except Exception as error:
             if not self._stopping.is_set():
+                self.broken = str(error) or type(error).__name__
                 self._failed(f"{self.name}: cannot grade: {error}")
             return
         here = hash_of_environment(environment, self._ground.speed and self.device == "cuda")
@@ -100,20 +104,20 @@ class ServerLane:
     def _sure(self, do: Callable[[], T]) -> T | None:
         """Return what `do` returns, tried again while the queue's file cannot be used, as on a full disk; None if the
         server ends meanwhile."""
-        while not self._stopping.is_set():
+        while True:
             try:
                 return do()
             except sqlite3.Error as error:
                 self._failed(f"{self.name}: the queue cannot be used: {error}; make room, or restore {FILE}")
-                self._stopping.wait(RETRY_SECONDS)
-        return None
+                if self._stopping.wait(RETRY_SECONDS):
+                    return None
 
     def _grade(self, lanes: LocalLanes, queued: QueuedFile, content: bytes, environment: str) -> None:
         """Grade a file and record its attempt. Whatever goes wrong here is a failure of ours."""
         try:
             found = self._attempt(lanes, queued, content, environment)
         except KeyboardInterrupt:
-            # The server ends. The file's row says that it was started, so that the next server takes it up.
+            self._sure(lambda: self._queue.put_back(queued.id))
             return
         except Exception as error:
             found = f"{type(error).__name__}: {error}"
@@ -152,13 +156,15 @@ class ServerLane:
                 before = next((one for one in reversed(recorded) if one.slug == place.slug and one.key == draft.key
                                and one.rules == draft.rules and not one.failed), None)
                 if before is not None and (result := store.result(before)) is not None:
-                    if before.hand_in == draft.hand_in:
-                        # A server was killed after it had recorded this attempt.
-                        return before, result
-                    # The same bytes have an answer, which counts from now on as handed in anew.
-                    store.add([(before.model_copy(update={
-                        "of": before.id, "submitted_at": queued.received_at}), result)])
-                    return store.attempts(place.slug)[-1], result
+                    # Equal hand-ins: a server was killed after it had recorded this attempt. Otherwise the same bytes
+                    # have an answer, which counts from now on as handed in anew.
+                    if before.hand_in != draft.hand_in:
+                        store.add([(before.model_copy(update={
+                            "of": before.id, "submitted_at": queued.received_at}), result)])
+                        before = store.attempts(place.slug)[-1]
+                    for line in refresh(store, ground.out, place.slug):
+                        self._failed(line)
+                    return before, result
                 job = replace(job, earlier=earlier(store, stands, {name: draft}))
             (graded,) = lanes.grade([job], 1, self._stopping.is_set)
             return self._recorded(graded, {name: draft})

@@ -84,8 +84,10 @@ class CourseClient:
 
     def send(self, name: str, content: bytes, note: str = "") -> dict[str, Any]:
         """Send a file, and return its state."""
+        if len(note) > MOST_NOTE:
+            raise RemoteError(f"--note: {len(note)} characters; at most {MOST_NOTE}")
         return dict(self._asked("POST", f"/api/files/{quote(name)}", content=content,
-                                headers={"X-Note": quote(note[:MOST_NOTE])}))
+                                headers={"X-Note": quote(note)}))
 
     def files(self) -> list[dict[str, Any]]:
         return list(self._asked("GET", "/api/files"))
@@ -100,6 +102,9 @@ class CourseClient:
         while True:
             try:
                 with self._http.stream("GET", f"/api/files/{number}/events") as answer:
+                    if answer.status_code == httpx2.codes.TOO_MANY_REQUESTS or answer.is_server_error:
+                        # A proxy answers so while the server starts again.
+                        raise httpx2.HTTPError(f"status {answer.status_code}")
                     if answer.status_code != httpx2.codes.OK:
                         answer.read()
                         raise RemoteError(_said(answer))

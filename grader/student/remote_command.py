@@ -67,9 +67,10 @@ def submit(
         taken = client.me()["files"]
         if wrong := [path for path, _ in found if path.name not in taken]:
             usage(f"{wrong[0]}: no file of this course; send one of {', '.join(taken)}")
-        sent = [(path, client.send(path.name, content, note)) for path, content in found]
-        for path, state in sent:
-            say(f"{path}: received as {state['id']}, {state['said']}")
+        sent = []
+        for path, content in found:
+            sent.append((path, client.send(path.name, content, note)))
+            say(f"{path}: received as {sent[-1][1]['id']}, {sent[-1][1]['said']}")
         if not wait:
             raise typer.Exit(RIGHT)
         statuses = [_followed(client, path, state) for path, state in sent]

@@ -43,6 +43,21 @@ class Served:
             assert client.post("/enter", data={"link": f"http://course.test/#{self.tokens[who]}"}).status_code == 303
         return client
 
+    def judged(self, content: bytes, note: str = "") -> tuple[int, int]:
+        """Let Ada send a file and a lane judge it; the numbers of the file and of its attempt."""
+        ada = self.queue.who(self.tokens["ada"])
+        assert ada is not None
+        job = self.queue.receive(ada, "silu", "silu.py", content, note)
+        assert self.queue.take("lane 1") is not None
+        draft = Attempt(student="ada", slug="ada", members=("ada",), assignment="silu", submission=str(job), tests="2",
+                        environment="3", rules="4", submitted_at="2026-11-29T10:00:00+00:00")
+        out = self.desk.ground.out
+        with Store.create(out) as store:
+            assert keep(store, out, {"silu": draft}, samples.result("ada", {"silu": "wrong_answer"}), "log") == []
+            attempt = store.attempts("ada")[-1].id
+        self.queue.finish(job, attempt, "wrong answer", "wrong_answer")
+        return job, attempt
+
     def contents(self) -> list[bytes]:
         """What is stored of files, the newest first."""
         with sqlite3.connect(self.desk.ground.out / FOLDER / FILE) as rows:
@@ -56,21 +71,11 @@ class Served:
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
     course = read_course(ROOT / "course.toml", frozenset(catalogue.files()))
-    with Store.create(tmp_path) as store:
-        queue = ServerQueue(tmp_path / FOLDER)
-        desk = ServerDesk(ServerGround(tmp_path, course, "a course", ("silu", "gemm")), queue, threading.Lock())
-        tokens = dict([*queue.admit([("ada", "Ada L."), ("bob", "Bob")]), *queue.admit([("tess", "Tess")], staff=True)])
-        found = Served(CourseServer(desk, ServerAccess(queue, secure=False)), desk, queue, tokens)
-        ada = queue.who(tokens["ada"])
-        assert ada is not None
-        found.job = queue.receive(ada, "silu", "silu.py", b"# ada's own words\n", "first try")
-        taken = queue.take("lane 1")
-        assert taken is not None
-        draft = Attempt(student="ada", slug="ada", members=("ada",), assignment="silu", submission="1", tests="2",
-                        environment="3", rules="4", submitted_at="2026-11-29T10:00:00+00:00")
-        result = samples.result("ada", {"silu": "wrong_answer"})
-        assert keep(store, tmp_path, {"silu": draft}, result, "log") == []
-        found.attempt = store.attempts("ada")[-1].id
-    queue.finish(found.job, found.attempt, "wrong answer", "wrong_answer")
+    Store.create(tmp_path)
+    queue = ServerQueue(tmp_path / FOLDER)
+    desk = ServerDesk(ServerGround(tmp_path, course, "a course", ("silu", "gemm")), queue, threading.Lock())
+    tokens = dict(queue.admit([("ada", "Ada L.", False), ("bob", "Bob", False), ("tess", "Tess", True)]))
+    found = Served(CourseServer(desk, ServerAccess(queue, secure=False)), desk, queue, tokens)
+    found.job, found.attempt = found.judged(b"# ada's own words\n", "first try")
     yield found
     queue.close()

@@ -17,22 +17,22 @@ def queue(tmp_path: Path) -> ServerQueue:
 
 
 def people(queue: ServerQueue, *names: str) -> list[ServerPerson]:
-    found = [queue.who(token) for _, token in queue.admit([(name, name.title()) for name in names])]
+    found = [queue.who(token) for _, token in queue.admit([(name, name.title(), False) for name in names])]
     return [one for one in found if one is not None]
 
 
 def test_a_token_is_known_by_its_hash_alone_and_ends(queue: ServerQueue, tmp_path: Path) -> None:
-    ((name, token),) = queue.admit([("ada", "Ada L.")])
+    ((name, token),) = queue.admit([("ada", "Ada L.", False)])
     person = queue.who(token)
     assert person is not None and (person.name, person.shown, person.staff) == ("ada", "Ada L.", False)
     assert queue.who("") is queue.who(token[:-1]) is queue.who(token + "x") is None
     assert token.encode() not in (tmp_path / FILE).read_bytes() + b"".join(
         path.read_bytes() for path in tmp_path.glob(f"{FILE}-*"))
-    ((_, second),) = queue.admit([(name, "Ada L.")])
+    ((_, second),) = queue.admit([(name, "Ada L.", False)])
     assert queue.who(token) is None and queue.who(second) is not None
     for twin in ("ADA", "a\u1d48a"):
         with pytest.raises(QueueError, match="too alike"):
-            queue.admit([("eve", "Eve"), (twin, "a twin")])
+            queue.admit([("eve", "Eve", False), (twin, "a twin", False)])
     assert queue.who(second) is not None and queue.unknown(["nobody", "Ada", "eve"]) == ["nobody", "eve"]
     queue.revoke(["ada"])
     assert queue.who(second) is None
@@ -68,7 +68,7 @@ def test_a_newer_file_takes_the_place_of_one_that_waits(queue: ServerQueue) -> N
     assert queue.take("lane") is None
 
 
-def test_a_paused_queue_receives_and_starts_nothing(queue: ServerQueue) -> None:
+def test_a_paused_queue_receives_but_starts_nothing(queue: ServerQueue) -> None:
     (ada,) = people(queue, "ada")
     queue.set("paused", "1")
     number = queue.receive(ada, "silu", "silu.py", b"x")
@@ -93,6 +93,22 @@ def test_what_a_killed_server_had_begun_is_taken_up_once(tmp_path: Path) -> None
     after = queue.job(number)
     assert before is not None and after is not None
     assert (after.state, after.received_at, after.tries) == ("waiting", before.received_at, 0)
+
+
+def test_an_end_by_hand_is_no_try(queue: ServerQueue) -> None:
+    (ada,) = people(queue, "ada")
+    number = queue.receive(ada, "silu", "silu.py", b"x")
+    for _ in range(3):
+        assert queue.take("lane") is not None
+        queue.put_back(number)
+    job = queue.job(number)
+    assert job is not None and (job.state, job.tries) == ("waiting", 0)
+
+
+def test_nobody_is_admitted_twice_at_once(queue: ServerQueue) -> None:
+    with pytest.raises(QueueError, match="too alike"):
+        queue.admit([("tess", "tess", True), ("ada", "Ada", False), ("tess", "Tess", False)])
+    assert queue.people() == []
 
 
 def test_a_file_of_another_program_is_an_error_in_a_line(tmp_path: Path) -> None:

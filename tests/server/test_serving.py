@@ -89,12 +89,14 @@ def test_a_student_sends_from_a_terminal(server: RealServer, tmp_path: Path) -> 
     (tmp_path / "gemm.py").write_text("x = 1\n")
     refused = server.run("submit", str(tmp_path / "gemm.py"), home=tmp_path)
     assert refused.returncode == 2 and "no file of this course; send one of silu.cu, silu.py" in refused.stderr
-    # A student's own machine needs no Linux.
-    (tmp_path / "silu.py").write_text((ROOT / "reference/silu.py").read_text() + "\n")
+    # The same bytes again have an answer, which counts from now on. A student's own machine needs no Linux.
+    (tmp_path / "silu.py").write_bytes((ROOT / "reference/silu.py").read_bytes())
     environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "COLUMNS": "200"}
     far = subprocess.run([sys.executable, "-c", ELSEWHERE, "win32", "submit", str(tmp_path / "silu.py")], cwd=ROOT,
                          capture_output=True, text=True, check=False, env=environment)
     assert far.returncode == 0 and "passed  60 of 60 points measured" in far.stdout, far
+    counts = json.loads((server.out / "trial-student/result.json").read_text())["assignments"]["silu"]
+    assert counts["verdict"] == "accepted"
     # Its attempts are those of `grade`, and another server has to wait.
     with Store.existing(server.out) as store:
         assert [(one.student, one.verdict) for one in store.attempts()] == [
@@ -119,8 +121,13 @@ def test_a_killed_server_loses_nothing_that_was_received(tmp_path: Path) -> None
             done = server.run("submit", "--no-wait", str(kernel), home=tmp_path)
             assert done.returncode == 0, done
             received.append(int(re.findall(r"received as (\d+)", done.stdout)[0]))
-        server.end(signal.SIGKILL)
         queue = sqlite3.connect(server.out / FOLDER / FILE)
+        started, until = None, time.monotonic() + 60
+        while started is None and time.monotonic() < until:
+            started = queue.execute("select id from jobs where state = 'started'").fetchone()
+            time.sleep(0.02)
+        assert started is not None
+        server.end(signal.SIGKILL)
         assert len(queue.execute("select id from jobs").fetchall()) == 2
         queue.close()
         server.start()

@@ -3,12 +3,22 @@
 const list = document.querySelector("[data-events]");
 if (list) {
   const stream = new EventSource(list.dataset.events);
+  // A page that is loaded again would lose what was typed or chosen.
+  const typed = () => [...document.querySelectorAll("#file, #note, #pasted")].some((field) => field.value !== "");
   stream.onmessage = (event) => {
     for (const state of JSON.parse(event.data)) {
       const item = list.querySelector(`[data-job="${state.id}"]`);
-      if (!item || (item.dataset.state !== state.state && state.attempt)) { stream.close(); location.reload(); return; }
+      if ((!item || (item.dataset.state !== state.state && state.attempt)) && !typed()) { stream.close(); location.reload(); return; }
+      if (!item) continue;
       item.dataset.state = state.state;
       item.querySelector("[data-said]").textContent = state.said;
+      if (state.state !== "waiting") item.querySelector("form")?.remove();
+      if (state.attempt && !item.querySelector("a")) {
+        const report = document.createElement("a");
+        report.href = `/attempt/${state.attempt}`;
+        report.textContent = " report";
+        item.querySelector("[data-said]").after(report);
+      }
     }
   };
 }
