@@ -112,7 +112,7 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
         listening = open_.enter_context(address.bound())
         url = address.url(listening.getsockname()[1])
         recording = threading.Lock()
-        ground = ServerGround(asked.out, course, home.root().name, names)
+        ground = ServerGround(asked.out, course, "Kernels" if home.here().shipped else home.root().name, names)
         desk = ServerDesk(ground, queue, recording)
 
         def told(line: str) -> None:

@@ -85,7 +85,7 @@ class CourseClient:
     def send(self, name: str, content: bytes, note: str = "") -> dict[str, Any]:
         """Send a file, and return its state."""
         if len(note) > MOST_NOTE:
-            raise RemoteError(f"--note: {len(note)} characters; at most {MOST_NOTE}")
+            raise RemoteError(f"--note: {len(note)} characters; at most {MOST_NOTE}: shorten it")
         return dict(self._asked("POST", f"/api/files/{quote(name)}", content=content,
                                 headers={"X-Note": quote(note)}))
 

@@ -81,6 +81,8 @@ def test_a_student_sends_from_a_terminal(server: RealServer, tmp_path: Path) -> 
     assert kept.stat().st_mode & 0o777 == 0o600
     right = server.run("submit", "reference/silu.py", "--note", "the reference", home=tmp_path)
     assert right.returncode == 0 and "passed  60 of 60 points measured" in right.stdout, right
+    long = server.run("submit", "reference/silu.py", "--note", "x" * 501, home=tmp_path)
+    assert long.returncode == 2 and "at most 500: shorten it" in long.stderr
     (tmp_path / "silu.py").write_text(WRONG)
     wrong = server.run("submit", str(tmp_path / "silu.py"), home=tmp_path)
     assert wrong.returncode == 1 and "against the rules" in wrong.stdout, wrong
