@@ -139,7 +139,7 @@ def _reference(subject: Subject) -> Iterator[str]:
     are up to date. Languages whose tools are not installed are left out."""
     course = read_course(home.file(), frozenset(catalogue.files()))
     if subject.assignment.structure:
-        # Whether or not this course gives points for them, the reference meets the assignment's conditions.
+        # The reference meets the assignment's conditions, also where this course gives no points for them.
         course = course.model_copy(update={"points": PointsTable(structure=1)})
     inspections: list[Inspection | None] = []
     for one in subject.assignment.in_languages():

@@ -1,4 +1,4 @@
-"""CaseFacts about the structure of a right submission's kernels, for the conditions that a course has switched on.
+"""Facts about the structure of a right submission's kernels, for the conditions that a course has switched on.
 
 Kernels run as PTX, thread by thread, at each timed case. The run is a sample where one can be taken: programs that
 nobody can foretell, on inputs like those of any case, and what they store is compared with the right answer. Otherwise

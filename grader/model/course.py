@@ -251,16 +251,13 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
     for name in course.assignments or ():
         if name not in known:
             raise CourseError(f"{path}: assignments: {name!r}: {unknown}")
-    for section, names in (("points", course.points.assignments), ("thresholds", course.thresholds.assignments)):
+    for section, names in (
+            ("points.assignments", course.points.assignments),
+            ("thresholds.assignments", course.thresholds.assignments),
+            ("submissions.closes", course.submissions.closes), ("structure", course.structure)):
         for name in names:
             if name not in known:
-                raise CourseError(f"{path}: {section}.assignments.{name}: {unknown}")
-    for name in course.submissions.closes:
-        if name not in known:
-            raise CourseError(f"{path}: submissions.closes.{name}: {unknown}")
-    for name in course.structure:
-        if name not in known:
-            raise CourseError(f"{path}: structure.{name}: {unknown}")
+                raise CourseError(f"{path}: {section}.{name}: {unknown}")
     if course.structure or course.points.structure or any(one.structure for one in course.points.assignments.values()):
         taught = catalogue.assignments()
         for name in course.assignments or known:

@@ -14,6 +14,9 @@ from importlib import metadata
 from pathlib import Path
 
 from grader import frontends, home
+from grader.engine.forkserver import isolation
+from grader.engine.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.isolation import Isolation
 from grader.model import catalogue
 from grader.model.catalogue import CatalogueError
 from grader.model.course import Course
@@ -74,6 +77,19 @@ def temporary() -> None:
         raise PlanError(f"temporary folder: {error.strerror}; set TMPDIR to a writable folder") from None
     if free < TEMPORARY_BYTES:
         raise PlanError(f"temporary folder {folder}: {_room(free, TEMPORARY_BYTES)}")
+
+
+def least_isolation(minimum: int) -> Isolation:
+    """Return this machine's isolation. Raises PlanError if its level is below a minimum."""
+    try:
+        measured = isolation.measure()
+    except InfrastructureError as error:
+        raise PlanError(str(error)) from None
+    if measured.level < minimum:
+        raise PlanError(
+            f"isolation level {measured} on this machine, {minimum} {isolation.NAMES[minimum]} expected "
+            f"({'; '.join(measured.missing)}); pass --allow-degraded only for code that you trust")
+    return measured
 
 
 def handed_in(submissions: Iterable[Submission], course: Course, names: Sequence[str]) -> str:

@@ -84,7 +84,7 @@ def planned(
     started = time.monotonic()
     names, cards = _looked_at(submissions, course, asked, far=far is not None)
     surroundings.withhold([asked.out, *(one for each in submissions for one in (each.folder, each.folder.parent))])
-    measured = None if far else _isolation(asked.level(course))
+    measured = None if far else preflight.least_isolation(asked.level(course))
     # An interruption must also end lanes that are only starting.
     on_interruption(signal.default_int_handler)
     with contextlib.ExitStack() as open_:
@@ -254,18 +254,6 @@ def _calibrations() -> tuple[Calibration, ...]:
         return calibration.read_folder()
     except CalibrationError as error:
         raise PlanError(str(error)) from None
-
-
-def _isolation(minimum: int) -> Isolation:
-    try:
-        measured = isolation.measure()
-    except InfrastructureError as error:
-        raise PlanError(str(error)) from None
-    if measured.level < minimum:
-        raise PlanError(
-            f"isolation level {measured} on this machine, {minimum} {isolation.NAMES[minimum]} expected "
-            f"({'; '.join(measured.missing)}); pass --allow-degraded only for code that you trust")
-    return measured
 
 
 def grade_class(plan: GradingPlan, console: Console, errors: Console) -> int:

@@ -40,7 +40,7 @@ CLASS_FILES = {".html", ".csv", ".json", ".png", ".svg"}
 
 
 class ServerDesk:
-    """What a server knows. `recording` is held while records are written."""
+    """The facts of a server. `recording` is held while records are written."""
 
     def __init__(self, ground: ServerGround, queue: ServerQueue, recording: threading.Lock) -> None:
         self.ground, self.queue, self.recording = ground, queue, recording
@@ -128,6 +128,10 @@ class ServerDesk:
                      if assignment in ("", one.assignment)]
         return [(one, for_student(result).assignments[one.assignment]) for one, result in found if result is not None]
 
+    def _notes(self, person: ServerPerson) -> dict[int, str]:
+        """Return the notes that were sent along, by attempt."""
+        return {job.attempt: job.note for job in self.queue.jobs(person, most=2_000) if job.attempt}
+
     def home(self, person: ServerPerson) -> dict[str, Any]:
         jobs = self.queue.jobs(person, most=20)
         with Store.create(self.ground.out) as store:
@@ -143,7 +147,7 @@ class ServerDesk:
 
     def history(self, person: ServerPerson, assignment: str) -> dict[str, Any]:
         own = self._own(person, assignment)
-        notes = {job.attempt: job.note for job in self.queue.jobs(person, most=2_000) if job.attempt}
+        notes = self._notes(person)
         points = [(one.score / one.max_score if one.max_score else 0.0) for one, _ in own]
         return {"assignment": assignment, "attempts": own, "notes": notes, "points": points,
                 "ratios": {one.id: result.performance.speedup.median for one, result in own
@@ -163,7 +167,7 @@ class ServerDesk:
 
     def log(self, person: ServerPerson) -> list[tuple[Attempt, AssignmentResult, str]]:
         """Return the work log: attempts, each with the note that was sent along."""
-        notes = {job.attempt: job.note for job in self.queue.jobs(person, most=2_000) if job.attempt}
+        notes = self._notes(person)
         return [(one, result, notes.get(one.id, "")) for one, result in self._own(person)]
 
     def log_text(self, person: ServerPerson) -> str:

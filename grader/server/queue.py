@@ -57,7 +57,7 @@ class ServerPerson:
 @dataclass(frozen=True)
 class QueuedFile:
     """A file that was received. `attempt` is the number of its attempt in the records, `verdict` the attempt's. `why`
-    says what came of it: its points, why it was cancelled, or why the grader failed. Times are ISO 8601, UTC."""
+    says what became of it: its points, why it was cancelled, or why the grader failed. Times are ISO 8601, UTC."""
 
     id: int
     person: ServerPerson
@@ -103,6 +103,8 @@ class ServerQueue:
         """Notified of every change of a file's state."""
         self.version = 0
         """The number of changes so far."""
+        self._ordered: tuple[int, list[QueuedFile]] | None = None
+        """The files that wait, as of a version: every open page asks for places after every change."""
         path = folder / FILE
         try:
             path.touch(mode=0o600)
@@ -209,7 +211,7 @@ class ServerQueue:
             if self.setting("paused"):
                 return None
             busy = {person for (person,) in self._db.execute("select person from jobs where state = 'started'")}
-            chosen = next((job for job in self._order() if job.person.id not in busy), None)
+            chosen = next((job for job in self.waiting() if job.person.id not in busy), None)
             if chosen is None:
                 # Nothing changes, so nobody is woken.
                 return None
@@ -228,7 +230,7 @@ class ServerQueue:
                        "where id = ? and state = 'started'", (number,))
 
     def finish(self, number: int, attempt: int | None, why: str, verdict: str = "") -> None:
-        """Record the end of a file's grading: its attempt and what came of it, or why the grader failed."""
+        """Record the end of a file's grading: its attempt and what became of it, or why the grader failed."""
         with self._writing() as db:
             state = "failed" if attempt is None else "finished"
             db.execute(
@@ -293,7 +295,9 @@ class ServerQueue:
     def waiting(self) -> list[QueuedFile]:
         """Return the files that wait, in the order in which they will be started."""
         with self._turn:
-            return self._order()
+            if self._ordered is None or self._ordered[0] != self.version:
+                self._ordered = self.version, self._order()
+            return self._ordered[1]
 
     def started(self) -> list[QueuedFile]:
         return list(self._jobs("state = 'started' order by jobs.started_at", ()))

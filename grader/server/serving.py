@@ -18,8 +18,6 @@ import uvicorn
 
 from grader import home
 from grader.engine.confine import surroundings
-from grader.engine.forkserver import isolation
-from grader.engine.forkserver.handle import InfrastructureError
 from grader.model import catalogue
 from grader.model.course import Course, CourseError, read_course
 from grader.records.lock import locked
@@ -96,7 +94,7 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
     preflight.installed()
     preflight.temporary()
     preflight.results(asked.out, (), len(names))
-    measured = _isolation(0 if asked.allow_degraded else course.isolation.minimum)
+    measured = preflight.least_isolation(0 if asked.allow_degraded else course.isolation.minimum)
     surroundings.withhold([asked.out.resolve()])
     # Each connection takes a descriptor, also one that sends nothing.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -179,14 +177,3 @@ def _check_address(address: Address) -> None:
             ipaddress.ip_address(address.proxy)
     except ValueError:
         raise PlanError(f"--proxy {address.proxy}: an IP address expected, such as 127.0.0.1") from None
-
-
-def _isolation(minimum: int) -> isolation.Isolation:
-    try:
-        measured = isolation.measure()
-    except InfrastructureError as error:
-        raise PlanError(str(error)) from None
-    if measured.level < minimum:
-        raise PlanError(f"isolation level {measured} on this machine, {minimum} {isolation.NAMES[minimum]} expected "
-                        f"({'; '.join(measured.missing)}); pass --allow-degraded only for code that you trust")
-    return measured
