@@ -13,7 +13,7 @@ import secrets
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,6 +110,12 @@ def recorded(assignment: Assignment, case: Case, source: Source, course: Course)
 
 def counters(path: Path) -> list[Counters] | ToolFailure:
     """Return Nsight Compute's counters for each launch of the plan's kernels."""
+    rows = asked(path, (DRAM, OCCUPANCY, READ, WRITTEN, TIME, *TENSOR))
+    return rows if isinstance(rows, ToolFailure) else [_counters(row) for row in rows]
+
+
+def asked(path: Path, metrics: Sequence[str]) -> list[dict[str, str]] | ToolFailure:
+    """Return a row of Nsight Compute's metrics, in base units and as text, for each launch of the plan's kernels."""
     tool = shutil.which("ncu")
     if tool is None:
         return ToolFailure("ncu is not installed (Nsight Compute): no counters")
@@ -117,35 +123,36 @@ def counters(path: Path) -> list[Counters] | ToolFailure:
     done = _run([
         # Leave the machine's clocks as they are.
         tool, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
-        "--metrics", ",".join((DRAM, OCCUPANCY, READ, WRITTEN, TIME, *TENSOR)),
+        "--metrics", ",".join(metrics), "--kernel-name-base", "mangled",
         "--kernel-name", f"regex:^({'|'.join(sorted(names))})$"], path)
     if isinstance(done, ToolFailure):
         return done
     if REFUSED in done.stdout:
         return ToolFailure(f"ncu: the driver shows counters to administrators alone ({REFUSED})")
-    return read_counters(done.stdout) or ToolFailure(f"ncu: {_last(done.stdout + done.stderr)}")
+    return read_rows(done.stdout) or ToolFailure(f"ncu: {_last(done.stdout + done.stderr)}")
 
 
-def read_counters(text: str) -> list[Counters]:
+def read_rows(text: str) -> list[dict[str, str]]:
     """Read the output of ncu with `--csv --page raw`: messages, then a header, a row of units, a row for each
     launch."""
     lines = text.splitlines()
     start = next((number for number, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
-    rows = list(csv.DictReader(lines[start:]))[1:]
+    return list(csv.DictReader(lines[start:]))[1:]
 
-    def value(row: dict[str, str], name: str) -> float:
-        try:
-            return float(row.get(name, "").replace(",", ""))
-        except ValueError:
-            return math.nan
 
-    launches = []
-    for row in rows:
-        tensor = [share for name in TENSOR if not math.isnan(share := value(row, name))]
-        launches.append(Counters(
-            row.get("Kernel Name", ""), value(row, TIME) / 1000, value(row, DRAM), value(row, OCCUPANCY),
-            max(tensor, default=math.nan), value(row, READ) + value(row, WRITTEN)))
-    return launches
+def value(row: Mapping[str, str], name: str) -> float:
+    """Return a metric of a row; NaN if the device has none of this name."""
+    try:
+        return float(row.get(name, "").replace(",", ""))
+    except ValueError:
+        return math.nan
+
+
+def _counters(row: Mapping[str, str]) -> Counters:
+    tensor = [share for name in TENSOR if not math.isnan(share := value(row, name))]
+    return Counters(
+        row.get("Kernel Name", ""), value(row, TIME) / 1000, value(row, DRAM), value(row, OCCUPANCY),
+        max(tensor, default=math.nan), value(row, READ) + value(row, WRITTEN))
 
 
 def findings(path: Path) -> list[str] | ToolFailure:

@@ -86,14 +86,15 @@ def fills_of(assignment: Assignment, plan: Plan) -> tuple[Fills | None, list[Ope
 class Drawing:
     """The choice of a sample: places of one output of a call, and programs that store there. `simulate(watch, memory,
     operations)` runs programs; without memory they only show where they store. `fills` is the last fill of the output.
-    `closer` multiplies the bounds on operations. Raises Unseen."""
+    `closer` multiplies the bounds on operations. `inner`: programs at the ends of a grid are left out, so that those
+    drawn stand for all. Raises Unseen."""
 
     def __init__(
         self, assignment: Assignment, plan: Plan, shape: tuple[int, ...], random: Random,
-        simulate: Callable[..., Simulated], fills: Fills | None, closer: int = 1,
+        simulate: Callable[..., Simulated], fills: Fills | None, closer: int = 1, *, inner: bool = False,
     ) -> None:
         self._assignment, self._plan, self._shape, self._random = assignment, plan, shape, random
-        self._simulate, self._fills, self._closer = simulate, fills, closer
+        self._simulate, self._fills, self._closer, self._inner = simulate, fills, closer, inner
         self._launches = [one for one in plan.first if isinstance(one, Launch)]
         self._totals = [prod(launch.grid) for launch in self._launches]
         self._reaches, self._most = self._sampled()
@@ -137,8 +138,8 @@ class Drawing:
         in which a kernel goes over the output is unknown, places are drawn from what some of its programs store."""
         size, reaches, most = prod(self._shape), self._reaches, self._most
         several = most > 1 or self._closer > 1
-        places = [self._random.randrange(size) for _ in range(SECRET if several else 1)]
-        places += [0, size - 1] if several else []
+        places = [self._random.randrange(size) for _ in range((2 if self._inner else 1) * SECRET if several else 1)]
+        places += [0, size - 1] if several and not self._inner else []
         chosen = [sorted({program for place in places for program in one.writers(place)}) for one in reaches]
         known = all(one.known for one in reaches) and all(len(one) <= MOST_SAMPLES for one in chosen)
         new = [[one for one in mine if one not in reach.samples]
@@ -207,11 +208,17 @@ class Drawing:
         if not alone and reaches[last].most * self._totals[last] < prod(self._shape):
             raise Unseen(UNPLAIN)
         blocks: list[DrawnBlock] = []
-        for elements in reaches[last].samples.values():
+        chosen = [self._inside(launch, one) for launch, one in zip(self._launches, reaches, strict=True)]
+        for elements in (reaches[last].samples[one] for one in chosen[last]):
             if elements.size and len(blocks) < 2 + SECRET:
                 at = int(elements[self._random.randrange(elements.size)])
                 self._put(blocks, self._block(torch.from_numpy(elements), at, []))
-        return [sorted(one.samples) for one in reaches], blocks
+        return chosen, blocks
+
+    def _inside(self, launch: Launch, reach: Reach) -> list[int]:
+        """Return the programs of a launch that were run, if wanted without those at the ends of its grid."""
+        ends = corners(launch.grid) if self._inner and not reach.whole else set[int]()
+        return sorted(reach.samples.keys() - ends) or sorted(reach.samples)
 
     def _run_more(self, chosen: list[list[int]]) -> bool:
         """Run more programs to see where they store. Returns whether it is still known where each program stores."""

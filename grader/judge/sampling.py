@@ -120,7 +120,8 @@ class Sample:
             return self._whole()
         if not all(self.totals):
             raise Unseen("it launches no program")
-        drawing = Drawing(self.assignment, self.plan, self.shape, self.random, self._simulated, self.fills, self.closer)
+        drawing = Drawing(self.assignment, self.plan, self.shape, self.random, self._simulated, self.fills, self.closer,
+                          inner=self.warps)
         programs = sum(self.totals)
         if (missing := drawing.missing()) is not None:
             return SampledCase(self.case, drawing.run, programs, detail=missing)

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from grader.bench.profilers import ToolFailure, counters, findings, read_counters, read_findings
+from grader.bench.profilers import (
+    READ,
+    TENSOR,
+    TIME,
+    WRITTEN,
+    ToolFailure,
+    counters,
+    findings,
+    read_findings,
+    read_rows,
+    value,
+)
 
 NCU = '''==PROF== Connected to process 411 (/usr/bin/python3)
 ==PROF== Profiling "silu_kernel": 0%....50%....100% - 1 pass
@@ -23,15 +34,15 @@ NCU = '''==PROF== Connected to process 411 (/usr/bin/python3)
 
 
 def test_the_counters_of_each_launch_are_read() -> None:
-    first, second = read_counters(NCU)
-    assert (first.kernel, first.microseconds, first.dram, first.occupancy, first.tensor, first.moved) == (
-        "silu_kernel", 127.104, 84.05, 77.93, 0, 513_802_240)
-    assert math.isnan(second.tensor) and math.isnan(second.moved) and second.dram == 84.05
+    first, second = read_rows(NCU)
+    assert first["Kernel Name"] == "silu_kernel" and value(first, TIME) == 127_104
+    assert value(first, READ) + value(first, WRITTEN) == 513_802_240
+    assert math.isnan(value(second, WRITTEN)) and math.isnan(value(second, TENSOR[1]))
 
 
 @pytest.mark.parametrize("text", ["", "==ERROR== The application returned an error code (1).\n", NCU[:300]])
 def test_where_there_are_no_counters_none_are_read(text: str) -> None:
-    assert read_counters(text) == []
+    assert read_rows(text) == []
 
 
 def test_findings_of_memory_are_told_once_each() -> None:

@@ -24,6 +24,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(600)]
 
 SMALL = TimedCase(name="1024x1024", sizes={"M": 1024, "N": 1024})
 KERNEL = Source(content=(ROOT / "reference/silu.py").read_bytes())
+IN_CUDA = Source(content=(ROOT / "reference/cuda/silu.cu").read_bytes(), file="silu.cu")
 PAST_THE_END = Source(content=members.text(HERE / "runtime_error/silu_missing_mask/silu.py"))
 
 
@@ -65,14 +66,15 @@ def test_what_pytorch_launches_is_named(silu: Assignment) -> None:
 
 
 @pytest.mark.skipif(shutil.which("ncu") is None, reason="ncu is not installed")
-def test_counters_are_those_of_the_plans_kernels(silu: Assignment) -> None:
-    with profilers.recorded(silu, SMALL, KERNEL, Course()) as path:
+@pytest.mark.parametrize("kernel", [KERNEL, IN_CUDA], ids=["triton", "cuda"])
+def test_counters_are_those_of_the_plans_kernels(silu: Assignment, kernel: Source) -> None:
+    with profilers.recorded(silu.written(kernel.file or silu.file), SMALL, kernel, Course()) as path:
         assert not isinstance(path, profilers.ToolFailure)
         found = profilers.counters(path)
     if isinstance(found, profilers.ToolFailure):
         pytest.skip(found.message)
     (one,) = found
-    assert one.kernel == "silu_kernel" and one.microseconds > 0 and 0 < one.occupancy <= 100
+    assert "silu" in one.kernel and one.microseconds > 0 and 0 < one.occupancy <= 100
     # It reads 4 MiB; what it writes may still be in the cache.
     assert 4 << 20 <= one.moved < 20 << 20
 

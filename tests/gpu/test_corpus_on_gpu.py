@@ -74,6 +74,12 @@ def test_a_submission_gets_the_verdict_that_it_gets_without_a_gpu(folder: Path) 
         assert folder.parent.name != "time_limit" or _noted(folder, name, "expect") in told(result), told(result)
 
 
+def test_a_race_that_only_large_sizes_have_fails_on_a_gpu_too() -> None:
+    folder = test_submissions.HERE / "wrong_answer/cuda_transpose_second_barrier_missing"
+    (result,) = _graded(folder, LimitsTable()).values()
+    assert result.verdict == "wrong_answer" and "__syncthreads()" in told(result), told(result)
+
+
 @pytest.mark.parametrize("folder", _members(test_hostile.MEMBERS))
 def test_an_attack_scores_zero_and_leaves_no_process(folder: Path) -> None:
     # One that a submission has ended is replaced.
