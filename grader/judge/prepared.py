@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import inf, prod
 from typing import Generic, TypeVar
 
 from grader.engine.forkserver.conversation import Lost
@@ -23,7 +23,7 @@ from grader.judge.inspection import Seen, look_at_timed
 from grader.judge.lane import Station
 from grader.judge.planning import Unplanned, Wanted
 from grader.judge.preparing import Preparing, kernels_of
-from grader.judge.residency import tight_kernels, waits
+from grader.judge.residency import crowded, tight_kernels, waits
 from grader.judge.simulation import Manner, Ran, Simulation
 from grader.judge.witness import Foreseen, Witness
 from grader.model.assignment import Assignment
@@ -36,8 +36,8 @@ from grader.model.submission import Source
 from grader.plan import compiled
 from grader.plan.compiled import Binary
 from grader.plan.device import TARGETS
-from grader.plan.messages import Answers, Exhausted, Skipped
-from grader.plan.plan import Plan
+from grader.plan.messages import Answers, Exhausted, Skipped, kernel_key
+from grader.plan.plan import Launch, Plan
 
 T = TypeVar("T")
 
@@ -199,6 +199,24 @@ class Prepared:
         manner = Manner(registers={number: one.registers for number, one in facts.items()})
         ran = self.simulation.run(self.task.assignment, case, plan, self.inputs(case, 0), manner)
         return ran if isinstance(ran, Exhausted) and ran.what == "stalled" else None
+
+    def stalled_when_large(self, plan: Plan) -> Exhausted | None:
+        """Return the stall of a call that no simulator runs whole: its programs wait for each other, and the device
+        does not hold all of them at a time. That they wait is seen in the smallest case with a launch of the same
+        kernel, of which all programs but one are held. None if there is no stall."""
+        for launch, held in crowded(plan, self.preparing.device, self.preparing.facts(plan)):
+            key = kernel_key(plan.kernels[launch.kernel])
+            small = [(prod(one.grid), case, mine) for case in self.task.assignment.cases_for("cpu")
+                     if isinstance(mine := self.plan().plans.get(case.name), Plan)
+                     for one in mine.first if isinstance(one, Launch) and prod(one.grid) > 1
+                     and kernel_key(mine.kernels[one.kernel]) == key]
+            programs, case, mine = min(small, key=lambda one: one[0], default=(0, None, plan))
+            if case is not None:
+                manner = Manner(resident=programs - 1)
+                ran = self.simulation.run(self.task.assignment, case, mine, self.inputs(case, 0), manner)
+                if isinstance(ran, Exhausted) and ran.what == "stalled":
+                    return ran.model_copy(update={"resident": held})
+        return None
 
     def _plan(self) -> TaskPlans:
         assignment, source = self.task.assignment, self.task.source

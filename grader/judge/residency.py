@@ -89,6 +89,15 @@ def waits(plan: Plan, device: Device, facts: Mapping[int, Facts]) -> bool:
         for one in _launches(plan))
 
 
+def crowded(plan: Plan, device: Device, facts: Mapping[int, Facts]) -> Iterator[tuple[Launch, int]]:
+    """Yield the launches whose programs may wait for each other and are more than the device holds at a time, with the
+    number that it holds."""
+    for one in _launches(plan):
+        held = _resident(one, device, facts.get(one.kernel))
+        if "waits" in _traits(plan, one) and not one.cooperative and held < prod(one.grid):
+            yield one, held
+
+
 def _launches(plan: Plan) -> list[Launch]:
     return [one for each in (plan.setup, *plan.calls()) for one in each if isinstance(one, Launch)]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader import frontends
 from grader.engine.forkserver.conversation import Lost
-from grader.frontends import FrontEnd
+from grader.frontends import FrontEnd, by_suffix
 from grader.judge import large
 from grader.judge.allowance import NOT_COMPILED
 from grader.judge.explain import explain_foreign
@@ -22,7 +22,7 @@ from grader.model.launched import Inspection
 from grader.model.result import Detail
 from grader.plan.compiled import Problem
 from grader.plan.messages import Exhausted, kernel_key
-from grader.plan.plan import Plan
+from grader.plan.plan import Launch, Plan
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Target:
 
 
 def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
-    """Check whether a GPU could launch every kernel, and whether kernels as compiled go wrong. Without a GPU, also
-    sample the sizes that only a GPU runs. Raises InfrastructureError."""
+    """Check whether a GPU could launch every kernel, and whether kernels as compiled go wrong. Without a GPU, and where
+    threads may race for shared memory, also sample the sizes that only a GPU runs. Raises InfrastructureError."""
     task = prepared.task
     hidden = {case.name for case in task.assignment.cases if case.hidden}
     plans: dict[str, Plan] = {}
@@ -54,7 +54,7 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
             return Target(refused[0], name in hidden)
     # The cases have left a simulator running: samples come before a compiler takes its place.
     seen = prepared.look()
-    looks = [] if task.on_gpu else large.look_at_all(prepared, plans)
+    looks = large.look_at_all(prepared, plans) if not task.on_gpu or _threads_share(prepared, plans) else []
     trouble = next((_Trouble(look.case.name, look.detail) for look in looks if look.detail is not None), None)
     if trouble is None and (wrong := prepared.compiled()) is not None:
         case, detail = wrong
@@ -73,11 +73,22 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
     assert isinstance(code, list)
     shown = [plan for name, plan in plans.items() if name not in hidden]
     return Target(
-        looked=spoken(large.told([look for look in looks if not look.case.hidden]), phrases_of(task.assignment)),
+        looked="" if task.on_gpu else spoken(
+            large.told([look for look in looks if not look.case.hidden]), phrases_of(task.assignment)),
         remarks=tuple(detail.message for detail in _foreign(shown)),
         inspection=None if seen is None else inspection_of(
             task.assignment, seen.case, seen.plan, seen.simulated.launched,
             dict(zip(map(kernel_key, kernels), code, strict=True)), prepared.preparing.target))
+
+
+def _threads_share(prepared: Prepared, plans: Mapping[str, Plan]) -> bool:
+    """Return whether kernels that are written thread by thread use shared memory: a GPU's right answer shows no race,
+    and a block may have a second tile in large sizes alone."""
+    if by_suffix(prepared.task.assignment.suffix).lowers_to:
+        return False
+    asked = any(one.shared for plan in plans.values() for one in plan.first if isinstance(one, Launch))
+    code = prepared.preparing.code(kernels_of(plans.values()))
+    return asked or (isinstance(code, list) and any(binary.facts.shared for binary in code))
 
 
 @dataclass(frozen=True)
@@ -100,8 +111,12 @@ def _trouble(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
         for beyond in misfits(plan, prepared.preparing.device, prepared.preparing.facts(plan)):
             return _Trouble(name, beyond)
     # Cases ran before anything was known of registers; a GPU has shown whether they end.
-    for case in () if prepared.task.on_gpu else prepared.task.assignment.cases_for("cpu"):
-        if (stalled := prepared.stalled(case, plans[case.name])) is not None:
+    assignment = prepared.task.assignment
+    small = assignment.cases_for("cpu")
+    for case in () if prepared.task.on_gpu else (*small, *assignment.cases, *assignment.timed):
+        plan = plans[case.name]
+        stalled = prepared.stalled(case, plan) if case in small else prepared.stalled_when_large(plan)
+        if stalled is not None:
             return _Trouble(case.name, stalled)
     return None
 

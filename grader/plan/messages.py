@@ -299,6 +299,7 @@ class Simulate(Message):
     `elsewhere`: the device differs in these ways. Its approximate instructions err in the lines `erring` alone, or in
     all lines if the list is empty.
     `registers`: the number that a thread of each of these kernels takes, if known.
+    `resident`: the most programs of a launch that run at a time, if the device holds more; 0 for as many as it holds.
     """
 
     op: Literal["simulate"] = "simulate"
@@ -314,6 +315,7 @@ class Simulate(Message):
     elsewhere: Annotated[list[Elsewhere], Field(max_length=3)] = []
     erring: Annotated[list[Line], Field(max_length=16)] = []
     registers: Annotated[dict[Index, Size], Field(max_length=MOST_KERNELS)] = {}
+    resident: Size = 0
     device: Device | None = None
     watch: Watch | None = None
 

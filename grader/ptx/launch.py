@@ -72,12 +72,14 @@ class Watching(Observer, Protocol):
 @dataclass(frozen=True)
 class SimulatedDevice:
     """Device that is simulated. `registers` are the known numbers of registers of a thread, by the kernel's number;
-    `elsewhere` and `erring` say how it differs from the plain device, as in `messages.Simulate`."""
+    `elsewhere` and `erring` say how it differs from the plain device, and `resident` bounds the programs that it
+    holds, as in `messages.Simulate`."""
 
     device: Device | None = None
     registers: Mapping[int, int] = field(default_factory=dict)
     elsewhere: frozenset[Elsewhere] = frozenset()
     erring: frozenset[int] = frozenset()
+    resident: int = 0
 
 
 PLAIN = SimulatedDevice()
@@ -219,7 +221,8 @@ class _Run:
             return self.total
         registers = self.setting.on.registers.get(self.launch.kernel, 1)
         each, _ = occupancy(device, self.launch.threads, registers, self.launch.shared + self.code.static)
-        return max(1, each * device.multi_processor_count)
+        held = max(1, each * device.multi_processor_count)
+        return min(held, self.setting.on.resident or held)
 
     def _names(self) -> dict[int, str]:
         """Return the kernel's names for the plan's buffers."""

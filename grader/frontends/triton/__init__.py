@@ -16,11 +16,17 @@ _SHAPE = re.compile(r"tensor<((?:\d{1,7}+x)++)")
 _STUB = "raise NotImplementedError("
 
 
+# Operations by which a loop may wait for a flag.
+_WAITS = ("tt.atomic_rmw", "tt.atomic_cas", "isVolatile = true")
+
+
 def _traits(kernel: Kernel) -> frozenset[Trait]:
     traits: set[Trait] = {"product"} if "tt.dot" in kernel.text else set()
     # GPUs before Hopper make eight-bit floats by way of fp16.
     if any("tt.fp_to_fp" in line and "f8E" in line.rpartition(" -> ")[2] for line in kernel.text.split("\n")):
         traits.add("rounded by generation")
+    if "scf.while" in kernel.text and any(name in kernel.text for name in _WAITS):
+        traits.add("waits")
     return frozenset(traits)
 
 

@@ -133,7 +133,8 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
         plan = read_plan(serving.contents(descriptors[0], request.bytes))
         memories = mapped(plan, request.call, descriptors[1:])
         device = SimulatedDevice(
-            request.device, request.registers, frozenset(request.elsewhere), frozenset(request.erring))
+            request.device, request.registers, frozenset(request.elsewhere), frozenset(request.erring),
+            request.resident)
         result = run(
             plan, *memories, outputs=request.outputs, budget=Budget(request.operations, request.seconds or inf),
             on=device, twice=request.twice, watch=request.watch, order=request.order)

@@ -156,7 +156,8 @@ def _resident(launch: Launch, mode: Mode) -> int:
     if mode.device is None:
         return MOST_PROGRAMS
     each, _ = occupancy(mode.device, launch.threads, 1, launch.shared)
-    return max(1, each * mode.device.multi_processor_count // launch.cluster)
+    held = max(1, each * mode.device.multi_processor_count // launch.cluster)
+    return min(held, mode.resident or held)
 
 
 def _arguments(

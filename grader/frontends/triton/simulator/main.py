@@ -116,9 +116,9 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
         memories = mapped(plan, request.call, descriptors[1:])
         result = run(
             plan, *memories, outputs=request.outputs, operations=request.operations, seconds=request.seconds or inf,
-            mode=Mode(masked=request.masked, order=request.order, early=request.early, device=request.device),
-            twice=request.twice,
-            watch=request.watch)
+            mode=Mode(masked=request.masked, order=request.order, early=request.early, device=request.device,
+                      resident=request.resident),
+            twice=request.twice, watch=request.watch)
     except (Malformed, ValueError, IndexError, OSError) as error:
         result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])
     return fitting(result).model_copy(update={"seq": request.seq})
