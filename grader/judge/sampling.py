@@ -159,7 +159,7 @@ class Sample:
 
     def _check_plan(self) -> None:
         if any(isinstance(one, Launch) for one in self.plan.setup):
-            raise Unseen("the file launches kernels while it is imported")
+            raise Unseen("kernels are launched before the call that is sampled")
         if sum(buffer.bytes for buffer in self.plan.buffers if not buffer.given) > MOST_TEMPORARY:
             raise Unseen("it makes large tensors of its own")
         if self.assignment.renew is not None:

@@ -161,6 +161,9 @@ class Witness:
         for way, what in ELSEWHERE.items():
             if (found := wrong(way)) is not None:
                 named = [one for one in found if isinstance(one, Undefined) and one.what == what and one.line]
+                unwritten = next((one for one in ran.findings if isinstance(one, Unwritten)), None)
+                if way == "bits" and not named and unwritten is not None:
+                    return [_chance(unwritten)]
                 alone = [one for one in named if way == "errors" and wrong(way, lines=[one.line]) is not None]
                 first = next(iter(alone or named), Undefined(what=what, kernel=kernel.name, line=kernel.line))
                 return [first.model_copy(update={"certain": True})]
@@ -190,8 +193,7 @@ class Witness:
         elements or programs, or if loads that nothing orders come early. Cases with such findings run again, until
         MOST_ORDERS of them came out right either way."""
         found: list[Unwritten | Race | Undefined] = [
-            one for one in ran.findings if (isinstance(one, Unwritten) and not one.given)
-            or (isinstance(one, Race) and not one.certain)
+            one for one in ran.findings if isinstance(one, Unwritten) or (isinstance(one, Race) and not one.certain)
             or (isinstance(one, Undefined) and not one.certain and one.what not in ELSEWHERE.values())]
         steady = [self._steady.setdefault((one.kernel, one.line), set()) for one in found]
         known = case != self._largest and all(

@@ -128,7 +128,8 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     apart = misplaced(called.accesses)
     placed = apart or (_uncovered(called, comparison) if kind == "unwritten" else None) or explain_copies(called)
     fitting = known_mistakes(called.assignment, evidence) if small else []
-    if len(fitting) == 1:
+    # Where programs race, an answer may look like that of a mistake by chance.
+    if len(fitting) == 1 and (seen is None or seen.pattern != "race"):
         # The observation is certain, and the mistake's own hint explains it.
         known = placed or seen or Hint("", "")
         return replace(known, look=spoken_mistake(fitting[0].hint, called.words), pattern=f"mistake: {fitting[0].name}")

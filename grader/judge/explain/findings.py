@@ -78,7 +78,7 @@ def _failure(
         case seen.Undefined(certain=True) if (kind := words.chances[found.what].kind) is not None:
             hint = undefined(found, words, source)
             general = words.sights.passed_by and hint.look == words.chances["shared"].look
-            if general and (line := _ended_before_barrier(findings)) is not None:
+            if general and (line := _passed_by(findings)) is not None:
                 hint = replace(hint, look=words.sights.passed_by.format(line=in_line(line)))
             return kind, hint
     return None
@@ -160,6 +160,14 @@ def _ended_before_barrier(findings: Sequence[seen.Finding]) -> int | None:
     """Return the line of a barrier at which lanes of a warp wait while others of it have ended; None if none do."""
     return next((found.line for found in findings if isinstance(found, seen.Undefined)
                  and found.what == "divergent" and not found.certain), None)
+
+
+def _passed_by(findings: Sequence[seen.Finding]) -> int | None:
+    """Return the line of a barrier at which some threads of a block wait while others wait at another one, or else
+    have ended; None if there is none."""
+    apart = (found.line for found in findings
+             if isinstance(found, seen.Undefined) and found.what == "divergent" and found.certain)
+    return next(apart, None) or _ended_before_barrier(findings)
 
 
 def _sides(found: seen.OutOfBounds) -> tuple[int, int]:

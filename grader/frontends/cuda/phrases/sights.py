@@ -76,7 +76,7 @@ SIGHTS = Sights(
                "there on.",
     left_early_look="Their stores, and their loads for others, are missing: let no thread return before a barrier, "
                     "and put an `if` around the loads and stores alone.",
-    passed_by="Some threads end without coming by the __syncthreads(){line}, which orders only those that do: take it "
+    passed_by="Some threads do not come by the __syncthreads(){line}, which orders only those that do: take it "
               "out of the `if` or the loop, and let no thread return before it.",
     not_added_yet="The load in line {line} reads {tensor}, to which all blocks of this launch add in line {adds}: "
                   "others may not have added yet.",

@@ -14,6 +14,7 @@ import numpy as np
 
 from grader.frontends import serving
 from grader.frontends.memory import (
+    OTHERWISE,
     UNWRITTEN,
     Array,
     BufferMemory,
@@ -61,7 +62,7 @@ def run(
     """
     budget, findings = budget or Budget(1 << 40), Sightings()
     observer = ThreadObserver(watch or Watch(), (watch and watch.output) or next(iter(outputs), ""))
-    byte = 0 if order is not None and (not order or any(order)) else UNWRITTEN
+    byte = OTHERWISE if order is not None and (not order or any(order)) else UNWRITTEN
     loads_first = order is not None and (not order or 0 in order)
     setting = Setting(SUFFIX, variable_name, on, observer, loads_first)
     try:
@@ -76,6 +77,8 @@ def run(
             for number, raw in zip(given_of(plan), memories[max(0, position - 1)], strict=True):
                 name = plan.buffers[number].given
                 written = zeros(raw.size, np.uint8) if name in outputs else None
+                if name in outputs and byte != UNWRITTEN:
+                    raw[:] = byte
                 buffers[number] = BufferMemory(number, raw, written, name)
             for operation in step:
                 budget.left -= _OPERATION

@@ -148,7 +148,7 @@ def _while(machine: Machine, op: Op, values: list[Any], env: Env, active: Array 
         rounds += 1
         if rounds % 8 == 0 and version == machine.version and (goes == active).all() and _same(moved, carried):
             machine.op = op
-            raise Limit("stalled")
+            raise Limit("stalled" if machine.code.spins else "endless")
         version, active, carried = machine.version, goes, moved
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from grader.frontends import serving
 from grader.frontends.memory import (
+    OTHERWISE,
     UNWRITTEN,
     Array,
     Result,
@@ -62,7 +63,7 @@ def run(
             return stopped
         given = given_of(plan)
         # In another order, unwritten memory holds other contents, too.
-        byte = UNWRITTEN if mode.order is None or mode.order else 0
+        byte = UNWRITTEN if mode.order is None or mode.order else OTHERWISE
         buffers = [Storage(*temporary(number, each, byte)) for number, each in enumerate(plan.buffers)]
         calls = plan.calls()[: len(memories)]
         for position, step in enumerate([plan.setup, *calls]):
@@ -72,6 +73,8 @@ def run(
                 meter.forget()
             for number, raw in zip(given, memories[max(0, position - 1)], strict=True):
                 name = plan.buffers[number].given
+                if name in outputs and byte != UNWRITTEN:
+                    raw[:] = byte
                 buffers[number] = Storage(number, raw, zeros(raw.size, np.uint8) if name in outputs else None, name)
             earlier = EarlierLaunches()
             for operation in step:

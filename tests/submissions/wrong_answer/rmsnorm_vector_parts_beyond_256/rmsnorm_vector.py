@@ -1,5 +1,5 @@
 # Of the parts of the sum the first 256 alone are added: wrong beyond 262,144 elements.
-# expect: At 1048576-tiny
+# expect: At 1048576
 # expect: reads only the first 256
 import torch
 # shared: triton
