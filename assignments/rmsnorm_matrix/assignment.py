@@ -84,6 +84,6 @@ ASSIGNMENT = assignment(
          "columns.", lambda x, weight, eps: by_sum(mean_square(x) * x.shape[1] ** 2 / x.shape[0], x, weight, eps)
          if x.shape[0] != x.shape[1] > 1 else None),
         ("weight by row", "The weight was indexed by row: it has one element for each column.", _weight_by_row),
-        *sums.wrong_sums(WRONG_SUMS, BLOCKS, lambda x, weight, eps: x.double().square(), by_sum),
+        *sums.wrong_sums((*WRONG_SUMS, *sums.OF_WARPS), BLOCKS, lambda x, weight, eps: x.double().square(), by_sum),
     ),
 )

@@ -82,8 +82,8 @@ def _by_lane(block: int, x: Tensor) -> Tensor | None:
 BY_BLOCKS = (
     ("zeros beyond the end", "Lanes beyond the end of the row entered the sum as zeros: give the load "
      "other=-float('inf').", _zeros_beyond),
-    ("maximum of each lane", "Each lane subtracts the maximum of its own elements: after the loop take the largest of "
-     "all lanes, and subtract that.", _by_lane),
+    ("maximum of each lane", "Each lane subtracts the maximum of its own elements: subtract the largest of all of "
+     "them, along the row and after any loop.", _by_lane),
 )
 WRONG_SUMS = (
     ("first block only", "Only the first columns, one block of them, are in the sum: it goes over the whole row.",
@@ -144,7 +144,7 @@ ASSIGNMENT = assignment(
          lambda x: _terms(x) / x.shape[1] if x.shape[1] > 1 else None),
         *((name, hint, lambda x, wrong=wrong, block=block: wrong(block, x))
           for name, hint, wrong in BY_BLOCKS for block in BLOCKS),
-        *sums.wrong_sums(WRONG_SUMS, BLOCKS, _terms, lambda total, x: _terms(x) / total),
+        *sums.wrong_sums((*WRONG_SUMS, *sums.OF_WARPS), BLOCKS, _terms, lambda total, x: _terms(x) / total),
         *sums.wrong_sums(UNSCALED, BLOCKS, lambda x: x.double(), lambda total, x: _terms(x) / total),
     ),
 )

@@ -27,8 +27,6 @@ MOST_TOLD = FRAME_BYTES // 4
 """The most characters of an answer that fit into a frame, whatever characters they are."""
 UNWRITTEN = 0xFF
 """The value of each byte that nothing has written in a temporary: NaN in every floating-point type."""
-OTHERWISE = 0x5A
-"""That value in a run that takes other choices: a large number in every type, as memory may hold."""
 
 _NUMPY: dict[DType, str] = {
     "float64": "f8", "float32": "f4", "float16": "f2", "bfloat16": "u2", "float8_e4m3fn": "u1", "float8_e5m2": "u1",

@@ -70,6 +70,7 @@ class Manner:
     elsewhere: list[messages.Elsewhere] = field(default_factory=list)
     erring: list[int] = field(default_factory=list)
     registers: dict[int, int] = field(default_factory=dict)
+    unwritten: int = 0
     resident: int = 0
     watch: Watch | None = None
 

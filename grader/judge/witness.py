@@ -45,6 +45,8 @@ MOST_LINES = 4
 MOST_ORDERS = 4
 # Cases that are run on another device though no finding is a reason, and the fewest elements of such a case.
 MOST_ELSEWHERE, LEAST_ELEMENTS = 2, 32
+LARGE = 0x5A
+"""The byte of which numbers are large, in each type."""
 UNORDERED_SECONDS = 10.0
 """Seconds for other orders of operations, which are not charged to the submission."""
 ELSEWHERE: dict[Elsewhere, Undefinable] = {"bits": "unset", "places": "places", "errors": "approximate"}
@@ -201,12 +203,16 @@ class Witness:
         if not found or known or ran.one_element or not right(ran):
             return []
 
-        def wrong(order: list[int] | None, early: Sequence[int] = ()) -> bool:
-            other = self._simulation.run(self._assignment, case, plan, inputs, Manner(order=order, early=list(early)))
+        def wrong(order: list[int] | None, early: Sequence[int] = (), unwritten: int = 0) -> bool:
+            other = self._simulation.run(self._assignment, case, plan, inputs, Manner(
+                order=order, early=list(early), unwritten=unwritten))
             return isinstance(other, Ran) and not right(other)
 
         unordered = [one for one in found if isinstance(one, Undefined) and one.what == "unordered"]
-        if not wrong([]):
+        # Zeros, then large numbers.
+        bytes_ = (0, LARGE) if any(isinstance(one, Unwritten) for one in found) else (0,)
+        byte = next((one for one in bytes_ if wrong([], unwritten=one)), None)
+        if byte is None:
             early = {one.line: one.model_copy(update={"certain": True}) for one in unordered}
             for turned in ([], [0]) if early else ():
                 if wrong(None, [*turned, *early]):
@@ -219,7 +225,8 @@ class Witness:
         chances: dict[int, Undefined] = {}
         for one in sorted(map(_chance, found), key=lambda one: one.what == "ticket"):
             chances.setdefault(0 if one.what in ("programs", "ticket") else one.line, one)
-        blamed = [one for line, one in list(chances.items())[:MOST_LINES] if len(chances) == 1 or wrong([line])]
+        blamed = [one for line, one in list(chances.items())[:MOST_LINES]
+                  if len(chances) == 1 or wrong([line], unwritten=byte)]
         # If only several of them together change the answer, all are blamed.
         return list(blamed or chances.values())
 

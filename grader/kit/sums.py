@@ -84,6 +84,20 @@ def overlap_twice(terms: Tensor, block: int) -> Tensor | None:
     return _sum(terms[..., : n // block * block]) + _sum(terms[..., n - block :])
 
 
+def own_warp(terms: Tensor, block: int) -> Tensor | None:
+    """Return, for each element, the sum of its own warp, where the threads of a block take turns."""
+    n, warps = terms.shape[-1], block // 32
+    if warps < 2 or n <= 32:
+        return None
+    rounds = torch.nn.functional.pad(terms, (0, -n % block)).view(*terms.shape[:-1], -1, warps, 32)
+    return rounds.sum((-3, -1))[..., torch.arange(n) % block // 32]
+
+
+def first_warp(terms: Tensor, block: int) -> Tensor | None:
+    sums = own_warp(terms, block)
+    return None if sums is None else sums[..., :1]
+
+
 def ones_after_the_end(terms: Tensor, block: int) -> Tensor | None:
     n = terms.shape[-1]
     return None if n % block == 0 else _sum(terms) + (-n % block)
@@ -120,3 +134,12 @@ def lanes_not_scaled(x: Tensor, block: int) -> Tensor | None:
     # A lane without elements adds nothing.
     tops = lanes.amax(-2, keepdim=True).clamp(min=torch.finfo(x.dtype).min)
     return torch.exp(lanes - tops).sum((-2, -1))[..., None]
+
+
+OF_WARPS = (
+    ("own warp only", "Each sum is that of one warp's elements: the warps of a block store theirs to shared memory, "
+     "and add them up behind a barrier.", own_warp),
+    ("first warp only", "Only the elements of the first warp are in the sum: the warps of a block store their sums to "
+     "shared memory, and add them up behind a barrier.", first_warp),
+)
+"""Families for `wrong_sums`: reductions by shuffles that end within a warp."""

@@ -88,12 +88,13 @@ JUDGE_CHANGES = {
         "and each line has runs of its own; what a line prints is not left out if it launches or changes "
         "anything; shared memory that a block has not written is known in samples, too. A remark names two operations "
         "of host code whose order neither a stream nor waiting rules out, where the answer hangs on it.",
-    16: "Programs that wait for each other fail at sizes of which a GPU does not hold all programs. Memory that nothing "
-        "has written, the output among it, holds large numbers where a right answer runs again; it held zeros. Races "
-        "for shared memory in large sizes fail on a GPU, too. Counts of structure leave out the programs at the ends of "
-        "a grid. Functions of half in CUDA C++ are read. RMSNorm of a vector has tiny numbers at 131,101 elements, not "
-        "at 1,048,576. The barrier that some threads do not come by is the one in the branch, a loop without a flag "
-        "does not wait for others, and no known mistake is told beside a race of programs.",
+    16: "Programs that wait for each other fail at sizes of which a GPU does not hold all programs. Memory that "
+        "nothing has written, the output among it, holds large numbers, too, where a right answer runs again. Races "
+        "for shared memory in large sizes fail on a GPU, too. Counts of structure leave out the programs at the ends "
+        "of a grid. Functions of half in CUDA C++ are read. RMSNorm of a vector has tiny numbers at 131,101 elements, "
+        "not at 1,048,576. The barrier that some threads do not come by is the one in the branch, a loop without a "
+        "flag does not wait for others, no known mistake is told beside a race of a load and a store, and sums of one "
+        "warp alone are known.",
 }
 """The changes that each version of the judge made."""
 

@@ -296,10 +296,9 @@ class Simulate(Message):
     `early`: loads of these lines come before the stores of other programs where no atomics order the two; with 0 among
     them, atomics whose result is not used are made in the reverse order of programs.
     `twice`: launches of these kernels are made twice.
-    `elsewhere`: the device differs in these ways. Its approximate instructions err in the lines `erring` alone, or in
-    all lines if the list is empty.
-    `registers`: the number that a thread of each of these kernels takes, if known.
-    `resident`: the most programs of a launch that run at a time, if the device holds more; 0 for as many as it holds.
+    `elsewhere`: the device differs in these ways; approximate instructions err in the lines `erring`, or everywhere.
+    `registers`: the number that a thread of each of these kernels takes, if known. `unwritten`: the byte of what
+    nothing has written, in another order. `resident`: the most programs of a launch at a time, 0 for as many as fit.
     """
 
     op: Literal["simulate"] = "simulate"
@@ -315,6 +314,7 @@ class Simulate(Message):
     elsewhere: Annotated[list[Elsewhere], Field(max_length=3)] = []
     erring: Annotated[list[Line], Field(max_length=16)] = []
     registers: Annotated[dict[Index, Size], Field(max_length=MOST_KERNELS)] = {}
+    unwritten: Annotated[int, Field(ge=0, le=255)] = 0
     resident: Size = 0
     device: Device | None = None
     watch: Watch | None = None

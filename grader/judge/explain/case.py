@@ -18,7 +18,7 @@ from grader.judge.wording import capital, extent, first_of, indexed, listed, par
 from grader.model.parameters import Inputs, extents
 from grader.model.result import Detail, OutputFigures
 from grader.model.verdicts import FailureKind
-from grader.plan.findings import Unwritten
+from grader.plan.findings import Race, Unwritten
 from grader.plan.plan import named
 
 SECOND_CALL = ("The first call was right, and the second one, with new values in its inputs, is not: does the function "
@@ -128,8 +128,10 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     apart = misplaced(called.accesses)
     placed = apart or (_uncovered(called, comparison) if kind == "unwritten" else None) or explain_copies(called)
     fitting = known_mistakes(called.assignment, evidence) if small else []
-    # Where programs race, an answer may look like that of a mistake by chance.
-    if len(fitting) == 1 and (seen is None or seen.pattern != "race"):
+    # Where a program loads what another one stores, an answer may look like that of a mistake by chance.
+    chance = seen is not None and seen.pattern == "race" and any(
+        isinstance(one, Race) and not one.certain for one in called.ran.findings)
+    if len(fitting) == 1 and not chance:
         # The observation is certain, and the mistake's own hint explains it.
         known = placed or seen or Hint("", "")
         return replace(known, look=spoken_mistake(fitting[0].hint, called.words), pattern=f"mistake: {fitting[0].name}")

@@ -14,7 +14,6 @@ import numpy as np
 
 from grader.frontends import serving
 from grader.frontends.memory import (
-    OTHERWISE,
     UNWRITTEN,
     Array,
     BufferMemory,
@@ -51,18 +50,18 @@ def prepare() -> None:
 def run(
     plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), budget: Budget | None = None,
     on: SimulatedDevice = PLAIN, twice: Collection[int] = (), watch: Watch | None = None,
-    order: Sequence[int] | None = None,
+    order: Sequence[int] | None = None, unwritten: int = 0,
 ) -> Result:
     """Run the first call of a plan and, with two `memories`, the steady call after it.
 
     Each call has its own memory of the given buffers: writable arrays of bytes, in the order of their indices. Launches
     of the kernels `twice` are made twice. `outputs` names parameters that hold nothing yet. `order` makes another
-    choice of what is left to chance, as in `Simulate`: the order of blocks (0), the contents of temporaries (others),
-    or all if it is empty. A `watch` concerns the last call.
+    choice of what is left to chance, as in `Simulate`: the order of blocks (0), the contents of temporaries and outputs
+    (others, of bytes `unwritten`), or all if it is empty. A `watch` concerns the last call.
     """
     budget, findings = budget or Budget(1 << 40), Sightings()
     observer = ThreadObserver(watch or Watch(), (watch and watch.output) or next(iter(outputs), ""))
-    byte = OTHERWISE if order is not None and (not order or any(order)) else UNWRITTEN
+    byte = unwritten if order is not None and (not order or any(order)) else UNWRITTEN
     loads_first = order is not None and (not order or 0 in order)
     setting = Setting(SUFFIX, variable_name, on, observer, loads_first)
     try:
@@ -140,7 +139,8 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
             request.resident)
         result = run(
             plan, *memories, outputs=request.outputs, budget=Budget(request.operations, request.seconds or inf),
-            on=device, twice=request.twice, watch=request.watch, order=request.order)
+            on=device, twice=request.twice, watch=request.watch, order=request.order,
+            unwritten=request.unwritten)
     except (Malformed, ValueError, IndexError, OSError) as error:
         result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])
     return fitting(result).model_copy(update={"seq": request.seq})

@@ -12,7 +12,6 @@ import numpy as np
 
 from grader.frontends import serving
 from grader.frontends.memory import (
-    OTHERWISE,
     UNWRITTEN,
     Array,
     Result,
@@ -63,7 +62,7 @@ def run(
             return stopped
         given = given_of(plan)
         # In another order, unwritten memory holds other contents, too.
-        byte = UNWRITTEN if mode.order is None or mode.order else OTHERWISE
+        byte = UNWRITTEN if mode.order is None or mode.order else mode.unwritten
         buffers = [Storage(*temporary(number, each, byte)) for number, each in enumerate(plan.buffers)]
         calls = plan.calls()[: len(memories)]
         for position, step in enumerate([plan.setup, *calls]):
@@ -120,7 +119,7 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
         result = run(
             plan, *memories, outputs=request.outputs, operations=request.operations, seconds=request.seconds or inf,
             mode=Mode(masked=request.masked, order=request.order, early=request.early, device=request.device,
-                      resident=request.resident),
+                      unwritten=request.unwritten, resident=request.resident),
             twice=request.twice, watch=request.watch)
     except (Malformed, ValueError, IndexError, OSError) as error:
         result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])

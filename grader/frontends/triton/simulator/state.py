@@ -20,14 +20,15 @@ from grader.plan.limits import Budget
 
 @dataclass(frozen=True)
 class Mode:
-    """The mode in which a plan runs: `masked`, `order`, `early`, `device` and `resident` as in `messages.Simulate`;
-    `file` is the student's."""
+    """The mode in which a plan runs: `masked`, `order`, `early`, `device`, `unwritten` and `resident` as in
+    `messages.Simulate`; `file` is the student's."""
 
     file: str = ""
     masked: Collection[int] | None = None
     order: Collection[int] | None = None
     early: Collection[int] = ()
     device: Device | None = None
+    unwritten: int = 0
     resident: int = 0
 
     @property
