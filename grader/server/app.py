@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
-import anyio
 from anyio.to_thread import run_sync
 from jinja2 import DictLoader, Environment, StrictUndefined
 from starlette.applications import Starlette
@@ -25,7 +24,8 @@ from grader.model.verdicts import VERDICTS
 from grader.report import text
 from grader.server.access import HEADERS, REPORT_HEADERS, Denied, ServerAccess, Who
 from grader.server.desk import ServerDesk, difference
-from grader.server.queue import OVER, QueuedFile, ServerPerson
+from grader.server.queue import OVER, QueuedFile, ServerPerson, TooManyError
+from grader.server.reading import assignment_in, body_of, moment, number_in
 from grader.server.streams import LiveStreams
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -33,8 +33,6 @@ STYLE = Path(text.__file__).parent / "templates" / "style.css"
 NOTE_SIGNS = 2_000
 FORM_BYTES = 16 << 10
 """Bytes of a form beside the file in it."""
-BODY_SECONDS = 60.0
-"""The seconds in which a request has to arrive."""
 POST = "POST"
 
 
@@ -124,7 +122,7 @@ class CourseServer:
                 response = self._refused(request, Denied(HTTPStatus(error.status_code), "This cannot be read; send it "
                                                          "again."))
             except Exception as error:
-                self.desk.failed(f"{route.path}: {type(error).__name__}: {error}")
+                self.desk.grading.failed(f"{route.path}: {type(error).__name__}: {error}")
                 response = self._refused(request, Denied(
                     HTTPStatus.INTERNAL_SERVER_ERROR, "The server failed, and has recorded that; try again."))
             for name, value in HEADERS.items():
@@ -159,7 +157,7 @@ class CourseServer:
     async def _form(self, request: Request, most: int = FORM_BYTES) -> Mapping[str, str | tuple[str, bytes]]:
         """Return a form's fields, once its key is checked: a text, or the name and the contents of a file. A form of
         more than `most` bytes is not read."""
-        await _body(request, most)
+        await body_of(request, most)
         async with request.form() as form:
             fields = {name: (Path(value.filename or "").name, await value.read()) if isinstance(value, UploadFile)
                       else value for name, value in form.items()}
@@ -190,7 +188,7 @@ class CourseServer:
         if self.access.from_elsewhere(request):
             raise Denied(HTTPStatus.FORBIDDEN, "Another site wants to sign you in; open the first page, and paste your "
                          "own link there.")
-        await _body(request, FORM_BYTES)
+        await body_of(request, FORM_BYTES)
         async with request.form() as form:
             token = str(form.get("link", "")).strip().rpartition("#")[2]
         found = await run_sync(self.access.queue.who, token)
@@ -230,22 +228,22 @@ class CourseServer:
         return RedirectResponse("/", HTTPStatus.SEE_OTHER)
 
     async def kernel(self, request: Request, person: ServerPerson) -> Response:
-        found = await run_sync(self.desk.history, person, _assignment(request, self.desk))
+        found = await run_sync(self.desk.history, person, assignment_in(request, self.desk.ground.names))
         return self._page("kernel.html.j2", request, person, **found)
 
     async def attempt(self, request: Request, person: ServerPerson) -> Response:
-        page = await run_sync(self.desk.report, person, _number(request, "number"))
+        page = await run_sync(self.desk.report, person, number_in(request, "number"))
         if page is None:
             raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt; open your work log.")
         return Response(page, media_type="text/html", headers=REPORT_HEADERS)
 
     async def diff(self, request: Request, person: ServerPerson) -> Response:
-        old = await run_sync(self.desk.text_of, person, _number(request, "old"))
-        new = await run_sync(self.desk.text_of, person, _number(request, "new"))
+        old = await run_sync(self.desk.text_of, person, number_in(request, "old"))
+        new = await run_sync(self.desk.text_of, person, number_in(request, "new"))
         if old is None or new is None:
             raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt; open your work log.")
         return self._page("diff.html.j2", request, person, lines=await run_sync(difference, old, new),
-                          old=_number(request, "old"), new=_number(request, "new"))
+                          old=number_in(request, "old"), new=number_in(request, "new"))
 
     async def log(self, request: Request, person: ServerPerson) -> Response:
         return self._page("log.html.j2", request, person, entries=await run_sync(self.desk.log, person))
@@ -254,7 +252,7 @@ class CourseServer:
         return PlainTextResponse(await run_sync(self.desk.log_text, person), media_type="text/markdown")
 
     async def leaderboard(self, request: Request, person: ServerPerson) -> Response:
-        found = await run_sync(self.desk.leaderboard, person, _assignment(request, self.desk))
+        found = await run_sync(self.desk.leaderboard, person, assignment_in(request, self.desk.ground.names))
         return self._page("leaderboard.html.j2", request, person, **found)
 
     async def events(self, request: Request, person: ServerPerson) -> Response:
@@ -274,7 +272,7 @@ class CourseServer:
         return JSONResponse([await run_sync(self.desk.state, job) for job in jobs])
 
     async def receive(self, request: Request, person: ServerPerson) -> Response:
-        content = await _body(request, self.desk.most_bytes)
+        content = await body_of(request, self.desk.most_bytes)
         note = unquote(request.headers.get("x-note", ""))
         job = await self._received(person, request.path_params["name"], content, note)
         return JSONResponse(await run_sync(self.desk.state, job), HTTPStatus.CREATED)
@@ -331,8 +329,11 @@ class CourseServer:
         if closed := await run_sync(self.desk.closed, person, assignment):
             raise Denied(HTTPStatus.CONFLICT, closed)
         try:
-            number = await run_sync(self.access.queue.receive, person, assignment, name, content,
-                                    clean(note, NOTE_SIGNS))
+            number = await run_sync(partial(
+                self.access.queue.receive, person, assignment, name, content, clean(note, NOTE_SIGNS),
+                per_day=self.desk.ground.course.submissions.per_day))
+        except TooManyError as error:
+            raise Denied(HTTPStatus.CONFLICT, str(error)) from None
         except Exception as error:
             raise Denied(HTTPStatus.INSUFFICIENT_STORAGE, f"Not received: the server cannot store it ({error}); try "
                           "again later.") from None
@@ -341,7 +342,7 @@ class CourseServer:
         return job
 
     def _own(self, request: Request, person: ServerPerson) -> QueuedFile:
-        job = self.desk.queue.job(_number(request, "number"))
+        job = self.desk.queue.job(number_in(request, "number"))
         if job is None or job.person.id != person.id:
             raise Denied(HTTPStatus.NOT_FOUND, "You have sent no such file; look at the list on the first page.")
         return job
@@ -350,49 +351,3 @@ class CourseServer:
         if not self.desk.queue.cancel(self._own(request, person).id, "you cancelled it"):
             raise Denied(HTTPStatus.CONFLICT, "This file does not wait any more; look at its state on the first page.")
         return True
-
-def moment(at: str | None) -> str:
-    """Return a time of the records, ISO 8601, as pages show it: 29 Nov 19:14 UTC."""
-    try:
-        found = datetime.datetime.fromisoformat(at or "")
-    except ValueError:
-        return "–"
-    return found.astimezone(datetime.UTC).strftime("%-d %b %H:%M UTC")
-
-
-async def _body(request: Request, most: int) -> bytes:
-    """Return a request's body. One of more than `most` bytes is refused before it is read."""
-    too_large = Denied(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"Too large: at most {most // 1024} kB; send the kernel "
-                        "alone.")
-    length = request.headers.get("content-length", "")
-    if length.isdecimal() and int(length) > most:
-        raise too_large
-    parts, size = [], 0
-    try:
-        with anyio.fail_after(BODY_SECONDS):
-            async for part in request.stream():
-                size += len(part)
-                if size > most:
-                    raise too_large
-                parts.append(part)
-    except TimeoutError:
-        raise Denied(HTTPStatus.REQUEST_TIMEOUT, "The file took too long to arrive; send it again.") from None
-    # For `request.form()`, which reads what was read.
-    request._body = b"".join(parts)
-    return request._body
-
-
-def _number(request: Request, name: str) -> int:
-    """Return a number in a request's path."""
-    text = str(request.path_params[name])
-    if not text.isascii() or not text.isdecimal() or len(text) > 15:
-        raise Denied(HTTPStatus.NOT_FOUND, "There is nothing here; go to the first page.")
-    return int(text)
-
-
-def _assignment(request: Request, desk: ServerDesk) -> str:
-    name = str(request.path_params["assignment"])
-    if name not in desk.ground.names:
-        raise Denied(HTTPStatus.NOT_FOUND, f"{quote(name[:60])} is no assignment of this course; go to the first "
-                     "page.")
-    return name

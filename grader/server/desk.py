@@ -6,7 +6,6 @@ import datetime
 import difflib
 import mimetypes
 import shutil
-import threading
 import time
 from importlib import metadata
 from pathlib import Path
@@ -28,7 +27,7 @@ from grader.report.people import made_key, pseudonym
 from grader.report.speed import measured
 from grader.report.text import of_points
 from grader.server.queue import QueuedFile, ServerPerson, ServerQueue, folded
-from grader.server.work import ServerGround, ServerLane
+from grader.server.work import ServerGrading, ServerGround
 
 LEAST_FREE = 256 << 20
 """Bytes that have to be free on the disk before a file is received."""
@@ -40,12 +39,10 @@ CLASS_FILES = {".html", ".csv", ".json", ".png", ".svg"}
 
 
 class ServerDesk:
-    """The facts of a server. `recording` is held while records are written."""
+    """The facts of a server."""
 
-    def __init__(self, ground: ServerGround, queue: ServerQueue, recording: threading.Lock) -> None:
-        self.ground, self.queue, self.recording = ground, queue, recording
-        self.lanes: list[ServerLane] = []
-        self.failures: list[str] = []
+    def __init__(self, ground: ServerGround, queue: ServerQueue, grading: ServerGrading) -> None:
+        self.ground, self.queue, self.grading = ground, queue, grading
         self.version = metadata.version("kernelmark")
         self.most_bytes = ground.course.source_bytes
         self.files = {name: assignment for assignment in ground.names
@@ -53,26 +50,21 @@ class ServerDesk:
         """The files that the server takes, by name, with their assignments."""
         self.title = ground.course_name
         self._written = 0.0
-        self._slugs: dict[str, str] = {}
-
-    def failed(self, line: str) -> None:
-        """Record a failure of the grader, for staff to read."""
-        self.failures = [*self.failures[-99:], f"{_clock()}: {line}"]
 
     def health(self) -> dict[str, Any]:
-        return {"lanes": sum(not lane.broken for lane in self.lanes),
+        return {"grading": not self.grading.broken,
                 "waiting": len(self.queue.waiting()), "started": len(self.queue.started())}
 
     # A file on its way.
 
     def state(self, job: QueuedFile, whole: bool = False) -> dict[str, Any]:
         """Return a file's state for its owner; with `whole` also its result, once there is one."""
-        lane = next((one for one in self.lanes if one.name == job.lane), None)
         found: dict[str, Any] = {
             "id": job.id, "assignment": job.assignment, "file": job.file, "state": job.state,
-            "place": self.queue.place(job.id) if job.state == "waiting" else 0, "lane": job.lane,
-            "device": lane.device if lane else "", "received_at": job.received_at, "started_at": job.started_at,
-            "ended_at": job.ended_at, "paused": bool(self.queue.setting("paused"))}
+            "place": self.queue.place(job.id) if job.state == "waiting" else 0,
+            "device": self.grading.device, "received_at": job.received_at, "started_at": job.started_at,
+            "ended_at": job.ended_at, "paused": bool(self.queue.setting("paused")),
+            "broken": bool(self.grading.broken)}
         # Why the grader failed is for staff alone: it may speak of a hidden case.
         found |= {"said": _said(found, "" if job.state == "failed" else job.why), "attempt": job.attempt,
                   "verdict": job.verdict}
@@ -84,19 +76,9 @@ class ServerDesk:
         """Return why a person may send no file of an assignment now; "" if they may."""
         if shutil.disk_usage(self.ground.out).free < LEAST_FREE:
             return "The server's disk is full; tell your course, and try again later."
-        if self.lanes and all(lane.broken for lane in self.lanes):
-            return "The server cannot grade at present; tell your course, and try again later."
-        rules = self.ground.course.submissions
-        closes = rules.closes.get(assignment)
+        closes = self.ground.course.submissions.closes.get(assignment)
         if closes is not None and datetime.datetime.now(datetime.UTC) > closes:
             return f"{assignment} closed at {closes.isoformat(timespec='minutes')}; ask your course."
-        if rules.per_day:
-            day = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
-            sent = self.queue.since(person, assignment, day.isoformat(timespec="seconds"))
-            if len(sent) >= rules.per_day:
-                free = datetime.datetime.fromisoformat(sent[-rules.per_day]) + datetime.timedelta(days=1)
-                return (f"You may send {rules.per_day} files of {assignment} in 24 hours; send the next one after "
-                        f"{free.isoformat(timespec='minutes')}.")
         return ""
 
     # Attempts in the records.
@@ -112,14 +94,7 @@ class ServerDesk:
 
     def _heads(self, store: Store, person: ServerPerson) -> list[Attempt]:
         """Return a person's attempts, the oldest first."""
-        name = folded(person.name)
-        if (slug := self._slugs.get(name)) is None:
-            # All attempts are read once for each person.
-            slug = next((one.slug for one in store.attempts() if folded(one.student) == name), None)
-            if slug is None:
-                return []
-            self._slugs[name] = slug
-        return [one for one in store.attempts(slug) if folded(one.student) == name]
+        return store.attempts(self.ground.folder_of(person)[1])
 
     def _own(self, person: ServerPerson, assignment: str = "") -> list[tuple[Attempt, AssignmentResult]]:
         """Return a person's attempts, the oldest first, each with its result."""
@@ -196,8 +171,8 @@ class ServerDesk:
 
     def desk(self) -> dict[str, Any]:
         return {"waiting": self.queue.waiting(), "started": self.queue.started(), "recent": self.queue.jobs(most=50),
-                "lanes": [(lane, lane.at) for lane in self.lanes], "counts": self.queue.counts(),
-                "paused": bool(self.queue.setting("paused")), "failures": self.failures[::-1],
+                "lanes": self.grading.words(), "at": self.grading.running(), "counts": self.queue.counts(),
+                "paused": bool(self.queue.setting("paused")), "failures": self.grading.failures[::-1],
                 "people": self.queue.people()}
 
     def do(self, what: str, number: str) -> bool:
@@ -225,7 +200,7 @@ class ServerDesk:
             return None
 
     def _write_class(self) -> None:
-        with self.recording:
+        with self.ground.recording:
             if time.monotonic() - self._written < CLASS_SECONDS and (self.ground.out / "index.html").is_file():
                 return
             self._written = time.monotonic()
@@ -235,15 +210,15 @@ class ServerDesk:
                     write_class(loaded.entries, self.ground.out, failures=loaded.failures,
                                 others=under_another_course_file(store), marks=store.marks())
             except OSError as error:
-                self.failed(f"class page not written: {failed(error, self.ground.out)}")
+                self.grading.failed(f"class page not written: {failed(error, self.ground.out)}")
 
 
 def _said(state: dict[str, Any], why: str) -> str:
     """Return a file's state in words."""
     match state["state"]:
         case "waiting":
-            paused = ", which is paused" if state["paused"] else ""
-            return f"number {state['place']} in the queue{paused}"
+            held = ", which is paused" * state["paused"] or ", while the grader is repaired" * state["broken"]
+            return f"number {state['place']} in the queue{held}"
         case "started":
             on = "on a GPU" if state["device"] == "cuda" else "without a GPU"
             return f"being judged {on}"
@@ -252,10 +227,6 @@ def _said(state: dict[str, Any], why: str) -> str:
         case "cancelled":
             return f"cancelled: {why}"
     return why
-
-
-def _clock() -> str:
-    return datetime.datetime.now().astimezone().strftime("%H:%M")
 
 
 def difference(old: str, new: str) -> list[str]:

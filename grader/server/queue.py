@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 FILE = "server.sqlite3"
-VERSION = 2
+VERSION = 3
 MOST_TRIES = 2
 """How often a file is graded if its lane dies."""
 _SCHEMA = """
@@ -26,13 +26,12 @@ create table people(id integer primary key, name text not null, folded text not 
 create table files(sha text primary key, content blob not null);
 create table jobs(id integer primary key, person integer not null references people, assignment text not null,
                   file text not null, sha text not null, note text not null, received_at text not null,
-                  state text not null, started_at text, ended_at text, lane text not null default '',
-                  tries integer not null default 0, why text not null default '', attempt integer,
-                  verdict text not null default '');
+                  state text not null, started_at text, ended_at text, tries integer not null default 0,
+                  why text not null default '', attempt integer, verdict text not null default '');
 create index jobs_state on jobs(state);
 create index jobs_person on jobs(person, assignment);
 create table settings(name text primary key, value text not null);
-pragma user_version = 2;
+pragma user_version = 3;
 """
 
 State = Literal["waiting", "started", "finished", "failed", "cancelled"]
@@ -42,6 +41,15 @@ OVER = ("finished", "failed", "cancelled")
 
 class QueueError(Exception):
     """A queue that cannot be used; one line says what to do."""
+
+
+class TooManyError(Exception):
+    """More files of an assignment than a student may send in 24 hours. `sent` is when the oldest that counts was."""
+
+    def __init__(self, per_day: int, assignment: str, sent: str) -> None:
+        free = datetime.datetime.fromisoformat(sent) + datetime.timedelta(days=1)
+        super().__init__(f"You may send {per_day} files of {assignment} in 24 hours; send the next one after "
+                         f"{free.isoformat(timespec='minutes')}.")
 
 
 @dataclass(frozen=True)
@@ -69,7 +77,6 @@ class QueuedFile:
     state: State
     started_at: str | None
     ended_at: str | None
-    lane: str
     tries: int
     why: str
     attempt: int | None
@@ -191,10 +198,15 @@ class ServerQueue:
 
     # Files.
 
-    def receive(self, person: ServerPerson, assignment: str, file: str, content: bytes, note: str = "") -> int:
-        """Record a file and return its number. It takes the place of one of the same assignment that waits."""
+    def receive(
+        self, person: ServerPerson, assignment: str, file: str, content: bytes, note: str = "", *, per_day: int = 0,
+    ) -> int:
+        """Record a file and return its number. It takes the place of one of the same assignment that waits. Raises
+        TooManyError if `per_day` others were judged in 24 hours, or are being judged."""
         sha = hashlib.sha256(content).hexdigest()
         with self._writing() as db:
+            if per_day and len(sent := self._day(person, assignment)) >= per_day:
+                raise TooManyError(per_day, assignment, sent[-per_day])
             db.execute("update jobs set state = 'cancelled', ended_at = ?, why = 'a newer file took its place' "
                        "where person = ? and assignment = ? and state = 'waiting'", (now(), person.id, assignment))
             self._forget(db)
@@ -204,7 +216,7 @@ class ServerQueue:
                 "values (?, ?, ?, ?, ?, ?, 'waiting')", (person.id, assignment, file, sha, note, now()))
             return made.lastrowid or 0
 
-    def take(self, lane: str) -> tuple[QueuedFile, bytes] | None:
+    def take(self) -> tuple[QueuedFile, bytes] | None:
         """Start the next file and return it with its contents; None if none waits, or the queue is paused. Students
         take turns, and have one file at a time in work."""
         with self._turn:
@@ -216,8 +228,8 @@ class ServerQueue:
                 # Nothing changes, so nobody is woken.
                 return None
             with self._writing() as db:
-                db.execute("update jobs set state = 'started', started_at = ?, lane = ?, tries = tries + 1 "
-                           "where id = ?", (now(), lane, chosen.id))
+                db.execute("update jobs set state = 'started', started_at = ?, tries = tries + 1 where id = ?",
+                           (now(), chosen.id))
                 (content,) = db.execute("select content from files where sha = ?", (chosen.sha,)).fetchone()
             job = self.job(chosen.id)
             assert job is not None
@@ -226,7 +238,7 @@ class ServerQueue:
     def put_back(self, number: int) -> None:
         """Let a file wait again whose grading the end of the server interrupted: that is no try."""
         with self._writing() as db:
-            db.execute("update jobs set state = 'waiting', started_at = null, lane = '', tries = tries - 1 "
+            db.execute("update jobs set state = 'waiting', started_at = null, tries = tries - 1 "
                        "where id = ? and state = 'started'", (number,))
 
     def finish(self, number: int, attempt: int | None, why: str, verdict: str = "") -> None:
@@ -236,6 +248,14 @@ class ServerQueue:
             db.execute(
                 "update jobs set state = ?, ended_at = ?, attempt = ?, why = ?, verdict = ? where id = ? and "
                 "state = 'started'", (state, now(), attempt, why, verdict, number))
+
+    def _day(self, person: ServerPerson, assignment: str) -> list[str]:
+        """Return when a person sent the files of an assignment that were received within 24 hours and judged, or are
+        being judged, the oldest first."""
+        since = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
+        return [at for (at,) in self._db.execute(
+            "select received_at from jobs where person = ? and assignment = ? and received_at >= ? and state in "
+            "('started', 'finished') order by id", (person.id, assignment, since.isoformat(timespec="seconds")))]
 
     def cancel(self, number: int, why: str) -> bool:
         """Cancel a file that waits, and return whether it did."""
@@ -254,7 +274,7 @@ class ServerQueue:
         was. A newer file of the same assignment makes that needless."""
         with self._writing() as db:
             return db.execute(
-                "update jobs set state = 'waiting', started_at = null, ended_at = null, lane = '', tries = 0, why = '' "
+                "update jobs set state = 'waiting', started_at = null, ended_at = null, tries = 0, why = '' "
                 "where id = ? and state = 'failed' and not exists (select 1 from jobs as newer where "
                 "newer.id > jobs.id and newer.person = jobs.person and newer.assignment = jobs.assignment and "
                 "newer.state != 'cancelled')",
@@ -267,7 +287,7 @@ class ServerQueue:
             db.execute("update jobs set state = 'failed', ended_at = ?, why = 'its grading was lost twice' "
                        "where state = 'started' and tries >= ?", (now(), MOST_TRIES))
             return db.execute(
-                "update jobs set state = 'waiting', started_at = null, lane = '' where state = 'started'").rowcount
+                "update jobs set state = 'waiting', started_at = null where state = 'started'").rowcount
 
     def job(self, number: int) -> QueuedFile | None:
         return next(self._jobs("jobs.id = ?", (number,)), None)
@@ -283,14 +303,6 @@ class ServerQueue:
             row = self._db.execute("select content from files join jobs using (sha) where attempt = ?",
                                    (attempt,)).fetchone()
         return bytes(row[0]) if row else None
-
-    def since(self, person: ServerPerson, assignment: str, moment: str) -> list[str]:
-        """Return when a person has sent the files of an assignment that were received since a moment and graded, or
-        are being graded, the oldest first. A file that waits gives way to the next one."""
-        with self._turn:
-            return [at for (at,) in self._db.execute(
-                "select received_at from jobs where person = ? and assignment = ? and received_at >= ? and state in "
-                "('started', 'finished') order by id", (person.id, assignment, moment))]
 
     def waiting(self) -> list[QueuedFile]:
         """Return the files that wait, in the order in which they will be started."""
@@ -336,7 +348,7 @@ class ServerQueue:
         with self._turn:
             rows = self._db.execute(
                 "select jobs.id, people.id, name, shown, staff, assignment, file, sha, note, received_at, state, "
-                "started_at, ended_at, lane, tries, why, attempt, verdict from jobs join people on people.id = person "
+                "started_at, ended_at, tries, why, attempt, verdict from jobs join people on people.id = person "
                 f"where {where}", values).fetchall()
         for id_, person, name, shown, staff, *rest in rows:
             yield QueuedFile(id_, ServerPerson(person, name, shown, bool(staff)), *rest)

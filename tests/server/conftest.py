@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +16,12 @@ from grader.model.course import read_course
 from grader.records.attempt import Attempt
 from grader.records.keep import keep
 from grader.records.store import FOLDER, Store
+from grader.run.lanes import LocalLanes
 from grader.server.access import ServerAccess
 from grader.server.app import CourseServer
 from grader.server.desk import ServerDesk
 from grader.server.queue import FILE, ServerQueue
-from grader.server.work import ServerGround
+from grader.server.work import ServerGrading, ServerGround
 from tests.report import samples
 
 
@@ -48,7 +48,7 @@ class Served:
         ada = self.queue.who(self.tokens["ada"])
         assert ada is not None
         job = self.queue.receive(ada, "silu", "silu.py", content, note)
-        assert self.queue.take("lane 1") is not None
+        assert self.queue.take() is not None
         draft = Attempt(student="ada", slug="ada", members=("ada",), assignment="silu", submission=str(job), tests="2",
                         environment="3", rules="4", submitted_at="2026-11-29T10:00:00+00:00")
         out = self.desk.ground.out
@@ -73,7 +73,9 @@ def served(tmp_path: Path) -> Iterator[Served]:
     course = read_course(ROOT / "course.toml", frozenset(catalogue.files()))
     Store.create(tmp_path)
     queue = ServerQueue(tmp_path / FOLDER)
-    desk = ServerDesk(ServerGround(tmp_path, course, "a course", ("silu", "gemm")), queue, threading.Lock())
+    ground = ServerGround(tmp_path, course, "a course", ("silu", "gemm"))
+    # It is never started: files wait, and the tests record attempts.
+    desk = ServerDesk(ground, queue, ServerGrading(ground, queue, lambda: LocalLanes([{}]), 1, print))
     tokens = dict(queue.admit([("ada", "Ada L.", False), ("bob", "Bob", False), ("tess", "Tess", True)]))
     found = Served(CourseServer(desk, ServerAccess(queue, secure=False)), desk, queue, tokens)
     found.job, found.attempt = found.judged(b"# ada's own words\n", "first try")
