@@ -22,6 +22,7 @@ from grader.cluster.own import unlike
 from grader.engine.forkserver import isolation
 from grader.model.job import Graded, Job
 from grader.model.result import Environment
+from grader.model.text import plural
 from grader.run.lanes import GLANCE_SECONDS, At, JobQueue, Jobs, LanesLostError, Look
 
 # Seconds without an answer after which the scheduler counts as lost.
@@ -128,7 +129,7 @@ class ClusterLanes:
     def words(self) -> str:
         """Describe in words how many lanes there are, and how many have gone."""
         count = sum(lane.environment is not None for lane in self._lanes.values())
-        return f"{count} {'lane' if count == 1 else 'lanes'}" + (f", {self._gone} gone" if self._gone else "")
+        return plural(count, "lane") + (f", {self._gone} gone" if self._gone else "")
 
     def grade(
         self, jobs: Jobs, side_by_side: int, interrupted: Callable[[], bool] = lambda: False

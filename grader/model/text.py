@@ -54,7 +54,7 @@ def some(names: Sequence[str]) -> str:
     return "; ".join(names[:MOST_NAMED]) + more
 
 
-def many(count: int, word: str) -> str:
+def plural(count: int, word: str) -> str:
     """Return a number and its noun, such as `1 file` or `2,000 files`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 

@@ -18,6 +18,7 @@ from grader.intake.people import Register
 from grader.model.late import IN_TIME, Excused, Late, Lateness, Override
 from grader.model.mark import Mark, counting, unanswered
 from grader.model.roster import Student
+from grader.model.text import plural
 from grader.records.attempt import Attempt
 from grader.records.standing import Standing, latest, timed
 
@@ -275,7 +276,7 @@ def _counted(
         steps.append(Step(f"{_span(after)} after {late.words(deadline)}", points))
     left = after.less(days)
     if days:
-        steps.append(Step(f"{days} grace {'day' if days == 1 else 'days'}: {_span(left)} late", points))
+        steps.append(Step(f"{plural(days, 'grace day')}: {_span(left)} late", points))
     if left.in_days:
         count = math.ceil(left.in_days) if late.by == "day" else left.in_days
         percent = min(late.most, late.percent * count)

@@ -19,7 +19,7 @@ from grader import home
 from grader.engine.confine import surroundings
 from grader.model import catalogue
 from grader.model.course import Course, CourseError, read_course
-from grader.model.text import many
+from grader.model.text import plural
 from grader.records.lock import locked
 from grader.records.store import FOLDER, Store
 from grader.run import gpus, preflight
@@ -114,13 +114,13 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
         url = address.url(listening.getsockname()[1])
         grading = ServerGrading(ground, queue, open_lanes, side_by_side, failed)
         if again := queue.recover():
-            say(f"{many(again, 'file')} that an earlier server had begun will be graded again.")
+            say(f"{plural(again, 'file')} that an earlier server had begun will be graded again.")
         access = ServerAccess(queue, secure=bool(address.certificate or address.proxy), proxy=address.proxy)
         if asked.trial:
             for name, token in queue.admit(TRIAL):
                 say(f"{name}: {url}/#{token}")
         grading.start()
-        say(f"Serving {many(len(names), 'assignment')} at {url}, grading on {on}. Ctrl-C ends it.")
+        say(f"Serving {plural(len(names), 'assignment')} at {url}, grading on {on}. Ctrl-C ends it.")
         try:
             running = _Uvicorn(uvicorn.Config(
                 CourseServer(ServerDesk(ground, queue, grading), access).app(),
@@ -142,7 +142,7 @@ def _lanes(asked: ServerAsked, least: int) -> tuple[Callable[[], Lanes], int, st
     measured = preflight.least_isolation(least)
     cards = gpus.chosen("all")
     environments = [card.environment for card in cards] or [{}] * (asked.jobs or len(os.sched_getaffinity(0)))
-    on = many(len(cards), "GPU") if cards else f"{many(len(environments), 'core')}, without speed"
+    on = plural(len(cards), "GPU") if cards else f"{plural(len(environments), 'core')}, without speed"
     return (lambda: LocalLanes(environments, measured, spare=spare_lanes(len(cards)))), len(environments), on
 
 

@@ -1,4 +1,4 @@
-"""A server that grades on lanes of a cluster: lanes and the scheduler are killed, and everybody's file is judged once."""
+"""A server on lanes of a cluster: lanes and the scheduler are killed, and everybody's file is judged once."""
 
 from __future__ import annotations
 
