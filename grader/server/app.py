@@ -19,7 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from grader.model.text import clean
+from grader.model.text import clean, plural
 from grader.model.verdicts import VERDICTS
 from grader.report import text
 from grader.server.access import HEADERS, REPORT_HEADERS, Denied, ServerAccess, Who
@@ -64,7 +64,7 @@ class CourseServer:
         self._pages = Environment(loader=DictLoader(files), autoescape=True, undefined=StrictUndefined,
                                   trim_blocks=True, lstrip_blocks=True)
         self._pages.filters.update(points=text.points, figure=text.figure, prose=text.prose)
-        self._pages.filters.update(moment=moment)
+        self._pages.filters.update(moment=moment, plural=plural)
         self._pages.globals.update(verdicts=VERDICTS)
         self.routes = [
             ServerRoute("/", self.home, "anyone"),
@@ -75,6 +75,7 @@ class CourseServer:
             ServerRoute("/leave", self.leave, "student", POST, form=True),
             ServerRoute("/send", self.send, "student", POST, form=True),
             ServerRoute("/cancel/{number}", self.cancel, "student", POST, form=True),
+            ServerRoute("/choose/{number}", self.choose, "student", POST, form=True),
             ServerRoute("/events", self.events),
             ServerRoute("/kernel/{assignment}", self.kernel),
             ServerRoute("/attempt/{number}", self.attempt),
@@ -227,6 +228,14 @@ class CourseServer:
         await run_sync(self._cancel, request, person)
         return RedirectResponse("/", HTTPStatus.SEE_OTHER)
 
+    async def choose(self, request: Request, person: ServerPerson) -> Response:
+        await self._form(request)
+        name = await run_sync(self.desk.choose, person, number_in(request, "number"))
+        if not name:
+            raise Denied(HTTPStatus.CONFLICT, "This attempt cannot be chosen; look at your attempts, and at what your "
+                         "course says.")
+        return RedirectResponse(f"/kernel/{name}", HTTPStatus.SEE_OTHER)
+
     async def kernel(self, request: Request, person: ServerPerson) -> Response:
         found = await run_sync(self.desk.history, person, assignment_in(request, self.desk.ground.names))
         return self._page("kernel.html.j2", request, person, **found)
@@ -326,7 +335,7 @@ class CourseServer:
         if len(content) > self.desk.most_bytes:
             raise Denied(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"{name} is too large: at most "
                           f"{self.desk.most_bytes // 1024} kB; send the kernel alone.")
-        if closed := await run_sync(self.desk.closed, person, assignment):
+        if closed := await run_sync(self.desk.closed, assignment):
             raise Denied(HTTPStatus.CONFLICT, closed)
         try:
             number = await run_sync(partial(

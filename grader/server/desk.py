@@ -7,6 +7,7 @@ import difflib
 import mimetypes
 import shutil
 import time
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ from grader.model.result import AssignmentResult, Result
 from grader.model.text import clean
 from grader.model.verdicts import VERDICTS
 from grader.records.attempt import Attempt
-from grader.records.draw import under_another_course_file
-from grader.records.standing import by_assignment, latest, standing
-from grader.records.store import Store
+from grader.records.draw import refresh, under_another_course_file
+from grader.records.policy import GradeLine, grade
+from grader.records.standing import Standing, standing
+from grader.records.store import Decision, Store
 from grader.report.load import load_results
 from grader.report.pages import student_page, write_class
 from grader.report.people import made_key, pseudonym
@@ -72,14 +74,19 @@ class ServerDesk:
             found["result"] = known[1].model_dump(mode="json", by_alias=True)
         return found
 
-    def closed(self, person: ServerPerson, assignment: str) -> str:
+    def closed(self, assignment: str) -> str:
         """Return why a person may send no file of an assignment now; "" if they may."""
         if shutil.disk_usage(self.ground.out).free < LEAST_FREE:
             return "The server's disk is full; tell your course, and try again later."
-        closes = self.ground.course.submissions.closes.get(assignment)
-        if closes is not None and datetime.datetime.now(datetime.UTC) > closes:
-            return f"{assignment} closed at {closes.isoformat(timespec='minutes')}; ask your course."
+        if closed := self.closed_since(assignment):
+            return f"{assignment} closed at {closed}; ask your course."
         return ""
+
+    def closed_since(self, assignment: str) -> str:
+        """Return when an assignment was closed; "" if it is open."""
+        closes = self.ground.course.submissions.closes.get(assignment)
+        over = closes is not None and datetime.datetime.now(datetime.UTC) > closes
+        return closes.isoformat(timespec="minutes") if closes is not None and over else ""
 
     # Attempts in the records.
 
@@ -111,20 +118,41 @@ class ServerDesk:
         jobs = self.queue.jobs(person, most=20)
         with Store.create(self.ground.out) as store:
             own = self._heads(store, person)
-        best: dict[str, Attempt] = {}
-        for attempt in own:
-            best[attempt.assignment] = max(best.get(attempt.assignment, attempt), attempt, key=lambda one: one.score)
-        return {"jobs": [(job, self.state(job)) for job in jobs], "files": self.files, "best": best,
+            lines = self._counting(person.name, own, store.decisions())
+        return {"jobs": [(job, self.state(job)) for job in jobs], "files": self.files, "lines": lines,
                 "names": self.ground.names, "counts": {name: sum(one.assignment == name for one in own)
                                                        for name in self.ground.names},
                 "most": self.most_bytes // 1024,
                 "endings": ",".join(sorted({Path(name).suffix for name in self.files}))}
 
+    def _counting(self, name: str, own: Sequence[Attempt], decisions: Sequence[Decision]) -> dict[str, GradeLine]:
+        """Return a person's grades by assignment: which attempt counts, and its points, late work considered."""
+        work: dict[str, list[Standing]] = {}
+        for hand_in in standing(own, decisions).values():
+            work.setdefault(hand_in.attempt.assignment, []).append(hand_in)
+        most = {assignment: self.ground.course.points_of(assignment).max_score for assignment in self.ground.names}
+        return {line.assignment: line for line in grade(name, work, None, self.ground.course.late, most, {}).lines}
+
+    def choose(self, person: ServerPerson, number: int) -> str:
+        """Let a person's own attempt count from now on. Return its assignment; "" if that cannot be done."""
+        with self.ground.recording, Store.create(self.ground.out) as store:
+            heads = self._heads(store, person)
+            attempt = next((one for one in heads if one.id == number and one.judged), None)
+            if attempt is None or self.ground.course.late.count != "chosen" or self.closed_since(attempt.assignment):
+                return ""
+            store.choose(attempt)
+            for line in refresh(store, self.ground.out, attempt.slug):
+                self.grading.failed(line)
+        return attempt.assignment
+
     def history(self, person: ServerPerson, assignment: str) -> dict[str, Any]:
         own = self._own(person, assignment)
+        with Store.create(self.ground.out) as store:
+            line = self._counting(person.name, self._heads(store, person), store.decisions())[assignment]
         notes = self._notes(person)
         points = [(one.score / one.max_score if one.max_score else 0.0) for one, _ in own]
-        return {"assignment": assignment, "attempts": own, "notes": notes, "points": points,
+        return {"assignment": assignment, "attempts": own, "notes": notes, "points": points, "line": line,
+                "count": self.ground.course.late.count, "closed": self.closed_since(assignment),
                 "ratios": {one.id: result.performance.speedup.median for one, result in own
                            if measured(result) and result.performance.speedup}}
 
@@ -155,12 +183,15 @@ class ServerDesk:
         return "\n".join(lines)
 
     def leaderboard(self, person: ServerPerson, assignment: str) -> dict[str, Any]:
-        """Return the class's standing attempts that are right, under pseudonyms, by speed or else by points."""
+        """Return the class's attempts that count and are right, under pseudonyms, by speed or else by points."""
         key = made_key(self.ground.out)
         with Store.create(self.ground.out) as store:
-            found = [latest(hand_ins).attempt for (_, name), hand_ins in by_assignment(
-                standing(store.attempts(), store.decisions())).items() if name == assignment]
-            right = [(one, result.assignments[assignment]) for one in found if one.verdict == "accepted"
+            attempts: dict[str, list[Attempt]] = {}
+            for one in store.attempts():
+                attempts.setdefault(one.slug, []).append(one)
+            decisions = store.decisions()
+            found = [self._counting(own[0].student, own, decisions)[assignment].attempt for own in attempts.values()]
+            right = [(one, result.assignments[assignment]) for one in found if one and one.verdict == "accepted"
                      and (result := store.result(one)) is not None]
         rows = [(pseudonym(key, one.slug), a.score, a.performance.speedup.median if measured(a) and
                  a.performance.speedup else None, folded(one.student) == folded(person.name)) for one, a in right]

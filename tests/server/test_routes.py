@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 import threading
@@ -11,6 +12,8 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
+from grader.records.standing import standing
+from grader.records.store import Store
 from grader.server import access, streams
 from grader.server.app import TEMPLATES
 from tests.server.conftest import Served
@@ -28,6 +31,7 @@ OUTCOMES: list[tuple[str, str, tuple[int, int, int, int]]] = [
     ("/leave", "POST", (401, 303, 303, 303)),
     ("/send", "POST", (401, 400, 400, 400)),
     ("/cancel/{job}", "POST", (401, 409, 404, 404)),
+    ("/choose/{attempt}", "POST", (401, 409, 409, 409)),
     ("/events", "GET", (401, 0, 0, 0)),
     ("/kernel/silu", "GET", (401, 200, 200, 200)),
     ("/kernel/nothing", "GET", (401, 404, 404, 404)),
@@ -91,7 +95,7 @@ def test_who_may_do_what(served: Served, path: str, method: str, expected: tuple
 def test_a_form_without_its_key_changes_nothing(served: Served) -> None:
     client = served.client("ada")
     for key in ("", "0" * 64, key_of(served.client("bob")), "ü"):
-        for path in ("/send", "/leave", f"/cancel/{served.job}"):
+        for path in ("/send", "/leave", f"/cancel/{served.job}", f"/choose/{served.attempt}"):
             answer = client.post(path, data={"key": key, "name": "silu.py", "pasted": "x = 1"})
             assert answer.status_code == 403 and "too old" in answer.text
     assert len(served.queue.jobs()) == 1
@@ -176,6 +180,30 @@ def test_a_difference_is_its_owners_alone(served: Served) -> None:
     path = f"/diff/{served.attempt}/{new}"
     assert "own words, twice" in served.client("ada").get(path).text
     assert [served.client(who).get(path).status_code for who in ("bob", "tess")] == [404, 404]
+
+
+def test_a_student_chooses_which_attempt_counts(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, new = served.judged(b"# another\n")
+    client = served.client("ada")
+    assert "Your last attempt counts" in client.get("/kernel/silu").text
+    course = served.desk.ground.course
+    chosen = course.model_copy(update={"late": course.late.model_copy(update={"count": "chosen"})})
+    monkeypatch.setattr(served.desk, "ground", replace(served.desk.ground, course=chosen))
+    old = f"/choose/{served.attempt}"
+    key = key_of(client)
+    assert f'action="{old}"' in client.get("/kernel/silu").text
+    bob = served.client("bob")
+    assert bob.post(old, data={"key": key_of(bob)}).status_code == 409
+    assert client.post(old, data={"key": key}).status_code == 303
+    page = client.get("/kernel/silu").text
+    assert f'action="{old}"' not in page and f'action="/choose/{new}"' in page
+    with Store.create(served.desk.ground.out) as store:
+        assert [one.chosen for one in standing(store.attempts(), store.decisions()).values()] == [True, False]
+    closes = {"silu": datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)}
+    rules = chosen.submissions.model_copy(update={"closes": closes})
+    monkeypatch.setattr(served.desk, "ground", replace(
+        served.desk.ground, course=chosen.model_copy(update={"submissions": rules})))
+    assert client.post(f"/choose/{new}", data={"key": key}).status_code == 409
 
 
 def test_a_stream_ends_with_its_person(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
