@@ -331,6 +331,11 @@ def grade_in_lane(job: Job, following: Job | None = None, mends: bool = True) ->
         os._exit(1)
     with at_work():
         graded = grade(job, partial(_tell, job), following)
+        if job.profile:
+            # Late: only lanes import torch.
+            from grader.run.profilers import profiled
+
+            graded = profiled(job, graded)
     return mend_in_lane(job, graded) if mends else graded
 
 

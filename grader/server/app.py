@@ -19,9 +19,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from grader.model.profile import KernelProfile
 from grader.model.text import clean, plural
 from grader.model.verdicts import VERDICTS
-from grader.report import text
+from grader.report import profile, text
 from grader.server.access import HEADERS, REPORT_HEADERS, Denied, ServerAccess, Who
 from grader.server.desk import ServerDesk, difference
 from grader.server.queue import OVER, QueuedFile, ServerPerson, TooManyError
@@ -65,7 +66,7 @@ class CourseServer:
                                   trim_blocks=True, lstrip_blocks=True)
         self._pages.filters.update(points=text.points, figure=text.figure, prose=text.prose)
         self._pages.filters.update(moment=moment, plural=plural)
-        self._pages.globals.update(verdicts=VERDICTS)
+        self._pages.globals.update(verdicts=VERDICTS, profile_cells=profile.cells, profile_headings=profile.HEADINGS)
         self.routes = [
             ServerRoute("/", self.home, "anyone"),
             ServerRoute("/style.css", self.style, "anyone"),
@@ -79,6 +80,8 @@ class CourseServer:
             ServerRoute("/events", self.events),
             ServerRoute("/kernel/{assignment}", self.kernel),
             ServerRoute("/attempt/{number}", self.attempt),
+            ServerRoute("/profile/{number}.ncu-rep", self.profile_report),
+            ServerRoute("/profile/{number}", self.profile),
             ServerRoute("/diff/{old}/{new}", self.diff),
             ServerRoute("/log", self.log),
             ServerRoute("/log.md", self.log_text),
@@ -220,7 +223,7 @@ class CourseServer:
             name, content = str(fields.get("name", "")), pasted.replace("\r\n", "\n").encode()
         else:
             raise Denied(HTTPStatus.BAD_REQUEST, "Choose a file, or paste one, and send it again.")
-        await self._received(person, name, content, str(fields.get("note", "")))
+        await self._received(person, name, content, str(fields.get("note", "")), profile="profile" in fields)
         return RedirectResponse("/", HTTPStatus.SEE_OTHER)
 
     async def cancel(self, request: Request, person: ServerPerson) -> Response:
@@ -245,6 +248,23 @@ class CourseServer:
         if page is None:
             raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt; open your work log.")
         return Response(page, media_type="text/html", headers=REPORT_HEADERS)
+
+    async def profile(self, request: Request, person: ServerPerson) -> Response:
+        job, (profile, report) = await run_sync(self._profile, request, person)
+        return self._page("profile.html.j2", request, person, job=job, profile=profile, report=report)
+
+    async def profile_report(self, request: Request, person: ServerPerson) -> Response:
+        job, (_, report) = await run_sync(self._profile, request, person)
+        if not report:
+            raise Denied(HTTPStatus.NOT_FOUND, "This report is not kept: the newest of an assignment is.")
+        return Response(report, media_type="application/octet-stream", headers={
+            "Content-Disposition": f'attachment; filename="{job.assignment}-{job.id}.ncu-rep"'})
+
+    def _profile(self, request: Request, person: ServerPerson) -> tuple[QueuedFile, tuple[KernelProfile, bytes]]:
+        job = self._own(request, person)
+        if (found := self.desk.profile(job)) is None:
+            raise Denied(HTTPStatus.NOT_FOUND, "There is no profile of this file; tick the box when you send it.")
+        return job, found
 
     async def diff(self, request: Request, person: ServerPerson) -> Response:
         old = await run_sync(self.desk.text_of, person, number_in(request, "old"))
@@ -283,7 +303,8 @@ class CourseServer:
     async def receive(self, request: Request, person: ServerPerson) -> Response:
         content = await body_of(request, self.desk.most_bytes)
         note = unquote(request.headers.get("x-note", ""))
-        job = await self._received(person, request.path_params["name"], content, note)
+        job = await self._received(person, request.path_params["name"], content, note,
+                                   profile=request.headers.get("x-profile") == "1")
         return JSONResponse(await run_sync(self.desk.state, job), HTTPStatus.CREATED)
 
     async def told(self, request: Request, person: ServerPerson) -> Response:
@@ -324,7 +345,9 @@ class CourseServer:
 
     # Shared by several routes.
 
-    async def _received(self, person: ServerPerson, name: str, content: bytes, note: str) -> QueuedFile:
+    async def _received(
+        self, person: ServerPerson, name: str, content: bytes, note: str, *, profile: bool
+    ) -> QueuedFile:
         if wait := self.access.sending.wait(person.name):
             raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many files in a minute; wait a little.", wait)
         if (assignment := self.desk.files.get(name)) is None:
@@ -340,7 +363,7 @@ class CourseServer:
         try:
             number = await run_sync(partial(
                 self.access.queue.receive, person, assignment, name, content, clean(note, NOTE_SIGNS),
-                per_day=self.desk.ground.course.submissions.per_day))
+                per_day=self.desk.ground.course.submissions.per_day, profile=profile))
         except TooManyError as error:
             raise Denied(HTTPStatus.CONFLICT, str(error)) from None
         except Exception as error:

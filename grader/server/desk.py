@@ -15,6 +15,7 @@ from typing import Any
 from grader.console import failed
 from grader.model.forms import file_of
 from grader.model.hidden import for_student
+from grader.model.profile import KernelProfile
 from grader.model.result import AssignmentResult, Result
 from grader.model.text import clean
 from grader.model.verdicts import VERDICTS
@@ -72,6 +73,7 @@ class ServerDesk:
                   "verdict": job.verdict}
         if whole and job.attempt is not None and (known := self._attempt(job.person, job.attempt)) is not None:
             found["result"] = known[1].model_dump(mode="json", by_alias=True)
+            found["profile"] = (self.queue.profile(job.id) or (None,))[0]
         return found
 
     def closed(self, assignment: str) -> str:
@@ -113,6 +115,11 @@ class ServerDesk:
     def _notes(self, person: ServerPerson) -> dict[int, str]:
         """Return the notes that were sent along, by attempt."""
         return {job.attempt: job.note for job in self.queue.jobs(person, most=2_000) if job.attempt}
+
+    def profile(self, job: QueuedFile) -> tuple[KernelProfile, bytes] | None:
+        """Return the profile of a file, and its report, b"" if there is none."""
+        found = self.queue.profile(job.id)
+        return None if found is None else (KernelProfile.model_validate_json(found[0]), found[1])
 
     def home(self, person: ServerPerson) -> dict[str, Any]:
         jobs = self.queue.jobs(person, most=20)

@@ -27,9 +27,11 @@ create table files(sha text primary key, content blob not null);
 create table jobs(id integer primary key, person integer not null references people, assignment text not null,
                   file text not null, sha text not null, note text not null, received_at text not null,
                   state text not null, started_at text, ended_at text, tries integer not null default 0,
-                  why text not null default '', attempt integer, verdict text not null default '');
+                  why text not null default '', attempt integer, verdict text not null default '',
+                  profile integer not null);
 create index jobs_state on jobs(state);
 create index jobs_person on jobs(person, assignment);
+create table profiles(job integer primary key references jobs, head text not null, report blob);
 create table settings(name text primary key, value text not null);
 pragma user_version = 3;
 """
@@ -65,7 +67,8 @@ class ServerPerson:
 @dataclass(frozen=True)
 class QueuedFile:
     """A file that was received. `attempt` is the number of its attempt in the records, `verdict` the attempt's. `why`
-    says what became of it: its points, why it was cancelled, or why the grader failed. Times are ISO 8601, UTC."""
+    says what became of it: its points, why it was cancelled, or why the grader failed. `profile`: it is to be profiled.
+    Times are ISO 8601, UTC."""
 
     id: int
     person: ServerPerson
@@ -81,6 +84,7 @@ class QueuedFile:
     why: str
     attempt: int | None
     verdict: str
+    profile: bool
 
     @property
     def over(self) -> bool:
@@ -200,6 +204,7 @@ class ServerQueue:
 
     def receive(
         self, person: ServerPerson, assignment: str, file: str, content: bytes, note: str = "", *, per_day: int = 0,
+        profile: bool = False,
     ) -> int:
         """Record a file and return its number. It takes the place of one of the same assignment that waits. Raises
         TooManyError if `per_day` others were judged in 24 hours, or are being judged."""
@@ -212,8 +217,8 @@ class ServerQueue:
             self._forget(db)
             db.execute("insert or ignore into files(sha, content) values (?, ?)", (sha, content))
             made = db.execute(
-                "insert into jobs(person, assignment, file, sha, note, received_at, state) "
-                "values (?, ?, ?, ?, ?, ?, 'waiting')", (person.id, assignment, file, sha, note, now()))
+                "insert into jobs(person, assignment, file, sha, note, received_at, state, profile) "
+                "values (?, ?, ?, ?, ?, ?, 'waiting', ?)", (person.id, assignment, file, sha, note, now(), profile))
             return made.lastrowid or 0
 
     def take(self) -> tuple[QueuedFile, bytes] | None:
@@ -256,6 +261,20 @@ class ServerQueue:
         return [at for (at,) in self._db.execute(
             "select received_at from jobs where person = ? and assignment = ? and received_at >= ? and state in "
             "('started', 'finished') order by id", (person.id, assignment, since.isoformat(timespec="seconds")))]
+
+    def keep_profile(self, job: QueuedFile, head: str, report: bytes) -> None:
+        """Store a file's profile as JSON, and its report. Of a person's reports on an assignment the newest is kept."""
+        with self._writing() as db:
+            db.execute("update profiles set report = null where job in (select id from jobs where person = ? and "
+                       "assignment = ?)", (job.person.id, job.assignment))
+            db.execute("insert or replace into profiles(job, head, report) values (?, ?, ?)",
+                       (job.id, head, report or None))
+
+    def profile(self, number: int) -> tuple[str, bytes] | None:
+        """Return a file's profile as JSON, and its report, b"" if none is kept; None if there is no profile."""
+        with self._turn:
+            row = self._db.execute("select head, report from profiles where job = ?", (number,)).fetchone()
+            return None if row is None else (row[0], row[1] or b"")
 
     def cancel(self, number: int, why: str) -> bool:
         """Cancel a file that waits, and return whether it did."""
@@ -348,7 +367,7 @@ class ServerQueue:
         with self._turn:
             rows = self._db.execute(
                 "select jobs.id, people.id, name, shown, staff, assignment, file, sha, note, received_at, state, "
-                "started_at, ended_at, tries, why, attempt, verdict from jobs join people on people.id = person "
-                f"where {where}", values).fetchall()
+                "started_at, ended_at, tries, why, attempt, verdict, profile from jobs join people on people.id = "
+                f"person where {where}", values).fetchall()
         for id_, person, name, shown, staff, *rest in rows:
             yield QueuedFile(id_, ServerPerson(person, name, shown, bool(staff)), *rest)

@@ -14,6 +14,7 @@ from typing import TypeVar
 from grader import temporary
 from grader.model.course import Course
 from grader.model.job import Graded, Job, draw_seed, read_job
+from grader.model.profile import NO_GPU, KernelProfile
 from grader.model.result import Result
 from grader.model.submission import Submission, named
 from grader.model.verdicts import VERDICTS
@@ -181,7 +182,7 @@ class ServerGrading:
             folder.mkdir()
             (folder / queued.file).write_bytes(content)
             job = read_job(Submission(student, folder, slug), ground.course, (name,), self.device, ground.speed,
-                           draw_seed(), f"kernelmark check {queued.file}")
+                           draw_seed(), f"kernelmark check {queued.file}", profile=queued.profile)
         draft = Attempt(
             student=student, slug=slug, members=(student,), assignment=name,
             submission=hash_of_submission(job.handed_in.sources[name]), tests=hash_of_tests(name, ground.course),
@@ -190,7 +191,9 @@ class ServerGrading:
             recorded = store.attempts(slug)
             before = next((one for one in reversed(recorded) if one.key == draft.key and one.rules == draft.rules
                            and not one.failed), None)
-            if before is not None and (result := store.result(before)) is not None:
+            # A profile needs another run.
+            answered = before is not None and not (queued.profile and self.device == "cuda")
+            if before is not None and answered and (result := store.result(before)) is not None:
                 # Equal hand-ins: a server was killed after it had recorded this attempt. Otherwise the same bytes have
                 # an answer, which counts from now on as handed in anew.
                 if before.hand_in != draft.hand_in:
@@ -199,7 +202,7 @@ class ServerGrading:
                     before = store.attempts(slug)[-1]
                 for line in refresh(store, ground.out, slug):
                     self.failed(line)
-                self._end(queued, (before, result))
+                self._end(queued, (before, result), KernelProfile(trouble=NO_GPU) if queued.profile else None)
                 return None
             stands = list(standing(recorded, store.decisions()).values())
             self._begun[slug] = queued, draft
@@ -208,7 +211,7 @@ class ServerGrading:
     def _finished(self, graded: Graded) -> None:
         queued, draft = self._begun.pop(graded.submission.slug)
         try:
-            self._end(queued, self._recorded(graded, draft))
+            self._end(queued, self._recorded(graded, draft), graded.profile)
         except Exception as error:
             self._end(queued, f"{type(error).__name__}: {error}")
 
@@ -224,8 +227,12 @@ class ServerGrading:
             self.failed(line)
         return made[-1], graded.result
 
-    def _end(self, queued: QueuedFile, found: tuple[Attempt, Result] | str) -> None:
-        """Record what became of a file: its attempt and result, or why the grader failed."""
+    def _end(
+        self, queued: QueuedFile, found: tuple[Attempt, Result] | str, profile: KernelProfile | None = None
+    ) -> None:
+        """Record what became of a file: its attempt and result, or why the grader failed; and its profile."""
+        if profile is not None:
+            self._sure(lambda: self._queue.keep_profile(queued, profile.model_dump_json(), profile.report))
         if isinstance(found, str):
             self.failed(f"{queued.person.name}: {queued.assignment}: {found}")
             self._sure(lambda: self._queue.finish(queued.id, None, found))

@@ -37,6 +37,9 @@ OUTCOMES: list[tuple[str, str, tuple[int, int, int, int]]] = [
     ("/kernel/nothing", "GET", (401, 404, 404, 404)),
     ("/attempt/{attempt}", "GET", (401, 200, 404, 404)),
     ("/attempt/999", "GET", (401, 404, 404, 404)),
+    ("/profile/{job}", "GET", (401, 200, 404, 404)),
+    ("/profile/{job}.ncu-rep", "GET", (401, 200, 404, 404)),
+    ("/profile/999", "GET", (401, 404, 404, 404)),
     ("/diff/{attempt}/{attempt}", "GET", (401, 200, 404, 404)),
     ("/log", "GET", (401, 200, 200, 200)),
     ("/log.md", "GET", (401, 200, 200, 200)),
@@ -204,6 +207,22 @@ def test_a_student_chooses_which_attempt_counts(served: Served, monkeypatch: pyt
     monkeypatch.setattr(served.desk, "ground", replace(
         served.desk.ground, course=chosen.model_copy(update={"submissions": rules})))
     assert client.post(f"/choose/{new}", data={"key": key}).status_code == 409
+
+
+def test_a_profile_is_its_owners_and_the_newest_report_is_kept(served: Served) -> None:
+    client = served.client("ada")
+    page = client.get(f"/profile/{served.job}").text
+    assert "adas_kernel" in page and f"/profile/{served.job}.ncu-rep" in page
+    report = client.get(f"/profile/{served.job}.ncu-rep")
+    assert report.content == b"ada's report" and "attachment" in report.headers["content-disposition"]
+    told = served.program("ada").get(f"/api/files/{served.job}").json()
+    assert json.loads(told["profile"])["launches"][0]["kernel"] == "adas_kernel"
+    served.judged(b"# another\n")
+    assert client.get(f"/profile/{served.job}.ncu-rep").status_code == 404
+    assert "adas_kernel" in client.get(f"/profile/{served.job}").text
+    client.post("/send", data={"key": key_of(client), "profile": "1"}, files={"file": ("gemm.py", b"x = 1\n")})
+    served.program("ada").post("/api/files/silu.py", content=b"x = 1\n", headers={"X-Profile": "1"})
+    assert [bool(job.profile) for job in served.queue.jobs()] == [True, True, False, False]
 
 
 def test_a_stream_ends_with_its_person(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,8 +79,9 @@ def test_a_student_sends_from_a_terminal(server: RealServer, tmp_path: Path) -> 
     assert done.returncode == 0 and "Signed in to" in done.stdout, done
     kept = tmp_path / "kernelmark/server.json"
     assert kept.stat().st_mode & 0o777 == 0o600
-    right = server.run("submit", "reference/silu.py", "--note", "the reference", home=tmp_path)
+    right = server.run("submit", "reference/silu.py", "--note", "the reference", "--profile", home=tmp_path)
     assert right.returncode == 0 and "passed  60 of 60 points measured" in right.stdout, right
+    assert "Not profiled: the machine that graded it has no GPU." in right.stdout
     long = server.run("submit", "reference/silu.py", "--note", "x" * 501, home=tmp_path)
     assert long.returncode == 2 and "at most 500: shorten it" in long.stderr
     (tmp_path / "silu.py").write_text(WRONG)
