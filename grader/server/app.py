@@ -76,6 +76,7 @@ class CourseServer:
             ServerRoute("/leave", self.leave, "student", POST, form=True),
             ServerRoute("/send", self.send, "student", POST, form=True),
             ServerRoute("/cancel/{number}", self.cancel, "student", POST, form=True),
+            ServerRoute("/link", self.link, "student", POST, form=True),
             ServerRoute("/choose/{number}", self.choose, "student", POST, form=True),
             ServerRoute("/events", self.events),
             ServerRoute("/kernel/{assignment}", self.kernel),
@@ -93,6 +94,7 @@ class CourseServer:
             ServerRoute("/api/files", self.listed),
             ServerRoute("/api/files/{number}", self.told),
             ServerRoute("/api/files/{number}/events", self.followed),
+            ServerRoute("/api/files/{number}/profile", self.profile_report),
             ServerRoute("/api/files/{number}/cancel", self.cancelled, "student", POST),
             ServerRoute("/api/files/{name}", self.receive, "student", POST),
         ]
@@ -115,7 +117,7 @@ class CourseServer:
                     raise Denied(HTTPStatus.FORBIDDEN, "This page is for the course's staff; go to the first page.")
                 # A cookie goes along with what other sites send, so what changes something needs a key or a header.
                 changes = route.method == POST and route.who != "anyone"
-                if changes and not route.form and self.access.token(request)[1]:
+                if changes and not route.form and self.access.credential(request)[0] != "bearer":
                     raise Denied(HTTPStatus.FORBIDDEN, "Send the token in the header Authorization.")
                 response = await route.answer(request, person or NOBODY)
             except Denied as refused:
@@ -182,8 +184,11 @@ class CourseServer:
 
     async def home(self, request: Request, person: ServerPerson) -> Response:
         if not person.id:
-            return self._page("enter.html.j2", request, NOBODY, said="")
-        return self._page("home.html.j2", request, person, **await run_sync(self.desk.home, person))
+            name = clean(self.access.signed_on(request), 100)
+            return self._page("enter.html.j2", request, NOBODY,
+                              said=f"{name} is not in this course; ask your course." if name else "")
+        return self._page("home.html.j2", request, person, signed_on=self.access.signed_on(request),
+                          **await run_sync(self.desk.home, person))
 
     async def enter(self, request: Request, person: ServerPerson) -> Response:
         # Only what fails counts: a whole class may sign in from one address.
@@ -211,6 +216,14 @@ class CourseServer:
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
         response.delete_cookie("kernelmark")
         return response
+
+    async def link(self, request: Request, person: ServerPerson) -> Response:
+        await self._form(request)
+        if self.access.credential(request)[0] != "user":
+            raise Denied(HTTPStatus.CONFLICT, "Your course sends links; ask it for a new one.")
+        ((_, token),) = await run_sync(self.access.queue.admit, [(person.name, person.shown, person.staff)])
+        return self._page("link.html.j2", request, person,
+                          link=f"{'https' if self.access.secure else 'http'}://{request.url.netloc}/#{token}")
 
     # For students, in a browser.
 

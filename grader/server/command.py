@@ -34,6 +34,8 @@ def serve(
     tls_key: Annotated[Path | None, typer.Option(help="The certificate's key.")] = None,
     proxy: Annotated[str, typer.Option(
         help="The address of a proxy that ends TLS, whose forwarded headers are believed.")] = "",
+    user_header: Annotated[str, typer.Option(
+        help="The header in which that proxy says who has signed in, such as X-Remote-User.")] = "",
     trial: Annotated[bool, typer.Option("--trial", help="Print a link for a trial student and for staff.")] = False,
     allow_degraded: Annotated[bool, typer.Option(
         "--allow-degraded", help="Grade at any isolation level: only for code that you trust.")] = False,
@@ -59,7 +61,7 @@ def serve(
         asked = ServerAsked(
             out, course, tuple(names_in(only)), jobs, allow_degraded=allow_degraded, trial=trial,
             far=context.obj(lanes, key, out) if lanes else None,
-            address=Address(host.strip("[]"), int(port), tls_certificate, tls_key, proxy))
+            address=Address(host.strip("[]"), int(port), tls_certificate, tls_key, proxy, user_header))
         serve_course(asked, say, lambda line: errors.print(f"kernelmark: {line}", markup=False))
     except (PlanError, QueueError, LockedError) as error:
         usage(str(error))

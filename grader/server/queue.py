@@ -200,6 +200,13 @@ class ServerQueue:
         id_, name, shown, staff, _ = row
         return ServerPerson(id_, name, shown, bool(staff))
 
+    def named(self, name: str) -> ServerPerson | None:
+        """Return the person with this name; None if there is none, or the person's link was revoked."""
+        with self._turn:
+            row = self._db.execute("select id, name, shown, staff from people where folded = ? and token is not null",
+                                   (folded(name),)).fetchone()
+        return None if row is None else ServerPerson(row[0], row[1], row[2], bool(row[3]))
+
     # Files.
 
     def receive(

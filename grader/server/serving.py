@@ -27,6 +27,7 @@ from grader.run.lanes import Lanes, LocalLanes, spare_lanes
 from grader.run.preflight import PlanError
 from grader.server.access import ServerAccess
 from grader.server.app import CourseServer
+from grader.server.connections import BoundedProtocol
 from grader.server.desk import ServerDesk
 from grader.server.queue import ServerQueue
 from grader.server.work import ServerGrading, ServerGround
@@ -34,13 +35,15 @@ from grader.server.work import ServerGrading, ServerGround
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server listens. `proxy` is the address of a proxy that ends TLS."""
+    """Where a server listens. `proxy` is the address of a proxy that ends TLS, and names who has signed in to it in
+    `user_header`, if there is one."""
 
     host: str
     port: int
     certificate: Path | None = None
     key: Path | None = None
     proxy: str = ""
+    user_header: str = ""
 
     @property
     def loopback(self) -> bool:
@@ -70,6 +73,8 @@ class _Uvicorn(uvicorn.Server):
         yield
 
 
+SPARE_FILES = 256
+"""Descriptors that are left to files, when all others are connections."""
 MOST_FAR = 10_000
 """The most files that are graded at a time on other machines: one for each lane."""
 TRIAL = [("trial-student", "Trial student", False), ("trial-staff", "Trial staff", True)]
@@ -103,6 +108,7 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
     # Each connection takes a descriptor, also one that sends nothing.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    BoundedProtocol.free = address.proxy
     with ExitStack() as open_:
         store = open_.enter_context(Store.create(asked.out))
         open_.enter_context(locked(asked.out / FOLDER))
@@ -115,7 +121,8 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
         grading = ServerGrading(ground, queue, open_lanes, side_by_side, failed)
         if again := queue.recover():
             say(f"{plural(again, 'file')} that an earlier server had begun will be graded again.")
-        access = ServerAccess(queue, secure=bool(address.certificate or address.proxy), proxy=address.proxy)
+        access = ServerAccess(queue, secure=bool(address.certificate or address.proxy), proxy=address.proxy,
+                              user_header=address.user_header)
         if asked.trial:
             for name, token in queue.admit(TRIAL):
                 say(f"{name}: {url}/#{token}")
@@ -126,7 +133,8 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
                 CourseServer(ServerDesk(ground, queue, grading), access).app(),
                 log_level="warning", access_log=False, server_header=False,
                 date_header=False, ssl_certfile=address.certificate, ssl_keyfile=address.key,
-                proxy_headers=False, timeout_graceful_shutdown=2))
+                proxy_headers=False, timeout_graceful_shutdown=2, http=BoundedProtocol,
+                limit_concurrency=max(1, (most if most > 0 else 1 << 16) - SPARE_FILES)))
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, running.handle_exit)
             running.run(sockets=[listening])
@@ -139,7 +147,7 @@ def _lanes(asked: ServerAsked, least: int) -> tuple[Callable[[], Lanes], int, st
     time, and where that is. Raises PlanError."""
     if (far := asked.far) is not None:
         return lambda: far(least), asked.jobs or MOST_FAR, "lanes of other machines"
-    measured = preflight.least_isolation(least)
+    measured = preflight.least_isolation(max(least, bool(asked.address.user_header)))
     cards = gpus.chosen("all")
     environments = [card.environment for card in cards] or [{}] * (asked.jobs or len(os.sched_getaffinity(0)))
     on = plural(len(cards), "GPU") if cards else f"{plural(len(environments), 'core')}, without speed"
@@ -174,3 +182,5 @@ def _check_address(address: Address) -> None:
             ipaddress.ip_address(address.proxy)
     except ValueError:
         raise PlanError(f"--proxy {address.proxy}: an IP address expected, such as 127.0.0.1") from None
+    if address.user_header and not address.proxy:
+        raise PlanError("--user-header: believed from a proxy alone; pass --proxy with its address, too")

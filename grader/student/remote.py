@@ -99,7 +99,7 @@ class CourseClient:
     def profile_report(self, number: int) -> bytes:
         """Return the report of a file's profile, for Nsight Compute; b"" if there is none."""
         try:
-            answer = self._http.get(f"/profile/{number}.ncu-rep")
+            answer = self._http.get(f"/api/files/{number}/profile")
         except httpx2.HTTPError as error:
             raise RemoteError(f"{self.address} cannot be reached ({error}); the profile is on its page") from None
         return answer.content if answer.is_success else b""

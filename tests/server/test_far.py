@@ -7,6 +7,7 @@ import threading
 import time
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from grader.home import ROOT
@@ -31,7 +32,8 @@ def test_lost_lanes_and_a_lost_scheduler_cost_nobody_an_attempt(tmp_path: Path) 
     queue = ServerQueue(out / FOLDER)
     tokens = dict(queue.admit([(name, name, False) for name in STUDENTS]))
     queue.close()
-    reference = (ROOT / "reference/silu.py").read_text()
+    # It takes a while to plan.
+    reference = f"import time\ntime.sleep(2)\n{(ROOT / 'reference/silu.py').read_text()}"
     states: dict[str, str] = {}
     with Cluster(tmp_path) as cluster:
         lanes = [cluster.lane(), cluster.lane()]
@@ -49,15 +51,20 @@ def test_lost_lanes_and_a_lost_scheduler_cost_nobody_an_attempt(tmp_path: Path) 
                 thread.start()
             return threads
 
+        def at_work(lanes: int) -> None:
+            """Wait until so many lanes have a file, and a moment in which they begin to plan it."""
+            while httpx2.get(f"{address}/health").json()["started"] < lanes:
+                time.sleep(0.05)
+            time.sleep(0.5)
+
         threads = everybody("first")
-        # Both lanes have a file by now.
-        time.sleep(2)
+        at_work(2)
         lanes[0].kill()
         for thread in threads:
             thread.join()
         assert " died while grading " in log.read_text()
         threads = everybody("second")
-        time.sleep(1)
+        at_work(1)
         cluster.scheduler.kill()
         cluster.scheduler.wait()
         until(log, "does not answer", server)

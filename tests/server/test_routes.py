@@ -10,12 +10,13 @@ import time
 from dataclasses import replace
 
 import pytest
+from httpx2 import Headers
 from starlette.testclient import TestClient
 
 from grader.records.standing import standing
 from grader.records.store import Store
 from grader.server import access, streams
-from grader.server.app import TEMPLATES
+from grader.server.app import TEMPLATES, CourseServer
 from tests.server.conftest import Served
 
 WHO = ("", "ada", "bob", "tess")
@@ -39,6 +40,8 @@ OUTCOMES: list[tuple[str, str, tuple[int, int, int, int]]] = [
     ("/attempt/999", "GET", (401, 404, 404, 404)),
     ("/profile/{job}", "GET", (401, 200, 404, 404)),
     ("/profile/{job}.ncu-rep", "GET", (401, 200, 404, 404)),
+    ("/api/files/{job}/profile", "GET", (401, 200, 404, 404)),
+    ("/link", "POST", (401, 409, 409, 409)),
     ("/profile/999", "GET", (401, 404, 404, 404)),
     ("/diff/{attempt}/{attempt}", "GET", (401, 200, 404, 404)),
     ("/log", "GET", (401, 200, 200, 200)),
@@ -98,7 +101,7 @@ def test_who_may_do_what(served: Served, path: str, method: str, expected: tuple
 def test_a_form_without_its_key_changes_nothing(served: Served) -> None:
     client = served.client("ada")
     for key in ("", "0" * 64, key_of(served.client("bob")), "ü"):
-        for path in ("/send", "/leave", f"/cancel/{served.job}", f"/choose/{served.attempt}"):
+        for path in ("/send", "/leave", "/link", f"/cancel/{served.job}", f"/choose/{served.attempt}"):
             answer = client.post(path, data={"key": key, "name": "silu.py", "pasted": "x = 1"})
             assert answer.status_code == 403 and "too old" in answer.text
     assert len(served.queue.jobs()) == 1
@@ -218,7 +221,7 @@ def test_a_profile_is_its_owners_and_the_newest_report_is_kept(served: Served) -
     told = served.program("ada").get(f"/api/files/{served.job}").json()
     assert json.loads(told["profile"])["launches"][0]["kernel"] == "adas_kernel"
     served.judged(b"# another\n")
-    assert client.get(f"/profile/{served.job}.ncu-rep").status_code == 404
+    assert client.get(f"/api/files/{served.job}/profile").status_code == 404
     assert "adas_kernel" in client.get(f"/profile/{served.job}").text
     client.post("/send", data={"key": key_of(client), "profile": "1"}, files={"file": ("gemm.py", b"x = 1\n")})
     served.program("ada").post("/api/files/silu.py", content=b"x = 1\n", headers={"X-Profile": "1"})
@@ -289,6 +292,41 @@ def test_another_site_signs_nobody_in(served: Served) -> None:
     answer = served.client("ada").post("/enter", data=link, headers=own)
     assert answer.status_code == 409 and "sign out first" in answer.text
     assert served.client().post("/enter", data=link, headers=own).status_code == 303
+
+
+def signing_on(served: Served, headers: list[tuple[str, str]], address: str = "testclient") -> TestClient:
+    """A browser behind a proxy that names who has signed in; `address` is where requests come from."""
+    server = CourseServer(served.desk, access.ServerAccess(
+        served.queue, secure=True, proxy="testclient", user_header="X-Remote-User"))
+    client = TestClient(server.app(), base_url="http://course.test", follow_redirects=False, client=(address, 50_000))
+    client.headers = Headers(headers)
+    return client
+
+
+def test_a_proxy_says_who_has_signed_in_and_nobody_else_does(served: Served) -> None:
+    ada = [("X-Remote-User", "Ada")]
+    client = signing_on(served, ada)
+    assert "Ada L." in client.get("/").text and client.get(f"/attempt/{served.attempt}").status_code == 200
+    assert client.get("/desk").status_code == 403
+    for headers, address in ((ada, "10.0.0.9"), ([*ada, ("X-Remote-User", "tess")], "testclient"), (
+            [("X-Remote-User", "nobody")], "testclient"), ([("X-Remote-User", "")], "testclient")):
+        other = signing_on(served, headers, address)
+        assert other.get("/log").status_code == 401, (headers, address)
+    assert "nobody is not in this course" in signing_on(served, [("X-Remote-User", "nobody")]).get("/").text
+    # A browser sends the sign-on's cookie with what other sites make it send.
+    assert client.post("/api/files/silu.py", content=b"x = 1\n").status_code == 403
+    assert client.post("/send", data={"name": "silu.py", "pasted": "x = 1"}).status_code == 403
+    key = key_of(client)
+    assert served.client("ada").post("/leave", data={"key": key}).status_code == 403
+    page = client.post("/link", data={"key": key}).text
+    (token,) = re.findall(r"https://course\.test/#([\w-]{43})", page)
+    assert served.queue.who(served.tokens["ada"]) is None
+    program = signing_on(served, [("Authorization", f"Bearer {token}")])
+    assert program.post("/api/files/silu.py", content=b"x = 1\n").status_code == 201
+    # A bearer's token goes before the sign-on's name.
+    assert signing_on(served, [*ada, ("Authorization", "Bearer x")]).get("/log").status_code == 401
+    served.queue.revoke(["ada"])
+    assert client.get("/log").status_code == 401
 
 
 def test_a_class_may_sign_in_from_one_address(served: Served) -> None:
