@@ -64,7 +64,8 @@ class ServerDesk:
         """Return a file's state for its owner; with `whole` also its result, once there is one."""
         found: dict[str, Any] = {
             "id": job.id, "assignment": job.assignment, "file": job.file, "state": job.state,
-            "place": self.queue.place(job.id) if job.state == "waiting" else 0,
+            # It may have been started meanwhile.
+            "place": max(1, self.queue.place(job.id)) if job.state == "waiting" else 0,
             "device": self.grading.device, "received_at": job.received_at, "started_at": job.started_at,
             "ended_at": job.ended_at, "paused": bool(self.queue.setting("paused")),
             "broken": bool(self.grading.broken)}
