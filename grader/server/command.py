@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from grader import home
 from grader.console import COURSE, TAS, console, course_option, errors, names_in, say, usage
 from grader.run import grade_command
 
@@ -119,4 +120,4 @@ def tokens(
 
 def _installed() -> None:
     if missing := [name for name in ("starlette", "uvicorn", "multipart") if importlib.util.find_spec(name) is None]:
-        usage(f"{missing[0]} is not installed; pip install 'kernelmark[server]'")
+        usage(f"package {missing[0]}: not installed; run {home.with_extra('server')}")
