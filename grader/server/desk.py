@@ -167,7 +167,8 @@ class ServerDesk:
     def report(self, person: ServerPerson, number: int) -> str | None:
         """Return the page of a person's own attempt."""
         found = self._attempt(person, number)
-        return None if found is None else student_page(found[1])
+        return None if found is None else student_page(
+            found[1], home=f"/kernel/{found[0].assignment}", back="attempts")
 
     def text_of(self, person: ServerPerson, number: int) -> str | None:
         found = self._attempt(person, number)
