@@ -113,6 +113,11 @@ class Store:
                 f"select id, run, head from attempts {asked} order by id", values) if connection else []
             return [Attempt.model_validate({**json.loads(head), "id": id_, "run": run}) for id_, run, head in rows]
 
+    def newest(self) -> dict[str, int]:
+        """Return the number of the newest attempt of each folder."""
+        with self._reading() as connection:
+            return dict(connection.execute("select slug, max(id) from attempts group by slug")) if connection else {}
+
     def attempt(self, number: int) -> Attempt | None:
         """Return the attempt with this number; None if there is none."""
         with self._reading() as connection:

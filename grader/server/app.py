@@ -24,7 +24,7 @@ from grader.model.text import clean, plural
 from grader.model.verdicts import VERDICTS
 from grader.report import profile, text
 from grader.server.access import HEADERS, REPORT_HEADERS, Denied, ServerAccess, Who
-from grader.server.desk import ServerDesk, difference
+from grader.server.desk import MOST_SHOWN, ServerDesk, difference
 from grader.server.queue import OVER, QueuedFile, ServerPerson, TooManyError
 from grader.server.reading import assignment_in, body_of, moment, number_in
 from grader.server.streams import LiveStreams
@@ -157,7 +157,8 @@ class CourseServer:
 
     def _page(self, name: str, request: Request, person: ServerPerson, status: int = 200, **values: Any) -> Response:
         key = self.access.form_key(request) if person.id else ""
-        html = self._pages.get_template(name).render(person=person, key=key, course=self.desk.title, **values)
+        html = self._pages.get_template(name).render(
+            person=person, key=key, course=self.desk.title, signed_on=self.access.signed_on(request), **values)
         return Response(html, status, media_type="text/html")
 
     async def _form(self, request: Request, most: int = FORM_BYTES) -> Mapping[str, str | tuple[str, bytes]]:
@@ -187,8 +188,7 @@ class CourseServer:
             name = clean(self.access.signed_on(request), 100)
             return self._page("enter.html.j2", request, NOBODY,
                               said=f"{name} is not in this course; ask your course." if name else "")
-        return self._page("home.html.j2", request, person, signed_on=self.access.signed_on(request),
-                          **await run_sync(self.desk.home, person))
+        return self._page("home.html.j2", request, person, **await run_sync(self.desk.home, person))
 
     async def enter(self, request: Request, person: ServerPerson) -> Response:
         # Only what fails counts: a whole class may sign in from one address.
@@ -288,7 +288,8 @@ class CourseServer:
                           old=number_in(request, "old"), new=number_in(request, "new"))
 
     async def log(self, request: Request, person: ServerPerson) -> Response:
-        return self._page("log.html.j2", request, person, entries=await run_sync(self.desk.log, person))
+        return self._page("log.html.j2", request, person, entries=await run_sync(self.desk.log, person),
+                          most=MOST_SHOWN)
 
     async def log_text(self, request: Request, person: ServerPerson) -> Response:
         return PlainTextResponse(await run_sync(self.desk.log_text, person), media_type="text/markdown")

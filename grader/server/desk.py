@@ -34,6 +34,8 @@ from grader.server.work import ServerGrading, ServerGround
 
 LEAST_FREE = 256 << 20
 """Bytes that have to be free on the disk before a file is received."""
+MOST_SHOWN, MOST_LOGGED = 100, 2_000
+"""The most attempts on a page, and in a work log as Markdown."""
 MOST_COMPARED = 1_000
 """The most lines of each of two files that are compared."""
 CLASS_SECONDS = 5.0
@@ -53,6 +55,7 @@ class ServerDesk:
         """The files that the server takes, by name, with their assignments."""
         self.title = ground.course_name
         self._written = 0.0
+        self._ranks: dict[str, tuple[tuple[int, int], dict[str, tuple[float, float | None]]]] = {}
 
     def health(self) -> dict[str, Any]:
         return {"grading": not self.grading.broken,
@@ -106,16 +109,18 @@ class ServerDesk:
         """Return a person's attempts, the oldest first."""
         return store.attempts(self.ground.folder_of(person)[1])
 
-    def _own(self, person: ServerPerson, assignment: str = "") -> list[tuple[Attempt, AssignmentResult]]:
-        """Return a person's attempts, the oldest first, each with its result."""
+    def _own(
+        self, person: ServerPerson, assignment: str = "", *, most: int = MOST_SHOWN
+    ) -> list[tuple[Attempt, AssignmentResult]]:
+        """Return a person's newest attempts, the oldest first, each with its result."""
         with Store.create(self.ground.out) as store:
-            found = [(one, store.result(one)) for one in self._heads(store, person)
-                     if assignment in ("", one.assignment)]
+            heads = [one for one in self._heads(store, person) if assignment in ("", one.assignment)]
+            found = [(one, store.result(one)) for one in heads[-most:]]
         return [(one, for_student(result).assignments[one.assignment]) for one, result in found if result is not None]
 
     def _notes(self, person: ServerPerson) -> dict[int, str]:
         """Return the notes that were sent along, by attempt."""
-        return {job.attempt: job.note for job in self.queue.jobs(person, most=2_000) if job.attempt}
+        return {job.attempt: job.note for job in self.queue.jobs(person, most=MOST_LOGGED) if job.attempt}
 
     def profile(self, job: QueuedFile) -> tuple[KernelProfile, bytes] | None:
         """Return the profile of a file, and its report, b"" if there is none."""
@@ -156,10 +161,12 @@ class ServerDesk:
     def history(self, person: ServerPerson, assignment: str) -> dict[str, Any]:
         own = self._own(person, assignment)
         with Store.create(self.ground.out) as store:
-            line = self._counting(person.name, self._heads(store, person), store.decisions())[assignment]
+            heads = self._heads(store, person)
+            line = self._counting(person.name, heads, store.decisions())[assignment]
         notes = self._notes(person)
         points = [(one.score / one.max_score if one.max_score else 0.0) for one, _ in own]
         return {"assignment": assignment, "attempts": own, "notes": notes, "points": points, "line": line,
+                "total": sum(one.assignment == assignment for one in heads),
                 "count": self.ground.course.late.count, "closed": self.closed_since(assignment),
                 "ratios": {one.id: result.performance.speedup.median for one, result in own
                            if measured(result) and result.performance.speedup}}
@@ -177,14 +184,14 @@ class ServerDesk:
         sent = self.queue.content(number)
         return found[1].assignments[found[0].assignment].source if sent is None else sent.decode("utf-8", "replace")
 
-    def log(self, person: ServerPerson) -> list[tuple[Attempt, AssignmentResult, str]]:
-        """Return the work log: attempts, each with the note that was sent along."""
+    def log(self, person: ServerPerson, *, most: int = MOST_SHOWN) -> list[tuple[Attempt, AssignmentResult, str]]:
+        """Return the work log: the newest attempts, each with the note that was sent along."""
         notes = self._notes(person)
-        return [(one, result, notes.get(one.id, "")) for one, result in self._own(person)]
+        return [(one, result, notes.get(one.id, "")) for one, result in self._own(person, most=most)]
 
     def log_text(self, person: ServerPerson) -> str:
         lines = [f"# Work log of {person.name}", ""]
-        for attempt, result, note in self.log(person):
+        for attempt, result, note in self.log(person, most=MOST_LOGGED):
             lines += [f"## {attempt.assignment}, attempt {attempt.id}, {attempt.submitted_at or ''}", "",
                       f"{VERDICTS[attempt.verdict].words}, "
                       f"{of_points(result.score, result.measured_max, result.max_score)}. {result.message}", ""]
@@ -195,17 +202,28 @@ class ServerDesk:
         """Return the class's attempts that count and are right, under pseudonyms, by speed or else by points."""
         key = made_key(self.ground.out)
         with Store.create(self.ground.out) as store:
-            attempts: dict[str, list[Attempt]] = {}
-            for one in store.attempts():
-                attempts.setdefault(one.slug, []).append(one)
             decisions = store.decisions()
-            found = [self._counting(own[0].student, own, decisions)[assignment].attempt for own in attempts.values()]
-            right = [(one, result.assignments[assignment]) for one in found if one and one.verdict == "accepted"
-                     and (result := store.result(one)) is not None]
-        rows = [(pseudonym(key, one.slug), a.score, a.performance.speedup.median if measured(a) and
-                 a.performance.speedup else None, folded(one.student) == folded(person.name)) for one, a in right]
+            found = {slug: self._right(store, slug, (newest, len(decisions)), decisions).get(assignment)
+                     for slug, newest in store.newest().items()}
+        mine = self.ground.folder_of(person)[1]
+        rows = [(pseudonym(key, slug), *right, slug == mine) for slug, right in found.items() if right is not None]
         rows.sort(key=lambda row: (-(row[2] or 0), -row[1], row[0]))
         return {"assignment": assignment, "rows": rows}
+
+    def _right(
+        self, store: Store, slug: str, state: tuple[int, int], decisions: Sequence[Decision]
+    ) -> dict[str, tuple[float, float | None]]:
+        """Return points and speed of a folder's attempts that count and are right, by assignment. They are read anew
+        when the `state` of its attempts has changed."""
+        if self._ranks.get(slug, ((0, 0), {}))[0] != state:
+            own, found = store.attempts(slug), dict[str, tuple[float, float | None]]()
+            for name, line in self._counting(own[0].student, own, decisions).items():
+                if line.attempt and line.attempt.verdict == "accepted" and (result := store.result(line.attempt)):
+                    a = result.assignments[name]
+                    found[name] = a.score, a.performance.speedup.median if measured(
+                        a) and a.performance.speedup else None
+            self._ranks[slug] = state, found
+        return self._ranks[slug][1]
 
     # For staff.
 

@@ -44,7 +44,7 @@ class Served:
             assert client.post("/enter", data={"link": f"http://course.test/#{self.tokens[who]}"}).status_code == 303
         return client
 
-    def judged(self, content: bytes, note: str = "") -> tuple[int, int]:
+    def judged(self, content: bytes, note: str = "", verdict: str = "wrong_answer") -> tuple[int, int]:
         """Let Ada send a file and a lane judge it; the numbers of the file and of its attempt."""
         ada = self.queue.who(self.tokens["ada"])
         assert ada is not None
@@ -54,9 +54,9 @@ class Served:
                         environment="3", rules="4", submitted_at="2026-11-29T10:00:00+00:00")
         out = self.desk.ground.out
         with Store.create(out) as store:
-            assert keep(store, out, {"silu": draft}, samples.result("ada", {"silu": "wrong_answer"}), "log") == []
+            assert keep(store, out, {"silu": draft}, samples.result("ada", {"silu": verdict}), "log") == []
             attempt = store.attempts("ada")[-1].id
-        self.queue.finish(job, attempt, "wrong answer", "wrong_answer")
+        self.queue.finish(job, attempt, verdict.replace("_", " "), verdict)
         sent = self.queue.job(job)
         assert sent is not None
         launch = LaunchProfile(kernel="adas_kernel", microseconds=1, moved=1e6, dram=50, occupancy=50)

@@ -212,6 +212,18 @@ def test_a_student_chooses_which_attempt_counts(served: Served, monkeypatch: pyt
     assert client.post(f"/choose/{new}", data={"key": key}).status_code == 409
 
 
+def test_a_leaderboard_has_what_counts_under_pseudonyms(served: Served) -> None:
+    bob = served.client("bob")
+    assert "Nobody's kernel is right yet" in bob.get("/leaderboard/silu").text
+    served.judged(b"# right\n", verdict="accepted")
+    page = bob.get("/leaderboard/silu").text
+    assert (page.count("mine"), page.count('data-label="place"')) == (0, 1) and "ada" not in page.casefold()
+    assert "(you)" in served.client("ada").get("/leaderboard/silu").text
+    served.judged(b"# wrong again\n")
+    assert "Nobody's kernel is right yet" in bob.get("/leaderboard/silu").text
+    assert "3 attempts." in served.client("ada").get("/kernel/silu").text
+
+
 def test_a_profile_is_its_owners_and_the_newest_report_is_kept(served: Served) -> None:
     client = served.client("ada")
     page = client.get(f"/profile/{served.job}").text
