@@ -114,8 +114,8 @@ class ServerQueue:
         """Notified of every change of a file's state."""
         self.version = 0
         """The number of changes so far."""
-        self._ordered: tuple[int, list[QueuedFile]] | None = None
-        """The files that wait, as of a version: every open page asks for places after every change."""
+        self._ordered: tuple[int, list[QueuedFile], dict[int, int]] | None = None
+        """The files that wait and their places, as of a version: every open page asks for places after every change."""
         path = folder / FILE
         try:
             path.touch(mode=0o600)
@@ -334,7 +334,8 @@ class ServerQueue:
         """Return the files that wait, in the order in which they will be started."""
         with self._turn:
             if self._ordered is None or self._ordered[0] != self.version:
-                self._ordered = self.version, self._order()
+                files = self._order()
+                self._ordered = self.version, files, {job.id: at for at, job in enumerate(files, start=1)}
             return self._ordered[1]
 
     def started(self) -> list[QueuedFile]:
@@ -342,7 +343,9 @@ class ServerQueue:
 
     def place(self, number: int) -> int:
         """Return a file's place among those that wait, from 1 on; 0 if it does not wait."""
-        return next((at for at, job in enumerate(self.waiting(), start=1) if job.id == number), 0)
+        with self._turn:
+            self.waiting()
+            return self._ordered[2].get(number, 0) if self._ordered else 0
 
     def counts(self) -> dict[str, int]:
         with self._turn:

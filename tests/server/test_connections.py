@@ -29,7 +29,7 @@ async def slow(request: Request) -> PlainTextResponse:
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     monkeypatch.setattr(connections, "HEAD_SECONDS", 0.3)
-    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(connections, "MOST_SILENT", 3)
     server = uvicorn.Server(uvicorn.Config(
         Starlette(routes=[Route("/", slow)]), http=BoundedProtocol, log_level="critical", timeout_graceful_shutdown=1))
     listening = socket.create_server(("127.0.0.1", 0))
@@ -40,6 +40,16 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     yield listening.getsockname()
     server.should_exit = True
     thread.join()
+
+
+def ended_at_once(connection: socket.socket) -> bool:
+    connection.settimeout(0.05)
+    try:
+        return connection.recv(100) == b""
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True
 
 
 def ended(connection: socket.socket) -> bool:
@@ -69,18 +79,23 @@ def test_a_second_request_that_does_not_arrive_ends_its_connection(address: tupl
         assert ended(connection)
 
 
-def test_an_address_has_a_few_connections_at_a_time(address: tuple[str, int]) -> None:
-    first = [socket.create_connection(address) for _ in range(3)]
-    for connection in first:
-        connection.sendall(REQUEST)
-    time.sleep(0.1)
+def test_an_address_has_a_few_silent_connections_and_many_that_speak(address: tuple[str, int]) -> None:
+    speaking = []
+    for _ in range(6):
+        speaking.append(socket.create_connection(address))
+        speaking[-1].sendall(REQUEST)
+        # It is heard before the next one comes.
+        time.sleep(0.05)
+    silent = [socket.create_connection(address) for _ in range(3)]
     with socket.create_connection(address) as one_more:
-        assert ended(one_more)
-    for connection in first:
+        # At once, and not only after the time that a head may take.
+        assert ended_at_once(one_more) and not any(ended_at_once(one) for one in silent)
+    for connection in speaking:
         connection.settimeout(5)
         assert connection.recv(100).startswith(b"HTTP/1.1 200")
+    for connection in (*speaking, *silent):
         connection.close()
-    time.sleep(0.2)
+    time.sleep(0.1)
     with socket.create_connection(address) as later:
         later.sendall(REQUEST)
         later.settimeout(5)
