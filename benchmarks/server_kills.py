@@ -1,9 +1,9 @@
 """A course server that is killed again and again while students send: nothing received is lost or judged twice.
 
-python benchmarks/server_kills.py --kills 100 [--students 4] [--most 12]
+python benchmarks/server_kills.py --kills 100 [--students 4] [--most 16] [--pause 8]
 
 Each time the server is killed (SIGKILL) at a random moment, at most so many seconds after it was started. Students send
-files all the while, each with contents of its own. At the end the server may finish, and what it told each student is
+files all the while, after pauses of so many seconds on average, each with contents of its own. At the end the server may finish, and what it told each student is
 compared with its queue and its records.
 """
 
@@ -28,7 +28,6 @@ from grader.records.store import FOLDER, Store
 from grader.server.queue import ServerQueue
 from grader.student.remote import CourseClient, RemoteError
 
-PAUSE_SECONDS = 1.0
 KERNELS = ("silu", "transpose", "copy_first_column")
 
 
@@ -36,13 +35,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--students", type=int, default=4)
-    parser.add_argument("--most", type=float, default=12)
+    parser.add_argument("--most", type=float, default=16)
+    parser.add_argument("--pause", type=float, default=8)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        killed(Path(folder), asked.kills, asked.students, asked.most)
+        killed(Path(folder), asked.kills, asked.students, asked.most, asked.pause)
 
 
-def killed(out: Path, kills: int, students: int, most: float) -> None:
+def killed(out: Path, kills: int, students: int, most: float, pause: float) -> None:
     Store.create(out)
     queue = ServerQueue(out / FOLDER)
     tokens = [token for _, token in queue.admit([(f"s{number}", "", False) for number in range(students)])]
@@ -64,7 +64,7 @@ def killed(out: Path, kills: int, students: int, most: float) -> None:
             # Where it is down, or is killed before it answers, nobody is told that the file is received.
             with contextlib.suppress(RemoteError):
                 told[client.send(f"{kernel}.py", content)["id"]] = hashlib.sha256(content).hexdigest()
-            over.wait(random.uniform(0, 2 * PAUSE_SECONDS))
+            over.wait(random.uniform(0, 2 * pause))
 
     threads = [threading.Thread(target=student, args=(token, name)) for name, token in enumerate(tokens)]
     for thread in threads:
