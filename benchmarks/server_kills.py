@@ -3,8 +3,8 @@
 python benchmarks/server_kills.py --kills 100 [--students 4] [--most 16] [--pause 8]
 
 Each time the server is killed (SIGKILL) at a random moment, at most so many seconds after it was started. Students send
-files all the while, after pauses of so many seconds on average, each with contents of its own. At the end the server may finish, and what it told each student is
-compared with its queue and its records.
+files all the while, after pauses of so many seconds on average, each with contents of its own. At the end the server
+may finish, and what it told each student is compared with its queue and its records.
 """
 
 from __future__ import annotations
@@ -82,10 +82,8 @@ def killed(out: Path, kills: int, students: int, most: float, pause: float) -> N
     seconds = time.monotonic() - begun
     server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
     watching = ServerQueue(out / FOLDER)
-    while watching.waiting() or watching.started():
+    while {"waiting", "started"} & watching.counts().keys():
         time.sleep(1)
-        # Read anew what the other process has written.
-        watching.version += 1
     server.send_signal(signal.SIGINT)
     assert server.wait(60) == 0
     report(watching, out, told, kills, seconds)

@@ -58,8 +58,9 @@ class ServerDesk:
         self._ranks: dict[str, tuple[tuple[int, int], dict[str, tuple[float, float | None]]]] = {}
 
     def health(self) -> dict[str, Any]:
+        counts = self.queue.counts()
         return {"grading": not self.grading.broken,
-                "waiting": len(self.queue.waiting()), "started": len(self.queue.started())}
+                **{state: counts.get(state, 0) for state in ("waiting", "started")}}
 
     # A file on its way.
 

@@ -22,7 +22,8 @@ MOST_TRIES = 2
 """How often a file is graded if its lane dies."""
 _SCHEMA = """
 create table people(id integer primary key, name text not null, folded text not null unique, shown text not null,
-                    staff integer not null, token blob, made_at text not null);
+                    staff integer not null, token blob, made_at text not null,
+                    last text not null default '');
 create table files(sha text primary key, content blob not null);
 create table jobs(id integer primary key, person integer not null references people, assignment text not null,
                   file text not null, sha text not null, note text not null, received_at text not null,
@@ -31,6 +32,8 @@ create table jobs(id integer primary key, person integer not null references peo
                   profile integer not null);
 create index jobs_state on jobs(state);
 create index jobs_person on jobs(person, assignment);
+create index jobs_sha on jobs(sha);
+create index jobs_attempt on jobs(attempt);
 create table profiles(job integer primary key references jobs, head text not null, report blob);
 create table settings(name text primary key, value text not null);
 pragma user_version = 3;
@@ -114,8 +117,9 @@ class ServerQueue:
         """Notified of every change of a file's state."""
         self.version = 0
         """The number of changes so far."""
-        self._ordered: tuple[int, list[QueuedFile], dict[int, int]] | None = None
-        """The files that wait and their places, as of a version: every open page asks for places after every change."""
+        self._turns: tuple[int, dict[int, tuple[int, int]]] = -1, {}
+        """The files that wait, in their order, each with its place and person, as of a version: every open page asks
+        for places after every change."""
         path = folder / FILE
         try:
             path.touch(mode=0o600)
@@ -219,9 +223,7 @@ class ServerQueue:
         with self._writing() as db:
             if per_day and len(sent := self._day(person, assignment)) >= per_day:
                 raise TooManyError(per_day, assignment, sent[-per_day])
-            db.execute("update jobs set state = 'cancelled', ended_at = ?, why = 'a newer file took its place' "
-                       "where person = ? and assignment = ? and state = 'waiting'", (now(), person.id, assignment))
-            self._forget(db)
+            self._cancel(db, "a newer file took its place", "person = ? and assignment = ?", person.id, assignment)
             db.execute("insert or ignore into files(sha, content) values (?, ?)", (sha, content))
             made = db.execute(
                 "insert into jobs(person, assignment, file, sha, note, received_at, state, profile) "
@@ -235,15 +237,18 @@ class ServerQueue:
             if self.setting("paused"):
                 return None
             busy = {person for (person,) in self._db.execute("select person from jobs where state = 'started'")}
-            chosen = next((job for job in self.waiting() if job.person.id not in busy), None)
+            chosen = next((number for number, (_, person) in self._ordered().items() if person not in busy), None)
             if chosen is None:
                 # Nothing changes, so nobody is woken.
                 return None
             with self._writing() as db:
                 db.execute("update jobs set state = 'started', started_at = ?, tries = tries + 1 where id = ?",
-                           (now(), chosen.id))
-                (content,) = db.execute("select content from files where sha = ?", (chosen.sha,)).fetchone()
-            job = self.job(chosen.id)
+                           (now(), chosen))
+                db.execute("update people set last = ? where id = (select person from jobs where id = ?)",
+                           (now(), chosen))
+                (content,) = db.execute("select content from files join jobs using (sha) where id = ?",
+                                        (chosen,)).fetchone()
+            job = self.job(chosen)
             assert job is not None
             return job, content
 
@@ -286,14 +291,15 @@ class ServerQueue:
     def cancel(self, number: int, why: str) -> bool:
         """Cancel a file that waits, and return whether it did."""
         with self._writing() as db:
-            done = db.execute("update jobs set state = 'cancelled', ended_at = ?, why = ? where id = ? and "
-                              "state = 'waiting'", (now(), why, number)).rowcount > 0
-            self._forget(db)
-            return done
+            return self._cancel(db, why, "id = ?", number)
 
-    def _forget(self, db: sqlite3.Connection) -> None:
-        """Delete the contents of files that were cancelled."""
-        db.execute("delete from files where sha not in (select sha from jobs where state != 'cancelled')")
+    def _cancel(self, db: sqlite3.Connection, why: str, where: str, *values: object) -> bool:
+        """Cancel files that wait, and delete contents that nobody needs any more. Return whether there were any."""
+        gone = db.execute("update jobs set state = 'cancelled', ended_at = ?, why = ? where state = 'waiting' and "
+                          f"{where} returning sha", (now(), why, *values)).fetchall()
+        db.executemany("delete from files where sha = ? and not exists (select 1 from jobs where jobs.sha = files.sha "
+                       "and state != 'cancelled')", gone)
+        return bool(gone)
 
     def again(self, number: int) -> bool:
         """Put a file on which the grader failed into the queue again, as received when it was, and return whether it
@@ -333,10 +339,8 @@ class ServerQueue:
     def waiting(self) -> list[QueuedFile]:
         """Return the files that wait, in the order in which they will be started."""
         with self._turn:
-            if self._ordered is None or self._ordered[0] != self.version:
-                files = self._order()
-                self._ordered = self.version, files, {job.id: at for at, job in enumerate(files, start=1)}
-            return self._ordered[1]
+            jobs = {job.id: job for job in self._jobs("state = 'waiting'", ())}
+            return [jobs[number] for number in self._ordered()]
 
     def started(self) -> list[QueuedFile]:
         return list(self._jobs("state = 'started' order by jobs.started_at", ()))
@@ -344,8 +348,7 @@ class ServerQueue:
     def place(self, number: int) -> int:
         """Return a file's place among those that wait, from 1 on; 0 if it does not wait."""
         with self._turn:
-            self.waiting()
-            return self._ordered[2].get(number, 0) if self._ordered else 0
+            return self._ordered().get(number, (0, 0))[0]
 
     def counts(self) -> dict[str, int]:
         with self._turn:
@@ -360,18 +363,20 @@ class ServerQueue:
         with self._writing() as db:
             db.execute("insert or replace into settings(name, value) values (?, ?)", (name, value))
 
-    def _order(self) -> list[QueuedFile]:
-        """Return the files that wait: everybody's first file before anybody's second, and those first who have waited
-        longest since a file of theirs was started."""
-        last = dict(self._db.execute("select person, max(started_at) from jobs where started_at is not null "
-                                     "group by person"))
-        seen: dict[int, int] = {}
-        keys = {}
-        jobs = list(self._jobs("state = 'waiting' order by jobs.id", ()))
-        for job in jobs:
-            seen[job.person.id] = seen.get(job.person.id, 0) + 1
-            keys[job.id] = seen[job.person.id], last.get(job.person.id, ""), job.id
-        return sorted(jobs, key=lambda job: keys[job.id])
+    def _ordered(self) -> dict[int, tuple[int, int]]:
+        """Return place and person of each file that waits: everybody's first file before anybody's second, and those
+        first who have waited longest since a file of theirs was started."""
+        if self._turns[0] != self.version:
+            seen: dict[int, int] = {}
+            keys = []
+            for number, person, last in self._db.execute(
+                    "select jobs.id, person, last from jobs join people on people.id = person "
+                    "where state = 'waiting' order by jobs.id"):
+                seen[person] = seen.get(person, 0) + 1
+                keys.append((seen[person], last, number, person))
+            self._turns = self.version, {
+                number: (place, person) for place, (_, _, number, person) in enumerate(sorted(keys), start=1)}
+        return self._turns[1]
 
     def _jobs(self, where: str, values: tuple[object, ...]) -> Iterator[QueuedFile]:
         with self._turn:
