@@ -7,6 +7,7 @@ import hmac
 import secrets
 import time
 from collections import deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Literal
@@ -16,7 +17,8 @@ from starlette.responses import Response
 
 from grader.server.queue import ServerPerson, ServerQueue
 
-COOKIE = "kernelmark"
+COOKIE, POST = "kernelmark", "POST"
+NOBODY = ServerPerson(0, "", "", False)
 Who = Literal["anyone", "student", "staff"]
 """Who may use a route. Staff may use those of students."""
 
@@ -38,6 +40,17 @@ class Denied(Exception):
     def __init__(self, status: HTTPStatus, said: str, after: float = 0) -> None:
         super().__init__(said)
         self.status, self.said, self.after = status, said, after
+
+
+@dataclass(frozen=True)
+class ServerRoute:
+    """A route: its path, its method, who may use it, and whether it is a form, which carries a key."""
+
+    path: str
+    answer: Callable[[Request, ServerPerson], Awaitable[Response]]
+    who: Who = "student"
+    method: str = "GET"
+    form: bool = False
 
 
 @dataclass
@@ -102,6 +115,19 @@ class ServerAccess:
     def person(self, request: Request) -> ServerPerson | None:
         kind, value = self.credential(request)
         return self.queue.named(value) if kind == "user" else self.queue.who(value) if value else None
+
+    def admitted(self, route: ServerRoute, request: Request) -> ServerPerson:
+        """Return who sends a request for a route, NOBODY if nobody has signed in. Raises Denied."""
+        person = self.person(request)
+        if route.who != "anyone" and person is None:
+            raise Denied(HTTPStatus.UNAUTHORIZED, "Sign in first, with the link that your course sent you.")
+        if route.who == "staff" and person is not None and not person.staff:
+            raise Denied(HTTPStatus.FORBIDDEN, "This page is for the course's staff; go to the first page.")
+        # A cookie goes along with what other sites send, so what changes something needs a key or a header.
+        changes = route.method == POST and route.who != "anyone"
+        if changes and not route.form and self.credential(request)[0] != "bearer":
+            raise Denied(HTTPStatus.FORBIDDEN, "Send the token in the header Authorization.")
+        return person or NOBODY
 
     def form_key(self, request: Request) -> str:
         """Return the key that the forms of a signed-in browser carry, so that no other site can send them."""

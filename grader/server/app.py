@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -23,7 +22,7 @@ from grader.model.profile import KernelProfile
 from grader.model.text import clean, plural
 from grader.model.verdicts import VERDICTS
 from grader.report import profile, text
-from grader.server.access import HEADERS, REPORT_HEADERS, Denied, ServerAccess, Who
+from grader.server.access import HEADERS, NOBODY, POST, REPORT_HEADERS, Denied, ServerAccess, ServerRoute
 from grader.server.desk import MOST_SHOWN, ServerDesk, difference
 from grader.server.queue import OVER, QueuedFile, ServerPerson, TooManyError
 from grader.server.reading import assignment_in, body_of, moment, number_in
@@ -34,22 +33,6 @@ STYLE = Path(text.__file__).parent / "templates" / "style.css"
 NOTE_SIGNS = 2_000
 FORM_BYTES = 16 << 10
 """Bytes of a form beside the file in it."""
-POST = "POST"
-
-
-Answer = Callable[[Request, ServerPerson], Awaitable[Response]]
-NOBODY = ServerPerson(0, "", "", False)
-
-
-@dataclass(frozen=True)
-class ServerRoute:
-    """A route: its path, its method, who may use it, and whether it is a form, which carries a key."""
-
-    path: str
-    answer: Answer
-    who: Who = "student"
-    method: str = "GET"
-    form: bool = False
 
 
 class CourseServer:
@@ -110,16 +93,7 @@ class CourseServer:
     def _guarded(self, route: ServerRoute) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             try:
-                person = await run_sync(self.access.person, request)
-                if route.who != "anyone" and person is None:
-                    raise Denied(HTTPStatus.UNAUTHORIZED, "Sign in first, with the link that your course sent you.")
-                if route.who == "staff" and person is not None and not person.staff:
-                    raise Denied(HTTPStatus.FORBIDDEN, "This page is for the course's staff; go to the first page.")
-                # A cookie goes along with what other sites send, so what changes something needs a key or a header.
-                changes = route.method == POST and route.who != "anyone"
-                if changes and not route.form and self.access.credential(request)[0] != "bearer":
-                    raise Denied(HTTPStatus.FORBIDDEN, "Send the token in the header Authorization.")
-                response = await route.answer(request, person or NOBODY)
+                response = await route.answer(request, await run_sync(self.access.admitted, route, request))
             except Denied as refused:
                 response = self._refused(request, refused)
             except ClientDisconnect:

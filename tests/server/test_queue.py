@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.server.queue import FILE, QueueError, ServerPerson, ServerQueue
+from grader.server.queue import FILE, QueueError, ServerPerson, ServerQueue, TooManyError
 
 
 @pytest.fixture
@@ -175,3 +175,27 @@ def test_a_queue_of_another_version_is_not_touched(queue: ServerQueue, tmp_path:
 def test_a_lane_that_finds_nothing_wakes_nobody(queue: ServerQueue) -> None:
     before = queue.version
     assert queue.take() is None and queue.version == before
+
+
+def test_the_limit_of_a_day_holds_for_requests_at_once(queue: ServerQueue) -> None:
+    (ada,) = people(queue, "ada")
+    refused: list[str] = []
+
+    def send(number: int) -> None:
+        try:
+            queue.receive(ada, "silu", "silu.py", str(number).encode(), per_day=3)
+        except TooManyError as error:
+            refused.append(str(error))
+        if (taken := queue.take()) is not None:
+            queue.finish(taken[0].id, 1, "")
+
+    threads = [threading.Thread(target=send, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number in range(20, 24):
+        send(number)
+    assert queue.counts()["finished"] == 3 and "waiting" not in queue.counts()
+    assert refused[-1].startswith("You may send 3 files of silu in 24 hours; send the next one after")
+    assert queue.receive(ada, "gemm", "gemm.py", b"x", per_day=3)
