@@ -22,20 +22,24 @@ MOST_TRIES = 2
 """How often a file is graded if its lane dies."""
 _SCHEMA = """
 create table people(id integer primary key, name text not null, folded text not null unique, shown text not null,
-                    staff integer not null, token blob, made_at text not null,
-                    last text not null default '');
+                    staff integer not null, token blob, made_at text not null);
 create table files(sha text primary key, content blob not null);
 create table jobs(id integer primary key, person integer not null references people, assignment text not null,
                   file text not null, sha text not null, note text not null, received_at text not null,
-                  state text not null, started_at text, ended_at text, tries integer not null default 0,
-                  why text not null default '', attempt integer, verdict text not null default '',
-                  profile integer not null);
+                  state text not null, started_at text, ended_at text, lane text not null default '',
+                  tries integer not null default 0, why text not null default '', attempt integer,
+                  verdict text not null default '');
 create index jobs_state on jobs(state);
 create index jobs_person on jobs(person, assignment);
+create table settings(name text primary key, value text not null);
+"""
+_SINCE_2 = """
+alter table people add column last text not null default '';
+alter table jobs drop column lane;
+alter table jobs add column profile integer not null default 0;
 create index jobs_sha on jobs(sha);
 create index jobs_attempt on jobs(attempt);
 create table profiles(job integer primary key references jobs, head text not null, report blob);
-create table settings(name text primary key, value text not null);
 pragma user_version = 3;
 """
 
@@ -127,8 +131,8 @@ class ServerQueue:
             # A row that is committed survives a loss of power.
             self._db.executescript("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;")
             (version,) = self._db.execute("pragma user_version").fetchone()
-            if version == 0:
-                self._db.executescript(f"begin exclusive; {_SCHEMA} commit;")
+            if version in (0, 2):
+                self._db.executescript(f"begin exclusive; {_SCHEMA if version == 0 else ''} {_SINCE_2} commit;")
             elif version != VERSION:
                 raise QueueError(f"{path}: a queue of version {version}, not {VERSION}; use the version of kernelmark "
                                  "that wrote it, or serve into a new folder")

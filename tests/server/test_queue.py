@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.server.queue import FILE, QueueError, ServerPerson, ServerQueue, TooManyError
+from grader.server.queue import _SCHEMA, FILE, QueueError, ServerPerson, ServerQueue, TooManyError
 
 
 @pytest.fixture
@@ -170,6 +170,19 @@ def test_a_queue_of_another_version_is_not_touched(queue: ServerQueue, tmp_path:
     other.close()
     with pytest.raises(QueueError, match="a queue of version 99"):
         ServerQueue(tmp_path)
+
+
+def test_a_queue_of_version_2_is_taken_on(tmp_path: Path) -> None:
+    old = sqlite3.connect(tmp_path / FILE)
+    old.executescript(f"""{_SCHEMA} insert into people values (1, 'ada', 'ada', 'Ada', 0, null, ''); insert into jobs(
+        person, assignment, file, sha, note, received_at, state, lane) values
+        (1, 'silu', 'silu.py', 'x', '', '', 'waiting', 'lane 1'); insert into files values ('x', x'6b');
+        pragma user_version = 2;""")
+    old.close()
+    queue = ServerQueue(tmp_path)
+    (job,) = queue.waiting()
+    assert (job.file, job.profile, queue.place(job.id)) == ("silu.py", 0, 1)
+    assert queue.take() == (queue.job(job.id), b"k")
 
 
 def test_a_lane_that_finds_nothing_wakes_nobody(queue: ServerQueue) -> None:
