@@ -133,6 +133,8 @@ def _profile(job: Job, graded: Graded) -> KernelProfile:
     if shutil.which("ncu") is None:
         return KernelProfile(trouble=f"Not profiled: {NO_NCU}.")
     with recorded(assignment, case, source, job.course) as path, temporary.folder("profile") as folder:
+        # The planner has ended; whatever else is confined ends now.
+        hang_up()
         report = folder / "profile.ncu-rep"
         found = path if isinstance(path, ToolFailure) else counters(path, report)
         if isinstance(found, ToolFailure):
