@@ -1,15 +1,17 @@
 """A course server under a class: files an hour, seconds from sending to a verdict, and how fast pages and places are.
 
-python benchmarks/server.py --students 30 --kernels 2 [--attempts 10000]
+python benchmarks/server.py --students 300 --kernels 6 [--minutes 25] [--attempts 10000] [--alone]
 
-Students are threads that send reference kernels, each with a comment of its own so that no answer is known yet, and
-follow them as `kernelmark submit` does. `--attempts` records so many attempts before, for the time of pages.
+Students are threads that send reference kernels, each at a random moment of so many minutes and with a comment of its
+own so that no answer is known yet, and follow them as `kernelmark submit` does. `--attempts` records so many attempts
+before, for the time of pages. With `--alone` the queue is paused, so that nothing is judged.
 """
 
 from __future__ import annotations
 
 import argparse
 import platform
+import random
 import re
 import signal
 import statistics
@@ -36,18 +38,21 @@ def main() -> None:
     parser.add_argument("--students", type=int, default=30)
     parser.add_argument("--kernels", type=int, default=2)
     parser.add_argument("--attempts", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=0)
+    parser.add_argument("--alone", action="store_true")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        measure(Path(folder), asked.students, KERNELS[:asked.kernels], asked.attempts)
+        measure(Path(folder), asked.students, KERNELS[:asked.kernels], asked.attempts, 60 * asked.minutes, asked.alone)
 
 
-def measure(out: Path, students: int, kernels: tuple[str, ...], before: int) -> None:
+def measure(out: Path, students: int, kernels: tuple[str, ...], before: int, spread: float, alone: bool) -> None:
     with Store.create(out) as store:
         store.add([(Attempt(
             student=f"old{number % 300}", slug=f"old{number % 300}", assignment="silu", submission=str(number),
             tests="", environment="", rules="", verdict="accepted"), None) for number in range(before)], "log")
     queue = ServerQueue(out / FOLDER)
     tokens = [token for _, token in queue.admit([(f"s{number:03}", "", False) for number in range(students)])]
+    queue.set("paused", "1" if alone else "")
     queue.close()
     server = subprocess.Popen([sys.executable, "-m", "grader", "serve", "--out", str(out), "--listen", "127.0.0.1:0"],
                               cwd=ROOT, stdout=subprocess.PIPE, text=True)
@@ -55,33 +60,34 @@ def measure(out: Path, students: int, kernels: tuple[str, ...], before: int) -> 
     address = re.findall(r"http://\S+?(?=,)", server.stdout.readline())[0]
     received: list[float] = []
     judged: list[float] = []
+    # Made before: a client reads its certificates, which would take the processors from all others.
+    clients = [CourseClient(address, token) for token in tokens]
     started = time.monotonic()
 
-    def student(token: str, number: int) -> None:
-        client = CourseClient(address, token)
+    def student(client: CourseClient, number: int) -> None:
         sent = []
-        for name in kernels:
+        moments = sorted(random.uniform(0, spread) for _ in kernels)
+        for name, moment in zip(kernels, moments, strict=True):
+            time.sleep(max(0, started + moment - time.monotonic()))
             text = (ROOT / f"reference/{name}.py").read_bytes() + f"\n# {number}\n".encode()
             begun = time.monotonic()
             sent.append((begun, client.send(f"{name}.py", text)["id"]))
             received.append(time.monotonic() - begun)
-        for begun, file in sent:
+        for begun, file in [] if alone else sent:
             for _ in client.follow(file):
                 pass
             judged.append(time.monotonic() - begun)
 
-    threads = [threading.Thread(target=student, args=one) for one in zip(tokens, range(students), strict=True)]
+    threads = [threading.Thread(target=student, args=one) for one in zip(clients, range(students), strict=True)]
     for thread in threads:
         thread.start()
-    time.sleep(5)
-    pages = []
+    pages: list[float] = []
     with httpx2.Client(base_url=address, headers={"Authorization": f"Bearer {tokens[0]}"}) as browser:
-        for _ in range(20):
+        while any(thread.is_alive() for thread in threads) or len(pages) < 20:
             begun = time.monotonic()
             browser.get("/").raise_for_status()
             pages.append(time.monotonic() - begun)
-    for thread in threads:
-        thread.join()
+            time.sleep(0.5)
     seconds = time.monotonic() - started
     memory = int(re.findall(r"VmHWM:\s+(\d+)", Path(f"/proc/{server.pid}/status").read_text())[0]) // 1024
     server.send_signal(signal.SIGINT)
@@ -92,10 +98,11 @@ def measure(out: Path, students: int, kernels: tuple[str, ...], before: int) -> 
     print(f"{files} files in {seconds:.0f} s: {3600 * files / seconds:,.0f} an hour")
     print(f"received, and its place told, within {statistics.median(received):.3f} s (median), "
           f"{statistics.quantiles(received, n=20)[-1]:.3f} s (95 %)")
-    print(f"judged within {statistics.median(judged):.1f} s (median), {statistics.quantiles(judged, n=20)[-1]:.1f} s "
-          "(95 %)")
-    print(f"a student's page in {statistics.median(pages):.3f} s (median), {max(pages):.3f} s at most; the server's "
-          f"own process takes {memory} MiB at most")
+    if judged:
+        print(f"judged within {statistics.median(judged):.1f} s (median), {statistics.quantiles(judged, n=20)[-1]:.1f} "
+              "s (95 %)")
+    print(f"a student's page in {statistics.median(pages):.3f} s (median), "
+          f"{statistics.quantiles(pages, n=20)[-1]:.3f} s (95 %); the server's own process takes {memory} MiB at most")
 
 
 if __name__ == "__main__":

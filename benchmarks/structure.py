@@ -3,7 +3,7 @@ timed case.
 
     python -m benchmarks.structure [FILE ...] > rows.md     (default: the references, and files of the corpus)
 
-Needs a GPU and ncu, which reads the counters of our own program `grader.bench.replay`. A cell is our count, scaled from
+Needs a GPU and ncu, which reads the counters of our own program `grader.run.replay`. A cell is our count, scaled from
 the programs that ran to all, and ncu's over ours.
 """
 
@@ -15,7 +15,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from grader.bench.profilers import ToolFailure, asked, recorded, value
 from grader.home import ROOT
 from grader.judge.lane import close_lane, open_lane
 from grader.judge.prepared import Prepared, Task
@@ -24,6 +23,7 @@ from grader.model.catalogue import assignments, files
 from grader.model.course import read_course
 from grader.model.launched import LaunchFacts
 from grader.model.submission import Source
+from grader.run.profilers import ToolFailure, asked, recorded, value
 from tests.graded import FILES
 from tests.members import text
 
@@ -111,8 +111,8 @@ def rows(path: Path) -> Iterator[str]:
         yield f"| {name} | {len(facts.launched.launches)} launches, {len(found)} of ncu |"
 
 
-def _cell(ours: float, metrics: Sequence[float]) -> str:
-    seen = [metric for metric in metrics if not math.isnan(metric)]
+def _cell(ours: float, metrics: Sequence[float | None]) -> str:
+    seen = [metric for metric in metrics if metric is not None]
     if not seen:
         return "–"
     return f"{ours:.4g} · {sum(seen) / ours:.3f}" if ours else f"{ours:.4g} · {sum(seen):g}"

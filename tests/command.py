@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from types import MappingProxyType
@@ -22,9 +22,9 @@ from grader.cli import app
 from grader.console import console, errors
 from grader.engine.confine import processes
 from grader.home import ROOT
-from grader.model.job import Graded, Job
+from grader.model.job import Graded
 from grader.model.result import Environment, Result
-from grader.run.lanes import At, Lanes, Look
+from grader.run.lanes import At, Jobs, Lanes, Look
 
 SILU = (ROOT / "reference" / "silu.py").read_text()
 SECONDS = 120
@@ -109,12 +109,12 @@ class _ThisProcess:
     def words(self) -> str:
         return ""
 
-    def grade(self, jobs: Iterable[Job], side_by_side: int, interrupted: object = None) -> Iterator[Graded]:
+    def grade(self, jobs: Jobs, side_by_side: int, interrupted: object = None) -> Iterator[Graded]:
         # Late: few who call commands wait for torch.
         from grader.run.grading import grade
 
         # Without looking for changes that mend what failed, which takes seconds.
-        yield from map(grade, jobs)
+        yield from map(grade, filter(None, jobs))
 
 
 def hand_in(root: Path, student: str, content: str | bytes = SILU) -> Path:

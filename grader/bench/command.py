@@ -13,7 +13,7 @@ from grader.model import catalogue
 from grader.model.course import Course, CourseError, read_course
 from grader.model.desk import DeskError
 from grader.model.submission import Source, read_source_file
-from grader.report.text import figure, percent
+from grader.report.text import percent
 
 if TYPE_CHECKING:
     from grader.model.assignment import Assignment
@@ -122,8 +122,8 @@ def _launches(assignment: Assignment, name: str) -> None:
 def _profiled(assignment: Assignment, source: Source, course: Course) -> None:
     """Print what NVIDIA's tools report on the largest timed case, and on the largest public case for any device."""
     # Late, see bench.
-    from grader.bench import profilers
-    from grader.run import sweep
+    from grader.report import profile
+    from grader.run import profilers, sweep
 
     assert assignment.work is not None
     largest = sweep.cases(assignment)[-1]
@@ -134,12 +134,9 @@ def _profiled(assignment: Assignment, source: Source, course: Course) -> None:
         console.print(counted.message, markup=False, soft_wrap=True)
     else:
         for launch in counted:
-            cached = " (the rest is still in the cache)" if launch.moved < needed else ""
-            tensor = "" if math.isnan(launch.tensor) else f", tensor cores {launch.tensor:.0f} %"
-            console.print(
-                f"{launch.kernel} at {largest.name}: {figure(launch.microseconds)} µs, memory at {launch.dram:.0f} % "
-                f"of its peak, occupancy {launch.occupancy:.0f} %{tensor}, {launch.moved / 1e6:,.0f} MB moved where "
-                f"{needed / 1e6:,.0f} MB are needed{cached}", markup=False, soft_wrap=True)
+            cached = " (the rest is still in the cache)" if launch.moved and launch.moved < needed else ""
+            console.print(f"{launch.kernel} at {largest.name}: {profile.words(launch)}, where {needed / 1e6:,.0f} MB "
+                          f"are needed{cached}", markup=False, soft_wrap=True)
     public = [case for case in assignment.cases if not case.hidden and case.needs == "any"]
     odd = max(public, key=lambda case: math.prod(case.sizes.values()))
     with console.status("asking compute-sanitizer"), profilers.recorded(assignment, odd, source, course) as path:

@@ -79,11 +79,12 @@ def cluster_key(
 
 
 def far_lanes(address: str, key: Path | None, submissions: Path) -> Callable[[int], ClusterLanes]:
-    """Return a function that opens the lanes of `grade --lanes`, given the least isolation level."""
+    """Return a function that opens the lanes of `--lanes`, given the least isolation level; it raises PlanError."""
     _installed()
     # Late, see scheduler.
     from grader.cluster.key import ClusterError, endpoint
     from grader.cluster.lanes import ClusterLanes
+    from grader.run.preflight import PlanError
 
     try:
         at = endpoint(address, key, submissions)
@@ -94,7 +95,7 @@ def far_lanes(address: str, key: Path | None, submissions: Path) -> Callable[[in
         try:
             return ClusterLanes(at, minimum, lambda line: errors.print(f"kernelmark: {line}", markup=False))
         except ClusterError as error:
-            usage(str(error))
+            raise PlanError(str(error)) from None
 
     return opened
 

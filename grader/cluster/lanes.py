@@ -22,7 +22,8 @@ from grader.cluster.own import unlike
 from grader.engine.forkserver import isolation
 from grader.model.job import Graded, Job
 from grader.model.result import Environment
-from grader.run.lanes import GLANCE_SECONDS, At, LanesLostError, Look
+from grader.model.text import plural
+from grader.run.lanes import GLANCE_SECONDS, At, JobQueue, Jobs, LanesLostError, Look
 
 # Seconds without an answer after which the scheduler counts as lost.
 LOST_SECONDS = 30.0
@@ -128,17 +129,17 @@ class ClusterLanes:
     def words(self) -> str:
         """Describe in words how many lanes there are, and how many have gone."""
         count = sum(lane.environment is not None for lane in self._lanes.values())
-        return f"{count} {'lane' if count == 1 else 'lanes'}" + (f", {self._gone} gone" if self._gone else "")
+        return plural(count, "lane") + (f", {self._gone} gone" if self._gone else "")
 
     def grade(
-        self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
+        self, jobs: Jobs, side_by_side: int, interrupted: Callable[[], bool] = lambda: False
     ) -> Iterator[Graded]:
         """Grade as local lanes do. Also raises LanesLostError if the scheduler stops answering.
 
         A job whose lane dies is graded on another lane; if that one dies, too, the job counts as a failure of ours.
         """
-        waiting = deque(jobs)
-        while waiting or self._again or self._given_up or any(lane.job for lane in self._lanes.values()):
+        queue = JobQueue(jobs)
+        while not queue.ended or self._again or self._given_up or any(lane.job for lane in self._lanes.values()):
             if interrupted():
                 raise KeyboardInterrupt
             self._tend()
@@ -146,8 +147,8 @@ class ClusterLanes:
                 yield self._given_up.popleft()
             idle = deque(lane for lane in self._lanes.values() if lane.idle)
             busy = sum(lane.job is not None for lane in self._lanes.values())
-            while idle and busy < side_by_side and (self._again or waiting):
-                self._give(idle.popleft(), (self._again or waiting).popleft())
+            while idle and busy < side_by_side and (job := self._again.popleft() if self._again else queue.take()):
+                self._give(idle.popleft(), job)
                 busy += 1
             self._wait()
             for lane in [lane for lane in self._lanes.values() if lane.job is not None and lane.task.done()]:
@@ -174,6 +175,8 @@ class ClusterLanes:
         except Exception as error:
             graded = Graded(job.submission, None, error=f"{type(error).__name__}: {error}")
         lane.job = None
+        # A server's student may send further jobs.
+        del self._died[job.submission.slug]
         lane.failed = lane.failed + 1 if graded.result is None else 0
         if lane.failed >= FAILURES:
             lane.examined, lane.task = True, self._ask(lane.address, self._key("examine"), far.examine)
@@ -190,6 +193,7 @@ class ClusterLanes:
         if job is not None:
             self._died[job.submission.slug] += died
             if self._died[job.submission.slug] > 1:
+                del self._died[job.submission.slug]
                 over = f" while grading {job.submission.student}"
                 self._given_up.append(Graded(job.submission, None, error="the lane that graded it died, twice"))
             else:

@@ -12,7 +12,7 @@ from grader.exports.graded import Class, ExportError, Total
 from grader.intake.manifest import Member
 from grader.intake.people import names
 from grader.model.sheet import Sheet, SheetError, read_sheet
-from grader.model.text import composed, some
+from grader.model.text import composed, plural, some
 from grader.report.gradebook import cell
 from grader.report.text import points
 
@@ -191,7 +191,7 @@ def _filled(target: _Column, class_: Class, keys: Callable[[Member], Iterator[Ke
         raise ExportError(f"{target.path}: none of {len(done.lines)} grades has a row there ({done.lines[0]}); give "
                           "--intake, which knows the platform's ids, --roster, or another sheet")
     if blank := [_cell(sheet.rows[row], target.owner).strip() for row in people if row not in met]:
-        done.lines.append(f"no grade here for {len(blank)} {'row' if len(blank) == 1 else 'rows'} of the sheet: "
+        done.lines.append(f"no grade here for {plural(len(blank), 'row')} of the sheet: "
                           f"{some(blank)}")
     if part:
         done.lines.append(f"in {part} of these not all points were measured: speed needs a GPU")

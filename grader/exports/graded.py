@@ -81,6 +81,16 @@ class GradedSubmission:
         grade = self.grade(member)
         return None if grade is None or not grade.settled else grade.points
 
+    def submitted_at(self, member: Member) -> str:
+        """Return when the intake found that the work was handed in; without an intake, as for files that came through a
+        course server, when the newest of those that count was. "" if neither is known."""
+        if self.hand_in is not None:
+            return self.hand_in.submitted_at or ""
+        lines = grade.lines if (grade := self.grade(member)) is not None else ()
+        times = {instant: line.attempt.submitted_at for line in lines
+                 if line.attempt is not None and (instant := line.attempt.instant) is not None}
+        return times[max(times)] or "" if times else ""
+
     def late(self, member: Member) -> bool | None:
         """Return whether a file that counts was late: by the course's policy if that has deadlines, else by the
         intake."""

@@ -39,7 +39,7 @@ def table(class_: Class) -> str:
                      *(cell(f"{name}_{what}") for name in marked for what in MARK_COLUMNS), *_result(head)])
     for (submission, member), row, theirs in zip(people, graded, marks, strict=True):
         hand_in = submission.hand_in
-        when = [hand_in.submitted_at or "" if hand_in else "", LATE[submission.late(member)],
+        when = [submission.submitted_at(member), LATE[submission.late(member)],
                 cell("; ".join(_problems(hand_in))) if hand_in else ""]
         total = submission.total(member)
         grade = [_blank(total), points(submission.max_score(member)),

@@ -24,7 +24,7 @@ from grader.model.forms import in_any_language, written_files
 from grader.model.hidden import RECORDS
 from grader.model.roster import RosterError, Student, read_roster
 from grader.model.submission import file_in, printable
-from grader.model.text import composed
+from grader.model.text import composed, plural
 
 # The most lines of one kind. If there are more submissions, one line sums them up.
 MOST_LINES = 3
@@ -94,7 +94,7 @@ def intake(
     for line in _said(manifest, options, main.twice(manifest)):
         say(line)
     if into is not None and not dry_run:
-        say(f"{into}: {_many(len(manifest.submissions), 'submission')}; its {FILE} says what was left out and why. "
+        say(f"{into}: {plural(len(manifest.submissions), 'submission')}; its {FILE} says what was left out and why. "
             f"Next: kernelmark grade {shlex.quote(str(into))}")
 
 
@@ -217,7 +217,7 @@ def _said(manifest: Manifest, options: IntakeOptions, twice: Sequence[str]) -> l
     people = sum(len(entry.members) for entry in manifest.submissions)
     late = sum(bool(entry.late) for entry in manifest.submissions)
     count = len(manifest.submissions)
-    lines = [f"{manifest.source} is {kinds.WORDS[manifest.kind]}: {_many(count, 'submission')}"
+    lines = [f"{manifest.source} is {kinds.WORDS[manifest.kind]}: {plural(count, 'submission')}"
              f"{f' of {people} people' if people != count else ''}{f', {late} late' if late else ''}."]
     for entry in manifest.submissions:
         if entry.taken:
@@ -325,7 +325,3 @@ def _few(lines: Sequence[str]) -> list[str]:
 
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most // 2]}…{text[-most // 2:]}"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -18,6 +18,7 @@ from grader.intake.archive import STUDENT
 from grader.intake.manifest import Left, Member
 from grader.intake.source import OTHER, IntakeError, RawPart, RawSource, RawSubmission, entries
 from grader.model.desk import suffixes
+from grader.model.text import plural
 from grader.plan import children
 
 # Seconds that git may take for each clone.
@@ -114,7 +115,7 @@ def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadli
         submission.late = False
         later = int(git("rev-list", "--count", "--first-parent", f"{commit}..{tip}"))
         if later:
-            submission.left.append(Left(name=f"{later} commit{'s' * (later > 1)}", why="after the deadline"))
+            submission.left.append(Left(name=plural(later, "commit"), why="after the deadline"))
     _elsewhere(submission, store, git, before)
     names = [name for name in git("ls-tree", "-r", "-z", "--name-only", commit).split("\0") if name]
     wanted = [suffix for suffix in suffixes() if any(name.casefold().endswith(suffix) for name in names)]

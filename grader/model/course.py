@@ -10,7 +10,15 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import AwareDatetime, BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from grader import frontends
 from grader.model import catalogue
@@ -129,9 +137,10 @@ class HintsTable(Table):
 
 
 class SubmissionsTable(Table):
-    """The rules of a course server: the most files of an assignment that a student may send in 24 hours (0: any
-    number), and the moments after which it takes none, by assignment."""
+    """The rules of a course server: which attempt counts (None: as `late.count` says); the most files of an assignment
+    that a student may send in 24 hours (0: any number); and the moments after which it takes none, by assignment."""
 
+    counts: Literal["best", "last", "chosen"] | None = None
     per_day: Annotated[int, Field(ge=0, le=10_000, strict=True)] = 0
     closes: dict[str, AwareDatetime] = {}
 
@@ -160,7 +169,7 @@ class Course(Table):
     page: PageTable = PageTable()
     records: RecordsTable = RecordsTable()
     submissions: SubmissionsTable = SubmissionsTable()
-    late: Late = Late()
+    late: Annotated[Late, Field(validate_default=True)] = Late()
     sha256: str = ""
 
     @field_validator("assignments", mode="before")
@@ -172,6 +181,17 @@ class Course(Table):
         if isinstance(names, list | tuple) and (twice := next((one for one in names if names.count(one) > 1), None)):
             raise ValueError(f"expected each assignment once, {twice!r} stands there twice")
         return names
+
+    @field_validator("late")
+    @classmethod
+    def _counting(cls, late: Late, info: ValidationInfo) -> Late:
+        table = info.data.get("submissions")
+        if table is None or table.counts is None:
+            return late
+        count = "latest" if table.counts == "last" else table.counts
+        if "count" in late.model_fields_set and late.count != count:
+            raise ValueError(f"count is {late.count!r}, and submissions.counts {table.counts!r}; leave one of them out")
+        return late.model_copy(update={"count": count})
 
     @field_validator("languages")
     @classmethod

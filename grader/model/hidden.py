@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.model.result import AssignmentResult, CheckResult, Detail, Result
+from grader.model.text import plural
 from grader.model.verdicts import VERDICT_OF_KIND
 
 STAFF = ".staff"
@@ -80,7 +81,7 @@ def in_words(checks: Sequence[CheckResult]) -> tuple[str, str]:
     if not cases:
         return "", ""
     failed = [check for check in cases if check.outcome != "passed"]
-    many = f"{len(cases)} hidden {'check' if len(cases) == 1 else 'checks'}"
+    many = plural(len(cases), "hidden check")
     if not failed:
         return f"Right in {many}, too.", ""
     kinds = Counter(_words(check)[0] for check in failed)

@@ -12,6 +12,7 @@ from typing import Any
 from grader.model import catalogue, desk, scoring
 from grader.model.calibration import Calibration
 from grader.model.course import Course
+from grader.model.profile import KernelProfile
 from grader.model.result import Result
 from grader.model.submission import HandedIn, Submission, read_sources
 
@@ -32,7 +33,7 @@ class Job:
     from `seed`. Without a GPU neither `speed` nor speed at many sizes (`sweep`) is measured.
 
     `earlier` has, by assignment, the shares of the speed points that an earlier grading gave. `notes` tell the student
-    how the submission arrived.
+    how the submission arrived. With `profile` the kernel of a single assignment is also profiled, where that can be.
     """
 
     submission: Submission
@@ -42,6 +43,7 @@ class Job:
     device: str = "cpu"
     speed: bool = True
     sweep: bool = field(default=False, kw_only=True)
+    profile: bool = field(default=False, kw_only=True)
     seed: int = field(default_factory=draw_seed)
     command: str = ""
     calibrations: tuple[Calibration, ...] = ()
@@ -69,6 +71,7 @@ class Graded:
     result: Result | None
     log: str = ""
     error: str = ""
+    profile: KernelProfile | None = None
 
     @property
     def wrong(self) -> bool:

@@ -76,7 +76,7 @@ class Late(Table):
     """The late policy. Times without a zone are in `zone`, and are shown in it. A day lasts until a clock there shows
     the same time again: 25 or 23 hours where clocks change."""
 
-    count: Literal["latest", "best"] = "latest"
+    count: Literal["latest", "best", "chosen"] = "latest"
     zone: str | None = None
     percent: Percent = 0
     by: Literal["day", "linear"] = "day"

@@ -54,6 +54,11 @@ def some(names: Sequence[str]) -> str:
     return "; ".join(names[:MOST_NAMED]) + more
 
 
+def plural(count: int, word: str) -> str:
+    """Return a number and its noun, such as `1 file` or `2,000 files`."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
 def _cut(text: S, limit: int) -> S:
     if len(text) <= limit:
         return text

@@ -12,6 +12,7 @@ from grader.intake.manifest import FILE, ManifestEntry, Member, read_manifest
 from grader.model import catalogue, desk
 from grader.model.course import Course
 from grader.model.submission import HandedIn, Submission, read_sources
+from grader.model.text import plural
 from grader.records.attempt import Attempt, hash_of_rules, hash_of_submission, hash_of_tests
 from grader.records.standing import Standing, by_assignment, newest
 
@@ -52,7 +53,7 @@ class Choice:
         all_ = sum(map(len, self.drafts.values())) + many
         reasons = [f"{count:,} {why}" if count < many else why for why, count in self.skipped.items()]
         anew = f"; {len(self.again):,} of them handed in again, which is recorded" if self.again else ""
-        return f"Skipped {many:,} of {all_:,} assignment{'s' * (all_ != 1)}: {'; '.join(reasons)}{anew}" if many else ""
+        return f"Skipped {many:,} of {plural(all_, 'assignment')}: {'; '.join(reasons)}{anew}" if many else ""
 
 
 GRADED = "graded already from the same files, tests and environment (--force grades them again)"

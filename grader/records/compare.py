@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.model.result import AssignmentResult, Environment, Result
+from grader.model.text import plural
 from grader.records.attempt import FACTS, Attempt
 from grader.records.standing import by_assignment, latest, pending, standing
 from grader.records.store import Store
@@ -109,6 +110,6 @@ def lines(moves: Sequence[Move], failed: Sequence[Attempt]) -> list[str]:
     shown += [f"{attempt.student} {attempt.assignment}: infrastructure: graded again and failed through no fault of "
               f"the student's; the grade stays{f' ({attempt.error})' if attempt.error else ''}" for attempt in failed]
     up, down = sum(move.points > 0 for move in moved), sum(move.points < 0 for move in moved)
-    many = f"{len(moves):,} newer attempt{'s' * (len(moves) != 1)}"
+    many = plural(len(moves), "newer attempt")
     shown.append(f"{many}: {len(moved):,} would move a grade, {up:,} up, {down:,} down")
     return shown

@@ -100,7 +100,7 @@ def beside(store: Store, course: Course) -> list[str]:
     known = {after.hand_in for _, after in waiting if after.rules == rules[after.assignment]}
     newer = len(waiting)
     other = sum(attempt.judged and attempt.rules != rules[attempt.assignment]
-                for hand_in, (_, attempt) in stands.items() if hand_in not in known)
+                for hand_in, (_, attempt, _) in stands.items() if hand_in not in known)
     lines = []
     if gone := [(slug, name) for (slug, name), hand_ins in by_assignment(stands).items()
                 if newest(hand_ins).attempt.empty and not latest(hand_ins).attempt.empty]:

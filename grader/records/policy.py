@@ -18,6 +18,7 @@ from grader.intake.people import Register
 from grader.model.late import IN_TIME, Excused, Late, Lateness, Override
 from grader.model.mark import Mark, counting, unanswered
 from grader.model.roster import Student
+from grader.model.text import plural
 from grader.records.attempt import Attempt
 from grader.records.standing import Standing, latest, timed
 
@@ -236,16 +237,18 @@ def _removed(name: str, work: Sequence[Standing]) -> GradeLine:
 
 def _options(student: str, name: str, work: Sequence[Standing], late: Late, budget: int) -> list[_Option]:
     """Return the best option for each number of grace days; among equal ones, that of the latest hand-in."""
-    eligible = timed(work) if late.count == "best" else [latest(work)]
+    eligible = timed(work) if late.count == "best" else [latest(work, chosen=late.count == "chosen")]
     judged = [hand_in for hand_in in eligible if hand_in.attempt.judged]
     deadline = late.deadline(student, name)
     # Empty hand-ins are not counted, since they could not give points.
     many = sum(not hand_in.attempt.empty for hand_in in work)
     best_by_days: dict[int, _Option] = {}
     for hand_in in sorted(judged, key=lambda hand_in: hand_in.first):
+        word = "best" if late.count == "best" else "chosen" if late.count == "chosen" and hand_in.chosen else "last"
+        which = f", the {word} of {many} hand-ins" * (many > 1)
         after = _lateness(hand_in.attempt, deadline, late)
         for days in range(min(budget, math.ceil(after.in_days)) + 1):
-            option = _counted(hand_in.attempt, many, deadline, after, days, late)
+            option = _counted(hand_in.attempt, which, deadline, after, days, late)
             if days not in best_by_days or option.hundredths >= best_by_days[days].hundredths:
                 best_by_days[days] = option
     return list(best_by_days.values())
@@ -262,10 +265,9 @@ def _lateness(attempt: Attempt, deadline: datetime.datetime | None, late: Late) 
 
 
 def _counted(
-    attempt: Attempt, many: int, deadline: datetime.datetime | None, after: Lateness, days: int, late: Late
+    attempt: Attempt, which: str, deadline: datetime.datetime | None, after: Lateness, days: int, late: Late
 ) -> _Option:
     points, max_score = attempt.score, attempt.max_score
-    which = f", the {'last' if late.count == 'latest' else 'best'} of {many} hand-ins" if many > 1 else ""
     steps = [Step(f"{points:g} of {max_score:g} points, {attempt.verdict.replace('_', ' ')}{which}"
                   f" ({attempt.submitted_at or 'time of submission unknown'})", points)]
     if deadline is not None and attempt.submitted_at is None:
@@ -275,7 +277,7 @@ def _counted(
         steps.append(Step(f"{_span(after)} after {late.words(deadline)}", points))
     left = after.less(days)
     if days:
-        steps.append(Step(f"{days} grace {'day' if days == 1 else 'days'}: {_span(left)} late", points))
+        steps.append(Step(f"{plural(days, 'grace day')}: {_span(left)} late", points))
     if left.in_days:
         count = math.ceil(left.in_days) if late.by == "day" else left.in_days
         percent = min(late.most, late.percent * count)

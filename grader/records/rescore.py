@@ -17,7 +17,7 @@ def rescore(store: Store, course: Course) -> int:
     under other rules than the course has, or whose repair the course now tells. Runs no code. Returns the number of new
     attempts. Raises StoreError."""
     attempts, decisions = store.attempts(), store.decisions()
-    newest = {hand_in: attempt for hand_in, (_, attempt) in standing(attempts, decisions).items()}
+    newest = {hand_in: attempt for hand_in, (_, attempt, _) in standing(attempts, decisions).items()}
     newest |= {after.hand_in: after for _, after in pending(attempts, decisions)}
     rules = {name: hash_of_rules(name, course) for name in {attempt.assignment for attempt in newest.values()}}
     folders: dict[str, list[tuple[Attempt, Result | None]]] = {}

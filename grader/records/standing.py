@@ -7,14 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from grader.records.attempt import Attempt, HandIn
-from grader.records.store import Decision
+from grader.records.store import CHOICE, Decision
 
 
 class Standing(NamedTuple):
-    """A hand-in's standing attempt, and the id of its first attempt, which gives the order of hand-ins."""
+    """A hand-in's standing attempt, and the id of its first attempt, which gives the order of hand-ins. `chosen`: the
+    student chose this hand-in for its assignment."""
 
     first: int
     attempt: Attempt
+    chosen: bool = False
 
 
 def standing(attempts: Sequence[Attempt], decisions: Sequence[Decision] = ()) -> dict[HandIn, Standing]:
@@ -28,11 +30,15 @@ def standing(attempts: Sequence[Attempt], decisions: Sequence[Decision] = ()) ->
             stands[attempt.hand_in] = Standing(before.first if before else attempt.id, attempt)
     numbered = {attempt.id: attempt for attempt in attempts}
     undone = {decision.undoes for decision in decisions}
+    chosen: dict[tuple[str, str], HandIn] = {}
     for decision in decisions:
         if decision.attempt in numbered and decision.batch not in undone:
             applied = numbered[decision.attempt]
-            stands[applied.hand_in] = Standing(stands[applied.hand_in].first, applied)
-    return stands
+            if decision.batch == CHOICE:
+                chosen[applied.slug, applied.assignment] = applied.hand_in
+            else:
+                stands[applied.hand_in] = Standing(stands[applied.hand_in].first, applied)
+    return stands | {hand_in: stands[hand_in]._replace(chosen=True) for hand_in in chosen.values()}
 
 
 def _rank(attempt: Attempt) -> int:
@@ -42,14 +48,14 @@ def _rank(attempt: Attempt) -> int:
 def pending(attempts: Sequence[Attempt], decisions: Sequence[Decision]) -> list[tuple[Attempt, Attempt]]:
     """Return each standing attempt whose hand-in was judged again later, together with its newest judged attempt."""
     newest = {attempt.hand_in: attempt for attempt in attempts if attempt.judged}
-    return [(before, after) for hand_in, (_, before) in standing(attempts, decisions).items()
+    return [(before, after) for hand_in, (_, before, _) in standing(attempts, decisions).items()
             if (after := newest.get(hand_in)) is not None and after.id > before.id]
 
 
 def to_undo(decisions: Sequence[Decision]) -> int | None:
     """Return the number of the last batch of decisions that was applied and is not undone."""
     undone = {decision.undoes for decision in decisions}
-    return max((d.batch for d in decisions if d.undoes is None and d.batch not in undone), default=None)
+    return max((d.batch for d in decisions if d.undoes is None and d.batch not in {*undone, CHOICE}), default=None)
 
 
 def by_assignment(standing_attempts: Mapping[HandIn, Standing]) -> dict[tuple[str, str], list[Standing]]:
@@ -60,11 +66,14 @@ def by_assignment(standing_attempts: Mapping[HandIn, Standing]) -> dict[tuple[st
     return groups
 
 
-def latest(hand_ins: Sequence[Standing]) -> Standing:
-    """Return the hand-in that a student made last for an assignment: by the times that the source gives, or in the
+def latest(hand_ins: Sequence[Standing], *, chosen: bool = True) -> Standing:
+    """Return the hand-in that a student chose, if there is one and it counts if `chosen`; or else the one that the
+    student made last for an assignment: by the times that the source gives, or in the
     order of recording if a time is missing. If a file has several times, the one recorded last counts: it corrects the
     others, or the file was handed in again. Empty hand-ins, and those on which the grader failed, count only if there
     is no other."""
+    if chosen and (one := next((hand_in for hand_in in hand_ins if hand_in.chosen), None)):
+        return one
     hand_ins = ([hand_in for hand_in in hand_ins if not hand_in.attempt.failed and not hand_in.attempt.empty]
                 or [hand_in for hand_in in hand_ins if not hand_in.attempt.failed] or hand_ins)
     settled = list({hand_in.attempt.submission: hand_in for hand_in in sorted(hand_ins, key=_recorded)}.values())

@@ -56,8 +56,13 @@ class StoreError(Exception):
     """A failure to read or write attempts; one line."""
 
 
+CHOICE = 0
+"""The batch of students' choices: rows of attempts whose hand-ins count from then on."""
+
+
 class Decision(NamedTuple):
-    """A row of a batch: either an attempt that stands from now on, or an earlier batch that is undone."""
+    """A row of a batch: either an attempt that stands from now on, or an earlier batch that is undone; or a row of
+    CHOICE."""
 
     batch: int
     attempt: int | None
@@ -107,6 +112,11 @@ class Store:
             rows = connection.execute(
                 f"select id, run, head from attempts {asked} order by id", values) if connection else []
             return [Attempt.model_validate({**json.loads(head), "id": id_, "run": run}) for id_, run, head in rows]
+
+    def newest(self) -> dict[str, int]:
+        """Return the number of the newest attempt of each folder."""
+        with self._reading() as connection:
+            return dict(connection.execute("select slug, max(id) from attempts group by slug")) if connection else {}
 
     def attempt(self, number: int) -> Attempt | None:
         """Return the attempt with this number; None if there is none."""
@@ -160,6 +170,12 @@ class Store:
                     "insert into runs(log) values (?)", (log.encode("utf-8", "replace").decode(),))
                 rows = [(made.lastrowid or 0, *row[1:]) for row in rows]
             connection.executemany("insert into attempts(run, slug, head, record) values (?, ?, ?, ?)", rows)
+
+    def choose(self, attempt: Attempt) -> None:
+        """Record that a student wants the hand-in of this attempt to count."""
+        with self._writing() as connection:
+            connection.execute("insert into decisions(batch, attempt, made_at) values (?, ?, ?)", (
+                CHOICE, attempt.id, datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")))
 
     def decide(self, attempts: Iterable[Attempt] = (), *, undoes: int | None = None) -> None:
         """Record a batch: either these attempts stand from now on, or an earlier batch is undone."""

@@ -141,15 +141,16 @@ def write_all(out: Path) -> Path:
     return out / "index.html"
 
 
-def student_page(result: Result, limit: int = FIELD_BYTES, home: str = "") -> str:
-    """Return the HTML of a student's report, without hidden parts, with each text cut to `limit` bytes."""
+def student_page(result: Result, limit: int = FIELD_BYTES, home: str = "", back: str = "class") -> str:
+    """Return the HTML of a student's report, without hidden parts, with each text cut to `limit` bytes. `home` is the
+    address that it leads back to, and `back` what that is."""
     original = for_student(result)
     # Cutting a source in its middle would renumber its lines, so the shown lines are cut one by one instead.
     files = {name: a.source for name, a in original.assignments.items()}
     result = text.clean_model(original.model_copy(update={"assignments": {
         name: a.model_copy(update={"source": ""}) for name, a in original.assignments.items()}}), limit)
     return _environment().get_template("student.html.j2").render(
-        result=result, found=findings.findings(result), home=home,
+        result=result, found=findings.findings(result), home=home, back=back,
         excerpts=lambda name, place, note, change: source.excerpts(files[name], place, note, change),
         annotated=lambda name: margins.annotated(found, files[name])
         if (found := result.assignments[name].inspection) else [])

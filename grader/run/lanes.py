@@ -11,11 +11,12 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
+from operator import length_hint
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
@@ -25,6 +26,9 @@ from grader.engine.forkserver.isolation import Isolation
 from grader.judge.lane import CORES, END_SECONDS, at_work, start_lane
 from grader.model.job import Graded, Job
 from grader.model.result import Environment
+
+Jobs = Iterable[Job | None]
+"""Jobs that lanes ask for one at a time; None: no job waits at present."""
 
 # Seconds between checks for an interruption.
 GLANCE_SECONDS = 0.2
@@ -77,11 +81,36 @@ class Lanes(Protocol):
         ...
 
     def grade(
-        self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
+        self, jobs: Jobs, side_by_side: int, interrupted: Callable[[], bool] = lambda: False
     ) -> Iterator[Graded]:
         """Grade every job, at most `side_by_side` at a time, and yield results as they finish. Raises KeyboardInterrupt
         as soon as `interrupted` returns True, and LanesLostError."""
         ...
+
+
+class JobQueue:
+    """The jobs of a grading, which lanes take one at a time: a list, or what a server receives meanwhile."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = iter(jobs)
+        self._counted, self._over = isinstance(jobs, Sized), False
+
+    def take(self) -> Job | None:
+        """Return the next job; None if none waits."""
+        try:
+            return next(self._jobs)
+        except StopIteration:
+            self._over = True
+            return None
+
+    @property
+    def ended(self) -> bool:
+        return self._over or (self._counted and not self.sure)
+
+    @property
+    def sure(self) -> int:
+        """Return the number of jobs that are known to follow."""
+        return length_hint(self._jobs)
 
 
 @dataclass
@@ -196,32 +225,34 @@ class LocalLanes:
         return sorted(gradings, key=lambda at: at.since)
 
     def grade(
-        self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
+        self, jobs: Jobs, side_by_side: int, interrupted: Callable[[], bool] = lambda: False
     ) -> Iterator[Graded]:
         """Grade every job on the first `side_by_side` lanes, and yield results as they finish. Once `interrupted`
         returns True, yield the results that only wait for a search for changes, and raise KeyboardInterrupt.
 
         A job whose lane dies is graded again. If that lane dies, too, the job counts as a failure of the grader.
         """
-        waiting, unmended = deque(jobs), deque[tuple[Job, Graded]]()
+        queue, unmended = JobQueue(jobs), deque[tuple[Job, Graded]]()
         graders = self._lanes[:side_by_side]
         lanes = [*graders, *self._spare]
-        while waiting or unmended or any(lane.job or lane.following for lane in lanes):
+        while not queue.ended or unmended or any(lane.job or lane.following for lane in lanes):
             if interrupted():
                 # These results are complete: a change would only add a hint.
                 yield from [lane.graded for lane in lanes if lane.graded] + [graded for _, graded in unmended]
                 raise KeyboardInterrupt
             for lane in graders:
-                if lane.job is None and (job := lane.following or (waiting.popleft() if waiting else None)):
-                    prepares = self._spare and len(waiting) >= len(graders)
-                    lane.following = waiting.popleft() if prepares else None
+                if lane.job is None and (job := lane.following or queue.take()):
+                    prepares = self._spare and queue.sure >= len(graders)
+                    lane.following = queue.take() if prepares else None
                     self._give(lane, job)
             # At the end, lanes without further jobs search, too.
-            for lane in (*self._spare, *([] if waiting else graders)):
+            for lane in (*self._spare, *([] if queue.sure else graders)):
                 if lane.job is None and unmended:
                     self._give(lane, *unmended.popleft())
-            answers = [lane.answer for lane in lanes if lane.answer is not None]
-            wait(answers, GLANCE_SECONDS, FIRST_COMPLETED)
+            if answers := [lane.answer for lane in lanes if lane.answer is not None]:
+                wait(answers, GLANCE_SECONDS, FIRST_COMPLETED)
+            elif not queue.ended:
+                time.sleep(GLANCE_SECONDS)
             for lane in lanes:
                 job, mended = lane.job, lane.graded is not None
                 if (graded := self._graded(lane)) is None:
@@ -300,6 +331,11 @@ def grade_in_lane(job: Job, following: Job | None = None, mends: bool = True) ->
         os._exit(1)
     with at_work():
         graded = grade(job, partial(_tell, job), following)
+        if job.profile:
+            # Late: only lanes import torch.
+            from grader.run.profilers import profiled
+
+            graded = profiled(job, graded)
     return mend_in_lane(job, graded) if mends else graded
 
 

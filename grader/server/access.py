@@ -7,6 +7,7 @@ import hmac
 import secrets
 import time
 from collections import deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Literal
@@ -16,7 +17,8 @@ from starlette.responses import Response
 
 from grader.server.queue import ServerPerson, ServerQueue
 
-COOKIE = "kernelmark"
+COOKIE, POST = "kernelmark", "POST"
+NOBODY = ServerPerson(0, "", "", False)
 Who = Literal["anyone", "student", "staff"]
 """Who may use a route. Staff may use those of students."""
 
@@ -38,6 +40,17 @@ class Denied(Exception):
     def __init__(self, status: HTTPStatus, said: str, after: float = 0) -> None:
         super().__init__(said)
         self.status, self.said, self.after = status, said, after
+
+
+@dataclass(frozen=True)
+class ServerRoute:
+    """A route: its path, its method, who may use it, and whether it is a form, which carries a key."""
+
+    path: str
+    answer: Callable[[Request, ServerPerson], Awaitable[Response]]
+    who: Who = "student"
+    method: str = "GET"
+    form: bool = False
 
 
 @dataclass
@@ -64,10 +77,10 @@ class RateLimit:
 
 class ServerAccess:
     """The rules of a server. `secure`: browsers reach it by HTTPS alone. `proxy` is the address whose forwarded headers
-    are believed."""
+    are believed; `user_header` is the one in which it names who has signed in, if it does that."""
 
-    def __init__(self, queue: ServerQueue, *, secure: bool, proxy: str = "") -> None:
-        self.queue, self.secure, self.proxy = queue, secure, proxy
+    def __init__(self, queue: ServerQueue, *, secure: bool, proxy: str = "", user_header: str = "") -> None:
+        self.queue, self.secure, self.proxy, self.user_header = queue, secure, proxy, user_header
         self.sending, self.entering = RateLimit(30, 60), RateLimit(10, 60)
         if not queue.setting("secret"):
             queue.set("secret", secrets.token_urlsafe(32))
@@ -76,24 +89,49 @@ class ServerAccess:
     def address(self, request: Request) -> str:
         """Return the address that a request comes from."""
         peer = request.client.host if request.client else ""
-        if self.proxy and peer == self.proxy:
+        if self._proxied(request):
             return request.headers.get("x-forwarded-for", peer).split(",")[-1].strip() or peer
         return peer
 
-    def token(self, request: Request) -> tuple[str, bool]:
-        """Return a request's token, "" if it has none, and whether it came in a cookie."""
+    def _proxied(self, request: Request) -> bool:
+        return bool(self.proxy) and request.client is not None and request.client.host == self.proxy
+
+    def signed_on(self, request: Request) -> str:
+        """Return the name that the proxy gives to whoever sends this request; "" if it gives none."""
+        names = request.headers.getlist(self.user_header) if self.user_header and self._proxied(request) else []
+        # Several names would be the proxy's and a stranger's.
+        return names[0].strip() if len(names) == 1 else ""
+
+    def credential(self, request: Request) -> tuple[Literal["bearer", "user", "cookie"], str]:
+        """Return by what a request says who sends it, and the token or the name, "" if there is none. A browser sends
+        all but a bearer's token with what other sites make it send."""
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if kind.casefold() == "bearer":
-            return token.strip(), False
-        return request.cookies.get(COOKIE, ""), True
+            return "bearer", token.strip()
+        if name := self.signed_on(request):
+            return "user", name
+        return "cookie", request.cookies.get(COOKIE, "")
 
     def person(self, request: Request) -> ServerPerson | None:
-        token, _ = self.token(request)
-        return self.queue.who(token) if token else None
+        kind, value = self.credential(request)
+        return self.queue.named(value) if kind == "user" else self.queue.who(value) if value else None
+
+    def admitted(self, route: ServerRoute, request: Request) -> ServerPerson:
+        """Return who sends a request for a route, NOBODY if nobody has signed in. Raises Denied."""
+        person = self.person(request)
+        if route.who != "anyone" and person is None:
+            raise Denied(HTTPStatus.UNAUTHORIZED, "Sign in first, with the link that your course sent you.")
+        if route.who == "staff" and person is not None and not person.staff:
+            raise Denied(HTTPStatus.FORBIDDEN, "This page is for the course's staff; go to the first page.")
+        # A cookie goes along with what other sites send, so what changes something needs a key or a header.
+        changes = route.method == POST and route.who != "anyone"
+        if changes and not route.form and self.credential(request)[0] != "bearer":
+            raise Denied(HTTPStatus.FORBIDDEN, "Send the token in the header Authorization.")
+        return person or NOBODY
 
     def form_key(self, request: Request) -> str:
         """Return the key that the forms of a signed-in browser carry, so that no other site can send them."""
-        return hmac.new(self._secret, self.token(request)[0].encode(), hashlib.sha256).hexdigest()
+        return hmac.new(self._secret, repr(self.credential(request)).encode(), hashlib.sha256).hexdigest()
 
     def form_holds(self, request: Request, key: str) -> bool:
         return hmac.compare_digest(self.form_key(request).encode(), key.encode("utf-8", "replace"))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
-import anyio
 from anyio.to_thread import run_sync
 from jinja2 import DictLoader, Environment, StrictUndefined
 from starlette.applications import Starlette
@@ -20,12 +18,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from grader.model.text import clean
+from grader.model.profile import KernelProfile
+from grader.model.text import clean, plural
 from grader.model.verdicts import VERDICTS
-from grader.report import text
-from grader.server.access import HEADERS, REPORT_HEADERS, Denied, ServerAccess, Who
-from grader.server.desk import ServerDesk, difference
-from grader.server.queue import OVER, QueuedFile, ServerPerson
+from grader.report import profile, text
+from grader.server.access import HEADERS, NOBODY, POST, REPORT_HEADERS, Denied, ServerAccess, ServerRoute
+from grader.server.desk import MOST_SHOWN, ServerDesk, difference
+from grader.server.queue import OVER, QueuedFile, ServerPerson, TooManyError
+from grader.server.reading import assignment_in, body_of, moment, number_in
 from grader.server.streams import LiveStreams
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -33,24 +33,6 @@ STYLE = Path(text.__file__).parent / "templates" / "style.css"
 NOTE_SIGNS = 2_000
 FORM_BYTES = 16 << 10
 """Bytes of a form beside the file in it."""
-BODY_SECONDS = 60.0
-"""The seconds in which a request has to arrive."""
-POST = "POST"
-
-
-Answer = Callable[[Request, ServerPerson], Awaitable[Response]]
-NOBODY = ServerPerson(0, "", "", False)
-
-
-@dataclass(frozen=True)
-class ServerRoute:
-    """A route: its path, its method, who may use it, and whether it is a form, which carries a key."""
-
-    path: str
-    answer: Answer
-    who: Who = "student"
-    method: str = "GET"
-    form: bool = False
 
 
 class CourseServer:
@@ -66,8 +48,8 @@ class CourseServer:
         self._pages = Environment(loader=DictLoader(files), autoescape=True, undefined=StrictUndefined,
                                   trim_blocks=True, lstrip_blocks=True)
         self._pages.filters.update(points=text.points, figure=text.figure, prose=text.prose)
-        self._pages.filters.update(moment=moment)
-        self._pages.globals.update(verdicts=VERDICTS)
+        self._pages.filters.update(moment=moment, plural=plural)
+        self._pages.globals.update(verdicts=VERDICTS, profile_cells=profile.cells, profile_headings=profile.HEADINGS)
         self.routes = [
             ServerRoute("/", self.home, "anyone"),
             ServerRoute("/style.css", self.style, "anyone"),
@@ -77,9 +59,13 @@ class CourseServer:
             ServerRoute("/leave", self.leave, "student", POST, form=True),
             ServerRoute("/send", self.send, "student", POST, form=True),
             ServerRoute("/cancel/{number}", self.cancel, "student", POST, form=True),
+            ServerRoute("/link", self.link, "student", POST, form=True),
+            ServerRoute("/choose/{number}", self.choose, "student", POST, form=True),
             ServerRoute("/events", self.events),
             ServerRoute("/kernel/{assignment}", self.kernel),
             ServerRoute("/attempt/{number}", self.attempt),
+            ServerRoute("/profile/{number}.ncu-rep", self.profile_report),
+            ServerRoute("/profile/{number}", self.profile),
             ServerRoute("/diff/{old}/{new}", self.diff),
             ServerRoute("/log", self.log),
             ServerRoute("/log.md", self.log_text),
@@ -91,6 +77,7 @@ class CourseServer:
             ServerRoute("/api/files", self.listed),
             ServerRoute("/api/files/{number}", self.told),
             ServerRoute("/api/files/{number}/events", self.followed),
+            ServerRoute("/api/files/{number}/profile", self.profile_report),
             ServerRoute("/api/files/{number}/cancel", self.cancelled, "student", POST),
             ServerRoute("/api/files/{name}", self.receive, "student", POST),
         ]
@@ -106,16 +93,7 @@ class CourseServer:
     def _guarded(self, route: ServerRoute) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             try:
-                person = await run_sync(self.access.person, request)
-                if route.who != "anyone" and person is None:
-                    raise Denied(HTTPStatus.UNAUTHORIZED, "Sign in first, with the link that your course sent you.")
-                if route.who == "staff" and person is not None and not person.staff:
-                    raise Denied(HTTPStatus.FORBIDDEN, "This page is for the course's staff; go to the first page.")
-                # A cookie goes along with what other sites send, so what changes something needs a key or a header.
-                changes = route.method == POST and route.who != "anyone"
-                if changes and not route.form and self.access.token(request)[1]:
-                    raise Denied(HTTPStatus.FORBIDDEN, "Send the token in the header Authorization.")
-                response = await route.answer(request, person or NOBODY)
+                response = await route.answer(request, await run_sync(self.access.admitted, route, request))
             except Denied as refused:
                 response = self._refused(request, refused)
             except ClientDisconnect:
@@ -124,7 +102,7 @@ class CourseServer:
                 response = self._refused(request, Denied(HTTPStatus(error.status_code), "This cannot be read; send it "
                                                          "again."))
             except Exception as error:
-                self.desk.failed(f"{route.path}: {type(error).__name__}: {error}")
+                self.desk.grading.failed(f"{route.path}: {type(error).__name__}: {error}")
                 response = self._refused(request, Denied(
                     HTTPStatus.INTERNAL_SERVER_ERROR, "The server failed, and has recorded that; try again."))
             for name, value in HEADERS.items():
@@ -153,13 +131,14 @@ class CourseServer:
 
     def _page(self, name: str, request: Request, person: ServerPerson, status: int = 200, **values: Any) -> Response:
         key = self.access.form_key(request) if person.id else ""
-        html = self._pages.get_template(name).render(person=person, key=key, course=self.desk.title, **values)
+        html = self._pages.get_template(name).render(
+            person=person, key=key, course=self.desk.title, signed_on=self.access.signed_on(request), **values)
         return Response(html, status, media_type="text/html")
 
     async def _form(self, request: Request, most: int = FORM_BYTES) -> Mapping[str, str | tuple[str, bytes]]:
         """Return a form's fields, once its key is checked: a text, or the name and the contents of a file. A form of
         more than `most` bytes is not read."""
-        await _body(request, most)
+        await body_of(request, most)
         async with request.form() as form:
             fields = {name: (Path(value.filename or "").name, await value.read()) if isinstance(value, UploadFile)
                       else value for name, value in form.items()}
@@ -180,7 +159,9 @@ class CourseServer:
 
     async def home(self, request: Request, person: ServerPerson) -> Response:
         if not person.id:
-            return self._page("enter.html.j2", request, NOBODY, said="")
+            name = clean(self.access.signed_on(request), 100)
+            return self._page("enter.html.j2", request, NOBODY,
+                              said=f"{name} is not in this course; ask your course." if name else "")
         return self._page("home.html.j2", request, person, **await run_sync(self.desk.home, person))
 
     async def enter(self, request: Request, person: ServerPerson) -> Response:
@@ -190,7 +171,7 @@ class CourseServer:
         if self.access.from_elsewhere(request):
             raise Denied(HTTPStatus.FORBIDDEN, "Another site wants to sign you in; open the first page, and paste your "
                          "own link there.")
-        await _body(request, FORM_BYTES)
+        await body_of(request, FORM_BYTES)
         async with request.form() as form:
             token = str(form.get("link", "")).strip().rpartition("#")[2]
         found = await run_sync(self.access.queue.who, token)
@@ -210,6 +191,14 @@ class CourseServer:
         response.delete_cookie("kernelmark")
         return response
 
+    async def link(self, request: Request, person: ServerPerson) -> Response:
+        await self._form(request)
+        if self.access.credential(request)[0] != "user":
+            raise Denied(HTTPStatus.CONFLICT, "Your course sends links; ask it for a new one.")
+        ((_, token),) = await run_sync(self.access.queue.admit, [(person.name, person.shown, person.staff)])
+        return self._page("link.html.j2", request, person,
+                          link=f"{'https' if self.access.secure else 'http'}://{request.url.netloc}/#{token}")
+
     # For students, in a browser.
 
     async def send(self, request: Request, person: ServerPerson) -> Response:
@@ -221,7 +210,7 @@ class CourseServer:
             name, content = str(fields.get("name", "")), pasted.replace("\r\n", "\n").encode()
         else:
             raise Denied(HTTPStatus.BAD_REQUEST, "Choose a file, or paste one, and send it again.")
-        await self._received(person, name, content, str(fields.get("note", "")))
+        await self._received(person, name, content, str(fields.get("note", "")), profile="profile" in fields)
         return RedirectResponse("/", HTTPStatus.SEE_OTHER)
 
     async def cancel(self, request: Request, person: ServerPerson) -> Response:
@@ -229,32 +218,58 @@ class CourseServer:
         await run_sync(self._cancel, request, person)
         return RedirectResponse("/", HTTPStatus.SEE_OTHER)
 
+    async def choose(self, request: Request, person: ServerPerson) -> Response:
+        await self._form(request)
+        name = await run_sync(self.desk.choose, person, number_in(request, "number"))
+        if not name:
+            raise Denied(HTTPStatus.CONFLICT, "This attempt cannot be chosen; look at your attempts, and at what your "
+                         "course says.")
+        return RedirectResponse(f"/kernel/{name}", HTTPStatus.SEE_OTHER)
+
     async def kernel(self, request: Request, person: ServerPerson) -> Response:
-        found = await run_sync(self.desk.history, person, _assignment(request, self.desk))
+        found = await run_sync(self.desk.history, person, assignment_in(request, self.desk.ground.names))
         return self._page("kernel.html.j2", request, person, **found)
 
     async def attempt(self, request: Request, person: ServerPerson) -> Response:
-        page = await run_sync(self.desk.report, person, _number(request, "number"))
+        page = await run_sync(self.desk.report, person, number_in(request, "number"))
         if page is None:
             raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt; open your work log.")
         return Response(page, media_type="text/html", headers=REPORT_HEADERS)
 
+    async def profile(self, request: Request, person: ServerPerson) -> Response:
+        job, (profile, report) = await run_sync(self._profile, request, person)
+        return self._page("profile.html.j2", request, person, job=job, profile=profile, report=report)
+
+    async def profile_report(self, request: Request, person: ServerPerson) -> Response:
+        job, (_, report) = await run_sync(self._profile, request, person)
+        if not report:
+            raise Denied(HTTPStatus.NOT_FOUND, "This report is not kept: the newest of an assignment is.")
+        return Response(report, media_type="application/octet-stream", headers={
+            "Content-Disposition": f'attachment; filename="{job.assignment}-{job.id}.ncu-rep"'})
+
+    def _profile(self, request: Request, person: ServerPerson) -> tuple[QueuedFile, tuple[KernelProfile, bytes]]:
+        job = self._own(request, person)
+        if (found := self.desk.profile(job)) is None:
+            raise Denied(HTTPStatus.NOT_FOUND, "There is no profile of this file; tick the box when you send it.")
+        return job, found
+
     async def diff(self, request: Request, person: ServerPerson) -> Response:
-        old = await run_sync(self.desk.text_of, person, _number(request, "old"))
-        new = await run_sync(self.desk.text_of, person, _number(request, "new"))
+        old = await run_sync(self.desk.text_of, person, number_in(request, "old"))
+        new = await run_sync(self.desk.text_of, person, number_in(request, "new"))
         if old is None or new is None:
             raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt; open your work log.")
         return self._page("diff.html.j2", request, person, lines=await run_sync(difference, old, new),
-                          old=_number(request, "old"), new=_number(request, "new"))
+                          old=number_in(request, "old"), new=number_in(request, "new"))
 
     async def log(self, request: Request, person: ServerPerson) -> Response:
-        return self._page("log.html.j2", request, person, entries=await run_sync(self.desk.log, person))
+        return self._page("log.html.j2", request, person, entries=await run_sync(self.desk.log, person),
+                          most=MOST_SHOWN)
 
     async def log_text(self, request: Request, person: ServerPerson) -> Response:
         return PlainTextResponse(await run_sync(self.desk.log_text, person), media_type="text/markdown")
 
     async def leaderboard(self, request: Request, person: ServerPerson) -> Response:
-        found = await run_sync(self.desk.leaderboard, person, _assignment(request, self.desk))
+        found = await run_sync(self.desk.leaderboard, person, assignment_in(request, self.desk.ground.names))
         return self._page("leaderboard.html.j2", request, person, **found)
 
     async def events(self, request: Request, person: ServerPerson) -> Response:
@@ -274,9 +289,10 @@ class CourseServer:
         return JSONResponse([await run_sync(self.desk.state, job) for job in jobs])
 
     async def receive(self, request: Request, person: ServerPerson) -> Response:
-        content = await _body(request, self.desk.most_bytes)
+        content = await body_of(request, self.desk.most_bytes)
         note = unquote(request.headers.get("x-note", ""))
-        job = await self._received(person, request.path_params["name"], content, note)
+        job = await self._received(person, request.path_params["name"], content, note,
+                                   profile=request.headers.get("x-profile") == "1")
         return JSONResponse(await run_sync(self.desk.state, job), HTTPStatus.CREATED)
 
     async def told(self, request: Request, person: ServerPerson) -> Response:
@@ -317,7 +333,9 @@ class CourseServer:
 
     # Shared by several routes.
 
-    async def _received(self, person: ServerPerson, name: str, content: bytes, note: str) -> QueuedFile:
+    async def _received(
+        self, person: ServerPerson, name: str, content: bytes, note: str, *, profile: bool
+    ) -> QueuedFile:
         if wait := self.access.sending.wait(person.name):
             raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many files in a minute; wait a little.", wait)
         if (assignment := self.desk.files.get(name)) is None:
@@ -328,11 +346,14 @@ class CourseServer:
         if len(content) > self.desk.most_bytes:
             raise Denied(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"{name} is too large: at most "
                           f"{self.desk.most_bytes // 1024} kB; send the kernel alone.")
-        if closed := await run_sync(self.desk.closed, person, assignment):
+        if closed := await run_sync(self.desk.closed, assignment):
             raise Denied(HTTPStatus.CONFLICT, closed)
         try:
-            number = await run_sync(self.access.queue.receive, person, assignment, name, content,
-                                    clean(note, NOTE_SIGNS))
+            number = await run_sync(partial(
+                self.access.queue.receive, person, assignment, name, content, clean(note, NOTE_SIGNS),
+                per_day=self.desk.ground.course.submissions.per_day, profile=profile))
+        except TooManyError as error:
+            raise Denied(HTTPStatus.CONFLICT, str(error)) from None
         except Exception as error:
             raise Denied(HTTPStatus.INSUFFICIENT_STORAGE, f"Not received: the server cannot store it ({error}); try "
                           "again later.") from None
@@ -341,7 +362,7 @@ class CourseServer:
         return job
 
     def _own(self, request: Request, person: ServerPerson) -> QueuedFile:
-        job = self.desk.queue.job(_number(request, "number"))
+        job = self.desk.queue.job(number_in(request, "number"))
         if job is None or job.person.id != person.id:
             raise Denied(HTTPStatus.NOT_FOUND, "You have sent no such file; look at the list on the first page.")
         return job
@@ -350,49 +371,3 @@ class CourseServer:
         if not self.desk.queue.cancel(self._own(request, person).id, "you cancelled it"):
             raise Denied(HTTPStatus.CONFLICT, "This file does not wait any more; look at its state on the first page.")
         return True
-
-def moment(at: str | None) -> str:
-    """Return a time of the records, ISO 8601, as pages show it: 29 Nov 19:14 UTC."""
-    try:
-        found = datetime.datetime.fromisoformat(at or "")
-    except ValueError:
-        return "–"
-    return found.astimezone(datetime.UTC).strftime("%-d %b %H:%M UTC")
-
-
-async def _body(request: Request, most: int) -> bytes:
-    """Return a request's body. One of more than `most` bytes is refused before it is read."""
-    too_large = Denied(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"Too large: at most {most // 1024} kB; send the kernel "
-                        "alone.")
-    length = request.headers.get("content-length", "")
-    if length.isdecimal() and int(length) > most:
-        raise too_large
-    parts, size = [], 0
-    try:
-        with anyio.fail_after(BODY_SECONDS):
-            async for part in request.stream():
-                size += len(part)
-                if size > most:
-                    raise too_large
-                parts.append(part)
-    except TimeoutError:
-        raise Denied(HTTPStatus.REQUEST_TIMEOUT, "The file took too long to arrive; send it again.") from None
-    # For `request.form()`, which reads what was read.
-    request._body = b"".join(parts)
-    return request._body
-
-
-def _number(request: Request, name: str) -> int:
-    """Return a number in a request's path."""
-    text = str(request.path_params[name])
-    if not text.isascii() or not text.isdecimal() or len(text) > 15:
-        raise Denied(HTTPStatus.NOT_FOUND, "There is nothing here; go to the first page.")
-    return int(text)
-
-
-def _assignment(request: Request, desk: ServerDesk) -> str:
-    name = str(request.path_params["assignment"])
-    if name not in desk.ground.names:
-        raise Denied(HTTPStatus.NOT_FOUND, f"{quote(name[:60])} is no assignment of this course; go to the first "
-                     "page.")
-    return name

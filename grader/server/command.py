@@ -10,7 +10,9 @@ from typing import Annotated
 
 import typer
 
+from grader import home
 from grader.console import COURSE, TAS, console, course_option, errors, names_in, say, usage
+from grader.run import grade_command
 
 MOST_NAME = 100
 Out = Annotated[Path, typer.Option(help="The folder of results, where the server keeps its queue and its records.")]
@@ -22,21 +24,24 @@ def add_to(app: typer.Typer) -> None:
 
 
 def serve(
-    out: Out = Path("results"),
+    context: typer.Context, out: Out = Path("results"),
     listen: Annotated[str, typer.Option(help="The address and port to listen on.")] = "127.0.0.1:8000",
     course: Annotated[Path, course_option("The course file: points, thresholds, limits, policy, isolation.")] = COURSE,
     only: Annotated[str, typer.Option(help="Assignments to take, e.g. silu,gemm. Default: the course's.")] = "",
     jobs: Annotated[int, typer.Option(min=0, help="Lanes on a machine without a GPU; 0: one for each core.")] = 0,
+    lanes: grade_command.Address = "", key: grade_command.Key = None,
     tls_certificate: Annotated[Path | None, typer.Option(
         help="A certificate: needed off the loopback, where there is no --proxy.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="The certificate's key.")] = None,
     proxy: Annotated[str, typer.Option(
         help="The address of a proxy that ends TLS, whose forwarded headers are believed.")] = "",
+    user_header: Annotated[str, typer.Option(
+        help="The header in which that proxy says who has signed in, such as X-Remote-User.")] = "",
     trial: Annotated[bool, typer.Option("--trial", help="Print a link for a trial student and for staff.")] = False,
     allow_degraded: Annotated[bool, typer.Option(
         "--allow-degraded", help="Grade at any isolation level: only for code that you trust.")] = False,
 ) -> None:
-    """Serve a course: students send files by browser or `kernelmark submit`, and this machine grades them.
+    """Serve a course: students send files by browser or `kernelmark submit`, which lanes grade.
 
     Attempts are the same records as those of `kernelmark grade`. Ctrl-C ends the server; the next one
     grades the files that still wait. Exit status: 2 for a usage or configuration error.
@@ -48,13 +53,16 @@ def serve(
     from grader.server.queue import QueueError
     from grader.server.serving import Address, ServerAsked, serve_course
 
+    if key is not None and not lanes:
+        usage("--key: of no use without --lanes; pass --lanes tls://host:8786, too")
     try:
         host, _, port = listen.rpartition(":")
         if not host or not port.isdecimal() or int(port) > 65_535:
             usage(f"--listen {listen}: an address and a port expected, such as 127.0.0.1:8000")
         asked = ServerAsked(
             out, course, tuple(names_in(only)), jobs, allow_degraded=allow_degraded, trial=trial,
-            address=Address(host.strip("[]"), int(port), tls_certificate, tls_key, proxy))
+            far=context.obj(lanes, key, out) if lanes else None,
+            address=Address(host.strip("[]"), int(port), tls_certificate, tls_key, proxy, user_header))
         serve_course(asked, say, lambda line: errors.print(f"kernelmark: {line}", markup=False))
     except (PlanError, QueueError, LockedError) as error:
         usage(str(error))
@@ -112,4 +120,4 @@ def tokens(
 
 def _installed() -> None:
     if missing := [name for name in ("starlette", "uvicorn", "multipart") if importlib.util.find_spec(name) is None]:
-        usage(f"{missing[0]} is not installed; pip install 'kernelmark[server]'")
+        usage(f"package {missing[0]}: not installed; run {home.with_extra('server')}")

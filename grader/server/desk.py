@@ -6,8 +6,8 @@ import datetime
 import difflib
 import mimetypes
 import shutil
-import threading
 import time
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -15,23 +15,27 @@ from typing import Any
 from grader.console import failed
 from grader.model.forms import file_of
 from grader.model.hidden import for_student
+from grader.model.profile import KernelProfile
 from grader.model.result import AssignmentResult, Result
 from grader.model.text import clean
 from grader.model.verdicts import VERDICTS
 from grader.records.attempt import Attempt
-from grader.records.draw import under_another_course_file
-from grader.records.standing import by_assignment, latest, standing
-from grader.records.store import Store
+from grader.records.draw import refresh, under_another_course_file
+from grader.records.policy import GradeLine, grade
+from grader.records.standing import Standing, standing
+from grader.records.store import Decision, Store
 from grader.report.load import load_results
 from grader.report.pages import student_page, write_class
 from grader.report.people import made_key, pseudonym
 from grader.report.speed import measured
 from grader.report.text import of_points
 from grader.server.queue import QueuedFile, ServerPerson, ServerQueue, folded
-from grader.server.work import ServerGround, ServerLane
+from grader.server.work import ServerGrading, ServerGround
 
 LEAST_FREE = 256 << 20
 """Bytes that have to be free on the disk before a file is received."""
+MOST_SHOWN, MOST_LOGGED = 100, 2_000
+"""The most attempts on a page, and in a work log as Markdown."""
 MOST_COMPARED = 1_000
 """The most lines of each of two files that are compared."""
 CLASS_SECONDS = 5.0
@@ -40,12 +44,10 @@ CLASS_FILES = {".html", ".csv", ".json", ".png", ".svg"}
 
 
 class ServerDesk:
-    """The facts of a server. `recording` is held while records are written."""
+    """The facts of a server."""
 
-    def __init__(self, ground: ServerGround, queue: ServerQueue, recording: threading.Lock) -> None:
-        self.ground, self.queue, self.recording = ground, queue, recording
-        self.lanes: list[ServerLane] = []
-        self.failures: list[str] = []
+    def __init__(self, ground: ServerGround, queue: ServerQueue, grading: ServerGrading) -> None:
+        self.ground, self.queue, self.grading = ground, queue, grading
         self.version = metadata.version("kernelmark")
         self.most_bytes = ground.course.source_bytes
         self.files = {name: assignment for assignment in ground.names
@@ -53,51 +55,45 @@ class ServerDesk:
         """The files that the server takes, by name, with their assignments."""
         self.title = ground.course_name
         self._written = 0.0
-        self._slugs: dict[str, str] = {}
-
-    def failed(self, line: str) -> None:
-        """Record a failure of the grader, for staff to read."""
-        self.failures = [*self.failures[-99:], f"{_clock()}: {line}"]
+        self._ranks: dict[str, tuple[tuple[int, int], dict[str, tuple[float, float | None]]]] = {}
 
     def health(self) -> dict[str, Any]:
-        return {"lanes": sum(not lane.broken for lane in self.lanes),
-                "waiting": len(self.queue.waiting()), "started": len(self.queue.started())}
+        counts = self.queue.counts()
+        return {"grading": not self.grading.broken,
+                **{state: counts.get(state, 0) for state in ("waiting", "started")}}
 
     # A file on its way.
 
     def state(self, job: QueuedFile, whole: bool = False) -> dict[str, Any]:
         """Return a file's state for its owner; with `whole` also its result, once there is one."""
-        lane = next((one for one in self.lanes if one.name == job.lane), None)
         found: dict[str, Any] = {
             "id": job.id, "assignment": job.assignment, "file": job.file, "state": job.state,
-            "place": self.queue.place(job.id) if job.state == "waiting" else 0, "lane": job.lane,
-            "device": lane.device if lane else "", "received_at": job.received_at, "started_at": job.started_at,
-            "ended_at": job.ended_at, "paused": bool(self.queue.setting("paused"))}
+            # It may have been started meanwhile.
+            "place": max(1, self.queue.place(job.id)) if job.state == "waiting" else 0,
+            "device": self.grading.device, "received_at": job.received_at, "started_at": job.started_at,
+            "ended_at": job.ended_at, "paused": bool(self.queue.setting("paused")),
+            "broken": bool(self.grading.broken)}
         # Why the grader failed is for staff alone: it may speak of a hidden case.
         found |= {"said": _said(found, "" if job.state == "failed" else job.why), "attempt": job.attempt,
                   "verdict": job.verdict}
         if whole and job.attempt is not None and (known := self._attempt(job.person, job.attempt)) is not None:
             found["result"] = known[1].model_dump(mode="json", by_alias=True)
+            found["profile"] = (self.queue.profile(job.id) or (None,))[0]
         return found
 
-    def closed(self, person: ServerPerson, assignment: str) -> str:
+    def closed(self, assignment: str) -> str:
         """Return why a person may send no file of an assignment now; "" if they may."""
         if shutil.disk_usage(self.ground.out).free < LEAST_FREE:
             return "The server's disk is full; tell your course, and try again later."
-        if self.lanes and all(lane.broken for lane in self.lanes):
-            return "The server cannot grade at present; tell your course, and try again later."
-        rules = self.ground.course.submissions
-        closes = rules.closes.get(assignment)
-        if closes is not None and datetime.datetime.now(datetime.UTC) > closes:
-            return f"{assignment} closed at {closes.isoformat(timespec='minutes')}; ask your course."
-        if rules.per_day:
-            day = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
-            sent = self.queue.since(person, assignment, day.isoformat(timespec="seconds"))
-            if len(sent) >= rules.per_day:
-                free = datetime.datetime.fromisoformat(sent[-rules.per_day]) + datetime.timedelta(days=1)
-                return (f"You may send {rules.per_day} files of {assignment} in 24 hours; send the next one after "
-                        f"{free.isoformat(timespec='minutes')}.")
+        if closed := self.closed_since(assignment):
+            return f"{assignment} closed at {closed}; ask your course."
         return ""
+
+    def closed_since(self, assignment: str) -> str:
+        """Return when an assignment was closed; "" if it is open."""
+        closes = self.ground.course.submissions.closes.get(assignment)
+        over = closes is not None and datetime.datetime.now(datetime.UTC) > closes
+        return closes.isoformat(timespec="minutes") if closes is not None and over else ""
 
     # Attempts in the records.
 
@@ -112,51 +108,75 @@ class ServerDesk:
 
     def _heads(self, store: Store, person: ServerPerson) -> list[Attempt]:
         """Return a person's attempts, the oldest first."""
-        name = folded(person.name)
-        if (slug := self._slugs.get(name)) is None:
-            # All attempts are read once for each person.
-            slug = next((one.slug for one in store.attempts() if folded(one.student) == name), None)
-            if slug is None:
-                return []
-            self._slugs[name] = slug
-        return [one for one in store.attempts(slug) if folded(one.student) == name]
+        return store.attempts(self.ground.folder_of(person)[1])
 
-    def _own(self, person: ServerPerson, assignment: str = "") -> list[tuple[Attempt, AssignmentResult]]:
-        """Return a person's attempts, the oldest first, each with its result."""
+    def _own(
+        self, person: ServerPerson, assignment: str = "", *, most: int = MOST_SHOWN
+    ) -> list[tuple[Attempt, AssignmentResult]]:
+        """Return a person's newest attempts, the oldest first, each with its result."""
         with Store.create(self.ground.out) as store:
-            found = [(one, store.result(one)) for one in self._heads(store, person)
-                     if assignment in ("", one.assignment)]
+            heads = [one for one in self._heads(store, person) if assignment in ("", one.assignment)]
+            found = [(one, store.result(one)) for one in heads[-most:]]
         return [(one, for_student(result).assignments[one.assignment]) for one, result in found if result is not None]
 
     def _notes(self, person: ServerPerson) -> dict[int, str]:
         """Return the notes that were sent along, by attempt."""
-        return {job.attempt: job.note for job in self.queue.jobs(person, most=2_000) if job.attempt}
+        return {job.attempt: job.note for job in self.queue.jobs(person, most=MOST_LOGGED) if job.attempt}
+
+    def profile(self, job: QueuedFile) -> tuple[KernelProfile, bytes] | None:
+        """Return the profile of a file, and its report, b"" if there is none."""
+        found = self.queue.profile(job.id)
+        return None if found is None else (KernelProfile.model_validate_json(found[0]), found[1])
 
     def home(self, person: ServerPerson) -> dict[str, Any]:
         jobs = self.queue.jobs(person, most=20)
         with Store.create(self.ground.out) as store:
             own = self._heads(store, person)
-        best: dict[str, Attempt] = {}
-        for attempt in own:
-            best[attempt.assignment] = max(best.get(attempt.assignment, attempt), attempt, key=lambda one: one.score)
-        return {"jobs": [(job, self.state(job)) for job in jobs], "files": self.files, "best": best,
+            lines = self._counting(person.name, own, store.decisions())
+        return {"jobs": [(job, self.state(job)) for job in jobs], "files": self.files, "lines": lines,
                 "names": self.ground.names, "counts": {name: sum(one.assignment == name for one in own)
                                                        for name in self.ground.names},
                 "most": self.most_bytes // 1024,
                 "endings": ",".join(sorted({Path(name).suffix for name in self.files}))}
 
+    def _counting(self, name: str, own: Sequence[Attempt], decisions: Sequence[Decision]) -> dict[str, GradeLine]:
+        """Return a person's grades by assignment: which attempt counts, and its points, late work considered."""
+        work: dict[str, list[Standing]] = {}
+        for hand_in in standing(own, decisions).values():
+            work.setdefault(hand_in.attempt.assignment, []).append(hand_in)
+        most = {assignment: self.ground.course.points_of(assignment).max_score for assignment in self.ground.names}
+        return {line.assignment: line for line in grade(name, work, None, self.ground.course.late, most, {}).lines}
+
+    def choose(self, person: ServerPerson, number: int) -> str:
+        """Let a person's own attempt count from now on. Return its assignment; "" if that cannot be done."""
+        with self.ground.recording, Store.create(self.ground.out) as store:
+            heads = self._heads(store, person)
+            attempt = next((one for one in heads if one.id == number and one.judged), None)
+            if attempt is None or self.ground.course.late.count != "chosen" or self.closed_since(attempt.assignment):
+                return ""
+            store.choose(attempt)
+            for line in refresh(store, self.ground.out, attempt.slug):
+                self.grading.failed(line)
+        return attempt.assignment
+
     def history(self, person: ServerPerson, assignment: str) -> dict[str, Any]:
         own = self._own(person, assignment)
+        with Store.create(self.ground.out) as store:
+            heads = self._heads(store, person)
+            line = self._counting(person.name, heads, store.decisions())[assignment]
         notes = self._notes(person)
         points = [(one.score / one.max_score if one.max_score else 0.0) for one, _ in own]
-        return {"assignment": assignment, "attempts": own, "notes": notes, "points": points,
+        return {"assignment": assignment, "attempts": own, "notes": notes, "points": points, "line": line,
+                "total": sum(one.assignment == assignment for one in heads),
+                "count": self.ground.course.late.count, "closed": self.closed_since(assignment),
                 "ratios": {one.id: result.performance.speedup.median for one, result in own
                            if measured(result) and result.performance.speedup}}
 
     def report(self, person: ServerPerson, number: int) -> str | None:
         """Return the page of a person's own attempt."""
         found = self._attempt(person, number)
-        return None if found is None else student_page(found[1])
+        return None if found is None else student_page(
+            found[1], home=f"/kernel/{found[0].assignment}", back="attempts")
 
     def text_of(self, person: ServerPerson, number: int) -> str | None:
         found = self._attempt(person, number)
@@ -165,14 +185,14 @@ class ServerDesk:
         sent = self.queue.content(number)
         return found[1].assignments[found[0].assignment].source if sent is None else sent.decode("utf-8", "replace")
 
-    def log(self, person: ServerPerson) -> list[tuple[Attempt, AssignmentResult, str]]:
-        """Return the work log: attempts, each with the note that was sent along."""
+    def log(self, person: ServerPerson, *, most: int = MOST_SHOWN) -> list[tuple[Attempt, AssignmentResult, str]]:
+        """Return the work log: the newest attempts, each with the note that was sent along."""
         notes = self._notes(person)
-        return [(one, result, notes.get(one.id, "")) for one, result in self._own(person)]
+        return [(one, result, notes.get(one.id, "")) for one, result in self._own(person, most=most)]
 
     def log_text(self, person: ServerPerson) -> str:
         lines = [f"# Work log of {person.name}", ""]
-        for attempt, result, note in self.log(person):
+        for attempt, result, note in self.log(person, most=MOST_LOGGED):
             lines += [f"## {attempt.assignment}, attempt {attempt.id}, {attempt.submitted_at or ''}", "",
                       f"{VERDICTS[attempt.verdict].words}, "
                       f"{of_points(result.score, result.measured_max, result.max_score)}. {result.message}", ""]
@@ -180,24 +200,38 @@ class ServerDesk:
         return "\n".join(lines)
 
     def leaderboard(self, person: ServerPerson, assignment: str) -> dict[str, Any]:
-        """Return the class's standing attempts that are right, under pseudonyms, by speed or else by points."""
+        """Return the class's attempts that count and are right, under pseudonyms, by speed or else by points."""
         key = made_key(self.ground.out)
         with Store.create(self.ground.out) as store:
-            found = [latest(hand_ins).attempt for (_, name), hand_ins in by_assignment(
-                standing(store.attempts(), store.decisions())).items() if name == assignment]
-            right = [(one, result.assignments[assignment]) for one in found if one.verdict == "accepted"
-                     and (result := store.result(one)) is not None]
-        rows = [(pseudonym(key, one.slug), a.score, a.performance.speedup.median if measured(a) and
-                 a.performance.speedup else None, folded(one.student) == folded(person.name)) for one, a in right]
+            decisions = store.decisions()
+            found = {slug: self._right(store, slug, (newest, len(decisions)), decisions).get(assignment)
+                     for slug, newest in store.newest().items()}
+        mine = self.ground.folder_of(person)[1]
+        rows = [(pseudonym(key, slug), *right, slug == mine) for slug, right in found.items() if right is not None]
         rows.sort(key=lambda row: (-(row[2] or 0), -row[1], row[0]))
         return {"assignment": assignment, "rows": rows}
+
+    def _right(
+        self, store: Store, slug: str, state: tuple[int, int], decisions: Sequence[Decision]
+    ) -> dict[str, tuple[float, float | None]]:
+        """Return points and speed of a folder's attempts that count and are right, by assignment. They are read anew
+        when the `state` of its attempts has changed."""
+        if self._ranks.get(slug, ((0, 0), {}))[0] != state:
+            own, found = store.attempts(slug), dict[str, tuple[float, float | None]]()
+            for name, line in self._counting(own[0].student, own, decisions).items():
+                if line.attempt and line.attempt.verdict == "accepted" and (result := store.result(line.attempt)):
+                    a = result.assignments[name]
+                    found[name] = a.score, a.performance.speedup.median if measured(
+                        a) and a.performance.speedup else None
+            self._ranks[slug] = state, found
+        return self._ranks[slug][1]
 
     # For staff.
 
     def desk(self) -> dict[str, Any]:
         return {"waiting": self.queue.waiting(), "started": self.queue.started(), "recent": self.queue.jobs(most=50),
-                "lanes": [(lane, lane.at) for lane in self.lanes], "counts": self.queue.counts(),
-                "paused": bool(self.queue.setting("paused")), "failures": self.failures[::-1],
+                "lanes": self.grading.words(), "at": self.grading.running(), "counts": self.queue.counts(),
+                "paused": bool(self.queue.setting("paused")), "failures": self.grading.failures[::-1],
                 "people": self.queue.people()}
 
     def do(self, what: str, number: str) -> bool:
@@ -225,7 +259,7 @@ class ServerDesk:
             return None
 
     def _write_class(self) -> None:
-        with self.recording:
+        with self.ground.recording:
             if time.monotonic() - self._written < CLASS_SECONDS and (self.ground.out / "index.html").is_file():
                 return
             self._written = time.monotonic()
@@ -235,15 +269,15 @@ class ServerDesk:
                     write_class(loaded.entries, self.ground.out, failures=loaded.failures,
                                 others=under_another_course_file(store), marks=store.marks())
             except OSError as error:
-                self.failed(f"class page not written: {failed(error, self.ground.out)}")
+                self.grading.failed(f"class page not written: {failed(error, self.ground.out)}")
 
 
 def _said(state: dict[str, Any], why: str) -> str:
     """Return a file's state in words."""
     match state["state"]:
         case "waiting":
-            paused = ", which is paused" if state["paused"] else ""
-            return f"number {state['place']} in the queue{paused}"
+            held = ", which is paused" * state["paused"] or ", while the grader is repaired" * state["broken"]
+            return f"number {state['place']} in the queue{held}"
         case "started":
             on = "on a GPU" if state["device"] == "cuda" else "without a GPU"
             return f"being judged {on}"
@@ -252,10 +286,6 @@ def _said(state: dict[str, Any], why: str) -> str:
         case "cancelled":
             return f"cancelled: {why}"
     return why
-
-
-def _clock() -> str:
-    return datetime.datetime.now().astimezone().strftime("%H:%M")
 
 
 def difference(old: str, new: str) -> list[str]:

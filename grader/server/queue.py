@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 FILE = "server.sqlite3"
-VERSION = 2
+VERSION = 3
 MOST_TRIES = 2
 """How often a file is graded if its lane dies."""
 _SCHEMA = """
@@ -32,7 +32,15 @@ create table jobs(id integer primary key, person integer not null references peo
 create index jobs_state on jobs(state);
 create index jobs_person on jobs(person, assignment);
 create table settings(name text primary key, value text not null);
-pragma user_version = 2;
+"""
+_SINCE_2 = """
+alter table people add column last text not null default '';
+alter table jobs drop column lane;
+alter table jobs add column profile integer not null default 0;
+create index jobs_sha on jobs(sha);
+create index jobs_attempt on jobs(attempt);
+create table profiles(job integer primary key references jobs, head text not null, report blob);
+pragma user_version = 3;
 """
 
 State = Literal["waiting", "started", "finished", "failed", "cancelled"]
@@ -42,6 +50,15 @@ OVER = ("finished", "failed", "cancelled")
 
 class QueueError(Exception):
     """A queue that cannot be used; one line says what to do."""
+
+
+class TooManyError(Exception):
+    """More files of an assignment than a student may send in 24 hours. `sent` is when the oldest that counts was."""
+
+    def __init__(self, per_day: int, assignment: str, sent: str) -> None:
+        free = datetime.datetime.fromisoformat(sent) + datetime.timedelta(days=1)
+        super().__init__(f"You may send {per_day} files of {assignment} in 24 hours; send the next one after "
+                         f"{free.isoformat(timespec='minutes')}.")
 
 
 @dataclass(frozen=True)
@@ -57,7 +74,8 @@ class ServerPerson:
 @dataclass(frozen=True)
 class QueuedFile:
     """A file that was received. `attempt` is the number of its attempt in the records, `verdict` the attempt's. `why`
-    says what became of it: its points, why it was cancelled, or why the grader failed. Times are ISO 8601, UTC."""
+    says what became of it: its points, why it was cancelled, or why the grader failed. `profile`: it is to be profiled.
+    Times are ISO 8601, UTC."""
 
     id: int
     person: ServerPerson
@@ -69,11 +87,11 @@ class QueuedFile:
     state: State
     started_at: str | None
     ended_at: str | None
-    lane: str
     tries: int
     why: str
     attempt: int | None
     verdict: str
+    profile: bool
 
     @property
     def over(self) -> bool:
@@ -103,8 +121,9 @@ class ServerQueue:
         """Notified of every change of a file's state."""
         self.version = 0
         """The number of changes so far."""
-        self._ordered: tuple[int, list[QueuedFile]] | None = None
-        """The files that wait, as of a version: every open page asks for places after every change."""
+        self._turns: tuple[int, dict[int, tuple[int, int]]] = -1, {}
+        """The files that wait, in their order, each with its place and person, as of a version: every open page asks
+        for places after every change."""
         path = folder / FILE
         try:
             path.touch(mode=0o600)
@@ -112,8 +131,8 @@ class ServerQueue:
             # A row that is committed survives a loss of power.
             self._db.executescript("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;")
             (version,) = self._db.execute("pragma user_version").fetchone()
-            if version == 0:
-                self._db.executescript(f"begin exclusive; {_SCHEMA} commit;")
+            if version in (0, 2):
+                self._db.executescript(f"begin exclusive; {_SCHEMA if version == 0 else ''} {_SINCE_2} commit;")
             elif version != VERSION:
                 raise QueueError(f"{path}: a queue of version {version}, not {VERSION}; use the version of kernelmark "
                                  "that wrote it, or serve into a new folder")
@@ -189,44 +208,58 @@ class ServerQueue:
         id_, name, shown, staff, _ = row
         return ServerPerson(id_, name, shown, bool(staff))
 
+    def named(self, name: str) -> ServerPerson | None:
+        """Return the person with this name; None if there is none, or the person's link was revoked."""
+        with self._turn:
+            row = self._db.execute("select id, name, shown, staff from people where folded = ? and token is not null",
+                                   (folded(name),)).fetchone()
+        return None if row is None else ServerPerson(row[0], row[1], row[2], bool(row[3]))
+
     # Files.
 
-    def receive(self, person: ServerPerson, assignment: str, file: str, content: bytes, note: str = "") -> int:
-        """Record a file and return its number. It takes the place of one of the same assignment that waits."""
+    def receive(
+        self, person: ServerPerson, assignment: str, file: str, content: bytes, note: str = "", *, per_day: int = 0,
+        profile: bool = False,
+    ) -> int:
+        """Record a file and return its number. It takes the place of one of the same assignment that waits. Raises
+        TooManyError if `per_day` others were judged in 24 hours, or are being judged."""
         sha = hashlib.sha256(content).hexdigest()
         with self._writing() as db:
-            db.execute("update jobs set state = 'cancelled', ended_at = ?, why = 'a newer file took its place' "
-                       "where person = ? and assignment = ? and state = 'waiting'", (now(), person.id, assignment))
-            self._forget(db)
+            if per_day and len(sent := self._day(person, assignment)) >= per_day:
+                raise TooManyError(per_day, assignment, sent[-per_day])
+            self._cancel(db, "a newer file took its place", "person = ? and assignment = ?", person.id, assignment)
             db.execute("insert or ignore into files(sha, content) values (?, ?)", (sha, content))
             made = db.execute(
-                "insert into jobs(person, assignment, file, sha, note, received_at, state) "
-                "values (?, ?, ?, ?, ?, ?, 'waiting')", (person.id, assignment, file, sha, note, now()))
+                "insert into jobs(person, assignment, file, sha, note, received_at, state, profile) "
+                "values (?, ?, ?, ?, ?, ?, 'waiting', ?)", (person.id, assignment, file, sha, note, now(), profile))
             return made.lastrowid or 0
 
-    def take(self, lane: str) -> tuple[QueuedFile, bytes] | None:
+    def take(self) -> tuple[QueuedFile, bytes] | None:
         """Start the next file and return it with its contents; None if none waits, or the queue is paused. Students
         take turns, and have one file at a time in work."""
         with self._turn:
             if self.setting("paused"):
                 return None
             busy = {person for (person,) in self._db.execute("select person from jobs where state = 'started'")}
-            chosen = next((job for job in self.waiting() if job.person.id not in busy), None)
+            chosen = next((number for number, (_, person) in self._ordered().items() if person not in busy), None)
             if chosen is None:
                 # Nothing changes, so nobody is woken.
                 return None
             with self._writing() as db:
-                db.execute("update jobs set state = 'started', started_at = ?, lane = ?, tries = tries + 1 "
-                           "where id = ?", (now(), lane, chosen.id))
-                (content,) = db.execute("select content from files where sha = ?", (chosen.sha,)).fetchone()
-            job = self.job(chosen.id)
+                db.execute("update jobs set state = 'started', started_at = ?, tries = tries + 1 where id = ?",
+                           (now(), chosen))
+                db.execute("update people set last = ? where id = (select person from jobs where id = ?)",
+                           (now(), chosen))
+                (content,) = db.execute("select content from files join jobs using (sha) where id = ?",
+                                        (chosen,)).fetchone()
+            job = self.job(chosen)
             assert job is not None
             return job, content
 
     def put_back(self, number: int) -> None:
         """Let a file wait again whose grading the end of the server interrupted: that is no try."""
         with self._writing() as db:
-            db.execute("update jobs set state = 'waiting', started_at = null, lane = '', tries = tries - 1 "
+            db.execute("update jobs set state = 'waiting', started_at = null, tries = tries - 1 "
                        "where id = ? and state = 'started'", (number,))
 
     def finish(self, number: int, attempt: int | None, why: str, verdict: str = "") -> None:
@@ -237,24 +270,47 @@ class ServerQueue:
                 "update jobs set state = ?, ended_at = ?, attempt = ?, why = ?, verdict = ? where id = ? and "
                 "state = 'started'", (state, now(), attempt, why, verdict, number))
 
+    def _day(self, person: ServerPerson, assignment: str) -> list[str]:
+        """Return when a person sent the files of an assignment that were received within 24 hours and judged, or are
+        being judged, the oldest first."""
+        since = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
+        return [at for (at,) in self._db.execute(
+            "select received_at from jobs where person = ? and assignment = ? and received_at >= ? and state in "
+            "('started', 'finished') order by id", (person.id, assignment, since.isoformat(timespec="seconds")))]
+
+    def keep_profile(self, job: QueuedFile, head: str, report: bytes) -> None:
+        """Store a file's profile as JSON, and its report. Of a person's reports on an assignment the newest is kept."""
+        with self._writing() as db:
+            db.execute("update profiles set report = null where job in (select id from jobs where person = ? and "
+                       "assignment = ?)", (job.person.id, job.assignment))
+            db.execute("insert or replace into profiles(job, head, report) values (?, ?, ?)",
+                       (job.id, head, report or None))
+
+    def profile(self, number: int) -> tuple[str, bytes] | None:
+        """Return a file's profile as JSON, and its report, b"" if none is kept; None if there is no profile."""
+        with self._turn:
+            row = self._db.execute("select head, report from profiles where job = ?", (number,)).fetchone()
+            return None if row is None else (row[0], row[1] or b"")
+
     def cancel(self, number: int, why: str) -> bool:
         """Cancel a file that waits, and return whether it did."""
         with self._writing() as db:
-            done = db.execute("update jobs set state = 'cancelled', ended_at = ?, why = ? where id = ? and "
-                              "state = 'waiting'", (now(), why, number)).rowcount > 0
-            self._forget(db)
-            return done
+            return self._cancel(db, why, "id = ?", number)
 
-    def _forget(self, db: sqlite3.Connection) -> None:
-        """Delete the contents of files that were cancelled."""
-        db.execute("delete from files where sha not in (select sha from jobs where state != 'cancelled')")
+    def _cancel(self, db: sqlite3.Connection, why: str, where: str, *values: object) -> bool:
+        """Cancel files that wait, and delete contents that nobody needs any more. Return whether there were any."""
+        gone = db.execute("update jobs set state = 'cancelled', ended_at = ?, why = ? where state = 'waiting' and "
+                          f"{where} returning sha", (now(), why, *values)).fetchall()
+        db.executemany("delete from files where sha = ? and not exists (select 1 from jobs where jobs.sha = files.sha "
+                       "and state != 'cancelled')", gone)
+        return bool(gone)
 
     def again(self, number: int) -> bool:
         """Put a file on which the grader failed into the queue again, as received when it was, and return whether it
         was. A newer file of the same assignment makes that needless."""
         with self._writing() as db:
             return db.execute(
-                "update jobs set state = 'waiting', started_at = null, ended_at = null, lane = '', tries = 0, why = '' "
+                "update jobs set state = 'waiting', started_at = null, ended_at = null, tries = 0, why = '' "
                 "where id = ? and state = 'failed' and not exists (select 1 from jobs as newer where "
                 "newer.id > jobs.id and newer.person = jobs.person and newer.assignment = jobs.assignment and "
                 "newer.state != 'cancelled')",
@@ -267,7 +323,7 @@ class ServerQueue:
             db.execute("update jobs set state = 'failed', ended_at = ?, why = 'its grading was lost twice' "
                        "where state = 'started' and tries >= ?", (now(), MOST_TRIES))
             return db.execute(
-                "update jobs set state = 'waiting', started_at = null, lane = '' where state = 'started'").rowcount
+                "update jobs set state = 'waiting', started_at = null where state = 'started'").rowcount
 
     def job(self, number: int) -> QueuedFile | None:
         return next(self._jobs("jobs.id = ?", (number,)), None)
@@ -284,27 +340,19 @@ class ServerQueue:
                                    (attempt,)).fetchone()
         return bytes(row[0]) if row else None
 
-    def since(self, person: ServerPerson, assignment: str, moment: str) -> list[str]:
-        """Return when a person has sent the files of an assignment that were received since a moment and graded, or
-        are being graded, the oldest first. A file that waits gives way to the next one."""
-        with self._turn:
-            return [at for (at,) in self._db.execute(
-                "select received_at from jobs where person = ? and assignment = ? and received_at >= ? and state in "
-                "('started', 'finished') order by id", (person.id, assignment, moment))]
-
     def waiting(self) -> list[QueuedFile]:
         """Return the files that wait, in the order in which they will be started."""
         with self._turn:
-            if self._ordered is None or self._ordered[0] != self.version:
-                self._ordered = self.version, self._order()
-            return self._ordered[1]
+            jobs = {job.id: job for job in self._jobs("state = 'waiting'", ())}
+            return [jobs[number] for number in self._ordered()]
 
     def started(self) -> list[QueuedFile]:
         return list(self._jobs("state = 'started' order by jobs.started_at", ()))
 
     def place(self, number: int) -> int:
         """Return a file's place among those that wait, from 1 on; 0 if it does not wait."""
-        return next((at for at, job in enumerate(self.waiting(), start=1) if job.id == number), 0)
+        with self._turn:
+            return self._ordered().get(number, (0, 0))[0]
 
     def counts(self) -> dict[str, int]:
         with self._turn:
@@ -319,24 +367,26 @@ class ServerQueue:
         with self._writing() as db:
             db.execute("insert or replace into settings(name, value) values (?, ?)", (name, value))
 
-    def _order(self) -> list[QueuedFile]:
-        """Return the files that wait: everybody's first file before anybody's second, and those first who have waited
-        longest since a file of theirs was started."""
-        last = dict(self._db.execute("select person, max(started_at) from jobs where started_at is not null "
-                                     "group by person"))
-        seen: dict[int, int] = {}
-        keys = {}
-        jobs = list(self._jobs("state = 'waiting' order by jobs.id", ()))
-        for job in jobs:
-            seen[job.person.id] = seen.get(job.person.id, 0) + 1
-            keys[job.id] = seen[job.person.id], last.get(job.person.id, ""), job.id
-        return sorted(jobs, key=lambda job: keys[job.id])
+    def _ordered(self) -> dict[int, tuple[int, int]]:
+        """Return place and person of each file that waits: everybody's first file before anybody's second, and those
+        first who have waited longest since a file of theirs was started."""
+        if self._turns[0] != self.version:
+            seen: dict[int, int] = {}
+            keys = []
+            for number, person, last in self._db.execute(
+                    "select jobs.id, person, last from jobs join people on people.id = person "
+                    "where state = 'waiting' order by jobs.id"):
+                seen[person] = seen.get(person, 0) + 1
+                keys.append((seen[person], last, number, person))
+            self._turns = self.version, {
+                number: (place, person) for place, (_, _, number, person) in enumerate(sorted(keys), start=1)}
+        return self._turns[1]
 
     def _jobs(self, where: str, values: tuple[object, ...]) -> Iterator[QueuedFile]:
         with self._turn:
             rows = self._db.execute(
                 "select jobs.id, people.id, name, shown, staff, assignment, file, sha, note, received_at, state, "
-                "started_at, ended_at, lane, tries, why, attempt, verdict from jobs join people on people.id = person "
-                f"where {where}", values).fetchall()
+                "started_at, ended_at, tries, why, attempt, verdict, profile from jobs join people on people.id = "
+                f"person where {where}", values).fetchall()
         for id_, person, name, shown, staff, *rest in rows:
             yield QueuedFile(id_, ServerPerson(person, name, shown, bool(staff)), *rest)

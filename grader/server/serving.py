@@ -8,7 +8,6 @@ import resource
 import signal
 import socket
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -20,26 +19,31 @@ from grader import home
 from grader.engine.confine import surroundings
 from grader.model import catalogue
 from grader.model.course import Course, CourseError, read_course
+from grader.model.text import plural
 from grader.records.lock import locked
 from grader.records.store import FOLDER, Store
 from grader.run import gpus, preflight
+from grader.run.lanes import Lanes, LocalLanes, spare_lanes
 from grader.run.preflight import PlanError
 from grader.server.access import ServerAccess
 from grader.server.app import CourseServer
+from grader.server.connections import BoundedProtocol
 from grader.server.desk import ServerDesk
 from grader.server.queue import ServerQueue
-from grader.server.work import ServerGround, ServerLane
+from grader.server.work import ServerGrading, ServerGround
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server listens. `proxy` is the address of a proxy that ends TLS."""
+    """Where a server listens. `proxy` is the address of a proxy that ends TLS, and names who has signed in to it in
+    `user_header`, if there is one."""
 
     host: str
     port: int
     certificate: Path | None = None
     key: Path | None = None
     proxy: str = ""
+    user_header: str = ""
 
     @property
     def loopback(self) -> bool:
@@ -69,19 +73,24 @@ class _Uvicorn(uvicorn.Server):
         yield
 
 
+SPARE_FILES = 256
+"""Descriptors that are left to files, when all others are connections."""
+MOST_FAR = 10_000
+"""The most files that are graded at a time on other machines: one for each lane."""
 TRIAL = [("trial-student", "Trial student", False), ("trial-staff", "Trial staff", True)]
 """The people of a trial: name, name as shown, staff."""
 
 
 @dataclass(frozen=True)
 class ServerAsked:
-    """The options of a server."""
+    """The options of a server. `far` opens lanes on other machines, given the least isolation level."""
 
     out: Path
     course_file: Path
     only: tuple[str, ...]
     jobs: int
     address: Address
+    far: Callable[[int], Lanes] | None = None
     allow_degraded: bool = False
     trial: bool = False
 
@@ -94,55 +103,55 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
     preflight.installed()
     preflight.temporary()
     preflight.results(asked.out, (), len(names))
-    measured = preflight.least_isolation(0 if asked.allow_degraded else course.isolation.minimum)
+    open_lanes, side_by_side, on = _lanes(asked, 0 if asked.allow_degraded else course.isolation.minimum)
     surroundings.withhold([asked.out.resolve()])
     # Each connection takes a descriptor, also one that sends nothing.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    cards = gpus.chosen("all")
-    environments = [card.environment for card in cards] or [{}] * (asked.jobs or len(os.sched_getaffinity(0)))
+    BoundedProtocol.free = address.proxy
     with ExitStack() as open_:
         store = open_.enter_context(Store.create(asked.out))
         open_.enter_context(locked(asked.out / FOLDER))
-        store.attempts()
+        ground = ServerGround(asked.out, course, "Kernels" if home.here().shipped else home.root().name, names)
+        ground.read_folders(store)
         queue = ServerQueue(asked.out / FOLDER)
         open_.callback(queue.close)
         listening = open_.enter_context(address.bound())
         url = address.url(listening.getsockname()[1])
-        recording = threading.Lock()
-        ground = ServerGround(asked.out, course, "Kernels" if home.here().shipped else home.root().name, names)
-        desk = ServerDesk(ground, queue, recording)
-
-        def told(line: str) -> None:
-            desk.failed(line)
-            failed(line)
-
-        desk.lanes = [ServerLane(f"lane {number}", ground, queue, recording, dict(environment), measured,
-                                 len(environments), told) for number, environment in enumerate(environments, start=1)]
+        grading = ServerGrading(ground, queue, open_lanes, side_by_side, failed)
         if again := queue.recover():
-            say(f"{again} file{'s' if again > 1 else ''} that an earlier server had begun will be graded again.")
-        access = ServerAccess(queue, secure=bool(address.certificate or address.proxy), proxy=address.proxy)
+            say(f"{plural(again, 'file')} that an earlier server had begun will be graded again.")
+        access = ServerAccess(queue, secure=bool(address.certificate or address.proxy), proxy=address.proxy,
+                              user_header=address.user_header)
         if asked.trial:
             for name, token in queue.admit(TRIAL):
                 say(f"{name}: {url}/#{token}")
-        on = _many(len(cards), "GPU") if cards else f"{_many(len(environments), 'core')}, without speed"
-        say(f"Serving {_many(len(names), 'assignment')} at {url}, grading on {on}. Ctrl-C ends it.")
-        for lane in desk.lanes:
-            lane.start()
+        grading.start()
+        say(f"Serving {plural(len(names), 'assignment')} at {url}, grading on {on}. Ctrl-C ends it.")
         try:
             running = _Uvicorn(uvicorn.Config(
-                CourseServer(desk, access).app(), log_level="warning", access_log=False, server_header=False,
+                CourseServer(ServerDesk(ground, queue, grading), access).app(),
+                log_level="warning", access_log=False, server_header=False,
                 date_header=False, ssl_certfile=address.certificate, ssl_keyfile=address.key,
-                proxy_headers=False, timeout_graceful_shutdown=2))
+                proxy_headers=False, timeout_graceful_shutdown=2, http=BoundedProtocol,
+                limit_concurrency=max(1, (most if most > 0 else 1 << 16) - SPARE_FILES)))
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, running.handle_exit)
             running.run(sockets=[listening])
         finally:
-            # All stop before the first ends, so that no lane takes another's end for a failure.
-            for lane in desk.lanes:
-                lane.stop()
-            for lane in desk.lanes:
-                lane.end()
+            grading.end()
+
+
+def _lanes(asked: ServerAsked, least: int) -> tuple[Callable[[], Lanes], int, str]:
+    """Return a function that opens lanes of this isolation level or a higher one, the most files that are graded at a
+    time, and where that is. Raises PlanError."""
+    if (far := asked.far) is not None:
+        return lambda: far(least), asked.jobs or MOST_FAR, "lanes of other machines"
+    measured = preflight.least_isolation(max(least, bool(asked.address.user_header)))
+    cards = gpus.chosen("all")
+    environments = [card.environment for card in cards] or [{}] * (asked.jobs or len(os.sched_getaffinity(0)))
+    on = plural(len(cards), "GPU") if cards else f"{plural(len(environments), 'core')}, without speed"
+    return (lambda: LocalLanes(environments, measured, spare=spare_lanes(len(cards)))), len(environments), on
 
 
 def _course(asked: ServerAsked) -> tuple[Course, tuple[str, ...]]:
@@ -152,10 +161,6 @@ def _course(asked: ServerAsked) -> tuple[Course, tuple[str, ...]]:
         return course, tuple(course.select(catalogue.files(), asked.only))
     except (CourseError, ValueError) as error:
         raise PlanError(str(error)) from None
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count} {word}{'s' * (count != 1)}"
 
 
 def _check_address(address: Address) -> None:
@@ -177,3 +182,5 @@ def _check_address(address: Address) -> None:
             ipaddress.ip_address(address.proxy)
     except ValueError:
         raise PlanError(f"--proxy {address.proxy}: an IP address expected, such as 127.0.0.1") from None
+    if address.user_header and not address.proxy:
+        raise PlanError("--user-header: believed from a proxy alone; pass --proxy with its address, too")

@@ -1,18 +1,20 @@
-"""Grading of the files in a server's queue: a thread for each lane takes the next file, and records its attempt."""
+"""Grading of the files in a server's queue: a thread gives each lane the next file, and records its attempt."""
 
 from __future__ import annotations
 
+import datetime
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from grader import temporary
-from grader.engine.forkserver.isolation import Isolation
 from grader.model.course import Course
-from grader.model.job import Graded, draw_seed, read_job
+from grader.model.job import Graded, Job, draw_seed, read_job
+from grader.model.profile import NO_GPU, KernelProfile
 from grader.model.result import Result
 from grader.model.submission import Submission, named
 from grader.model.verdicts import VERDICTS
@@ -22,84 +24,130 @@ from grader.records.keep import earlier, keep
 from grader.records.standing import standing
 from grader.records.store import Store
 from grader.report.text import of_points
-from grader.run.lanes import LocalLanes
+from grader.run.lanes import At, Lanes, LanesLostError
+from grader.run.preflight import PlanError
 from grader.run.whole_class import choose_device
-from grader.server.queue import FILE, QueuedFile, ServerQueue
+from grader.server.queue import FILE, QueuedFile, ServerPerson, ServerQueue, folded
 
-IDLE_SECONDS, RETRY_SECONDS, END_SECONDS = 1.0, 5.0, 10.0
+RETRY_SECONDS, END_SECONDS = 5.0, 10.0
+PAUSING = 3
+"""Students in a row on whose files the grader fails before the queue is paused."""
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass
 class ServerGround:
-    """Where a server grades: its folder of results, its course, and whether speed is measured where there is a GPU."""
+    """Where a server grades: its folder of results, its course, and whether speed is measured where there is a GPU.
+    `recording` is held while records are written."""
 
     out: Path
     course: Course
     course_name: str
     names: Sequence[str]
     speed: bool = True
+    recording: threading.Lock = field(default_factory=threading.Lock)
+    _folders: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def read_folders(self, store: Store) -> None:
+        """Read who has which folder of results. Nobody else writes there while a server runs."""
+        for attempt in store.attempts():
+            self._folders.setdefault(folded(attempt.student), (attempt.student, attempt.slug))
+
+    def folder_of(self, person: ServerPerson) -> tuple[str, str]:
+        """Return a person's name in the records, and the folder of results."""
+        if (found := self._folders.get(folded(person.name))) is None:
+            (place,) = named([Path(person.name)], self._folders.values())
+            found = self._folders[folded(person.name)] = place.student, place.slug
+        return found
 
 
-class ServerLane:
-    """A lane and its thread. `environment` is that of the lane's process; `sharing` lanes share the processors."""
+class ServerGrading:
+    """The grading of a server, on at most `side_by_side` lanes, which `open_lanes` opens anew after a loss."""
 
     def __init__(
-        self, name: str, ground: ServerGround, queue: ServerQueue, recording: threading.Lock,
-        environment: dict[str, str], measured: Isolation | None, sharing: int, failed: Callable[[str], object],
+        self, ground: ServerGround, queue: ServerQueue, open_lanes: Callable[[], Lanes], side_by_side: int,
+        failed: Callable[[str], object],
     ) -> None:
-        self.name, self._ground, self._queue, self._failed = name, ground, queue, failed
-        self._recording, self._environment, self._measured = recording, environment, measured
-        self._sharing = sharing
+        self._ground, self._queue, self._open, self._say_failed = ground, queue, open_lanes, failed
+        self._side_by_side = side_by_side
         self._stopping = threading.Event()
-        self._lanes: LocalLanes | None = None
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._lanes: Lanes | None = None
+        self._thread = threading.Thread(target=self._run, name="grading", daemon=True)
+        self._begun: dict[str, tuple[QueuedFile, Attempt]] = {}
+        self._failing: set[int] = set()
         self.broken = ""
-        """Why the lane cannot grade; "" if it can, or still starts."""
+        """Why nothing can be graded; "" if it can, or the lanes still start."""
         self.device = ""
-        """The device, once the lane has started."""
+        """The device, once the lanes have started."""
+        self.failures: list[str] = []
+        """The newest failures of the grader, each with its time."""
+
+    def failed(self, line: str) -> None:
+        """Record a failure of the grader, for staff to read."""
+        at = datetime.datetime.now().astimezone().strftime("%H:%M")
+        self.failures = [*self.failures[-99:], f"{at}: {line}"]
+        self._say_failed(line)
 
     def start(self) -> None:
-        self._lanes = LocalLanes([self._environment], self._measured, sharing=self._sharing)
+        """Open the lanes, and grade from now on. Raises PlanError."""
+        self._lanes = self._open()
         self._thread.start()
 
-    def stop(self) -> None:
-        """Ask the lane to stop. A file that it grades waits again when the server starts the next time."""
-        self._stopping.set()
-        with self._queue.changed:
-            self._queue.changed.notify_all()
-
     def end(self) -> None:
-        """End the lane's process. The thread alone uses it until it has stopped, or hangs."""
-        if self._lanes is not None:
-            self._thread.join(END_SECONDS)
-            self._lanes.end()
+        """End the lanes. Files that they grade wait again when the server starts the next time."""
+        self._stopping.set()
+        # The thread alone uses the lanes until it has stopped, or hangs.
+        self._thread.join(END_SECONDS)
+        if self._thread.is_alive() and self._lanes is not None:
+            self._lanes.__exit__(KeyboardInterrupt)
             self._thread.join(END_SECONDS)
 
-    @property
-    def at(self) -> str:
-        """Return the assignment that is being judged; "" if none is."""
-        found = self._lanes.running() if self._lanes else []
-        return found[0].assignment if found else ""
+    def running(self) -> list[At]:
+        return self._lanes.running() if self._lanes else []
+
+    def words(self) -> str:
+        """Describe the lanes."""
+        if self.broken:
+            return f"nothing can be graded: {self.broken}"
+        lanes = self._lanes.words() if self._lanes else ""
+        on = {"": "starting", "cuda": "on GPUs"}.get(self.device, "without a GPU")
+        return ", ".join(filter(None, (lanes, on)))
 
     def _run(self) -> None:
-        assert self._lanes is not None
-        try:
-            self.device, environment = choose_device(self._lanes, "auto", self._ground.names)
-        except Exception as error:
-            if not self._stopping.is_set():
-                self.broken = str(error) or type(error).__name__
-                self._failed(f"{self.name}: cannot grade: {error}")
-            return
-        here = hash_of_environment(environment, self._ground.speed and self.device == "cuda")
         while not self._stopping.is_set():
-            taken = self._sure(lambda: self._queue.take(self.name))
-            if taken is not None:
-                self._grade(self._lanes, *taken, here)
-                continue
-            with self._queue.changed:
-                self._queue.changed.wait(IDLE_SECONDS)
+            try:
+                with self._lanes or self._open() as self._lanes:
+                    self._grade(self._lanes)
+            except KeyboardInterrupt:
+                self._put_back()
+            except (LanesLostError, PlanError) as error:
+                self._put_back()
+                self._lost(str(error))
+            except Exception as error:
+                # These files were begun once, like those of a server that was killed.
+                self._begun.clear()
+                self._sure(self._queue.recover)
+                self._lost(f"{type(error).__name__}: {error}")
+            self._lanes = None
+
+    def _lost(self, why: str) -> None:
+        if not self._stopping.is_set() and why != self.broken:
+            self.failed(f"nothing can be graded: {why}")
+        self.broken, self.device = why, ""
+        self._stopping.wait(RETRY_SECONDS)
+
+    def _put_back(self) -> None:
+        for queued, _ in self._begun.values():
+            self._sure(partial(self._queue.put_back, queued.id))
+        self._begun.clear()
+
+    def _grade(self, lanes: Lanes) -> None:
+        device, environment = choose_device(lanes, "auto", self._ground.names)
+        self.device, self.broken = device, ""
+        here = hash_of_environment(environment, self._ground.speed and device == "cuda")
+        for graded in lanes.grade(self._jobs(here), self._side_by_side, self._stopping.is_set):
+            self._finished(graded)
 
     def _sure(self, do: Callable[[], T]) -> T | None:
         """Return what `do` returns, tried again while the queue's file cannot be used, as on a full disk; None if the
@@ -108,74 +156,95 @@ class ServerLane:
             try:
                 return do()
             except sqlite3.Error as error:
-                self._failed(f"{self.name}: the queue cannot be used: {error}; make room, or restore {FILE}")
+                self.failed(f"the queue cannot be used: {error}; make room, or restore {FILE}")
                 if self._stopping.wait(RETRY_SECONDS):
                     return None
 
-    def _grade(self, lanes: LocalLanes, queued: QueuedFile, content: bytes, environment: str) -> None:
-        """Grade a file and record its attempt. Whatever goes wrong here is a failure of ours."""
-        try:
-            found = self._attempt(lanes, queued, content, environment)
-        except KeyboardInterrupt:
-            self._sure(lambda: self._queue.put_back(queued.id))
-            return
-        except Exception as error:
-            found = f"{type(error).__name__}: {error}"
-        if isinstance(found, str):
-            self._failed(f"{queued.person.name}: {queued.assignment}: {found}")
-            why = found
-            self._sure(lambda: self._queue.finish(queued.id, None, why))
-            return
-        attempt, result = found
-        a = result.assignments[queued.assignment]
-        said = f"{VERDICTS[a.verdict].words}, {of_points(a.score, a.measured_max, a.max_score)}"
-        self._sure(lambda: self._queue.finish(queued.id, attempt.id, said, a.verdict))
+    def _jobs(self, environment: str) -> Iterator[Job | None]:
+        """Yield a job for each file that waits, and None whenever none does. A file whose answer is known gets it."""
+        while not self._stopping.is_set():
+            while (taken := self._sure(self._queue.take)) is not None:
+                try:
+                    job = self._job(*taken, environment)
+                except Exception as error:
+                    self._end(taken[0], f"{type(error).__name__}: {error}")
+                    continue
+                if job is not None:
+                    yield job
+            yield None
 
-    def _attempt(
-        self, lanes: LocalLanes, queued: QueuedFile, content: bytes, environment: str
-    ) -> tuple[Attempt, Result] | str:
-        """Return the attempt and its result, or why the grader failed."""
+    def _job(self, queued: QueuedFile, content: bytes, environment: str) -> Job | None:
+        """Return the job of a file; None if its answer is known."""
         ground, name = self._ground, queued.assignment
+        student, slug = ground.folder_of(queued.person)
         with temporary.folder("server") as root:
             folder = root / "student"
             folder.mkdir()
             (folder / queued.file).write_bytes(content)
-            with self._recording, Store.create(ground.out) as store:
-                recorded = store.attempts()
-                stands = list(standing(recorded, store.decisions()).values())
-                (place,) = named([Path(queued.person.name)], dict.fromkeys(
-                    (one.student, one.slug) for one in recorded))
-                place = Submission(queued.person.name, folder, place.slug)
-                job = read_job(place, ground.course, (name,), self.device, ground.speed, draw_seed(),
-                               f"kernelmark check {queued.file}")
-                draft = Attempt(
-                    student=place.student, slug=place.slug, members=(place.student,), assignment=name,
-                    submission=hash_of_submission(job.handed_in.sources[name]),
-                    tests=hash_of_tests(name, ground.course), environment=environment,
-                    rules=hash_of_rules(name, ground.course), submitted_at=queued.received_at)
-                before = next((one for one in reversed(recorded) if one.slug == place.slug and one.key == draft.key
-                               and one.rules == draft.rules and not one.failed), None)
-                if before is not None and (result := store.result(before)) is not None:
-                    # Equal hand-ins: a server was killed after it had recorded this attempt. Otherwise the same bytes
-                    # have an answer, which counts from now on as handed in anew.
-                    if before.hand_in != draft.hand_in:
-                        store.add([(before.model_copy(update={
-                            "of": before.id, "submitted_at": queued.received_at}), result)])
-                        before = store.attempts(place.slug)[-1]
-                    for line in refresh(store, ground.out, place.slug):
-                        self._failed(line)
-                    return before, result
-                job = replace(job, earlier=earlier(store, stands, {name: draft}))
-            (graded,) = lanes.grade([job], 1, self._stopping.is_set)
-            return self._recorded(graded, {name: draft})
+            job = read_job(Submission(student, folder, slug), ground.course, (name,), self.device, ground.speed,
+                           draw_seed(), f"kernelmark check {queued.file}", profile=queued.profile)
+        draft = Attempt(
+            student=student, slug=slug, members=(student,), assignment=name,
+            submission=hash_of_submission(job.handed_in.sources[name]), tests=hash_of_tests(name, ground.course),
+            environment=environment, rules=hash_of_rules(name, ground.course), submitted_at=queued.received_at)
+        with ground.recording, Store.create(ground.out) as store:
+            recorded = store.attempts(slug)
+            before = next((one for one in reversed(recorded) if one.key == draft.key and one.rules == draft.rules
+                           and not one.failed), None)
+            # A profile needs another run.
+            answered = before is not None and not (queued.profile and self.device == "cuda")
+            if before is not None and answered and (result := store.result(before)) is not None:
+                # Equal hand-ins: a server was killed after it had recorded this attempt. Otherwise the same bytes have
+                # an answer, which counts from now on as handed in anew.
+                if before.hand_in != draft.hand_in:
+                    store.add([(before.model_copy(update={
+                        "of": before.id, "submitted_at": queued.received_at}), result)])
+                    before = store.attempts(slug)[-1]
+                for line in refresh(store, ground.out, slug):
+                    self.failed(line)
+                self._end(queued, (before, result), KernelProfile(trouble=NO_GPU) if queued.profile else None)
+                return None
+            stands = list(standing(recorded, store.decisions()).values())
+            self._begun[slug] = queued, draft
+            return replace(job, earlier=earlier(store, stands, {name: draft}))
 
-    def _recorded(self, graded: Graded, drafts: dict[str, Attempt]) -> tuple[Attempt, Result] | str:
-        ((name, draft),) = drafts.items()
-        with self._recording, Store.create(self._ground.out) as store:
-            lines = keep(store, self._ground.out, drafts, graded.result, graded.log, graded.error)
+    def _finished(self, graded: Graded) -> None:
+        queued, draft = self._begun.pop(graded.submission.slug)
+        try:
+            self._end(queued, self._recorded(graded, draft), graded.profile)
+        except Exception as error:
+            self._end(queued, f"{type(error).__name__}: {error}")
+
+    def _recorded(self, graded: Graded, draft: Attempt) -> tuple[Attempt, Result] | str:
+        """Return the attempt and its result, once they are recorded, or why the grader failed."""
+        name = draft.assignment
+        with self._ground.recording, Store.create(self._ground.out) as store:
+            lines = keep(store, self._ground.out, {name: draft}, graded.result, graded.log, graded.error)
             made = [one for one in store.attempts(draft.slug) if one.assignment == name]
         if graded.result is None or graded.result.assignments[name].ours or not made:
             return (lines or [graded.error or "it was not graded"])[0]
         for line in lines:
-            self._failed(line)
+            self.failed(line)
         return made[-1], graded.result
+
+    def _end(
+        self, queued: QueuedFile, found: tuple[Attempt, Result] | str, profile: KernelProfile | None = None
+    ) -> None:
+        """Record what became of a file: its attempt and result, or why the grader failed; and its profile."""
+        if profile is not None:
+            self._sure(lambda: self._queue.keep_profile(queued, profile.model_dump_json(), profile.report))
+        if isinstance(found, str):
+            self.failed(f"{queued.person.name}: {queued.assignment}: {found}")
+            self._sure(lambda: self._queue.finish(queued.id, None, found))
+            self._failing.add(queued.person.id)
+            if len(self._failing) == PAUSING:
+                self._sure(lambda: self._queue.set("paused", "1"))
+                self.failed(f"the grader failed on files of {PAUSING} students in a row, so the queue is paused; run "
+                             "kernelmark doctor, then resume it at the desk")
+                self._failing.clear()
+            return
+        self._failing.clear()
+        attempt, result = found
+        a = result.assignments[queued.assignment]
+        said = f"{VERDICTS[a.verdict].words}, {of_points(a.score, a.measured_max, a.max_score)}"
+        self._sure(lambda: self._queue.finish(queued.id, attempt.id, said, a.verdict))

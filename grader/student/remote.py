@@ -82,12 +82,12 @@ class CourseClient:
             raise RemoteError(f"{self.address} is no course server; ask your course for its link")
         return found
 
-    def send(self, name: str, content: bytes, note: str = "") -> dict[str, Any]:
+    def send(self, name: str, content: bytes, note: str = "", *, profile: bool = False) -> dict[str, Any]:
         """Send a file, and return its state."""
         if len(note) > MOST_NOTE:
             raise RemoteError(f"--note: {len(note)} characters; at most {MOST_NOTE}: shorten it")
         return dict(self._asked("POST", f"/api/files/{quote(name)}", content=content,
-                                headers={"X-Note": quote(note)}))
+                                headers={"X-Note": quote(note), "X-Profile": str(int(profile))}))
 
     def files(self) -> list[dict[str, Any]]:
         return list(self._asked("GET", "/api/files"))
@@ -95,6 +95,14 @@ class CourseClient:
     def told(self, number: int) -> dict[str, Any]:
         """Return a file's state, with its result once there is one."""
         return dict(self._asked("GET", f"/api/files/{number}"))
+
+    def profile_report(self, number: int) -> bytes:
+        """Return the report of a file's profile, for Nsight Compute; b"" if there is none."""
+        try:
+            answer = self._http.get(f"/api/files/{number}/profile")
+        except httpx2.HTTPError as error:
+            raise RemoteError(f"{self.address} cannot be reached ({error}); the profile is on its page") from None
+        return answer.content if answer.is_success else b""
 
     def follow(self, number: int) -> Iterator[dict[str, Any]]:
         """Yield a file's states until it is judged. A lost connection is opened again."""

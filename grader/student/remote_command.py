@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.console import INFRASTRUCTURE_ERROR, NOT_RIGHT, RIGHT, STUDENTS, console, errors, say, usage
+from grader.model.profile import KernelProfile
 from grader.model.result import Result
 from grader.model.text import clean
 
@@ -51,6 +52,8 @@ def _asked() -> str:
 def submit(
     files: Annotated[list[Path], typer.Argument(help="Kernels to send, such as silu.py gemm.py.")],
     note: Annotated[str, typer.Option(help="What you tried, for your work log.")] = "",
+    profile: Annotated[bool, typer.Option(
+        "--profile", help="Once it is right, profile it on the course's GPU; saves Nsight Compute's report.")] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the verdict, or only send.")] = True,
 ) -> None:
     """Send kernels to your course's server, and show what it says of them, speed included where it has a GPU.
@@ -69,7 +72,7 @@ def submit(
             usage(f"{wrong[0]}: no file of this course; send one of {', '.join(taken)}")
         sent = []
         for path, content in found:
-            sent.append((path, client.send(path.name, content, note)))
+            sent.append((path, client.send(path.name, content, note, profile=profile)))
             say(f"{path}: received as {sent[-1][1]['id']}, {sent[-1][1]['said']}")
         if not wait:
             raise typer.Exit(RIGHT)
@@ -91,12 +94,33 @@ def _followed(client: Any, path: Path, state: dict[str, Any]) -> int:
     if state["state"] != "finished":
         errors.print(f"kernelmark: {path}: {state['said']}", markup=False)
         return INFRASTRUCTURE_ERROR if state["state"] == "failed" else NOT_RIGHT
-    result = Result.model_validate(client.told(state["id"])["result"])
+    told = client.told(state["id"])
+    result = Result.model_validate(told["result"])
     a = result.assignments[state["assignment"]]
     console.print(terminal.kernel(a, str(path), state["file"]), crop=False)
     if a.repair is not None:
         console.print(terminal.mended(a, str(path)), crop=False)
+    if told.get("profile"):
+        _profile(client, path, state["id"], KernelProfile.model_validate_json(told["profile"]))
     return RIGHT if a.right or not a.judged else NOT_RIGHT
+
+
+def _profile(client: Any, path: Path, number: int, profile: KernelProfile) -> None:
+    """Show a profile, and save its report beside the file."""
+    # Late, see _followed.
+    from grader.report.profile import HEADINGS, cells
+
+    if profile.trouble:
+        console.print(profile.trouble, markup=False)
+        return
+    table = Table(*HEADINGS, box=None, pad_edge=False)
+    for launch in profile.launches:
+        table.add_row(*map(Text, cells(launch)))
+    console.print(table)
+    if report := client.profile_report(number):
+        saved = path.with_suffix(".ncu-rep")
+        saved.write_bytes(report)
+        console.print(f"Written: {saved}", markup=False)
 
 
 def status() -> None:

@@ -52,6 +52,8 @@ def test_what_the_course_does_not_have_any_more_does_not_count(tmp_path: Path, o
     rows = rows_of(tmp_path / "csv")
     assert {who: (row["grade"], row["max_score"], row["silu_grade"], row["copy_first_column_grade"], row["score"])
             for who, row in rows.items()} == dict.fromkeys(("ada", "bo", "lin"), ("90", "200", "30", "60", "120"))
+    # No intake says when it was handed in.
+    assert {row["submitted_at"] for row in rows.values()} == {LATE}
     assert not any("gemm" in heading for heading in rows["ada"]) and "gemm" not in (tmp_path / "junit").read_text()
     export("gradescope", "out", *course, "--student", "ada", "--out", "ada.json", cwd=tmp_path)
     found = json.loads((tmp_path / "ada.json").read_text())

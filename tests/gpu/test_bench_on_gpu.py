@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.bench import profilers
 from grader.bench.launched import launched
 from grader.home import ROOT
 from grader.judge.lane import close_lane, open_lane
@@ -15,7 +14,10 @@ from grader.model.assignment import Assignment
 from grader.model.cases import TimedCase
 from grader.model.catalogue import assignments
 from grader.model.course import Course
-from grader.model.submission import Source
+from grader.model.job import read_job
+from grader.model.submission import Source, Submission
+from grader.run import profilers
+from grader.run.lanes import grade_in_lane
 from grader.run.sweep import sweep
 from tests import members
 from tests.test_submissions import HERE
@@ -74,9 +76,25 @@ def test_counters_are_those_of_the_plans_kernels(silu: Assignment, kernel: Sourc
     if isinstance(found, profilers.ToolFailure):
         pytest.skip(found.message)
     (one,) = found
-    assert "silu" in one.kernel and one.microseconds > 0 and 0 < one.occupancy <= 100
+    assert "silu" in one.kernel and one.microseconds and one.occupancy and one.moved
+    assert one.microseconds > 0 and 0 < one.occupancy <= 100
     # It reads 4 MiB; what it writes may still be in the cache.
     assert 4 << 20 <= one.moved < 20 << 20
+
+
+@pytest.mark.skipif(shutil.which("ncu") is None, reason="ncu is not installed")
+def test_a_right_kernel_is_profiled_and_its_report_comes_along() -> None:
+    job = read_job(Submission("ada", ROOT / "reference", "ada"), Course(), ("silu",), "cuda", profile=True)
+    graded = grade_in_lane(job)
+    profile = graded.profile
+    assert profile is not None
+    if "ERR_NVGPUCTRPERM" in profile.trouble:
+        pytest.skip(profile.trouble)
+    assert profile.trouble == "", graded.log
+    (launch,) = profile.launches
+    assert launch.microseconds and launch.moved and launch.dram and launch.sm and launch.occupancy
+    assert launch.stalls and sum(launch.stalls.values()) == pytest.approx(100)
+    assert len(profile.report) > 10_000
 
 
 @pytest.mark.skipif(shutil.which("compute-sanitizer") is None, reason="compute-sanitizer is not installed")

@@ -53,6 +53,8 @@ BROKEN = {
     "points for nothing": ("assignments = ['gemm']\n[points]\nstructure = 20\n[structure.gemm]\ntensor_cores = false\n"
                            "flop_per_byte_at_least = false\ncoalesced = false\nbank_conflicts_at_most = false\n",
                            "structure.gemm: no condition earns its 20 points"),
+    "two rules of what counts": ('[submissions]\ncounts = "last"\n[late]\ncount = "best"\n',
+                                "late: count is 'best', and submissions.counts 'last'; leave one of them out"),
     "own checksum": ('sha256 = "0"\n', "no such key"),
 }
 
@@ -87,6 +89,15 @@ def test_a_broken_course_is_told_in_one_line(tmp_path: Path, text: str, says: st
 def test_a_missing_course_is_told(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match="No such file"):
         read_course(tmp_path / "course.toml", KNOWN)
+
+
+@pytest.mark.parametrize(("text", "count"), [
+    ("", "latest"), ('[submissions]\ncounts = "best"\n', "best"), ('[submissions]\ncounts = "last"\n', "latest"),
+    ('[submissions]\ncounts = "chosen"\n[late]\npercent = 10\n', "chosen"), ('[late]\ncount = "chosen"\n', "chosen")])
+def test_which_attempt_counts_is_said_in_either_table(tmp_path: Path, text: str, count: str) -> None:
+    path = tmp_path / "course.toml"
+    path.write_text(text)
+    assert read_course(path, KNOWN).late.count == count
 
 
 def test_an_assignment_may_have_points_of_its_own(tmp_path: Path) -> None:

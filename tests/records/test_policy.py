@@ -71,6 +71,10 @@ EXAMPLES: dict[str, tuple[dict[str, Any], list[Standing], float | None]] = {
     "the last": ({"percent": 10}, [hand_in(1, -9), hand_in(2, 1, 40)], 36),
     "the best": ({"percent": 10, "count": "best"}, [hand_in(1, -9), hand_in(2, 1, 65)], 60),
     "the best, though late": ({"percent": 10, "count": "best"}, [hand_in(1, -9), hand_in(2, 1, 80)], 72),
+    "the chosen": ({"percent": 10, "count": "chosen"}, [
+        hand_in(1, -9)._replace(chosen=True), hand_in(2, 1, 80)], 60),
+    "nothing chosen": ({"percent": 10, "count": "chosen"}, [hand_in(1, -9), hand_in(2, 1, 80)], 72),
+    "chosen where the last counts": ({"percent": 10}, [hand_in(1, -9)._replace(chosen=True), hand_in(2, 1, 80)], 72),
     "nobody knows when": ({"percent": 10}, [hand_in(1, None)], 60),
     "late by its source, nobody knows when": ({"percent": 10}, [hand_in(1, None, late=True)], 60),
     "an extension": ({"percent": 10, "extensions": [

@@ -60,6 +60,19 @@ def test_nothing_changes_until_it_is_applied_and_that_is_undone_one_after_anothe
     assert standing_ids(store) == [6, 2] and to_undo(store.decisions()) == 5
 
 
+def test_what_a_student_chose_last_counts_whatever_is_applied_and_undone(store: Store) -> None:
+    attempts = add(store, *(draft(submission=name, **RIGHT) for name in "abc"))
+    assert latest(stands(store)).attempt.id == 3
+    store.choose(attempts[0])
+    store.choose(attempts[1])
+    again = add(store, draft(submission="b", **RIGHT))[-1]
+    store.decide([again])
+    assert [(one.attempt.id, one.chosen) for one in stands(store)] == [(1, False), (4, True), (3, False)]
+    assert latest(stands(store)).attempt.id == 4 and latest(stands(store), chosen=False).attempt.id == 3
+    store.decide(undoes=to_undo(store.decisions()))
+    assert latest(stands(store)).attempt.id == 2 and to_undo(store.decisions()) is None
+
+
 def numbered(*heads: Attempt) -> list[Standing]:
     return list(standing([head.model_copy(update={"id": number}) for number, head in enumerate(heads, 1)]).values())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +13,16 @@ from starlette.testclient import TestClient
 from grader.home import ROOT
 from grader.model import catalogue
 from grader.model.course import read_course
+from grader.model.profile import KernelProfile, LaunchProfile
 from grader.records.attempt import Attempt
 from grader.records.keep import keep
 from grader.records.store import FOLDER, Store
+from grader.run.lanes import LocalLanes
 from grader.server.access import ServerAccess
 from grader.server.app import CourseServer
 from grader.server.desk import ServerDesk
 from grader.server.queue import FILE, ServerQueue
-from grader.server.work import ServerGround
+from grader.server.work import ServerGrading, ServerGround
 from tests.report import samples
 
 
@@ -43,19 +44,23 @@ class Served:
             assert client.post("/enter", data={"link": f"http://course.test/#{self.tokens[who]}"}).status_code == 303
         return client
 
-    def judged(self, content: bytes, note: str = "") -> tuple[int, int]:
+    def judged(self, content: bytes, note: str = "", verdict: str = "wrong_answer") -> tuple[int, int]:
         """Let Ada send a file and a lane judge it; the numbers of the file and of its attempt."""
         ada = self.queue.who(self.tokens["ada"])
         assert ada is not None
         job = self.queue.receive(ada, "silu", "silu.py", content, note)
-        assert self.queue.take("lane 1") is not None
+        assert self.queue.take() is not None
         draft = Attempt(student="ada", slug="ada", members=("ada",), assignment="silu", submission=str(job), tests="2",
                         environment="3", rules="4", submitted_at="2026-11-29T10:00:00+00:00")
         out = self.desk.ground.out
         with Store.create(out) as store:
-            assert keep(store, out, {"silu": draft}, samples.result("ada", {"silu": "wrong_answer"}), "log") == []
+            assert keep(store, out, {"silu": draft}, samples.result("ada", {"silu": verdict}), "log") == []
             attempt = store.attempts("ada")[-1].id
-        self.queue.finish(job, attempt, "wrong answer", "wrong_answer")
+        self.queue.finish(job, attempt, verdict.replace("_", " "), verdict)
+        sent = self.queue.job(job)
+        assert sent is not None
+        launch = LaunchProfile(kernel="adas_kernel", microseconds=1, moved=1e6, dram=50, occupancy=50)
+        self.queue.keep_profile(sent, KernelProfile(case="64x64", launches=[launch]).model_dump_json(), b"ada's report")
         return job, attempt
 
     def contents(self) -> list[bytes]:
@@ -73,7 +78,9 @@ def served(tmp_path: Path) -> Iterator[Served]:
     course = read_course(ROOT / "course.toml", frozenset(catalogue.files()))
     Store.create(tmp_path)
     queue = ServerQueue(tmp_path / FOLDER)
-    desk = ServerDesk(ServerGround(tmp_path, course, "a course", ("silu", "gemm")), queue, threading.Lock())
+    ground = ServerGround(tmp_path, course, "a course", ("silu", "gemm"))
+    # It is never started: files wait, and the tests record attempts.
+    desk = ServerDesk(ground, queue, ServerGrading(ground, queue, lambda: LocalLanes([{}]), 1, print))
     tokens = dict(queue.admit([("ada", "Ada L.", False), ("bob", "Bob", False), ("tess", "Tess", True)]))
     found = Served(CourseServer(desk, ServerAccess(queue, secure=False)), desk, queue, tokens)
     found.job, found.attempt = found.judged(b"# ada's own words\n", "first try")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.server.queue import FILE, QueueError, ServerPerson, ServerQueue
+from grader.server.queue import _SCHEMA, FILE, QueueError, ServerPerson, ServerQueue, TooManyError
 
 
 @pytest.fixture
@@ -47,13 +47,13 @@ def test_students_take_turns(queue: ServerQueue) -> None:
     order = [(job.person.name, job.assignment) for job in queue.waiting()]
     assert order == [("ada", "silu"), ("bob", "silu"), ("cy", "silu"), ("ada", "gemm"), ("ada", "transpose")]
     assert [queue.place(number) for number in (first, second, 999)] == [2, 3, 0]
-    taken = [queue.take(f"lane {number}") for number in range(4)]
+    taken = [queue.take() for _ in range(4)]
     # One file of each student at a time.
     assert [one and (one[0].person.name, one[1]) for one in taken] == [
         ("ada", b"silu"), ("bob", b"b"), ("cy", b"c"), None]
     assert taken[0] is not None
     queue.finish(taken[0][0].id, 1, "")
-    following = queue.take("lane 0")
+    following = queue.take()
     assert following is not None and following[0].assignment == "gemm"
 
 
@@ -65,16 +65,16 @@ def test_a_newer_file_takes_the_place_of_one_that_waits(queue: ServerQueue) -> N
     assert (jobs[old].state, jobs[old].why) == ("cancelled", "a newer file took its place")
     assert (jobs[new].state, jobs[new].file, jobs[new].note) == ("waiting", "silu.cu", "tiles")
     assert queue.cancel(new, "you cancelled it") and not queue.cancel(new, "again")
-    assert queue.take("lane") is None
+    assert queue.take() is None
 
 
 def test_a_paused_queue_receives_but_starts_nothing(queue: ServerQueue) -> None:
     (ada,) = people(queue, "ada")
     queue.set("paused", "1")
     number = queue.receive(ada, "silu", "silu.py", b"x")
-    assert queue.take("lane") is None and queue.place(number) == 1
+    assert queue.take() is None and queue.place(number) == 1
     queue.set("paused", "")
-    assert queue.take("lane") is not None
+    assert queue.take() is not None
 
 
 def test_what_a_killed_server_had_begun_is_taken_up_once(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_what_a_killed_server_had_begun_is_taken_up_once(tmp_path: Path) -> None
     (ada,) = people(queue, "ada")
     number = queue.receive(ada, "silu", "silu.py", b"x")
     for states in ("waiting", "failed"):
-        assert queue.take("lane") is not None
+        assert queue.take() is not None
         # No `close`, as after kill -9.
         queue = ServerQueue(tmp_path)
         assert queue.recover() == (states == "waiting")
@@ -99,7 +99,7 @@ def test_an_end_by_hand_is_no_try(queue: ServerQueue) -> None:
     (ada,) = people(queue, "ada")
     number = queue.receive(ada, "silu", "silu.py", b"x")
     for _ in range(3):
-        assert queue.take("lane") is not None
+        assert queue.take() is not None
         queue.put_back(number)
     job = queue.job(number)
     assert job is not None and (job.state, job.tries) == ("waiting", 0)
@@ -123,7 +123,7 @@ def test_threads_take_every_file_once(queue: ServerQueue) -> None:
     taken: list[bytes] = []
 
     def lane() -> None:
-        while (one := queue.take(threading.current_thread().name)) is not None:
+        while (one := queue.take()) is not None:
             taken.append(one[1])
             queue.finish(one[0].id, 1, "")
 
@@ -148,7 +148,7 @@ def test_rows_are_on_disk_when_a_file_is_received(tmp_path: Path) -> None:
 def test_an_older_file_is_not_judged_again_where_a_newer_one_has_come(queue: ServerQueue) -> None:
     (ada,) = people(queue, "ada")
     old = queue.receive(ada, "silu", "silu.py", b"old")
-    assert queue.take("lane") is not None
+    assert queue.take() is not None
     queue.finish(old, None, "the grader failed")
     new = queue.receive(ada, "silu", "silu.py", b"new")
     assert not queue.again(old)
@@ -172,6 +172,43 @@ def test_a_queue_of_another_version_is_not_touched(queue: ServerQueue, tmp_path:
         ServerQueue(tmp_path)
 
 
+def test_a_queue_of_version_2_is_taken_on(tmp_path: Path) -> None:
+    old = sqlite3.connect(tmp_path / FILE)
+    old.executescript(f"""{_SCHEMA} insert into people values (1, 'ada', 'ada', 'Ada', 0, null, ''); insert into jobs(
+        person, assignment, file, sha, note, received_at, state, lane) values
+        (1, 'silu', 'silu.py', 'x', '', '', 'waiting', 'lane 1'); insert into files values ('x', x'6b');
+        pragma user_version = 2;""")
+    old.close()
+    queue = ServerQueue(tmp_path)
+    (job,) = queue.waiting()
+    assert (job.file, job.profile, queue.place(job.id)) == ("silu.py", 0, 1)
+    assert queue.take() == (queue.job(job.id), b"k")
+
+
 def test_a_lane_that_finds_nothing_wakes_nobody(queue: ServerQueue) -> None:
     before = queue.version
-    assert queue.take("lane") is None and queue.version == before
+    assert queue.take() is None and queue.version == before
+
+
+def test_the_limit_of_a_day_holds_for_requests_at_once(queue: ServerQueue) -> None:
+    (ada,) = people(queue, "ada")
+    refused: list[str] = []
+
+    def send(number: int) -> None:
+        try:
+            queue.receive(ada, "silu", "silu.py", str(number).encode(), per_day=3)
+        except TooManyError as error:
+            refused.append(str(error))
+        if (taken := queue.take()) is not None:
+            queue.finish(taken[0].id, 1, "")
+
+    threads = [threading.Thread(target=send, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number in range(20, 24):
+        send(number)
+    assert queue.counts()["finished"] == 3 and "waiting" not in queue.counts()
+    assert refused[-1].startswith("You may send 3 files of silu in 24 hours; send the next one after")
+    assert queue.receive(ada, "gemm", "gemm.py", b"x", per_day=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 import threading
@@ -9,10 +10,13 @@ import time
 from dataclasses import replace
 
 import pytest
+from httpx2 import Headers
 from starlette.testclient import TestClient
 
+from grader.records.standing import standing
+from grader.records.store import Store
 from grader.server import access, streams
-from grader.server.app import TEMPLATES
+from grader.server.app import TEMPLATES, CourseServer
 from tests.server.conftest import Served
 
 WHO = ("", "ada", "bob", "tess")
@@ -28,11 +32,17 @@ OUTCOMES: list[tuple[str, str, tuple[int, int, int, int]]] = [
     ("/leave", "POST", (401, 303, 303, 303)),
     ("/send", "POST", (401, 400, 400, 400)),
     ("/cancel/{job}", "POST", (401, 409, 404, 404)),
+    ("/choose/{attempt}", "POST", (401, 409, 409, 409)),
     ("/events", "GET", (401, 0, 0, 0)),
     ("/kernel/silu", "GET", (401, 200, 200, 200)),
     ("/kernel/nothing", "GET", (401, 404, 404, 404)),
     ("/attempt/{attempt}", "GET", (401, 200, 404, 404)),
     ("/attempt/999", "GET", (401, 404, 404, 404)),
+    ("/profile/{job}", "GET", (401, 200, 404, 404)),
+    ("/profile/{job}.ncu-rep", "GET", (401, 200, 404, 404)),
+    ("/api/files/{job}/profile", "GET", (401, 200, 404, 404)),
+    ("/link", "POST", (401, 409, 409, 409)),
+    ("/profile/999", "GET", (401, 404, 404, 404)),
     ("/diff/{attempt}/{attempt}", "GET", (401, 200, 404, 404)),
     ("/log", "GET", (401, 200, 200, 200)),
     ("/log.md", "GET", (401, 200, 200, 200)),
@@ -91,7 +101,7 @@ def test_who_may_do_what(served: Served, path: str, method: str, expected: tuple
 def test_a_form_without_its_key_changes_nothing(served: Served) -> None:
     client = served.client("ada")
     for key in ("", "0" * 64, key_of(served.client("bob")), "ü"):
-        for path in ("/send", "/leave", f"/cancel/{served.job}"):
+        for path in ("/send", "/leave", "/link", f"/cancel/{served.job}", f"/choose/{served.attempt}"):
             answer = client.post(path, data={"key": key, "name": "silu.py", "pasted": "x = 1"})
             assert answer.status_code == 403 and "too old" in answer.text
     assert len(served.queue.jobs()) == 1
@@ -144,7 +154,7 @@ def test_files_are_limited_by_the_minute_and_by_the_day(served: Served, monkeypa
     answers = []
     for number in range(3):
         answers.append(program.post("/api/files/silu.py", content=f"x = {number}".encode()))
-        if (taken := served.queue.take("lane 1")) is not None:
+        if (taken := served.queue.take()) is not None:
             served.queue.finish(taken[0].id, served.attempt, "")
     assert [answer.status_code for answer in answers] == [201, 201, 409]
     assert "You may send 3 files of silu in 24 hours; send the next one after 20" in answers[-1].text
@@ -176,6 +186,58 @@ def test_a_difference_is_its_owners_alone(served: Served) -> None:
     path = f"/diff/{served.attempt}/{new}"
     assert "own words, twice" in served.client("ada").get(path).text
     assert [served.client(who).get(path).status_code for who in ("bob", "tess")] == [404, 404]
+
+
+def test_a_student_chooses_which_attempt_counts(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, new = served.judged(b"# another\n")
+    client = served.client("ada")
+    assert "Your last attempt counts" in client.get("/kernel/silu").text
+    course = served.desk.ground.course
+    chosen = course.model_copy(update={"late": course.late.model_copy(update={"count": "chosen"})})
+    monkeypatch.setattr(served.desk, "ground", replace(served.desk.ground, course=chosen))
+    old = f"/choose/{served.attempt}"
+    key = key_of(client)
+    assert f'action="{old}"' in client.get("/kernel/silu").text
+    bob = served.client("bob")
+    assert bob.post(old, data={"key": key_of(bob)}).status_code == 409
+    assert client.post(old, data={"key": key}).status_code == 303
+    page = client.get("/kernel/silu").text
+    assert f'action="{old}"' not in page and f'action="/choose/{new}"' in page
+    with Store.create(served.desk.ground.out) as store:
+        assert [one.chosen for one in standing(store.attempts(), store.decisions()).values()] == [True, False]
+    closes = {"silu": datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)}
+    rules = chosen.submissions.model_copy(update={"closes": closes})
+    monkeypatch.setattr(served.desk, "ground", replace(
+        served.desk.ground, course=chosen.model_copy(update={"submissions": rules})))
+    assert client.post(f"/choose/{new}", data={"key": key}).status_code == 409
+
+
+def test_a_leaderboard_has_what_counts_under_pseudonyms(served: Served) -> None:
+    bob = served.client("bob")
+    assert "Nobody's kernel is right yet" in bob.get("/leaderboard/silu").text
+    served.judged(b"# right\n", verdict="accepted")
+    page = bob.get("/leaderboard/silu").text
+    assert (page.count("mine"), page.count('data-label="place"')) == (0, 1) and "ada" not in page.casefold()
+    assert "(you)" in served.client("ada").get("/leaderboard/silu").text
+    served.judged(b"# wrong again\n")
+    assert "Nobody's kernel is right yet" in bob.get("/leaderboard/silu").text
+    assert "3 attempts." in served.client("ada").get("/kernel/silu").text
+
+
+def test_a_profile_is_its_owners_and_the_newest_report_is_kept(served: Served) -> None:
+    client = served.client("ada")
+    page = client.get(f"/profile/{served.job}").text
+    assert "adas_kernel" in page and f"/profile/{served.job}.ncu-rep" in page
+    report = client.get(f"/profile/{served.job}.ncu-rep")
+    assert report.content == b"ada's report" and "attachment" in report.headers["content-disposition"]
+    told = served.program("ada").get(f"/api/files/{served.job}").json()
+    assert json.loads(told["profile"])["launches"][0]["kernel"] == "adas_kernel"
+    served.judged(b"# another\n")
+    assert client.get(f"/api/files/{served.job}/profile").status_code == 404
+    assert "adas_kernel" in client.get(f"/profile/{served.job}").text
+    client.post("/send", data={"key": key_of(client), "profile": "1"}, files={"file": ("gemm.py", b"x = 1\n")})
+    served.program("ada").post("/api/files/silu.py", content=b"x = 1\n", headers={"X-Profile": "1"})
+    assert [bool(job.profile) for job in served.queue.jobs()] == [True, True, False, False]
 
 
 def test_a_stream_ends_with_its_person(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +272,7 @@ def test_staff_pause_cancel_and_grade_again(served: Served) -> None:
     assert tess.post("/desk/cancel", data={"key": key, "number": "1; drop"}).status_code == 400
     tess.post("/desk/resume", data={"key": key})
     failed = served.queue.receive(ada, "gemm", "gemm.py", b"x")
-    assert served.queue.take("lane 1") is not None
+    assert served.queue.take() is not None
     served.queue.finish(failed, None, "the grading process died")
     assert "the grading process died" in tess.get("/desk").text
     # It may speak of a hidden case.
@@ -244,6 +306,41 @@ def test_another_site_signs_nobody_in(served: Served) -> None:
     assert served.client().post("/enter", data=link, headers=own).status_code == 303
 
 
+def signing_on(served: Served, headers: list[tuple[str, str]], address: str = "testclient") -> TestClient:
+    """A browser behind a proxy that names who has signed in; `address` is where requests come from."""
+    server = CourseServer(served.desk, access.ServerAccess(
+        served.queue, secure=True, proxy="testclient", user_header="X-Remote-User"))
+    client = TestClient(server.app(), base_url="http://course.test", follow_redirects=False, client=(address, 50_000))
+    client.headers = Headers(headers)
+    return client
+
+
+def test_a_proxy_says_who_has_signed_in_and_nobody_else_does(served: Served) -> None:
+    ada = [("X-Remote-User", "Ada")]
+    client = signing_on(served, ada)
+    assert "Ada L." in client.get("/").text and client.get(f"/attempt/{served.attempt}").status_code == 200
+    assert client.get("/desk").status_code == 403
+    for headers, address in ((ada, "10.0.0.9"), ([*ada, ("X-Remote-User", "tess")], "testclient"), (
+            [("X-Remote-User", "nobody")], "testclient"), ([("X-Remote-User", "")], "testclient")):
+        other = signing_on(served, headers, address)
+        assert other.get("/log").status_code == 401, (headers, address)
+    assert "nobody is not in this course" in signing_on(served, [("X-Remote-User", "nobody")]).get("/").text
+    # A browser sends the sign-on's cookie with what other sites make it send.
+    assert client.post("/api/files/silu.py", content=b"x = 1\n").status_code == 403
+    assert client.post("/send", data={"name": "silu.py", "pasted": "x = 1"}).status_code == 403
+    key = key_of(client)
+    assert served.client("ada").post("/leave", data={"key": key}).status_code == 403
+    page = client.post("/link", data={"key": key}).text
+    (token,) = re.findall(r"https://course\.test/#([\w-]{43})", page)
+    assert served.queue.who(served.tokens["ada"]) is None
+    program = signing_on(served, [("Authorization", f"Bearer {token}")])
+    assert program.post("/api/files/silu.py", content=b"x = 1\n").status_code == 201
+    # A bearer's token goes before the sign-on's name.
+    assert signing_on(served, [*ada, ("Authorization", "Bearer x")]).get("/log").status_code == 401
+    served.queue.revoke(["ada"])
+    assert client.get("/log").status_code == 401
+
+
 def test_a_class_may_sign_in_from_one_address(served: Served) -> None:
     link = {"link": served.tokens["ada"]}
     assert [served.client().post("/enter", data=link).status_code for _ in range(30)] == [303] * 30
@@ -258,4 +355,4 @@ def test_a_long_difference_is_quick_and_bad_forms_are_no_failure_of_ours(served:
     assert time.monotonic() - began < 20
     client = served.client("ada")
     answer = client.post("/send", content=b"--x\r\nbroken", headers={"Content-Type": "multipart/form-data; boundary=x"})
-    assert answer.status_code in (400, 403) and served.desk.failures == []
+    assert answer.status_code in (400, 403) and served.desk.grading.failures == []

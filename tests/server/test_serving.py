@@ -79,8 +79,9 @@ def test_a_student_sends_from_a_terminal(server: RealServer, tmp_path: Path) -> 
     assert done.returncode == 0 and "Signed in to" in done.stdout, done
     kept = tmp_path / "kernelmark/server.json"
     assert kept.stat().st_mode & 0o777 == 0o600
-    right = server.run("submit", "reference/silu.py", "--note", "the reference", home=tmp_path)
+    right = server.run("submit", "reference/silu.py", "--note", "the reference", "--profile", home=tmp_path)
     assert right.returncode == 0 and "passed  60 of 60 points measured" in right.stdout, right
+    assert "Not profiled: the machine that graded it has no GPU." in right.stdout
     long = server.run("submit", "reference/silu.py", "--note", "x" * 501, home=tmp_path)
     assert long.returncode == 2 and "at most 500: shorten it" in long.stderr
     (tmp_path / "silu.py").write_text(WRONG)
@@ -192,6 +193,56 @@ def test_a_student_sends_from_a_browser(server: RealServer, tmp_path: Path) -> N
     assert errors == []
 
 
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium")
+def test_a_keyboard_is_enough(server: RealServer) -> None:
+    from playwright.sync_api import Page, sync_playwright
+
+    from tests.report.conftest import ARGUMENTS
+
+    def go(page: Page, selector: str) -> None:
+        """Press Tab until what `selector` names has the focus."""
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+                # Whoever looks sees where the focus is.
+                style = "getComputedStyle(document.activeElement)"
+                assert page.evaluate(f"{style}.outlineStyle + {style}.boxShadow") != "nonenone", selector
+                return
+        raise AssertionError(f"Tab does not reach {selector}")
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+        page = browser.new_page()
+        page.goto(server.links["trial-student"])
+        go(page, "main button")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#file")
+        go(page, "summary")
+        page.keyboard.press("Space")
+        go(page, "#pasted")
+        page.keyboard.insert_text((ROOT / "reference/silu.py").read_text())
+        go(page, "[name=profile]")
+        page.keyboard.press("Space")
+        go(page, "main button")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("li[data-state=finished] a", timeout=90_000)
+        go(page, "li[data-state=finished] a[href^='/attempt/']")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".back a")
+        go(page, ".back a")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("h1:has-text('silu')")
+        assert "1 attempt." in page.inner_text("main") and "passed" in page.inner_text("table")
+        go(page, "nav a")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#file")
+        go(page, "a[href^='/profile/']")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("h1:has-text('Profile')")
+        assert "has no GPU" in page.inner_text("main")
+        browser.close()
+
+
 def test_off_the_loopback_it_needs_tls(tmp_path: Path) -> None:
     def said(*words: str) -> Any:
         done = subprocess.run([*COMMAND, "serve", "--out", str(tmp_path), *words], cwd=ROOT, capture_output=True,
@@ -201,6 +252,7 @@ def test_off_the_loopback_it_needs_tls(tmp_path: Path) -> None:
 
     assert "tokens need TLS" in said("--listen", "0.0.0.0:0")
     assert "an address and a port expected" in said("--listen", "8000")
+    assert "pass --proxy with its address" in said("--user-header", "X-Remote-User")
     assert "one without the other" in said("--tls-certificate", "x.pem")
     assert "no such assignment" in said("--only", "slu") or "is no assignment" in said("--only", "slu")
 

@@ -15,8 +15,9 @@ from typing import NamedTuple
 from torch import Tensor
 
 from grader.frontends.phrases import Phrases
-from grader.judge.explain.evidence import Hint, plural
+from grader.judge.explain.evidence import Hint
 from grader.judge.wording import capital, spoken, started
+from grader.model.text import plural
 from grader.plan.findings import Access
 
 DIVIDED = "How does the kernel compute each index from the number of a program, and what does it divide by?"

@@ -10,13 +10,14 @@ from grader.judge.answers import Compared
 from grader.judge.compare import Comparison, corner, error_map, same_bits
 from grader.judge.explain.accesses import misplaced, overlapping, rest_by_groups, uncovered
 from grader.judge.explain.called import Called
-from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
+from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint
 from grader.judge.explain.findings import explain_findings, left_early
 from grader.judge.explain.operations import beside, exchanged, explain_copies, explain_unwritten, not_contiguous
 from grader.judge.explain.values import explain_values, known_mistakes, known_pair
 from grader.judge.wording import capital, extent, first_of, indexed, listed, part, spoken, spoken_mistake, started
 from grader.model.parameters import Inputs, extents
 from grader.model.result import Detail, OutputFigures
+from grader.model.text import plural
 from grader.model.verdicts import FailureKind
 from grader.plan.findings import Race, Unwritten
 from grader.plan.plan import named

@@ -148,7 +148,3 @@ class Evidence:
         apart, same = (got - answer).abs(), (got == answer) | (got.isnan() & answer.isnan())
         close = (apart <= 2 * self.comparison.allowed[at] + self._rounding * answer.abs()) | same
         return close, close & ((NEARER * apart <= self.comparison.error[at]) | (apart <= self._step) | same)
-
-
-def plural(count: int, unit: str) -> str:
-    return f"{count:,} {unit}{'' if count == 1 else 's'}"

@@ -8,11 +8,12 @@ from math import prod
 
 from grader.frontends.phrases import Phrases
 from grader.judge.explain.accesses import ACCESS, SHARES, TensorAccess, misplaced
-from grader.judge.explain.evidence import Hint, plural
+from grader.judge.explain.evidence import Hint
 from grader.judge.wording import in_line, phrases_of, place, program, quoted, spoken, tensor_name
 from grader.model.assignment import Assignment
 from grader.model.parameters import Tensor
 from grader.model.result import Detail
+from grader.model.text import plural
 from grader.model.verdicts import FailureKind
 from grader.plan import findings as seen
 

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 
 from grader import frontends
 from grader.judge.explain.called import Called
-from grader.judge.explain.evidence import Hint, plural
+from grader.judge.explain.evidence import Hint
 from grader.judge.explain.findings import left_early, told
 from grader.judge.wording import extent, in_line, quoted, spoken, tensor_name
 from grader.model.cases import Case, strides_of
 from grader.model.parameters import Scalar, Tensor, Update
 from grader.model.result import Detail
+from grader.model.text import plural
 from grader.plan.findings import MOST_ACCESSES, Overflow, Race, Recast, Undefined, Unwritten
 from grader.plan.plan import ITEM_BYTES, Copy, Launch, Pointer, filled, named
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 from grader.engine.forkserver.conversation import Lost
 from grader.frontends.phrases import Phrases
 from grader.judge import execution, residency, rules
-from grader.judge.explain.evidence import plural
 from grader.judge.explain.failures import HINTS, explain_failure
 from grader.judge.explain.refusals import explain_absent, explain_refusal
 from grader.judge.timing.pool import Wrong
 from grader.judge.wording import capital, in_line, line_text, phrases_of, place, quoted, spoken, written_name
 from grader.model.assignment import Assignment
 from grader.model.result import Detail, OutputFigures
+from grader.model.text import plural
 from grader.model.verdicts import FailureKind
 from grader.plan import compiled
 from grader.plan.messages import INLINE_ASSEMBLY, Absent, CannotSimulate, Exhausted, Failed, Refused

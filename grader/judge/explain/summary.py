@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod
 
-from grader.judge.explain.evidence import ENOUGH, UNKNOWN, WEAK, plural
+from grader.judge.explain.evidence import ENOUGH, UNKNOWN, WEAK
 from grader.model.assignment import Assignment
 from grader.model.hidden import in_words
 from grader.model.parameters import extents
 from grader.model.result import CheckResult, Detail, decisive
+from grader.model.text import plural
 from grader.model.verdicts import UNJUDGED, VERDICT_OF_KIND, VERDICTS, FailureKind
 
 # Share of the failed cases that must show a pattern before the pattern stands for all: a few cases show one by chance.

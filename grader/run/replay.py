@@ -1,6 +1,6 @@
 """A program for profilers and memory checkers, which makes a plan's first call on its own memory.
 
-    python -m grader.bench.replay FILE
+    python -m grader.run.replay FILE
 
 FILE is a `Recorded` as JSON. As in an executor, only a submission's kernels run, and none of its Python.
 """

@@ -1,49 +1,55 @@
 """NVIDIA's own tools, run on a kernel: Nsight Compute for counters, Compute Sanitizer for memory errors.
 
-Both run our program `grader.bench.replay`, which makes the plan's call. A tool that is missing, or that the driver
-refuses, is reported in a line.
+Both run our program `grader.run.replay`, which makes the plan's call: no process of a submission lives beside it. A
+tool that is missing, or that the driver refuses, is reported in a line.
 """
 
 from __future__ import annotations
 
 import csv
-import math
 import os
+import re
 import secrets
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 
 from grader import temporary
-from grader.bench.replay import Recorded
 from grader.engine.executor.guards import torch_dtype
 from grader.engine.executor.messages import ProgramText
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.home import ROOT
 from grader.judge import device
 from grader.judge.buffers import NoRoomError
+from grader.judge.lane import hang_up
 from grader.judge.machine import GpuMachine
 from grader.judge.planning import Wanted, given_tensor
 from grader.judge.prepared import Prepared, Task
 from grader.judge.timing.measure import largest_fitting
 from grader.judge.timing.speed import SPEED_SECONDS
 from grader.judge.timing.tuning import tuned
+from grader.model import catalogue
 from grader.model.assignment import Assignment
 from grader.model.cases import Case, TimedCase
 from grader.model.course import Course
+from grader.model.job import Graded, Job
 from grader.model.parameters import Scalar
+from grader.model.profile import NO_GPU, KernelProfile, LaunchProfile
 from grader.model.submission import Source
 from grader.plan import children
 from grader.plan.plan import Plan
+from grader.run import sweep
+from grader.run.replay import Recorded
 
-SECONDS = 180
+SECONDS = 120
 # The most bytes of output that are read, from the tool and from kernels that print.
 MOST_SAID = 16 << 20
 # Names from `ncu --query-metrics`. A device has only some of the counters for tensor cores; the highest one is
@@ -51,23 +57,18 @@ MOST_SAID = 16 << 20
 DRAM, OCCUPANCY = "dram__throughput.avg.pct_of_peak_sustained_elapsed", (
     "sm__warps_active.avg.pct_of_peak_sustained_active")
 READ, WRITTEN, TIME = "dram__bytes_read.sum", "dram__bytes_write.sum", "gpu__time_duration.sum"
+SM = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+# The section that counts for which reasons warps wait, and its metrics.
+STALLS = "WarpStateStats"
+_STALL = re.compile(r"smsp__average_warps?_(?:latency_)?issue_stalled_(\w+?)(?:_per_issue_active)?\.ratio")
+MOST_LAUNCHES, MOST_REPORT = 16, 8 << 20
+"""The most launches that are profiled, and the most bytes of a report."""
 TENSOR = tuple(f"sm__{name}.avg.pct_of_peak_sustained_active" for name in (
     "pipe_tensor_cycles_active", "pipe_tensor_op_hmma_cycles_active", "inst_executed_pipe_tensor",
     "pipe_tensor_op_gmma_cycles_active"))
 REFUSED = "ERR_NVGPUCTRPERM"
-
-
-@dataclass(frozen=True)
-class Counters:
-    """A launch's counters: shares in percent of the device's sustained peak; `moved` are the bytes read from and
-    written to device memory."""
-
-    kernel: str
-    microseconds: float
-    dram: float
-    occupancy: float
-    tensor: float
-    moved: float
+RAW = ("--csv", "--page", "raw", "--print-units", "base")
+NO_NCU = "ncu is not installed (Nsight Compute): no counters"
 
 
 @dataclass(frozen=True)
@@ -108,27 +109,68 @@ def recorded(assignment: Assignment, case: Case, source: Source, course: Course)
         yield path
 
 
-def counters(path: Path) -> list[Counters] | ToolFailure:
-    """Return Nsight Compute's counters for each launch of the plan's kernels."""
-    rows = asked(path, (DRAM, OCCUPANCY, READ, WRITTEN, TIME, *TENSOR))
-    return rows if isinstance(rows, ToolFailure) else [_counters(row) for row in rows]
+def profiled(job: Job, graded: Graded) -> Graded:
+    """Return a job's outcome with the profile of its only assignment, if that is right. A failure costs the profile
+    alone, and is in the log."""
+    try:
+        return replace(graded, profile=_profile(job, graded))
+    except Exception as error:
+        return replace(graded, profile=KernelProfile(trouble="Not profiled: the grader failed; ask your course."),
+                       log=f"{graded.log}\nnot profiled: {type(error).__name__}: {error}\n")
+    finally:
+        hang_up()
 
 
-def asked(path: Path, metrics: Sequence[str]) -> list[dict[str, str]] | ToolFailure:
+def _profile(job: Job, graded: Graded) -> KernelProfile:
+    (name,) = job.only
+    assignment = catalogue.assignments()[name]
+    sizes = sweep.cases(assignment)
+    if job.device != "cuda" or not sizes:
+        return KernelProfile(trouble=NO_GPU if sizes else f"{name} has no timed case, so there is no profile.")
+    if graded.result is None or graded.wrong:
+        return KernelProfile(trouble="Only a right kernel is profiled.")
+    case, source = sizes[-1], job.handed_in.sources[name]
+    if shutil.which("ncu") is None:
+        return KernelProfile(trouble=f"Not profiled: {NO_NCU}.")
+    with recorded(assignment, case, source, job.course) as path, temporary.folder("profile") as folder:
+        # The planner has ended; whatever else is confined ends now.
+        hang_up()
+        report = folder / "profile.ncu-rep"
+        found = path if isinstance(path, ToolFailure) else counters(path, report)
+        if isinstance(found, ToolFailure):
+            return KernelProfile(case=case.name, trouble=f"Not profiled: {found.message}.")
+        small = report.is_file() and report.stat().st_size <= MOST_REPORT
+        return KernelProfile(case=case.name, launches=found, report=report.read_bytes() if small else b"")
+
+
+def counters(path: Path, report: Path | None = None) -> list[LaunchProfile] | ToolFailure:
+    """Return Nsight Compute's counters for each launch of the plan's kernels. With `report` it counts everything that
+    it knows, and writes that to the file."""
+    rows = asked(path, (DRAM, OCCUPANCY, READ, WRITTEN, TIME, SM, *TENSOR), report)
+    return rows if isinstance(rows, ToolFailure) else [counted(row) for row in rows]
+
+
+def asked(path: Path, metrics: Sequence[str], report: Path | None = None) -> list[dict[str, str]] | ToolFailure:
     """Return a row of Nsight Compute's metrics, in base units and as text, for each launch of the plan's kernels."""
     tool = shutil.which("ncu")
     if tool is None:
-        return ToolFailure("ncu is not installed (Nsight Compute): no counters")
+        return ToolFailure(NO_NCU)
     names = {kernel.symbol for kernel in Recorded.model_validate_json(path.read_bytes()).program.plan.kernels}
     done = _run([
         # Leave the machine's clocks as they are.
-        tool, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
+        tool, "--clock-control", "none", "--launch-count", str(MOST_LAUNCHES), "--section", STALLS,
         "--metrics", ",".join(metrics), "--kernel-name-base", "mangled",
+        *(RAW if report is None else ("--set", "full", "--force-overwrite", "--export", str(report))),
         "--kernel-name", f"regex:^({'|'.join(sorted(names))})$"], path)
     if isinstance(done, ToolFailure):
         return done
     if REFUSED in done.stdout:
         return ToolFailure(f"ncu: the driver shows counters to administrators alone ({REFUSED})")
+    if report is not None:
+        written = _run([tool, *RAW, "--import", str(report)])
+        if isinstance(written, ToolFailure):
+            return written
+        done = written if written.stdout.strip() else done
     return read_rows(done.stdout) or ToolFailure(f"ncu: {_last(done.stdout + done.stderr)}")
 
 
@@ -140,19 +182,26 @@ def read_rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(lines[start:]))[1:]
 
 
-def value(row: Mapping[str, str], name: str) -> float:
-    """Return a metric of a row; NaN if the device has none of this name."""
+def value(row: Mapping[str, str], name: str) -> float | None:
+    """Return a metric of a row; None if the device has none of this name."""
     try:
-        return float(row.get(name, "").replace(",", ""))
-    except ValueError:
-        return math.nan
+        return float(row[name].replace(",", ""))
+    except (KeyError, ValueError, AttributeError):
+        return None
 
 
-def _counters(row: Mapping[str, str]) -> Counters:
-    tensor = [share for name in TENSOR if not math.isnan(share := value(row, name))]
-    return Counters(
-        row.get("Kernel Name", ""), value(row, TIME) / 1000, value(row, DRAM), value(row, OCCUPANCY),
-        max(tensor, default=math.nan), value(row, READ) + value(row, WRITTEN))
+def counted(row: Mapping[str, str]) -> LaunchProfile:
+    """Return the counters of a launch from its row."""
+    time, read, written = (value(row, name) for name in (TIME, READ, WRITTEN))
+    waits = {found[1]: share for name in row if (found := _STALL.fullmatch(name or ""))
+             and (share := value(row, name)) and found[1] != "selected"}
+    return LaunchProfile(
+        kernel=row.get("Kernel Name", ""), microseconds=None if time is None else time / 1000,
+        moved=None if read is None or written is None else read + written, dram=value(row, DRAM),
+        sm=value(row, SM), occupancy=value(row, OCCUPANCY),
+        tensor=max((share for name in TENSOR if (share := value(row, name)) is not None), default=None),
+        stalls={name.replace("_", " "): 100 * waits[name] / sum(waits.values())
+                for name in sorted(waits, key=lambda name: -waits[name])})
 
 
 def findings(path: Path) -> list[str] | ToolFailure:
@@ -181,13 +230,18 @@ class _Said(NamedTuple):
     stderr: str
 
 
-def _run(words: Sequence[str], path: Path) -> _Said | ToolFailure:
+def _run(words: Sequence[str], path: Path | None = None) -> _Said | ToolFailure:
+    """Run a tool, on our program if there is a plan's `path`, and end it with all that it started."""
     # Without PyTorch's pool every tensor is an allocation of its own, so the tool sees accesses beyond its end.
     environment = {**os.environ, "PYTORCH_NO_CUDA_MEMORY_CACHING": "1", "PYTHONPATH": os.pathsep.join(
         [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])}
     try:
-        done = children.run([*words, sys.executable, "-m", "grader.bench.replay", str(path)], most=MOST_SAID,
-                            seconds=SECONDS, env=environment)
+        program = () if path is None else (sys.executable, "-m", "grader.run.replay", str(path))
+        # A kernel may run for ever, and must not go on beside the next grading: `timeout` kills its whole group.
+        done = children.run(["timeout", "--signal=KILL", str(SECONDS), *words, *program], most=MOST_SAID,
+                            seconds=SECONDS + 10, env=environment)
+        if done.status == -signal.SIGKILL:
+            raise TimeoutError
     except TimeoutError:
         return ToolFailure(f"{Path(words[0]).name}: no end within {SECONDS} s")
     except children.TooMuchError:
