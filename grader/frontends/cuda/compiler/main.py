@@ -17,10 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from grader.frontends import serving
 from grader.frontends.cuda.text import canonical, own_shared, read_kernel, without_lines
 from grader.frontends.cuda.toolkit import problem, toolkit
-from grader.plan import children, compiling, frames, messages
+from grader.plan import children, compiling, frames, messages, serving
 from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Metadata, Plain, Problem
 from grader.plan.device import with_features
 from grader.plan.plan import Kernel, Malformed

@@ -82,18 +82,6 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class NotLowered:
-    """A kernel that Triton's front end fails on with `error`. `constants` are its compile-time constants: values as
-    code, by name. `message` is the reason that MLIR writes to standard error, "" if it writes none; `line` is the line
-    of the student's file in it, else 0."""
-
-    error: BaseException
-    constants: dict[str, str]
-    message: str = ""
-    line: int = 0
-
-
-@dataclass(frozen=True)
 class PlanningStopped:
     """The first refusal of a call, kept whatever the host code does with the exception."""
 
@@ -237,7 +225,7 @@ class Session:
                 traceback.FrameSummary(self.file, frame.f_lineno, frame.f_code.co_name) for frame in frames[7::-1]]
             text = "".join(traceback.format_list(shown))
             self.stopped = PlanningStopped(why, operator[:200], frames[0].f_lineno if frames else 0, text[:4000])
-        raise RefusedError(f"{operator}: host code has shapes, not numbers; compute in a Triton kernel")
+        raise RefusedError(f"{operator}: host code has shapes, not numbers; compute in a kernel")
 
 
 _session: Session | None = None

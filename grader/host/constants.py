@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
-from grader.frontends.triton.planner.handles import Handle, adopt, memory_of
+from grader.host.handles import Handle, adopt, memory_of
 
 
 def known(tensor: Any) -> torch.Tensor | None:

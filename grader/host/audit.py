@@ -8,7 +8,7 @@ import re
 import sys
 from types import FrameType
 
-from grader.frontends.triton.planner.record import Session
+from grader.host.record import Session
 from grader.plan.messages import Refusal
 
 # Python's audit events: see its table of them.

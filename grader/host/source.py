@@ -16,8 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.frontends.triton.planner import failures
-from grader.frontends.triton.planner.record import MOST_SKIPPED, PlanningStopped, RefusedError, Session, SkippedError
+from grader.host import failures
+from grader.host.record import MOST_SKIPPED, PlanningStopped, RefusedError, Session, SkippedError
 from grader.plan.messages import Absent, Failed, Skipped
 
 # Functions that a file calls to show something: no launch depends on them.

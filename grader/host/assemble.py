@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from typing import Literal, Protocol
 
-from grader.frontends.triton.planner.launches import CompiledKernel
-from grader.frontends.triton.planner.record import Memory, Session, TooLargeError
+from grader.host.record import Memory, Session, TooLargeError
 from grader.plan.assembling import counted, needed, renumbered
-from grader.plan.plan import MOST_BUFFERS, MOST_KERNELS, Buffer, Operation, Plan, Tuner, named
+from grader.plan.plan import MOST_BUFFERS, MOST_KERNELS, Buffer, Kernel, Operation, Plan, Tuner, named
+
+
+class PlannedKernel(Protocol):
+    """A kernel that host code may launch. `guessed` are the calls in which host code asked for resources of it that
+    are not known yet."""
+
+    plan: Kernel
+    guessed: set[int]
 
 
 def is_earlier(session: Session, calls: Iterable[list[Operation]]) -> bool:
@@ -25,7 +32,7 @@ class Assembly:
     """Assembly of one case's plan. `given` is the memory of the parameters in each of the two calls."""
 
     def __init__(
-        self, session: Session, kernels: list[CompiledKernel], given: tuple[list[Memory], list[Memory]]
+        self, session: Session, kernels: Sequence[PlannedKernel], given: tuple[list[Memory], list[Memory]]
     ) -> None:
         self._session = session
         self._compiled = kernels

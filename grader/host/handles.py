@@ -11,8 +11,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
-from grader.frontends.triton.planner import operators
-from grader.frontends.triton.planner.record import Constant, Memory, session
+from grader.host import operators
+from grader.host.record import Constant, Memory, session
 from grader.plan.messages import GivenTensor
 from grader.plan.plan import CAST, DATA_BYTES, ITEM_BYTES, Copy, Data, DType, Fill, Place, View
 
@@ -62,7 +62,7 @@ class Handle(torch.Tensor):
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         # Late, since that module imports this one.
-        from grader.frontends.triton.planner.functions import call
+        from grader.host.functions import call
 
         return call(func, args, kwargs or {})
 
@@ -141,7 +141,7 @@ def dispatch(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if space != "aten":
         session().refuse("other", f"{space}::{name}")
     # Late, since that module imports this one.
-    from grader.frontends.triton.planner.constants import of_constants
+    from grader.host.constants import of_constants
 
     if (made := of_constants(func, args, kwargs)) is not None:
         return made

@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from grader.frontends.triton.planner import handles
-from grader.frontends.triton.planner.constants import known
-from grader.frontends.triton.planner.handles import Handle
-from grader.frontends.triton.planner.record import session
+from grader.host import handles
+from grader.host.constants import known
+from grader.host.handles import Handle
+from grader.host.record import session
 from grader.plan.messages import Refusal
 
 _Tensor = torch.Tensor
@@ -139,7 +139,7 @@ def _set_item(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 
 def _deep_copy(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    # Triton copies the global variables that a kernel names, to see whether they change.
+    # A compiler may copy the global variables that a kernel names, to see whether they change.
     return args[0] if session().lowering else args[0].clone()
 
 
