@@ -184,7 +184,8 @@ class Course(Table):
     @property
     def counted(self) -> Languages:
         known = frontends.front_ends()
-        return Languages(tuple(known[name].suffix for name in self.languages), self.both)
+        suffixes = tuple(dict.fromkeys(known[name].suffix for name in self.languages))
+        return Languages(suffixes, self.both, self.languages)
 
     def select(self, names: Collection[str], only: Collection[str]) -> list[str]:
         """Return the `names` to grade, in their order: those in `only`, even if the course lacks them, or else the
