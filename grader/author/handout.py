@@ -125,7 +125,7 @@ def _task(assignment: Assignment, course: Course) -> str:
     titles: dict[str, list[str]] = {}
     for one in (own, *others):
         titles.setdefault(f"`{one.signature}` in `{one.file}`", []).append(one.front_end.title)
-    wanted = ", or ".join(f"{said}, {' or '.join(of)}" if len(of) > 1 else said for said, of in titles.items())
+    wanted = ", or ".join(f"{said} ({' or '.join(of)})" if len(of) > 1 else said for said, of in titles.items())
     chosen = "".join(f"\n`{name}` is {_either(map(str, allowed))}.\n" for name, allowed in assignment.choices.items())
     return (f"    {assignment.formula}\n\nWrite {wanted}.\n\n" + _table(("argument", "shape", "dtype", ""), rows)
             + chosen + "".join(map(_renamed, others)))

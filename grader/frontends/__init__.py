@@ -80,7 +80,8 @@ class FrontEnd:
     `tools` returns the folders of the tools that are there: the language's processes may read each, and start programs
     in its `bin`. `installed` names these tools in one line.
     If another language has the same suffix, `claims` says whether a file's text is in this one; the language without
-    `claims` has all other files of that suffix.
+    `claims` has all other files of that suffix. `lacks` are the conditions on how kernels work that none of the
+    language can meet.
     """
 
     name: str
@@ -102,6 +103,7 @@ class FrontEnd:
     tools: Callable[[], Sequence[str]] = lambda: ()
     installed: Callable[[], str] = lambda: ""
     claims: Callable[[str], bool] | None = None
+    lacks: frozenset[str] = frozenset()
 
 
 @cache

@@ -217,8 +217,9 @@ class Course(Table):
         known = assignment.known_conditions | own
         needed = chosen({name: known.get(name, True) for name in required}, known, f"{where}.requires")
         wanted = (own if points else {}) | needed | chosen(table, known, where)
+        # What no kernel of the language can do earns no points, and costs none.
         wanted = {name: one for name, one in wanted.items() if table.get(name) is not False
-                  and (points or name in needed)}
+                  and ((points and name not in assignment.front_end.lacks) or name in needed)}
         if off := needed.keys() - wanted.keys():
             raise ValueError(f"{where}: {min(off)} is required and false; take it out of requires, or set a limit")
         if points and not wanted.keys() - needed.keys():

@@ -23,5 +23,5 @@ FRONT_END = FrontEnd(
     name="numba", title="Numba-CUDA", jplag="python3", suffix=".py", claims=_claims, signature=signature,
     outline=outline, phrases=PHRASES, read_kernel=CUDA.read_kernel, check_launch=CUDA.check_launch,
     argument_names=CUDA.argument_names, traits=CUDA.traits, blocks=CUDA.blocks, problem=problem, tools=homes,
-    installed=installed,
+    installed=installed, lacks=frozenset({"tensor_cores"}),
     launch_options={"cooperative": "grid.sync()"})
