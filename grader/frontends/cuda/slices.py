@@ -78,11 +78,16 @@ def split(ptx: str, source: str) -> list[EntryText]:
     return slices(ptx, kernel_declarations(source), ".cu")
 
 
-def slices(ptx: str, declarations: Sequence[KernelDeclaration], suffix: str) -> list[EntryText]:
+def slices(
+    ptx: str, declarations: Sequence[KernelDeclaration], suffix: str, linked: Sequence[str] = (),
+) -> list[EntryText]:
     """Return a text for each kernel of `ptx`, in order. A kernel that cannot be planned is harmless unless it is
-    launched. `suffix` is that of the student's file, whose lines the text keeps. Raises Malformed for a text that the
-    compiler does not write."""
+    launched. `suffix` is that of the student's file, whose lines the text keeps. `linked` are texts without lines whose
+    functions the kernels call. Raises Malformed for a text that the compiler does not write."""
     module = read_module(ptx, known=False)
+    for other in (read_module(text, known=False) for text in linked):
+        module.variables.update(other.variables)
+        module.functions.update({name: one for name, one in other.functions.items() if one.body is not None})
     known: dict[str, list[KernelDeclaration]] = {}
     for declaration in declarations:
         known.setdefault(declaration.name, []).append(declaration)

@@ -3,6 +3,7 @@ change in Numba is mended here."""
 
 from __future__ import annotations
 
+import linecache
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -18,16 +19,44 @@ os.environ.update({f"NUMBA_{name}": value for name, value in _SETTINGS.items()})
 
 from numba import cuda, float32  # noqa: E402
 from numba.core.errors import NumbaError as CoreError  # noqa: E402
-from numba.cuda import dispatcher, types  # noqa: E402
+from numba.cuda import cudaimpl, dispatcher, types  # noqa: E402
+from numba.cuda._internal import cuda_bf16, cuda_fp16  # noqa: E402
 from numba.cuda.core.errors import NumbaError  # noqa: E402
 from numba.cuda.cudadrv import devicearray, devices  # noqa: E402
 from numba.cuda.cudadrv.error import NvvmError  # noqa: E402
+from numba.cuda.lowering import Lower  # noqa: E402
 from numba.cuda.np import numpy_support  # noqa: E402
 from numba.cuda.typing.typeof import typeof_impl  # noqa: E402
 
+from grader.frontends.numba import linking  # noqa: E402
+
 _ENTRY = re.compile(r"\.visible \.entry (\w+)\(")
+_SHARED_ARRAY = re.compile(r"\s*([A-Za-z_]\w{0,60})\s*=[^=].*\bshared\.array\(")
 _RESOURCES = ("regs_per_thread", "shared_mem_per_block", "local_mem_per_thread", "const_mem_size",
               "max_threads_per_block")
+
+
+class _SharedNames:
+    """The symbols of shared arrays. Each holds the variable's name in the student's file, as names of C++ hold it, and
+    letters that make it unlike all others."""
+
+    def __init__(self) -> None:
+        self._many = 0
+        self._place: Any = None
+        notify = Lower.notify_loc
+
+        def noted(lower: Any, place: Any) -> None:
+            self._place = place
+            notify(lower, place)
+
+        Lower.notify_loc = noted
+
+    def symbol(self, name: str) -> str:
+        self._many += 1
+        line = linecache.getline(self._place.filename, self._place.line) if self._place is not None else ""
+        found = _SHARED_ARRAY.match(line)
+        own = "".join(chr(ord("a") + int(digit)) for digit in str(self._many))
+        return f"_ZN{len(own)}{own}{len(found[1])}{found[1]}E" if found else f"shared_array_{own}"
 
 
 def compile_first() -> None:
@@ -55,6 +84,7 @@ def install(runtime: Any, arrays: Any, launch: Callable[..., None], resources: C
         begin(self, py_func, {**targetoptions, "lineinfo": True, "debug": False, "lto": False}, *args, **kwargs)
 
     dispatcher.CUDADispatcher.__init__ = with_lines
+    cudaimpl._get_unique_smem_id = _SharedNames().symbol
     dispatcher.CUDADispatcher.enable_caching = lambda self: None
     dispatcher.driver._to_core_stream = lambda stream: stream
     dispatcher.ForAll._compute_thread_per_block = lambda self, dispatcher: self.thread_per_block or 256
@@ -107,21 +137,21 @@ def count(kind: Any) -> int:
     return 2 if isinstance(kind, types.Complex) else 1
 
 
-def ptx_of(kernel: Any, symbol: str) -> str:
-    """Return a compiled kernel's PTX, in which the kernel is called `symbol`: Numba's name is longer than a plan's."""
-    text = str(kernel.inspect_asm(None))
+def ptx_of(kernel: Any, symbol: str) -> tuple[str, list[str]]:
+    """Return a compiled kernel's PTX, in which the kernel is called `symbol`, since Numba's name is longer than a
+    plan's; and the PTX of what Numba links with it: arithmetic on half-precision numbers, in C++ of NVIDIA's. Raises
+    ForeignError for any other code."""
+    text, library = str(kernel.inspect_asm(None)), kernel._codelibrary
+    linked = []
+    for one in library._linking_files:
+        if one not in (cuda_fp16.shim_obj, cuda_bf16.shim_obj):
+            raise linking.ForeignError(str(getattr(one, "name", one)))
+        major, minor, *_ = library._ensure_cc(None)
+        linked.append(linking.compiled(one.data, f"compute_{major}{minor}"))
     found = _ENTRY.search(text)
-    return text if found is None else text.replace(found[1], symbol)
+    return text if found is None else text.replace(found[1], symbol), linked
 
 
 def is_error(error: BaseException) -> bool:
     """Return whether Numba's compiler raised an exception."""
     return isinstance(error, (NumbaError, CoreError, NvvmError))
-
-
-def objection(error: BaseException, file: str) -> tuple[int, str]:
-    """Return the line in a file that an error of Numba's compiler is about, 0 for none, and the error in a sentence."""
-    said = str(error)
-    lines = re.findall(rf'(?:File "[^"\n]*{re.escape(file)}", line (\d+)|at [^\s(]*{re.escape(file)} \((\d+)\))', said)
-    where = [int(one or other) for one, other in lines]
-    return (where[-1] if where else 0), said

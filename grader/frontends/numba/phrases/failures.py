@@ -19,44 +19,51 @@ _MESSAGES = (
     (r"a block of .* threads; 1 to \d+ expected",
      "Launch fewer threads in a block and more blocks: threads = 256, blocks = (n + threads - 1) // threads."),
     (r"takes \d+ values, 9 for a matrix", ""),
-    (r"Cannot determine Numba type of <class '[\w.]*(?:Handle|Tensor)'>|a kernel gets Handle",
-     "A tensor in host memory is passed to a kernel, which takes the GPU's alone: copy what is needed with "
-     "cuda.to_device first, a view such as matrix[:, 0]."),
+    (r"lies in the host's", "Copy what is needed with cuda.to_device first, a view such as matrix[:, 0]."),
+    (r"'function' object is not subscriptable", "Only a function with @cuda.jit above it is launched with "
+                                                "[blocks, threads]."),
+    (r"(?:griddim|blockdim) must be a sequence", "A number of blocks or threads is a whole one: divide with //, not "
+                                                "with /."),
+    (r"module 'math' has no attribute '(?P<name>\w+)'",
+     "math.{name} is none of the functions that a kernel has: build it from math.exp, math.log and arithmetic."),
     (r"Cannot determine Numba type of <class '(?P<name>[\w.]+)'>",
      "A kernel takes arrays, tuples and numbers, and is given a {name}: pass what it needs of it one by one."),
     (r"CUDA kernel must have void return type",
      "A kernel returns nothing: store to an array that is passed to it. A function with device=True may return."),
     (r"must specify at least the griddim|launch configuration was not specified",
      "A kernel is launched as kernel[blocks, threads](arguments)."),
-    (r"missing a required argument|expected \d+ arguments?|too many (?:positional )?arguments",
+    (r"missing a required argument|Signature mismatch|expected \d+ arguments?|too many (?:positional )?arguments",
      "Pass as many arguments as the kernel has parameters, in their order."),
-    (r"unsupported by Numba|UnsupportedError|No implementation of function|Unknown attribute|has no attribute", ""),
 )
 
 _OBJECTIONS = (
-    Clue("Give it a value before the branch, of the type that it has in both: float32(0) rather than 0.",
-         message=r"Cannot unify", kinds=COMPILING),
+    Clue("Give it a value of one type in every branch, and before a loop: float32(0) rather than 0.",
+         message=r" in one place and .* in another", kinds=COMPILING),
     Clue("NumPy's functions on whole arrays are not for kernels: each thread computes one element, with the functions "
-         "of math.", message=r"\bnumpy\b|\bnp\.", line=r".*\bnp\.", kinds=COMPILING),
-    Clue("torch is for host code: a kernel computes with the functions of math.",
-         message=r"torch", kinds=COMPILING),
-    Clue("The sizes of shared and local arrays are constants: a number, or a global variable that holds one.",
-         message=r"(?:shared|local)\.?_?array|literal", line=r".*\b(?:shared|local)\.array", kinds=COMPILING),
-    Clue("math.{name} is none of the functions that a kernel has: build it from math.exp, math.log and arithmetic.",
-         message=r"module 'math' has no attribute '(?P<name>\w+)'|attribute '(?P<bare>\w+)' of type Module\(<module "
-                 r"'math'", kinds=COMPILING),
-    Clue("An array has as many indices as dimensions: x[i, j] for a matrix, and x[i] for a vector.",
-         message=r"getitem|setitem", kinds=COMPILING),
-    Clue("A function that a kernel calls needs @cuda.jit(device=True) above it.",
-         message=r"Untyped global name '(?P<name>\w+)'.*[Cc]annot determine Numba type of <class 'function'>",
+         "of math.", line=r".*\bnp\.", kinds=COMPILING),
+    Clue("torch is for host code: a kernel computes with the functions of math.", message=r"\btorch\b",
          kinds=COMPILING),
+    Clue("The sizes of shared and local arrays are constants: a number, or a global variable that holds one; an "
+         "expression gets a name first, PITCH = TILE + 1.",
+         message=r"cuda\.(?:shared|local)\.array does not take", kinds=COMPILING),
+    Clue("An array has as many indices as dimensions, x[i, j] for a matrix and x[i] for a vector, and indices are "
+         "whole numbers: divide with //, not with /.", message=r"takes no .*index", kinds=COMPILING),
+    Clue("x[i] of a matrix is a whole row: does an index lack a dimension, x[i, j]?",
+         message=r"(?:not defined for|does not take) .*\[:", kinds=COMPILING),
+    Clue("Put @cuda.jit(device=True) above it.", message=r"is an ordinary function", kinds=COMPILING),
+    Clue("Store to an array that is passed to the kernel, out[i] = …; `return` without a value ends a thread.",
+         message=r"A kernel returns nothing", kinds=COMPILING),
+    Clue("cuda.grid(2) gives two numbers, cuda.grid(1) one; x.shape has as many as x has dimensions.",
+         message=r"cannot be unpacked", kinds=COMPILING),
+    Clue("In a kernel sizes are x.size and x.shape, and neither lists nor methods of torch are there.",
+         message=r"has no attribute", kinds=COMPILING),
     Clue("{name} is no name that the kernel knows: is it misspelt, not imported, or set below the kernel?",
          message=r"NameError: name '(?P<name>\w+)' is not defined", kinds=COMPILING),
     Clue(_PLAIN, kinds=COMPILING),
 )
 
 FAILURES = Failures(
-    clues=(*(Clue(hint, message) for message, hint in _MESSAGES[:-1]), *_OBJECTIONS,
+    clues=(*(Clue(hint, message) for message, hint in _MESSAGES), *_OBJECTIONS,
            *(clue for clue in TRITON.clues if not _FOREIGN.search(clue.hint + clue.message))),
     absent=tuple(clue for clue in TRITON.absent if not _FOREIGN.search(clue.hint)),
     gave_up={**worded(CUDA.failures.gave_up), "shared_memory": _SHARED},

@@ -186,10 +186,10 @@ def on_device(value: Any) -> Handle | None:
 
 
 def type_of(value: Any) -> Any:
-    """Return Numba's type of an array or tensor; None for one that lies on the host."""
+    """Return Numba's type of an array or tensor. Raises TypeError for one that lies on the host."""
     tensor = on_device(value)
     if tensor is None:
-        return None
+        raise TypeError("a kernel takes arrays in the GPU's memory, and this one lies in the host's")
     transposed = tensor.permute(*range(tensor.dim())[::-1])
     layout = "C" if tensor.is_contiguous() else "F" if transposed.is_contiguous() else "A"
     return api.array_type(numpy_dtype(tensor.dtype), tensor.dim(), layout)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import linecache
 import re
 
 from grader.frontends.numba import api
+from grader.frontends.numba.objections import objection
 from grader.host import failures
 from grader.host.failures import MESSAGE, causes, text
 from grader.host.record import Session
@@ -19,7 +21,7 @@ def failed(session: Session, error: BaseException, seq: int) -> Failed:
     compiled = next((one for one in causes(error) if api.is_error(one)), None)
     if found.failure != "exception" or compiled is None:
         return found
-    where, said = api.objection(compiled, session.file)
+    where, said = objection(str(compiled), session.file, linecache.getlines(session.file))
     return found.model_copy(update={
         "failure": "compile_error", "message": text(said, MESSAGE), "line": where or found.line})
 

@@ -17,6 +17,7 @@ from grader.frontends.cuda.slices import EntryText, slices
 from grader.frontends.cuda.source import KernelDeclaration
 from grader.frontends.cuda.text import own_shared
 from grader.frontends.numba import api
+from grader.frontends.numba.linking import ForeignError
 from grader.frontends.numba.planner.arrays import on_device
 from grader.frontends.numba.planner.driver import stream_number
 from grader.host import handles
@@ -114,8 +115,10 @@ class NumbaLaunches:
                  for name in _names(kind, name)]
         symbol = f"kernel_{len(self.kernels)}"
         try:
-            (entry,) = slices(api.ptx_of(kernel, symbol),
-                              [KernelDeclaration(symbol, tuple(names), code.co_firstlineno)], SUFFIX)
+            text, linked = api.ptx_of(kernel, symbol)
+            (entry,) = slices(text, [KernelDeclaration(symbol, tuple(names), code.co_firstlineno)], SUFFIX, linked)
+        except ForeignError as foreign:
+            self.session.refuse("library", str(foreign))
         except (Malformed, ValueError) as error:
             raise UnsupportedError(f"{function.__name__} cannot be read: {error}"[:400]) from None
         if entry.unplanned:
@@ -146,8 +149,7 @@ class NumbaLaunches:
                 yield self._number(one, part)
             return
         tensor = on_device(value)
-        if tensor is None:
-            raise TypeError(f"a kernel gets {type(value).__name__} in place of an array on the device")
+        assert tensor is not None
         item = int(tensor.element_size())
         # What would count references.
         yield from (Integer(type="u64", value=0), Integer(type="u64", value=0))
