@@ -139,11 +139,16 @@ class _Sparing(ast.NodeTransformer):
         self.names: set[str] = set()
         self._spared: set[int] = set()
         self._acting: set[str] = set()
+        # Compilers read functions that are kernels, also by `jit(function)`.
+        self._kernels = {given.id for one in ast.walk(tree) if isinstance(one, ast.Call) and _jits(one.func)
+                         for given in one.args if isinstance(given, ast.Name)}
         functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
         while found := {one.name for one in functions if one.name not in self._acting and self._acts(one, one)}:
             self._acting |= found
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        if node.name in self._kernels or any(map(_jits, node.decorator_list)):
+            return node
         uses: dict[str, list[ast.stmt]] = {}
         made: dict[str, list[ast.stmt]] = {}
         _look(node, node, uses, made)
@@ -183,6 +188,13 @@ class _Sparing(ast.NodeTransformer):
             elif isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store) and of_given(one.value):
                 return True
         return False
+
+
+def _jits(node: ast.expr) -> bool:
+    """Return whether an expression is a decorator `jit`, of whatever module and with whatever arguments."""
+    while isinstance(node, ast.Call):
+        node = node.func
+    return (node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")) == "jit"
 
 
 def _look(

@@ -193,7 +193,11 @@ class _TextReader:
                 found.append(TextStatement((word, self._next())))
             else:
                 self._at -= 1
-                found.append(TextStatement(tuple(self._until_semicolon())))
+                words = self._until_semicolon()
+                if words[0].startswith(".reg."):
+                    # As NVIDIA's headers write it in inline assembly.
+                    words[:1] = [".reg", words[0].removeprefix(".reg")]
+                found.append(TextStatement(tuple(words)))
                 if self._known and not is_known(found[-1]):
                     opcode = found[-1].opcode
                     what = ("a directive that the compiler does not write" if opcode.startswith(".") else

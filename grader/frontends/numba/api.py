@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 # Numba reads these when it is imported: no simulator, no references that are counted, no colours in messages.
@@ -30,6 +31,7 @@ from numba.cuda.typing.typeof import typeof_impl  # noqa: E402
 
 from grader.frontends.numba import linking  # noqa: E402
 
+_RESHAPE = next(Path(dispatcher.__file__).parent.glob("reshape_funcs.*"))
 _ENTRY = re.compile(r"\.visible \.entry (\w+)\(")
 _SHARED_ARRAY = re.compile(r"\s*([A-Za-z_]\w{0,60})\s*=[^=].*\bshared\.array\(")
 _RESOURCES = ("regs_per_thread", "shared_mem_per_block", "local_mem_per_thread", "const_mem_size",
@@ -69,14 +71,19 @@ def compile_first() -> None:
     cuda.compile(copied, (float32[::1], float32[::1]), device=False, abi="numba", cc=(9, 0), lineinfo=True)
 
 
-def install(runtime: Any, arrays: Any, launch: Callable[..., None], resources: Callable[[Any], Any]) -> None:
+def install(
+    runtime: Any, arrays: Any, launch: Callable[..., None], resources: Callable[[Any], Any],
+    cooperative: Callable[..., int],
+) -> None:
     """Put stand-ins in the place of Numba's driver: `runtime` has the device's context, `launch` takes a kernel, its
-    arguments, grid, block, stream and shared bytes, `resources` returns a kernel's resources."""
+    arguments, grid, block, stream and shared bytes, `resources` returns a kernel's resources, `cooperative` the number
+    of blocks of a cooperative launch, for a kernel, a block and its dynamic shared memory."""
     devices._runtime, devices.gpus = runtime, runtime.gpus
     kernel, begin = dispatcher._Kernel, dispatcher.CUDADispatcher.__init__
     kernel.bind = lambda self: None
     # A plain function, so that it becomes a method of the kernel.
     kernel.launch = lambda self, *args, **kwargs: launch(self, *args, **kwargs)
+    kernel.max_cooperative_grid_blocks = lambda self, *args, **kwargs: cooperative(self, *args, **kwargs)
     for name in _RESOURCES:
         setattr(kernel, name, property(partial(_resource, resources, name)))
 
@@ -130,11 +137,11 @@ def parts(kind: Any, value: Any) -> list[tuple[Any, Any]]:
     return [(kind, value)]
 
 
-def count(kind: Any) -> int:
-    """Return the number of parameters that a scalar or tuple becomes."""
+def inner(kind: Any) -> list[Any]:
+    """Return the types of a tuple's members, and of the parts of a complex number; none for a scalar."""
     if isinstance(kind, types.BaseTuple):
-        return sum(map(count, kind))
-    return 2 if isinstance(kind, types.Complex) else 1
+        return list(kind)
+    return [kind.underlying_float] * 2 if isinstance(kind, types.Complex) else []
 
 
 def ptx_of(kernel: Any, symbol: str) -> tuple[str, list[str]]:
@@ -144,12 +151,23 @@ def ptx_of(kernel: Any, symbol: str) -> tuple[str, list[str]]:
     text, library = str(kernel.inspect_asm(None)), kernel._codelibrary
     linked = []
     for one in library._linking_files:
-        if one not in (cuda_fp16.shim_obj, cuda_bf16.shim_obj):
+        if one in (cuda_fp16.shim_obj, cuda_bf16.shim_obj):
+            linked.append(one.data)
+        elif one == str(_RESHAPE):
+            linked.append(_RESHAPE.read_text(encoding="utf-8"))
+        else:
             raise linking.ForeignError(str(getattr(one, "name", one)))
-        major, minor, *_ = library._ensure_cc(None)
-        linked.append(linking.compiled(one.data, f"compute_{major}{minor}"))
+    if "cudaCG" in text:
+        linked.append(linking.GRID)
+    major, minor, *_ = library._ensure_cc(None)
+    linked = [linking.compiled(source, f"compute_{major}{minor}") for source in linked]
     found = _ENTRY.search(text)
-    return text if found is None else text.replace(found[1], symbol), linked
+    if found is None:
+        return text, linked
+    if library._max_registers:
+        body = text.index("\n{", found.end())
+        text = f"{text[:body]}\n.maxnreg {int(library._max_registers)}{text[body:]}"
+    return text.replace(found[1], symbol), linked
 
 
 def is_error(error: BaseException) -> bool:

@@ -66,19 +66,30 @@ def _sentence(said: str) -> str:
 def _no_implementation(function: str, short: str, given: str) -> str:
     found = _NAMED.search(function)
     name = (found[1] or found[2]) if found else short
-    first, _, rest = given.partition(", ")
+    members = _members(given)
     if name.startswith("_"):
         return "A kernel makes no arrays, as NumPy's functions do"
-    if name == "getitem":
-        return f"{first} takes no index {rest}"
-    if name == "setitem":
-        index, _, value = rest.rpartition(", ")
-        return f"{first} takes no {value} at an index {index}"
+    if name == "getitem" and len(members) == 2:
+        return f"{members[0]} takes no index {members[1]}"
+    if name == "setitem" and len(members) == 3:
+        return f"{members[0]} takes no {members[2]} at an index {members[1]}"
     if name in _OPERATORS:
-        return f"{_OPERATORS[name]} is not defined for {given.replace(', ', ' and ', 1)}"
+        return f"{_OPERATORS[name]} is not defined for {' and '.join(members)}"
     if name.startswith(("shared.", "local.", "const.")):
         return f"cuda.{name} does not take {given}"
     return f"{name} does not take {given}"
+
+
+def _members(given: str) -> list[str]:
+    """Return the types in a list of types, which may have commas in brackets."""
+    made, depth = [""], 0
+    for sign in given:
+        depth += (sign in "([") - (sign in ")]")
+        if sign == "," and not depth:
+            made.append("")
+        else:
+            made[-1] += sign
+    return [one.strip() for one in made]
 
 
 def _plain(said: str) -> str:

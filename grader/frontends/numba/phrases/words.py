@@ -19,7 +19,7 @@ WORDS = {
     "-INFINITY": "-math.inf", "rsqrtf": "1 / math.sqrt", "exp2f": "math.exp2", "expf": "math.exp",
     "tanhf": "math.tanh", "logf": "math.log", "(float)x[i]": "float32(x[i])",
     "(size_t)row * cols": "int64(row) * cols", "__float2half": "float16", "(n + d - 1) / d": "(n + d - 1) // d",
-    "divided with /": "divided with //", "CUDA C++": "Python",
+    "divided with /": "divided with //", "(K + TILE - 1) / TILE": "(K + TILE - 1) // TILE", "CUDA C++": "Python",
     "cudaMemset sets the GPU's memory to 0": "`array[:] = 0` sets the GPU's memory to 0",
     "(or use cudaMemset)": "(or set it with `array[:] = 0`)",
 }

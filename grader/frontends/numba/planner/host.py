@@ -18,7 +18,7 @@ class NumbaHost:
         self.session = session
         self.launches = launches = NumbaLaunches(session)
         context = driver.NumbaContext(session)
-        api.install(context, arrays.NumbaArray, launches.launch, launches.resources)
+        api.install(context, arrays.NumbaArray, launches.launch, launches.resources, launches.cooperative)
         api.typed((arrays.NumbaArray, Handle), arrays.type_of)
         driver.install(context)
 

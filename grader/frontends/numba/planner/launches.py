@@ -6,6 +6,7 @@ bytes of one, the address, the extents, and the strides in bytes. See numba/cuda
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any, cast
@@ -23,6 +24,7 @@ from grader.frontends.numba.planner.driver import stream_number
 from grader.host import handles
 from grader.host.handles import Handle, memory_of
 from grader.host.record import Session, TooLargeError, UnsupportedError
+from grader.plan.device import occupancy
 from grader.plan.messages import Resources, kernel_key
 from grader.plan.plan import (
     MOST_ARGUMENTS,
@@ -100,6 +102,14 @@ class NumbaLaunches:
             made.guessed.add(self.session.call)
         return NumbaResources(known or GUESS, own_shared(made.plan.text))
 
+    def cooperative(self, kernel: Any, blockdim: Any, dynsmemsize: int = 0) -> int:
+        """Return the number of blocks that the device holds at a time."""
+        threads = prod(blockdim) if isinstance(blockdim, (tuple, list)) else int(blockdim)
+        known = self.resources(kernel)
+        fits, _ = occupancy(
+            self.session.device, threads, known.regs_per_thread, known.shared_mem_per_block + dynsmemsize)
+        return fits * self.session.device.multi_processor_count
+
     def _of(self, kernel: Any) -> NumbaKernel:
         """Return a compiled kernel as a plan has it. Raises UnsupportedError for one that no plan can have."""
         known = self._planned.get(id(kernel))
@@ -146,7 +156,10 @@ class NumbaLaunches:
     def _passed(self, kind: Any, value: Any) -> Iterator[Argument]:
         if not api.is_array(kind):
             for one, part in api.parts(kind, value):
-                yield self._number(one, part)
+                if api.is_array(one):
+                    yield from self._passed(one, part)
+                else:
+                    yield self._number(one, part)
             return
         tensor = on_device(value)
         assert tensor is not None
@@ -168,7 +181,10 @@ class NumbaLaunches:
             return Integer(type="u8", value=int(value))
         if name.startswith("Literal") or name not in _INTEGERS:
             raise UnsupportedError(f"an argument of type {name[:60]} is not planned: pass arrays and numbers")
-        number = int(getattr(np, name)(value))
+        # As ctypes does, which keeps the lower bits.
+        bits, number = int(_INTEGERS[name][1:]), operator.index(value)
+        number %= 1 << bits
+        number -= (1 << bits) * (name[0] == "i" and number >> bits - 1)
         if self.session.at(number) is not None:
             self.session.refuse("address", "data_ptr")
         return Integer(type=cast(Any, _INTEGERS[name]), value=number)
@@ -201,5 +217,5 @@ def _names(kind: Any, name: str) -> list[str]:
     if api.is_array(kind):
         return [f"{name}_meminfo", f"{name}_parent", f"{name}_size", f"{name}_itemsize", name,
                 *(f"{name}_{what}_{axis}" for what in ("shape", "strides") for axis in range(kind.ndim))]
-    many = api.count(kind)
-    return [name] if many == 1 else [f"{name}_{number}" for number in range(many)]
+    inner = api.inner(kind)
+    return [name] if not inner else [one for at, part in enumerate(inner) for one in _names(part, f"{name}_{at}")]
