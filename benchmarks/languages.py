@@ -9,7 +9,6 @@ import sys
 
 import torch
 
-from grader import frontends
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.home import ROOT
 from grader.model import catalogue, scoring
@@ -21,7 +20,7 @@ from grader.run.calibrate import timed
 def main(names: list[str]) -> None:
     known = catalogue.assignments()
     course = read_course(ROOT / "course.toml", frozenset(known))
-    titles = [frontends.by_suffix(one.suffix).title for one in next(iter(known.values())).in_languages()]
+    titles = [one.front_end.title for one in next(iter(known.values())).in_languages()]
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, CUDA {torch.version.cuda}\n")
     columns = ["assignment", "case", *(f"{title}, µs" for title in titles), "PyTorch, µs", "last ÷ first"]
     print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")

@@ -171,7 +171,7 @@ FAULTS = (
     Fault("frontends/triton/simulator/memory.py", "return kind.type(np.nan) if kind.kind == \"f\" else",
           "return kind.type(0) if kind.kind == \"f\" else", "frontends/triton/simulator/test_findings.py",
           "masked lanes hold zeros"),
-    Fault("frontends/triton/planner/audit.py", "\"os.posix_spawn\", ", "", "frontends/triton/planner/test_refusals.py",
+    Fault("host/audit.py", "\"os.posix_spawn\", ", "", "frontends/triton/planner/test_refusals.py",
           "a process is started and no line is named"),
     Fault("engine/confine/seccomp.py", "\"connect\": (42, 203),", "", "test_hostile.py -k network",
           "a worker may connect"),

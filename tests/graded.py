@@ -6,8 +6,10 @@ import re
 from importlib import metadata
 from pathlib import Path
 
+import pytest
 from packaging.specifiers import SpecifierSet
 
+from grader.frontends import front_ends
 from grader.home import ROOT
 from grader.model.catalogue import assignments
 from grader.model.course import LimitsTable, Policy, read_course
@@ -22,15 +24,21 @@ FILES = {file: name for name, a in assignments().items() for file in in_any_lang
 """The assignment of each file, in any language."""
 
 
+NUMBA = front_ends()["numba"].problem()
+needs_numba = pytest.mark.skipif(NUMBA != "", reason=NUMBA)
+
 # What a wrong answer shows may hang on the numbers drawn: no test fails by luck, and no hint changes by it.
 SEED = 7
 
 
 def unfit(folder: Path) -> str:
-    """Why a folder is not for the Triton that is installed: of a line such as `# triton: <3.9, which removed …`; ""."""
+    """Why a folder is not for the Triton that is installed: of a line such as `# triton: <3.9, which removed …`; or why
+    its language cannot be judged here; ""."""
     installed = metadata.version("triton")
     for file in sorted(folder.glob("*.py")):
         text = file.read_bytes().decode("utf-8", "replace")
+        if folder.name.startswith("numba_") and NUMBA:
+            return NUMBA
         for versions, words in re.findall(r"^# triton: ([<>=\d.]+), (.+)$", text, re.MULTILINE):
             if installed not in SpecifierSet(versions):
                 return f"it is for Triton {versions}, {words}; {installed} is installed"

@@ -28,6 +28,8 @@ WORDS: dict[str, re.Pattern[str]] = {
     "cuda": re.compile(
         r"\bnvcc\b|\.cu\b|\bCUDA C\+\+(?! Programming)|__(?:global|device|shared|constant|syncthreads|syncwarp)\w*|"
         r"\b(?:block|thread|grid)(?:Idx|Dim)\b|\bcuda(?:Memcpy|Launch|Device|Stream|Event|Graph|GetLast)\w*"),
+    "numba": re.compile(
+        r"numba|(?<!frontends\.)\bcuda\.(?:jit|grid|syncthreads|syncwarp|shared|atomic|device_array)\b", re.IGNORECASE),
 }
 """For each front end, what nobody else may write. `autotune` is none of them: any language may have a tuner."""
 # What authors and courses write of kernels, in a language of theirs.
@@ -57,9 +59,24 @@ EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "plan/device.py": (1, "the source of a fact"),
     "frontends/cuda/__init__.py": (1, "a directive of PTX of the same name"),
     "frontends/cuda/phrases/mistakes.py": (10, "what assignments say, and what to say instead"),
+    "frontends/numba/__init__.py": (1, "a file that has kernels in both languages"),
+    "frontends/numba/api.py": (1, "a directive of PTX of the same name"),
+    "frontends/numba/phrases/__init__.py": (2, "its words for host code in Python, which hold here, too"),
+    "frontends/numba/phrases/failures.py": (8, "the same"),
+    "frontends/numba/phrases/refusals.py": (2, "the same"),
 }, "cuda": {
+    "frontends/numba/__init__.py": (1, "PTX is handled as its is"),
+    "frontends/numba/compiler/main.py": (1, "the same"),
+    "frontends/numba/linking.py": (7, "functions in C++ that are linked with kernels"),
+    "frontends/numba/phrases/__init__.py": (1, "its words for kernels, which hold here, too"),
+    "frontends/numba/phrases/sights.py": (2, "the same"),
+    "frontends/numba/phrases/words.py": (8, "the same, and what to say instead"),
+    "frontends/numba/simulator/main.py": (1, "PTX is handled as its is"),
     "frontends/triton/phrases/failures.py": (1, "what to write in place of its launches"),
     "ptx/printing.py": (1, "the suffix of files, by which headers are known"),
+}, "numba": {
+    "engine/executor/guards.py": (1, "whose documentation has the interface"),
+    "frontends/triton/phrases/failures.py": (1, "a library that a file imports"),
 }}  # fmt: skip
 """Files with so many lines that name a language, and why they may."""
 
@@ -104,11 +121,14 @@ def test_other_words_are_not(line: str) -> None:
 
 def test_the_suffix_of_a_file_tells_its_front_end() -> None:
     assert frontends.by_suffix(Path(file_of("gemm")).suffix).name == "triton"
-    suffixes = ", ".join(sorted(one.suffix for one in frontends.front_ends().values()))
+    suffixes = ", ".join(sorted({one.suffix for one in frontends.front_ends().values()}))
     said = f"no front end reads files that end in '.f90': use one of {suffixes}"
     with pytest.raises(ValueError, match=re.escape(said)):
         frontends.by_suffix(".f90")
-    assert len({one.suffix for one in frontends.front_ends().values()}) == len(frontends.front_ends())
+    assert frontends.by_text(".py", "import triton\n").name == "triton"
+    assert frontends.by_text(".py", "import math\nfrom numba import cuda\n").name == "numba"
+    assert frontends.by_text(".py", "import numba\n\n@triton.jit\ndef k(): pass\n").name == "triton"
+    assert frontends.by_text(".cu", "// from numba import cuda\n").name == "cuda"
 
 
 @pytest.mark.parametrize("front_end", frontends.front_ends().values(), ids=lambda one: str(one.name))

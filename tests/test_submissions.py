@@ -23,7 +23,7 @@ from grader.model.verdicts import VERDICTS as ROWS
 from tests import members
 from tests.corpus import Got, Taking, name_of
 from tests.frontends.cuda.compiling import needs_nvcc
-from tests.graded import results, told, unfit
+from tests.graded import needs_numba, results, told, unfit
 
 HERE = Path(__file__).parent / "submissions"
 # Hostile ones are told apart by what they try, and graded by tests/test_hostile.py.
@@ -97,9 +97,10 @@ def test_the_corpus_is_large_enough_and_its_folders_are_verdicts() -> None:
         assert counts[verdict] >= least, counts
 
 
-@pytest.mark.newest
-def test_the_references_get_full_marks(accused: list[str]) -> None:
-    for name, result in results(ROOT / "reference", LIMITS).items():
+@pytest.mark.parametrize("folder", [
+    pytest.param("reference", marks=pytest.mark.newest), pytest.param("reference/numba", marks=needs_numba)])
+def test_the_references_get_full_marks(folder: str, accused: list[str]) -> None:
+    for name, result in results(ROOT / folder, LIMITS).items():
         assert result.verdict == "accepted", (name, told(result))
         assert result.score == result.correctness.max_points and not result.flags
         ratios = {check.case: check.worst_ratio for check in result.correctness.checks}
@@ -108,7 +109,8 @@ def test_the_references_get_full_marks(accused: list[str]) -> None:
 
 
 @pytest.mark.parametrize("folder", [
-    "student_template", pytest.param("student_template/cuda", marks=needs_nvcc)])
+    "student_template", pytest.param("student_template/cuda", marks=needs_nvcc),
+    pytest.param("student_template/numba", marks=needs_numba)])
 def test_the_template_is_not_attempted_yet(folder: str, tmp_path: Path) -> None:
     for file in (ROOT / folder).iterdir():
         if file.is_file():

@@ -70,7 +70,7 @@ ASSIGNMENT = assignment(
     formula="out[i] = matrix[i, 0]",
     order=4,
     parameters=(Input(name="matrix", shape=("rows", "cols"), place="host"), Output(shape=("rows",))),
-    forms={"cuda": "copy_first_column(h_A=matrix, d_A=out, rows, cols)"},
+    forms={"cuda": "copy_first_column(h_A=matrix, d_A=out, rows, cols)", "numba": "copy_first_column(matrix, out)"},
     oracle=lambda matrix: matrix[:, 0].double(),
     cases=cases(
         "rows cols", "1x1 1x7 7x1-bits 5x9 64x64-bits 31x1031 4099x8 1009x37-bits 200003x3",

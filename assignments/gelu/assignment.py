@@ -90,7 +90,7 @@ ASSIGNMENT = assignment(
     formula="out = x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³)))",
     order=8,
     parameters=(Input(name="x", shape=("M", "N")), Output(shape=("M", "N"))),
-    forms={"cuda": "gelu(input=x, output=out, n=M*N)"},
+    forms={"cuda": "gelu(input=x, output=out, n=M*N)", "numba": "gelu(x, out)"},
     oracle=oracle,
     cases=cases(
         "M N", "1x1 5x9 1x1009 1031x1-extreme 64x64 67x127-extreme 419x503", gpu="4099x4093-extreme 8192x8192"),

@@ -103,7 +103,7 @@ ASSIGNMENT = assignment(
     parameters=(
         Input(name="a", shape=("M", "K"), dtype="float16"), Input(name="b", shape=("K", "N"), dtype="float16"),
         Output(shape=("M", "N"), dtype="float16")),
-    forms={"cuda": "gemm(A=a, B=b, C=out, M, N, K)"},
+    forms={"cuda": "gemm(A=a, B=b, C=out, M, N, K)", "numba": "gemm(a, b, out)"},
     oracle=lambda a, b: a.double() @ b.double(),
     cases=cases(
         "M N K", "1x1x1 5x9x7 16x16x16 1x17x257-large 31x1x130 3x5x1999 33x65x127-tiny 64x64x64-large 130x70x257 "

@@ -79,7 +79,7 @@ ASSIGNMENT = assignment(
     formula="out[i, j] = 0.299 · x[0, i, j] + 0.587 · x[1, i, j] + 0.114 · x[2, i, j], rounded to the nearest level",
     order=10,
     parameters=(Input(name="x", shape=(3, "H", "W"), dtype="uint8"), Output(shape=("H", "W"), dtype="uint8")),
-    forms={"cuda": "greyscale(input=x, output=out, height=H, width=W)"},
+    forms={"cuda": "greyscale(input=x, output=out, height=H, width=W)", "numba": "greyscale(x, out)"},
     oracle=oracle,
     cases=cases("H W", "1x1 5x9 1x1009 1031x1-pure 64x64 67x127-pure 419x503", gpu="4099x4093-pure 16384x16384"),
     timed=timed("H W", "8192x8192 4096x4096 2048x2048", "4320x7680 2160x3840 1080x1920"),

@@ -60,7 +60,8 @@ ASSIGNMENT = assignment(
     order=3,
     parameters=(Input(name="x", shape=("rows", "cols")), Input(name="weight", shape=("cols",)), Scalar(name="eps"),
                 Output(shape=("rows", "cols"))),
-    forms={"cuda": "rms_norm_matrix(input=x, weight, output=out, rows, cols, epsilon=eps)"},
+    forms={"cuda": "rms_norm_matrix(input=x, weight, output=out, rows, cols, epsilon=eps)",
+           "numba": "rmsnorm_matrix(x, weight, eps, out)"},
     oracle=oracle,
     # A row in one block is a sensible kernel: beyond 32,768 columns its compilation takes most of a minute.
     cases=cases(

@@ -56,7 +56,8 @@ ASSIGNMENT = assignment(
     order=2,
     parameters=(Input(name="x", shape=("N",)), Input(name="weight", shape=("N",)), Scalar(name="eps"),
                 Output(shape=("N",))),
-    forms={"cuda": "rms_norm_vector(input=x, weight, output=out, cols=N, epsilon=eps)"},
+    forms={"cuda": "rms_norm_vector(input=x, weight, output=out, cols=N, epsilon=eps)",
+           "numba": "rmsnorm_vector(x, weight, eps, out)"},
     oracle=oracle,
     cases=cases(
         "N", "1 7-tiny 31 1009-tiny 1024 4099 16411-extreme 131101-tiny", gpu="1048576 7999993-extreme 16777219"),

@@ -66,7 +66,7 @@ ASSIGNMENT = assignment(
     formula="out = x · σ(x) = x / (1 + exp(−x))",
     order=1,
     parameters=(Input(name="x", shape=("M", "N")), Output(shape=("M", "N"))),
-    forms={"cuda": "silu(input=x, output=out, n=M*N)"},
+    forms={"cuda": "silu(input=x, output=out, n=M*N)", "numba": "silu(x, out)"},
     oracle=oracle,
     cases=cases(
         "M N", "1x1 5x9 1x1009 1031x1-extreme 64x64 67x127-extreme 3x5471 419x503",

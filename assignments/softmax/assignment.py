@@ -108,7 +108,7 @@ ASSIGNMENT = assignment(
     formula="out[i, j] = exp(x[i, j] − max_i) / Σ over k of exp(x[i, k] − max_i), max_i the largest of row i",
     order=9,
     parameters=(Input(name="x", shape=("rows", "cols")), Output(shape=("rows", "cols"))),
-    forms={"cuda": "softmax(input=x, output=out, rows, cols)"},
+    forms={"cuda": "softmax(input=x, output=out, rows, cols)", "numba": "softmax(x, out)"},
     oracle=oracle,
     cases=cases(
         "rows cols", "1x1 5x9 4x257-extreme 1x1009 37x64 149x31-extreme 3x4099 2x20011",

@@ -73,7 +73,7 @@ ASSIGNMENT = assignment(
     formula="out[j, i] = x[i, j]",
     order=5,
     parameters=(Input(name="x", shape=("M", "N")), Output(shape=("N", "M"))),
-    forms={"cuda": "transpose(input=x, output=out, rows=M, cols=N)"},
+    forms={"cuda": "transpose(input=x, output=out, rows=M, cols=N)", "numba": "transpose(x, out)"},
     oracle=lambda x: x.double().t(),
     cases=cases(
         "M N", "1x1 1x37 41x1-bits 5x9 31x33-bits 1031x3 8x521 64x64 129x65-bits 389x353",

@@ -47,7 +47,7 @@ ASSIGNMENT = assignment(
     formula="out[i] = x[i]",
     order=7,
     parameters=(Input(name="x", shape=("N",)), Output(shape=("N",))),
-    forms={"cuda": "vector_copy(input=x, output=out, n=N)"},
+    forms={"cuda": "vector_copy(input=x, output=out, n=N)", "numba": "vector_copy(x, out)"},
     oracle=lambda x: x.double(),
     cases=CASES,
     timed=timed("N", "33554432 16777216 8388608", "67108864 41943040 20971520"),

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import torch
 
-from grader import frontends
 from grader.author.words import MOST_VALUES, described
 from grader.judge.buffers import DTYPES
 from grader.kit.inputs import Distribution
@@ -70,10 +69,11 @@ def parts(assignment: Assignment, course: Course) -> dict[str, str]:
 
 def texts(assignments: Mapping[str, Assignment], course: Course, root: Path) -> dict[Path, dict[str, str]]:
     """Return all files with generated parts: each handout, and the README that lists the course's files."""
-    rows = [(f"`{one.file}`", f"`{one.signature}`", one.title)
-            for name in course.select(assignments, ()) for one in assignments[name].in_languages(course.languages)]
+    rows = dict.fromkeys(
+        (f"`{one.file}`", f"`{one.signature}`", one.title)
+        for name in course.select(assignments, ()) for one in assignments[name].in_languages(course.languages))
     return {**{handout(name, root): parts(assignment, course) for name, assignment in assignments.items()},
-            root / "student_template/README.md": {"files": _table(("file", "function", "what it computes"), rows)}}
+            root / "student_template/README.md": {"files": _table(("file", "function", "what it computes"), [*rows])}}
 
 
 def notebook(assignments: Mapping[str, Assignment], course: Course, root: Path) -> str:
@@ -122,7 +122,10 @@ def draw(path: Path, drawn: Mapping[str, str]) -> bool:
 def _task(assignment: Assignment, course: Course) -> str:
     own, *others = assignment.in_languages(course.languages) or [assignment]
     rows = [(f"`{p.name}`", *_argument(assignment, p)) for p in assignment.parameters]
-    wanted = ", or ".join(f"`{one.signature}` in `{one.file}`" for one in (own, *others))
+    titles: dict[str, list[str]] = {}
+    for one in (own, *others):
+        titles.setdefault(f"`{one.signature}` in `{one.file}`", []).append(one.front_end.title)
+    wanted = ", or ".join(f"{said} ({' or '.join(of)})" if len(of) > 1 else said for said, of in titles.items())
     chosen = "".join(f"\n`{name}` is {_either(map(str, allowed))}.\n" for name, allowed in assignment.choices.items())
     return (f"    {assignment.formula}\n\nWrite {wanted}.\n\n" + _table(("argument", "shape", "dtype", ""), rows)
             + chosen + "".join(map(_renamed, others)))
@@ -130,7 +133,7 @@ def _task(assignment: Assignment, course: Course) -> str:
 
 def _renamed(assignment: Assignment) -> str:
     """Return a sentence on what the parameters of a language's function stand for."""
-    title = frontends.by_suffix(assignment.suffix).title
+    title = assignment.front_end.title
     meant = [f"`{one.name}` is {'·'.join(one.of) if one.kind == 'size' else f'`{one.of[0]}`'}"
              for one in assignment.takes if (one.name,) != one.of]
     return f"\nIn {title} {', '.join(meant)}.\n" if meant else ""

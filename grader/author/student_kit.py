@@ -13,11 +13,10 @@ from pathlib import Path
 
 from grader import home, temporary
 from grader.author import handout
-from grader.frontends import by_suffix
 from grader.model import catalogue
 from grader.model.assignment import Assignment
 from grader.model.course import Course, CourseError, read_course
-from grader.model.forms import SUFFIX, function_of
+from grader.model.forms import function_of
 
 # The files that make the grader's folder installable.
 INSTALLED = ("pyproject.toml", "constraints.txt", "LICENSE")
@@ -72,15 +71,15 @@ def _packed(out: Path, own: Path, root: Path, rules: Course, text_: str, given: 
     (out / "course.toml").write_text(text_, encoding="utf-8")
     for path in catalogue.shared(root):
         _copy(path, out / path.relative_to(root))
-    # For each suffix but the first language's, an assignment in that language.
+    # For each language with a folder of its own, an assignment in that language.
     languages: dict[str, Assignment] = {}
     for name, assignment in given.items():
         _copy(root / "assignments" / name, out / "assignments" / name)
         _copy_stub(assignment, root, out)
         for other in assignment.in_languages(rules.languages):
-            if other.suffix != SUFFIX:
+            if catalogue.stub(other, root) != catalogue.stub(assignment, root):
                 _copy_stub(other, root, out)
-                languages[other.suffix] = other
+                languages[other.front_end.name] = other
     for one in languages.values():
         _copy_beside(one, root, out)
     _copy(home.own(RULES), out / RULES)
@@ -158,7 +157,7 @@ def _copy_stub(assignment: Assignment, root: Path, out: Path) -> None:
 def _copy_beside(assignment: Assignment, root: Path, out: Path) -> None:
     """Copy the files beside the stubs in a language's folder: headers, a program, a README. A file that defines a
     function of an assignment could be a solution, and is not copied."""
-    outline = by_suffix(assignment.suffix).outline
+    outline = assignment.front_end.outline
     functions = {function_of(name, assignment.suffix, root) for name in catalogue.files(root)}
     for path in catalogue.stub(assignment, root).parent.iterdir():
         if path.is_file() and not functions & outline(path.read_text(encoding="utf-8", errors="replace")).defined:

@@ -14,7 +14,7 @@ from grader import home
 from grader.author import answers, contents, handout, new, nulls
 from grader.author.student_kit import solved
 from grader.author.subject import SEEDS, Subject
-from grader.frontends import Outline, by_suffix
+from grader.frontends import Outline
 from grader.judge.inspection import FACTS, good_figures
 from grader.judge.judgement import Judgement
 from grader.judge.prepared import Prepared, Task
@@ -106,7 +106,7 @@ def _file(subject: Subject, path: Path, *functions: str) -> Iterator[str]:
 
 
 def _outline(assignment: Assignment, path: Path) -> Outline:
-    return by_suffix(assignment.suffix).outline(path.read_text(encoding="utf-8"))
+    return assignment.front_end.outline(path.read_text(encoding="utf-8"))
 
 
 def _functions(path: Path) -> dict[str, list[str]]:
@@ -143,7 +143,7 @@ def _reference(subject: Subject) -> Iterator[str]:
         course = course.model_copy(update={"points": PointsTable(structure=1)})
     inspections: list[Inspection | None] = []
     for one in subject.assignment.in_languages():
-        if by_suffix(one.suffix).problem():
+        if one.front_end.problem():
             continue
         path = catalogue.reference(one, subject.root)
         task = Task(one, Source(content=path.read_bytes(), file=one.file), course, secrets.token_bytes(32), "cpu")

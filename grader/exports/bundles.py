@@ -200,7 +200,8 @@ def jplag(submissions: Path, known: Mapping[str, str], into: Path) -> tuple[int,
     (into / "base").mkdir(parents=True)
     for name in known:
         for one in catalogue.assignments()[name].in_languages():
-            shutil.copyfile(catalogue.stub(one), into / "base" / one.file)
+            file = f"{one.language}_{one.file}" if one.language else one.file
+            shutil.copyfile(catalogue.stub(one), into / "base" / file)
     for submission in submitted:
         contents = {name: content for name in written_files(known.values())
                     if (content := read_source_file(submission.folder, name, SOURCE_BYTES).content) is not None}

@@ -2,10 +2,11 @@
 that `KERNELMARK_FRONT_ENDS` names (`grader.plan.languages`), and is found by its place.
 
 A folder has `planner/`, `simulator/` and `compiler/`, and a `builder/` if files have to be compiled before they are
-planned. Each of these has a `main.py` whose `serve` answers the judge in a confined process (`serving.py`). Requests
-are in `grader.plan.messages` and `compiling`, the facts that a launcher needs in `grader.plan.compiled`. A `main.py`
-with `STARTS_PROGRAMS = True` may start programs. `FRONT_END` in the folder's `__init__.py` is what the judge itself has
-to know of the language; an import of the folder imports neither compiler nor PyTorch.
+planned. Each of these has a `main.py` whose `serve` answers the judge in a confined process (`grader.plan.serving`).
+Requests are in `grader.plan.messages` and `compiling`, the facts that a launcher needs in `grader.plan.compiled`. Host
+code in Python is planned by `grader.host.planner`. A `main.py` with `STARTS_PROGRAMS = True` may start programs.
+`FRONT_END` in the folder's `__init__.py` is what the judge itself has to know of the language; an import of the folder
+imports neither compiler nor PyTorch.
 """
 
 from __future__ import annotations
@@ -78,6 +79,9 @@ class FrontEnd:
     edits. `problem` returns what is missing for the language and, after a semicolon, how to get it; "" if nothing is.
     `tools` returns the folders of the tools that are there: the language's processes may read each, and start programs
     in its `bin`. `installed` names these tools in one line.
+    If another language has the same suffix, `claims` says whether a file's text is in this one; the language without
+    `claims` has all other files of that suffix. `lacks` are the conditions on how kernels work that none of the
+    language can meet.
     """
 
     name: str
@@ -98,15 +102,17 @@ class FrontEnd:
     problem: Callable[[], str] = lambda: ""
     tools: Callable[[], Sequence[str]] = lambda: ()
     installed: Callable[[], str] = lambda: ""
+    claims: Callable[[str], bool] | None = None
+    lacks: frozenset[str] = frozenset()
 
 
 @cache
 def front_ends() -> dict[str, FrontEnd]:
-    """Return every front end by its name. Raises ValueError if two of them read files of the same suffix."""
+    """Return every front end by its name. Raises ValueError if two of them read all files of the same suffix."""
     found: dict[str, FrontEnd] = {name: import_module(f"{__name__}.{name}").FRONT_END for name in languages.names()}
     readers: dict[str, str] = {}
     for name, front_end in found.items():
-        if (other := readers.setdefault(front_end.suffix, name)) != name:
+        if front_end.claims is None and (other := readers.setdefault(front_end.suffix, name)) != name:
             raise ValueError(f"{other} and {name} both read files that end in {front_end.suffix!a}")
     return found
 
@@ -134,12 +140,21 @@ def of(kernel: Kernel) -> FrontEnd:
 
 def suffixes() -> list[str]:
     """Return the suffixes of the files that a front end reads."""
-    return sorted(front_end.suffix for front_end in front_ends().values())
+    return sorted({front_end.suffix for front_end in front_ends().values()})
 
 
 def by_suffix(suffix: str) -> FrontEnd:
-    """Return the front end of files with this suffix. Raises ValueError for a suffix that none has."""
+    """Return the front end of files with this suffix, unless another one claims them (`by_text`). Raises ValueError for
+    a suffix that none has."""
     for front_end in front_ends().values():
-        if front_end.suffix == suffix:
+        if front_end.suffix == suffix and front_end.claims is None:
             return front_end
     raise ValueError(f"no front end reads files that end in {suffix!a}: use one of {', '.join(suffixes())}")
+
+
+def by_text(suffix: str, text: str) -> FrontEnd:
+    """Return the front end of a file with this suffix and text. Raises ValueError for a suffix that none has."""
+    for front_end in front_ends().values():
+        if front_end.suffix == suffix and front_end.claims is not None and front_end.claims(text):
+            return front_end
+    return by_suffix(suffix)

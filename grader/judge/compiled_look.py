@@ -14,7 +14,6 @@ from dataclasses import replace
 from math import prod
 
 from grader import frontends
-from grader.frontends import by_suffix
 from grader.judge.answers import Compared, given_answer
 from grader.judge.device import turn
 from grader.judge.explain import Called, explain_case
@@ -47,7 +46,7 @@ def look_at_compiled(
     """Return the name of the first case in which a compiled kernel goes wrong, and what is wrong; None if there is
     none. `source` is the student's file, `inputs` returns the contents of a case's first call, `compared` compares its
     answer. Raises InfrastructureError."""
-    if not (language := by_suffix(assignment.suffix).lowers_to):
+    if not (language := assignment.front_end.lowers_to):
         return None
     chosen = [(case, plan) for case in _chosen(assignment) if isinstance(plan := plans.get(case.name), Plan)]
     kernels = kernels_of(plan for _, plan in chosen)

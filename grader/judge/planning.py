@@ -9,7 +9,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from grader.engine.forkserver.conversation import Conversation, Lost
-from grader.frontends import by_suffix
 from grader.judge.allowance import OWN
 from grader.judge.buffers import memory_file
 from grader.judge.rules import Problem, check, check_kernels
@@ -113,7 +112,7 @@ def plan_calls(
                 replies[number] = planner.plan(wanted[number], files[number])
         planner.end()
         # From here on no process can write to the files any more.
-        language = by_suffix(assignment.suffix).name
+        language = assignment.front_end.name
         raw = [_read(file, reply, language) if isinstance(reply, messages.Planned) else reply
                for file, reply in zip(files, replies, strict=True)]
         asked = [_asked(outcome, file, language) for outcome, file in zip(raw, files, strict=True)]

@@ -54,7 +54,7 @@ class Task:
     device: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "assignment", self.assignment.written(self.source.file))
+        object.__setattr__(self, "assignment", self.assignment.written(self.source.file, self.text))
 
     def of(self, case: Case) -> Task:
         """Return the task with this case only, and without timed cases."""

@@ -10,7 +10,6 @@ from math import inf
 
 from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.engine.forkserver.handle import InfrastructureError
-from grader.frontends import by_suffix
 from grader.judge.allowance import NOT_COMPILED, Allowance
 from grader.judge.compilation import canonical_texts, compile_kernels
 from grader.judge.lane import Station, lane_builders, lane_station
@@ -54,7 +53,7 @@ class Preparing:
         allowance: Allowance | None = None, station: Station | None = None,
     ) -> None:
         self._assignment = assignment
-        self._language = by_suffix(assignment.suffix).name
+        self._language = assignment.front_end.name
         self._builder = f"{self._language}/builder"
         self._built: Future[bytes | Failed | Lost] | None = None
         self._source = source
@@ -206,7 +205,7 @@ class Preparing:
             cpu_seconds=int(limits.assignment_seconds + COMPILE_SECONDS))
 
     def _plan(self, wanted: Sequence[Wanted]) -> Planning:
-        if missing := by_suffix(self._assignment.suffix).problem():
+        if missing := self._assignment.front_end.problem():
             # Missing tools are reported before a grading begins; on another machine they may be gone.
             raise InfrastructureError(f"{self._assignment.file} cannot be judged here: {missing}")
         contents = [self._source]
@@ -244,7 +243,7 @@ class Preparing:
                 found = compile_kernels(
                     lambda: self.start("compiler"), [kernel for _, kernel, code in some if code], self.device.target,
                     fitting=[kernel for _, kernel, code in some if not code], seconds=seconds,
-                    ptx=bool(by_suffix(self._assignment.suffix).lowers_to))
+                    ptx=bool(self._assignment.front_end.lowers_to))
             if isinstance(found, Lost):
                 self._lost = NOT_COMPILED if self._compiling.left <= 0 else found
                 return self._lost

@@ -14,7 +14,6 @@ from math import prod
 from grader import frontends
 from grader.engine.forkserver.conversation import Lost
 from grader.engine.forkserver.handle import InfrastructureError
-from grader.frontends import by_suffix
 from grader.judge.allowance import Allowance
 from grader.judge.blocks import Unseen
 from grader.judge.buffers import DTYPES
@@ -60,7 +59,7 @@ class _Look:
     def __init__(self, prepared: Prepared) -> None:
         self.prepared, self.assignment = prepared, prepared.task.assignment
         self.preparing = prepared.preparing
-        self.language = by_suffix(self.assignment.suffix).lowers_to
+        self.language = self.assignment.front_end.lowers_to
         self.allowance = Allowance(SECONDS)
 
     def facts(self) -> list[CaseFacts | str]:

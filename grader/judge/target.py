@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader import frontends
 from grader.engine.forkserver.conversation import Lost
-from grader.frontends import FrontEnd, by_suffix
+from grader.frontends import FrontEnd
 from grader.judge import large
 from grader.judge.allowance import NOT_COMPILED
 from grader.judge.explain import explain_foreign
@@ -84,7 +84,7 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
 def _threads_share(prepared: Prepared, plans: Mapping[str, Plan]) -> bool:
     """Return whether kernels that are written thread by thread use shared memory: a GPU's right answer shows no race,
     and a block may have a second tile in large sizes alone."""
-    if by_suffix(prepared.task.assignment.suffix).lowers_to:
+    if prepared.task.assignment.front_end.lowers_to:
         return False
     asked = any(one.shared for plan in plans.values() for one in plan.first if isinstance(one, Launch))
     code = prepared.preparing.code(kernels_of(plans.values()))

@@ -8,7 +8,6 @@ from functools import cache
 
 from torch import Tensor
 
-from grader import frontends
 from grader.frontends.phrases import Phrases
 from grader.judge.compare import index_of
 from grader.model.assignment import Assignment
@@ -20,7 +19,7 @@ NAME_CHARACTERS = 80
 
 def phrases_of(assignment: Assignment) -> Phrases:
     """Return the words of the language in which the assignment's file is written."""
-    return frontends.by_suffix(assignment.suffix).phrases
+    return assignment.front_end.phrases
 
 
 def line_text(source: str, line: int) -> str:

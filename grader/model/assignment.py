@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from grader import frontends
+from grader.frontends import FrontEnd
 from grader.model.cases import Case, TimedCase, shape_of, strides_of
 from grader.model.conditions import CONDITIONS
 from grader.model.forms import SUFFIX, Form, WrittenParameter, file_of, read_form
@@ -122,7 +123,8 @@ class Assignment(Table):
     since torch's on the CPU have only 2^32 sequences. Timed cases with inputs on the host need `renew`, and must have
     all inputs on the host.
     `timed` are the cases for speed; `work(case)` is the least data that a case must move and the least arithmetic.
-    `suffix` is the suffix of the file that students fill in; it decides the language.
+    `suffix` is the suffix of the file that students fill in; it decides the language, unless `language` names another
+    one with this suffix.
     `structure` are conditions on how kernels work, which a course may switch on: true or a limit for those of
     `grader.model.conditions`, or a `Condition` of the assignment's own, by name.
     `forms` are the forms of the function in languages that give it another name or pass it sizes, by language
@@ -150,6 +152,7 @@ class Assignment(Table):
     timed: tuple[TimedCase, ...] = ()
     work: Callable[[Case], Work] | None = None
     suffix: str = SUFFIX
+    language: str = ""
     forms: Mapping[str, str] = {}
     answers: Mapping[str, Answer] = {}
     choices: Mapping[str, tuple[int, ...]] = {}
@@ -158,19 +161,26 @@ class Assignment(Table):
     structure: Mapping[str, bool | int | float | Condition] = {}
     subject: str = ""
 
-    def written(self, file: str) -> Self:
-        """Return the assignment in the language of a file of this name; unchanged if no language has the file's
-        suffix."""
+    def written(self, file: str, text: str = "") -> Self:
+        """Return the assignment in the language of a file of this name and text; unchanged if no language has the
+        file's suffix."""
         suffix = PurePath(file).suffix
-        return self.model_copy(update={"suffix": suffix}) if suffix in frontends.suffixes() else self
+        return self._in(frontends.by_text(suffix, text)) if suffix in frontends.suffixes() else self
+
+    def _in(self, language: FrontEnd) -> Self:
+        own = "" if language.claims is None else language.name
+        return self.model_copy(update={"suffix": language.suffix, "language": own})
+
+    @property
+    def front_end(self) -> FrontEnd:
+        return frontends.front_ends()[self.language] if self.language else frontends.by_suffix(self.suffix)
 
     def in_languages(self, counted: Sequence[str] = ()) -> list[Self]:
         """Return the assignment in each language that counts: its own first, then those that it has a form for."""
         known = frontends.front_ends()
-        others = [known[name].suffix for name in self.forms if name in known and name in (counted or known)]
-        own = frontends.by_suffix(self.suffix).name
-        mine = [self] if own in (counted or known) else []
-        return [*mine, *(self.model_copy(update={"suffix": suffix}) for suffix in others)]
+        others = [known[name] for name in self.forms if name in known and name in (counted or known)]
+        mine = [self] if self.front_end.name in (counted or known) else []
+        return [*mine, *map(self._in, others)]
 
     @property
     def file(self) -> str:
@@ -184,7 +194,7 @@ class Assignment(Table):
 
     def form(self) -> Form | None:
         """Return the function's form in the file's language; None if the function simply takes the parameters."""
-        text = self.forms.get(frontends.by_suffix(self.suffix).name)
+        text = self.forms.get(self.front_end.name)
         return None if text is None else read_form(text)
 
     @property
@@ -249,7 +259,7 @@ class Assignment(Table):
     @property
     def signature(self) -> str:
         """Return the signature as a student writes it: `silu(x, out)`."""
-        return frontends.by_suffix(self.suffix).signature(self.function, self.takes)
+        return self.front_end.signature(self.function, self.takes)
 
     @property
     def on_host(self) -> bool:

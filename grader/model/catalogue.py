@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from grader import frontends, home
+from grader import home
 from grader.model import forms
 from grader.model.assignment import Assignment
 from grader.model.cases import cases
@@ -58,7 +58,8 @@ def stub(assignment: Assignment, root: Path | None = None) -> Path:
 def _place(assignment: Assignment) -> PurePath:
     """Return the relative path of an assignment's file. Files in other languages than the first have a folder with
     their language's name."""
-    folder = "" if assignment.suffix == forms.SUFFIX else frontends.by_suffix(assignment.suffix).name
+    language = assignment.front_end
+    folder = "" if language.suffix == forms.SUFFIX and language.claims is None else language.name
     return PurePath(folder, assignment.file)
 
 

@@ -204,7 +204,8 @@ class Course(Table):
     @property
     def counted(self) -> Languages:
         known = frontends.front_ends()
-        return Languages(tuple(known[name].suffix for name in self.languages), self.both)
+        suffixes = tuple(dict.fromkeys(known[name].suffix for name in self.languages))
+        return Languages(suffixes, self.both, self.languages)
 
     def select(self, names: Collection[str], only: Collection[str]) -> list[str]:
         """Return the `names` to grade, in their order: those in `only`, even if the course lacks them, or else the
@@ -236,8 +237,9 @@ class Course(Table):
         known = assignment.known_conditions | own
         needed = chosen({name: known.get(name, True) for name in required}, known, f"{where}.requires")
         wanted = (own if points else {}) | needed | chosen(table, known, where)
+        # What no kernel of the language can do earns no points, and costs none.
         wanted = {name: one for name, one in wanted.items() if table.get(name) is not False
-                  and (points or name in needed)}
+                  and ((points and name not in assignment.front_end.lacks) or name in needed)}
         if off := needed.keys() - wanted.keys():
             raise ValueError(f"{where}: {min(off)} is required and false; take it out of requires, or set a limit")
         if points and not wanted.keys() - needed.keys():

@@ -76,11 +76,13 @@ def file_in(folder: Path, file: str) -> str:
 
 @dataclass(frozen=True)
 class Languages:
-    """The languages that count, by the suffixes of their files; without any, all languages count. `both` decides about
-    two files for one assignment: neither counts ("refuse"), or the one in the language named first ("first")."""
+    """The languages that count, by the suffixes of their files and by name; without any, all languages count. `both`
+    decides about two files for one assignment: neither counts ("refuse"), or the one in the language named first
+    ("first")."""
 
     suffixes: tuple[str, ...] = ()
     both: Literal["refuse", "first"] = "refuse"
+    names: tuple[str, ...] = ()
 
     def present(self, folder: Path, assignments: Iterable[str]) -> list[str]:
         """Return the files of these assignments that a folder holds."""
@@ -107,7 +109,13 @@ def _read_source(folder: Path, file: str, max_bytes: int, languages: Languages) 
     if len(there) > 1 and languages.both == "refuse":
         return _unread("two_files", f"{' and '.join(there)} are both there; one of them expected", there[0])
     if there:
-        return _as_text(read_source_file(folder, there[0], max_bytes))
+        source = _as_text(read_source_file(folder, there[0], max_bytes))
+        language = frontends.by_text(PurePath(there[0]).suffix, (source.content or b"").decode("utf-8", "replace"))
+        if languages.names and source.content is not None and language.name not in languages.names:
+            titles = " or ".join(frontends.front_ends()[name].title for name in languages.names)
+            return _unread("language", f"{there[0]} is in {language.title}, which this course does not take; {titles} "
+                                       "expected", there[0])
+        return source
     other = next((name for name in in_any_language(file) if os.path.lexists(folder / name)), None)
     if other is not None:
         return _unread("language", f"{other} is in a language that this course does not take; {' or '.join(wanted)} "

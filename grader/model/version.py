@@ -94,7 +94,7 @@ JUDGE_CHANGES = {
         "of a grid. Functions of half in CUDA C++ are read. RMSNorm of a vector has tiny numbers at 131,101 elements, "
         "not at 1,048,576. The barrier that some threads do not come by is the one in the branch, a loop without a "
         "flag does not wait for others, no known mistake is told beside a race of a load and a store, and sums of one "
-        "warp alone are known.",
+        "warp alone are known. Files in Numba-CUDA are judged.",
 }
 """The changes that each version of the judge made."""
 

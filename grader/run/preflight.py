@@ -20,7 +20,8 @@ from grader.engine.forkserver.isolation import Isolation
 from grader.model import catalogue
 from grader.model.catalogue import CatalogueError
 from grader.model.course import Course
-from grader.model.submission import Submission
+from grader.model.desk import SOURCE_BYTES
+from grader.model.submission import Submission, read_source_file
 
 IMPORTED = ("torch", "triton", "numpy", "pytest", "pytest_timeout", "jinja2", "matplotlib", "einops")
 # The least bytes written for the class, a student, an assignment's files and an attempt: four fifths of those of a
@@ -103,11 +104,14 @@ def handed_in(submissions: Iterable[Submission], course: Course, names: Sequence
 
 def tools(files: Iterable[Path]) -> None:
     """Check that this machine has the tools for the languages of these files."""
-    by_suffix = {path.suffix: path for path in files}
-    for language in frontends.front_ends().values():
-        if language.suffix in by_suffix and (missing := language.problem()):
-            raise PlanError(f"{by_suffix[language.suffix]}: {language.title} cannot be judged here: {missing}, or "
-                            "leave the language out of languages = […] in course.toml")
+    lacking = {language.name: missing for language in frontends.front_ends().values()
+               if (missing := language.problem())}
+    for path in files if lacking else []:
+        content = read_source_file(path.parent, path.name, SOURCE_BYTES).content or b""
+        language = frontends.by_text(path.suffix, content.decode("utf-8", "replace"))
+        if language.name in lacking:
+            raise PlanError(f"{path}: {language.title} cannot be judged here: {lacking[language.name]}, or leave the "
+                            "language out of languages = […] in course.toml")
 
 
 def results(out: Path, submissions: Sequence[Submission], assignments: int) -> None:

@@ -25,14 +25,14 @@ from grader import temporary
 from grader.console import INFRASTRUCTURE_ERROR, NOT_RIGHT, RIGHT, program
 from grader.engine.confine import surroundings
 from grader.engine.forkserver.handle import InfrastructureError
-from grader.frontends import by_suffix
+from grader.frontends import by_text
 from grader.judge.lane import cache_trouble, close_lane, lane_station, on_interruption, open_lane
 from grader.model import catalogue, desk
 from grader.model.course import Course
 from grader.model.desk import Desk
 from grader.model.hidden import for_student
 from grader.model.result import Result, with_assignments
-from grader.model.submission import Submission, submission_of
+from grader.model.submission import Submission, read_source_file, submission_of
 from grader.run import preflight
 from grader.run.preflight import PlanError
 
@@ -83,8 +83,9 @@ class Checker:
 
     def mends(self, name: str, path: Path) -> bool:
         """Return whether the check tries changes that would mend a file."""
-        return self.options.course.hints.level != "off" and bool(
-            by_suffix(PurePath(desk.expected_name(path, name)).suffix).edits)
+        content = read_source_file(path.parent, path.name, desk.SOURCE_BYTES).content or b""
+        language = by_text(PurePath(desk.expected_name(path, name)).suffix, content.decode("utf-8", "replace"))
+        return self.options.course.hints.level != "off" and bool(language.edits)
 
     def check(self, desk_: Desk, names: Sequence[str]) -> dict[str, Result]:
         """Check the files of these assignments, print the results and return them. A file that could not be checked has

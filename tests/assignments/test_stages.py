@@ -10,7 +10,7 @@ from grader.home import ROOT
 from grader.model.catalogue import assignments
 from grader.model.course import LimitsTable
 from grader.model.submission import find_submissions
-from tests.graded import FILES, results, told
+from tests.graded import FILES, needs_numba, results, told
 
 STAGES = ROOT / "reference" / "stages"
 LADDERS = sorted(folder for folder in STAGES.iterdir() if folder.is_dir())
@@ -70,6 +70,14 @@ def test_a_stage_gets_full_marks_and_torch_none(stage: Path) -> None:
     else:
         assert result.verdict == "accepted", told(result)
         assert result.score == result.correctness.max_points and not result.flags, told(result)
+
+
+@needs_numba
+@pytest.mark.full
+@pytest.mark.parametrize("stage", sorted((ROOT / "reference/numba/stages").glob("*/v*")), ids=lambda path: path.name)
+def test_a_stage_in_numba_gets_full_marks(stage: Path) -> None:
+    (result,) = results(stage, LIMITS).values()
+    assert result.verdict == "accepted" and not result.flags, told(result)
 
 
 def test_stages_are_no_part_of_the_reference_as_a_submission() -> None:

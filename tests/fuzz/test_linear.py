@@ -21,12 +21,14 @@ from typing import Any
 
 import pytest
 
+from grader.frontends import by_text
 from grader.frontends.cuda.builder.functions import declared_function
 from grader.frontends.cuda.builder.lines import rows_of
 from grader.frontends.cuda.builder.main import built_entry
 from grader.frontends.cuda.builder.said import compile_failure, link_failure
 from grader.frontends.cuda.source import hidden, kernel_declarations
 from grader.frontends.cuda.text import EntryText, canonical, split
+from grader.frontends.numba.objections import objection
 from grader.frontends.triton.compiler.machine_code import without_lines
 from grader.frontends.triton.compiler.main import explained
 from grader.frontends.triton.simulator import preparing
@@ -250,6 +252,8 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "frontends.phrases": (read_all, SOURCE_BYTES, {**SOURCES, **CPP, **{
         name: many(text, begin, end) for name, (begin, text, end) in HOSTILE.items()}}),
     "frontends.cuda.source": (kernel_declarations, SOURCE_BYTES, {**SOURCES, **CPP}),
+    "frontends, by the text": (lambda text: by_text(".py", text), SOURCE_BYTES, SOURCES),
+    "numba.objections": (lambda text: objection(text, "silu.py", [text]), LONG, {**SAID, **SOURCES}),
     "compiler.machine_code": (without_lines, LONG, PTX),
     "compiler.main": (lambda text: explained(LOST, text), LONG, SAID),
     "report.ptx": (lambda text: list(instructions(text)), PTX_CHARACTERS, PTX),

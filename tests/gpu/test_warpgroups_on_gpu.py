@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from grader.engine.executor.driver import checked
-from grader.frontends.cuda.toolkit import toolkit
+from grader.frontends.cuda.toolkit import assembler
 from grader.ptx.types import Array
 from tests.ptx.launching import compiled, entries
 from tests.ptx.test_bulk_copies import CASES, COLUMNS, ROWS, Boxes, numbers
@@ -25,9 +25,7 @@ def launched(text: str, threads: int, arrays: list[Array], *values: int, wide: b
     # Only machines with a GPU have it.
     from cuda.bindings import driver
 
-    tools = toolkit()
-    assert tools is not None
-    cubin = subprocess.run([tools.ptxas, "-arch=sm_90a", "-o", "/dev/stdout", "/dev/stdin"], input=text.encode(),
+    cubin = subprocess.run([assembler(), "-arch=sm_90a", "-o", "/dev/stdout", "/dev/stdin"], input=text.encode(),
                            capture_output=True, check=True).stdout
     there = [torch.from_numpy(one.view(np.uint8).reshape(-1).copy()).cuda() for one in arrays]
     function = checked(driver.cuModuleGetFunction(checked(driver.cuModuleLoadData(cubin)), entries(text)[0].encode()))

@@ -105,7 +105,7 @@ def test_files_beside_students_folders_and_under_other_names_are_told(tmp_path: 
         (tmp_path / "class" / name).touch()
     assert sorted(desk.beside(tmp_path / "class", [alice])) == ["bob.zip", "carol_silu.py"]
     assert desk.beside(alice, [alice]) == []
-    files = ", ".join(sorted(Path(file).stem + one.suffix for file in FILES for one in front_ends().values()))
+    files = ", ".join(sorted({Path(file).stem + one.suffix for file in FILES for one in front_ends().values()}))
     with pytest.raises(SubmissionError, match=rf"none of {files} \(found SiLU\.py\); name another folder$"):
         find_submissions(alice, FILES)
 
@@ -150,6 +150,8 @@ def test_of_two_files_for_one_assignment_none_is_read(tmp_path: Path) -> None:
     (Languages((".py",)), ("silu.cu", "silu.py"), "silu.py", ""),
     (Languages((".py",)), ("silu.cu",), "silu.cu",
      "silu.cu is in a language that this course does not take; silu.py expected"),
+    (Languages((".py",), names=("numba",)), ("silu.py",), "silu.py",
+     "silu.py is in Triton, which this course does not take; Numba-CUDA expected"),
 ])
 def test_a_course_says_which_languages_count(
     tmp_path: Path, languages: Languages, files: tuple[str, ...], read: str, problem: str

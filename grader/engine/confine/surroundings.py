@@ -135,7 +135,7 @@ def _bare(path: Path, real: Path, without: Set[Path], found: Bared) -> None:
 @cache
 def tools() -> tuple[str, ...]:
     """Return the folders of the compilers that processes of front ends start, wherever these are installed."""
-    return tuple(folder for front_end in frontends.front_ends().values() for folder in front_end.tools())
+    return tuple(dict.fromkeys(folder for one in frontends.front_ends().values() for folder in one.tools()))
 
 
 def own_code() -> tuple[str, ...]:

@@ -74,20 +74,30 @@ class EntryText:
 
 
 def split(ptx: str, source: str) -> list[EntryText]:
+    """Return a text for each kernel of `ptx`, as `slices` does. The file `source` gives the names of parameters."""
+    return slices(ptx, kernel_declarations(source), ".cu")
+
+
+def slices(
+    ptx: str, declarations: Sequence[KernelDeclaration], suffix: str, linked: Sequence[str] = (),
+) -> list[EntryText]:
     """Return a text for each kernel of `ptx`, in order. A kernel that cannot be planned is harmless unless it is
-    launched. The file `source` gives the names of parameters. Raises Malformed for a text that the compiler does not
-    write."""
+    launched. `suffix` is that of the student's file, whose lines the text keeps. `linked` are texts without lines whose
+    functions the kernels call. Raises Malformed for a text that the compiler does not write."""
     module = read_module(ptx, known=False)
-    declarations = kernel_declarations(source)
+    for other in (read_module(text, known=False) for text in linked):
+        module.variables.update(other.variables)
+        module.functions.update({name: one for name, one in other.functions.items() if one.body is not None})
     known: dict[str, list[KernelDeclaration]] = {}
     for declaration in declarations:
         known.setdefault(declaration.name, []).append(declaration)
-    return [_entry(module, function, known) for function in module.functions.values() if function.entry]
+    return [_entry(_Slice(module, function, known, suffix)) for function in module.functions.values() if function.entry]
 
 
-def _entry(module: TextModule, entry: TextFunction, known: Mapping[str, list[KernelDeclaration]]) -> EntryText:
+def _entry(whole: _Slice) -> EntryText:
+    entry = whole.entry
     try:
-        made = _Slice(module, entry, known).made()
+        made = whole.made()
         if len(made.text) > TEXT_CHARACTERS:
             raise Unplannable(f"{made.name} becomes {len(made.text):,} characters of machine text, of which a plan has "
                               f"{TEXT_CHARACTERS:,} at most: unroll less", made.line)
@@ -100,15 +110,18 @@ def _entry(module: TextModule, entry: TextFunction, known: Mapping[str, list[Ker
 class _Slice:
     """Slice of a module for one entry."""
 
-    def __init__(self, module: TextModule, entry: TextFunction, known: Mapping[str, list[KernelDeclaration]]) -> None:
+    def __init__(
+        self, module: TextModule, entry: TextFunction, known: Mapping[str, list[KernelDeclaration]], suffix: str,
+    ) -> None:
         self._module = module
-        self._entry = entry
+        self.entry = entry
         self._known = known
-        # The student's file is compiled under a name that ends in .cu; names of headers do not.
-        self._own = next((number for number, name in sorted(module.files.items()) if name.endswith(".cu")), 0)
+        self._suffix = suffix
+        # The student's file is compiled under a name with this suffix; names of headers have another.
+        self._own = next((number for number, name in sorted(module.files.items()) if name.endswith(suffix)), 0)
 
     def made(self) -> EntryText:
-        module, entry = self._module, self._entry
+        module, entry = self._module, self.entry
         if any(attribute[0] not in LAUNCH for attribute in entry.attributes):
             raise Unplannable(
                 f"{readable(entry.name)} has __cluster_dims__, and clusters of blocks are not planned: leave it out",
@@ -126,7 +139,8 @@ class _Slice:
         line, body = self._body(entry, hidden, parameters, renamed)
         text = TextModule(
             version=module.version, target=module.target, address_size=module.address_size,
-            files={**({1: "submission.cu"} if self._own else {}), **({LIBRARY_FILE: library} if library else {})},
+            files={**({1: f"submission{self._suffix}"} if self._own else {}),
+                   **({LIBRARY_FILE: library} if library else {})},
             variables={name: _constant_as_global(variable) for name, variable in used.items()
                        if variable not in hidden},
             functions={function.name: function if function.body is None else replace(
@@ -140,7 +154,7 @@ class _Slice:
 
     def _library(self) -> str:
         """Return the library whose header defines the kernel, such as `cub`; "" if the file defines it."""
-        place = next((one.words[1] for one in self._entry.body or () if one.words[0] == ".loc"), "")
+        place = next((one.words[1] for one in self.entry.body or () if one.words[0] == ".loc"), "")
         file = self._module.files.get(int(place), "") if place and int(place) != self._own else ""
         found = _HEADER.search(file)
         return found[1] if found else ""
@@ -148,7 +162,7 @@ class _Slice:
     def _reached(self) -> list[TextFunction]:
         """Return the functions that the entry calls, directly or by way of others."""
         found: dict[str, TextFunction] = {}
-        left = [self._entry]
+        left = [self.entry]
         while left:
             for statement in left.pop().body or ():
                 for word in statement.words:
@@ -160,7 +174,7 @@ class _Slice:
         return [function for name, function in self._module.functions.items() if name in found]
 
     def _used(self, functions: Sequence[TextFunction]) -> dict[str, TextVariable]:
-        words = {word for function in (self._entry, *functions) for statement in function.body or ()
+        words = {word for function in (self.entry, *functions) for statement in function.body or ()
                  for word in statement.words}
         return {name: variable for name, variable in self._module.variables.items() if name in words}
 
@@ -168,7 +182,7 @@ class _Slice:
         """Return the names of strings and of NVIDIA's tables that nothing writes."""
         may = {name: variable for name, variable in used.items() if variable.space != "shared" and variable.initial
                and variable.bytes <= MOST_BYTES and name.startswith(_MAY_STAY)}
-        return read_only((self._entry, *functions), may)
+        return read_only((self.entry, *functions), may)
 
     def _check_known(self, function: TextFunction) -> None:
         for statement, line in self._lines(function.body or ()):
@@ -198,7 +212,7 @@ class _Slice:
                         self._placed(function.body)[0])
 
     def _line_of_call(self, name: str) -> int:
-        for statement, line in self._lines(self._entry.body or ()):
+        for statement, line in self._lines(self.entry.body or ()):
             if statement.opcode.split(".")[0] == "call" and called(statement) == name:
                 return line
         return 0
@@ -207,7 +221,7 @@ class _Slice:
         self, name: str, hidden: Sequence[TextVariable],
     ) -> tuple[list[TextParameter], dict[str, str]]:
         """Return the parameters of the text, and their new names by the compiler's names."""
-        given = self._entry.parameters
+        given = self.entry.parameters
         plain = name.partition("<")[0].rpartition("::")[2]
         declared = [one for one in self._known.get(plain, ()) if len(one.parameters) == len(given)]
         names = declared[-1].parameters if declared else ("",) * len(given)

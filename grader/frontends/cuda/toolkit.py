@@ -37,7 +37,6 @@ class Toolkit:
 
     home: str
     nvcc: str
-    ptxas: str
     include: str
     version: str
     host: str
@@ -46,15 +45,21 @@ class Toolkit:
 @cache
 def toolkit() -> Toolkit | None:
     """Return the first toolkit of CUDA 13 that is whole; None if there is none, or no g++ (see `problem`)."""
-    host = shutil.which("g++")
-    whole = next((home for home in _homes() if not _trouble(home)), None)
+    host, whole = shutil.which("g++"), _whole()
     if host is None or whole is None:
         return None
     include = _include(whole)
     assert include is not None
     return Toolkit(
-        home=str(whole), nvcc=str(whole / "bin" / "nvcc"), ptxas=str(whole / "bin" / "ptxas"), include=str(include),
+        home=str(whole), nvcc=str(whole / "bin" / "nvcc"), include=str(include),
         version=_version(include), host=host)
+
+
+@cache
+def assembler() -> str:
+    """Return the path of ptxas, which needs no g++; "" if there is none."""
+    whole = _whole()
+    return "" if whole is None else str(whole / "bin" / "ptxas")
 
 
 def problem() -> str:
@@ -78,8 +83,13 @@ def installed() -> str:
 
 def homes() -> tuple[str, ...]:
     """Return the toolkit's folder, which confined processes have to see; nothing if there is no toolkit."""
-    found = toolkit()
-    return () if found is None else (found.home,)
+    whole = _whole()
+    return () if whole is None else (str(whole),)
+
+
+def _whole() -> Path | None:
+    """Return the folder of the first toolkit of CUDA 13 that is whole; None if there is none."""
+    return next((home for home in _homes() if not _trouble(home)), None)
 
 
 def _homes() -> Iterator[Path]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from grader.frontends import FrontEnd, Outline, Parameter, Trait
+from grader.frontends import FrontEnd, Trait
+from grader.frontends.python import outline, signature
 from grader.frontends.triton.phrases import PHRASES
 from grader.frontends.triton.phrases.edits import EDITS
 from grader.frontends.triton.text import argument_names, check_launch, read_kernel
@@ -13,7 +13,6 @@ from grader.plan.plan import Kernel, Launch
 
 # The shape of a block, as in `tensor<64x32xf16>`. No block has more than 2**20 elements.
 _SHAPE = re.compile(r"tensor<((?:\d{1,7}+x)++)")
-_STUB = "raise NotImplementedError("
 
 
 # Operations by which a loop may wait for a flag.
@@ -34,25 +33,9 @@ def _blocks(launch: Launch, kernel: Kernel) -> frozenset[int]:
     return frozenset(int(size) for shape in set(_SHAPE.findall(kernel.text)) for size in shape.split("x")[:-1])
 
 
-def _signature(function: str, parameters: Sequence[Parameter]) -> str:
-    return f"{function}({', '.join(one.name for one in parameters)})"
-
-
-def _outline(text: str) -> Outline:
-    defined, stubs = set[str](), set[str]()
-    for line in text.split("\n"):
-        # A notebook has each line as a JSON string.
-        said = line.lstrip(" \t").removeprefix('"')
-        if said.startswith("def "):
-            defined.add(said.removeprefix("def ").partition("(")[0])
-        elif (said := said.lstrip(" \t")).startswith(_STUB):
-            stubs.add(said.removeprefix(_STUB).removeprefix("\\")[1:].partition(": not written yet")[0])
-    return Outline(frozenset(defined), frozenset(stubs))
-
-
 FRONT_END = FrontEnd(
-    name="triton", title="Triton", jplag="python3", lowers_to="cuda", suffix=".py", signature=_signature,
+    name="triton", title="Triton", jplag="python3", lowers_to="cuda", suffix=".py", signature=signature,
     phrases=PHRASES, read_kernel=read_kernel, check_launch=check_launch, argument_names=argument_names, traits=_traits,
-    blocks=_blocks, outline=_outline, edits=EDITS,
+    blocks=_blocks, outline=outline, edits=EDITS,
     launch_options={
         "cluster": "num_ctas", "cooperative": "launch_cooperative_grid=True", "programmatic": "launch_pdl"})

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from grader.engine.confine.processes import processor_seconds
-from grader.frontends import by_suffix
 from grader.judge.prepared import Prepared
 from grader.judge.repair.proof import Proof, proved
 from grader.judge.repair.trial import Trial
@@ -88,7 +87,7 @@ def repaired(
     to mend. `checks` are the outcomes of the task. `progress` is called with the number of edits that were tried, and
     with their largest number. The caller has judged the task. Raises InfrastructureError."""
     task, hints = prepared.task, prepared.task.course.hints
-    front_end = by_suffix(task.assignment.suffix)
+    front_end = task.assignment.front_end
     case = failed_case(prepared, checks)
     if hints.level == "off" or not front_end.edits or case is None:
         return None

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from grader.engine.forkserver.conversation import Lost
-from grader.frontends import by_suffix
 from grader.judge.answers import compared
 from grader.judge.buffers import memory_file
 from grader.judge.exchange import ask_once
@@ -130,7 +129,7 @@ class Trial:
         assignment = self._task.assignment
         try:
             plan = read_plan(os.pread(file, size, number * EDITED_PLAN_BYTES))
-            check_kernels(plan.kernels, by_suffix(assignment.suffix).name)
+            check_kernels(plan.kernels, assignment.front_end.name)
             problems = check(plan, self._given, device=self._preparing.device, copies=bool(assignment.operators))
         except Malformed:
             return None

@@ -16,8 +16,9 @@ from grader.plan import languages
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     known = frontends.front_ends()
-    other = replace(known["cuda"], tools=lambda: (str(tmp_path),))
-    monkeypatch.setattr(frontends, "front_ends", lambda: {**known, "cuda": other})
+    # Two languages share a toolkit.
+    others = {name: replace(known[name], tools=lambda: (str(tmp_path),)) for name in ("cuda", "numba")}
+    monkeypatch.setattr(frontends, "front_ends", lambda: {**known, **others})
     for cached in (surroundings.tools, surroundings.readable):
         cached.cache_clear()
     yield tmp_path
@@ -31,5 +32,5 @@ def test_tools_are_among_what_a_worker_may_read(elsewhere: Path) -> None:
 
 def test_the_parts_of_a_front_end_are_those_that_have_a_main() -> None:
     assert languages.parts("builder") == ["cuda/builder"]
-    assert {"cuda/compiler", "triton/compiler", "cuda/planner", "triton/planner"} == set(
-        languages.parts("compiler", "planner"))
+    assert set(languages.parts("compiler", "planner")) == {
+        f"{language}/{part}" for language in ("cuda", "numba", "triton") for part in ("compiler", "planner")}

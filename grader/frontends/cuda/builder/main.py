@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path, PurePath
 
-from grader.frontends import serving
 from grader.frontends.cuda import toolkit as toolkits
 from grader.frontends.cuda.builder import functions, lines, objects
 from grader.frontends.cuda.builder.programs import TooSlow
 from grader.frontends.cuda.built import MOST_ENTRIES, MOST_SAID, BuiltEntry, BuiltVariable, Contents, write_built
 from grader.frontends.cuda.text import EntryText, split
+from grader.plan import serving
 from grader.plan.messages import BUILDER_REQUEST, BUILT_BYTES, Build, Built, Failed, MakeShared
 from grader.plan.plan import MOST_ARGUMENTS, Malformed
 

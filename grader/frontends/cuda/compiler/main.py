@@ -17,10 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from grader.frontends import serving
 from grader.frontends.cuda.text import canonical, own_shared, read_kernel, without_lines
-from grader.frontends.cuda.toolkit import problem, toolkit
-from grader.plan import children, compiling, frames, messages
+from grader.frontends.cuda.toolkit import assembler, problem
+from grader.plan import children, compiling, frames, messages, serving
 from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Metadata, Plain, Problem
 from grader.plan.device import with_features
 from grader.plan.plan import Kernel, Malformed
@@ -43,8 +42,8 @@ _NO_TURN = Problem(why="no_turn", message="the submission's kernels take the ass
 
 
 def prepare() -> None:
-    """Find the toolkit once, so that no worker has to look for it."""
-    toolkit()
+    """Find the assembler once, so that no worker has to look for it."""
+    assembler()
 
 
 def serve(channel: frames.Channel) -> None:
@@ -78,8 +77,7 @@ def compile_kernel(
 ) -> Binary | Problem:
     """Return machine code of a kernel for a target such as `sm_90`, with its PTX if `text`. The assembler may take
     `seconds` of processor time, and has to end by the time `until` of the monotonic clock."""
-    found = toolkit()
-    if found is None:
+    if not (ptxas := assembler()):
         return Problem(why="compiler", message=problem())
     if time.monotonic() >= until:
         return _NO_TURN
@@ -92,7 +90,7 @@ def compile_kernel(
             source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
             source.write_text(without_lines(kernel.text), encoding="utf-8")
             ended = children.run(
-                [*_LIMITED, str(seconds), found.ptxas, "-v", f"--gpu-name={with_features(target)}", str(source), "-o",
+                [*_LIMITED, str(seconds), ptxas, "-v", f"--gpu-name={with_features(target)}", str(source), "-o",
                  str(result)],
                 most=_MOST_SAID, seconds=until - time.monotonic())
             said = ended.errors.decode(errors="replace")

@@ -12,7 +12,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from grader.frontends import serving
 from grader.frontends.cuda.built import Contents, HostLines, read_built
 from grader.frontends.cuda.edits import edits_of
 from grader.frontends.cuda.planner import agreement, earlier, outcomes
@@ -26,6 +25,7 @@ from grader.frontends.cuda.planner.recording import Recording, record
 from grader.frontends.cuda.planner.records import HostRecord
 from grader.frontends.cuda.planner.tokens import LOOKS
 from grader.frontends.cuda.source import stub_line
+from grader.plan import serving
 from grader.plan.device import Device
 from grader.plan.frames import Channel
 from grader.plan.messages import (

@@ -12,7 +12,6 @@ from math import inf
 
 import numpy as np
 
-from grader.frontends import serving
 from grader.frontends.memory import (
     UNWRITTEN,
     Array,
@@ -26,6 +25,7 @@ from grader.frontends.memory import (
     stopped_at,
     temporary,
 )
+from grader.plan import serving
 from grader.plan.frames import Channel
 from grader.plan.limits import Budget, LaunchStopped, Limit
 from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated

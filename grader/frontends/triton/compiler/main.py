@@ -19,7 +19,6 @@ from functools import partial
 from math import prod
 from tempfile import TemporaryFile
 
-from grader.frontends import serving
 from grader.frontends.triton.compiler.machine_code import (
     AssemblerError,
     Stages,
@@ -30,7 +29,7 @@ from grader.frontends.triton.compiler.machine_code import (
 )
 from grader.frontends.triton.options import WARP, options_of
 from grader.frontends.triton.text import read_kernel
-from grader.plan import compiling, frames, messages
+from grader.plan import compiling, frames, messages, serving
 from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Problem
 from grader.plan.device import TARGETS
 from grader.plan.plan import Kernel, Malformed

@@ -21,10 +21,10 @@ from pydantic import ValidationError
 
 from grader.frontends.triton import api
 from grader.frontends.triton.options import WARP, Options
-from grader.frontends.triton.planner.handles import dtype_name
-from grader.frontends.triton.planner.record import (
+from grader.frontends.triton.planner.failures import NotLowered
+from grader.host.handles import dtype_name
+from grader.host.record import (
     Memory,
-    NotLowered,
     Session,
     TooLargeError,
     UnsupportedError,

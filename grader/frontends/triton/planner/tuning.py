@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grader.frontends.triton import api
-from grader.frontends.triton.planner.record import Session, SkippedError
+from grader.host.record import Session, SkippedError
 from grader.plan.plan import Tuner
 
 # The result of each benchmark in the graded function, in milliseconds.

@@ -10,7 +10,6 @@ from math import inf
 
 import numpy as np
 
-from grader.frontends import serving
 from grader.frontends.memory import (
     UNWRITTEN,
     Array,
@@ -30,6 +29,7 @@ from grader.frontends.triton.simulator.machine import EarlierLaunches
 from grader.frontends.triton.simulator.meter import TileMeter
 from grader.frontends.triton.simulator.pointers import Storage
 from grader.frontends.triton.simulator.state import AS_WRITTEN, Mode
+from grader.plan import serving
 from grader.plan.frames import Channel
 from grader.plan.limits import Budget, LaunchStopped, Limit
 from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated

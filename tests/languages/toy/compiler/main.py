@@ -4,7 +4,7 @@ import base64
 import os
 from functools import partial
 
-from grader.frontends import serving
+from grader.plan import serving
 from grader.plan.compiled import Binaries, Binary, Facts, Fits, Metadata
 from grader.plan.compiling import COMPILER_REQUEST, Canonicalise, Compile, Compiled
 from grader.plan.messages import Kernels

@@ -4,7 +4,7 @@ import os
 from functools import partial
 from math import prod
 
-from grader.frontends import serving
+from grader.plan import serving
 from grader.plan.messages import PLANNER_REQUEST, Failed, GivenTensor, Load, Loaded, PlanCall, Planned
 from grader.plan.plan import ITEM_BYTES, Argument, Buffer, Float, Kernel, Launch, Malformed, Plan, Pointer, write_plan
 

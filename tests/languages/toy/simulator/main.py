@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from grader.frontends import serving
+from grader.plan import serving
 from grader.plan.messages import SIMULATOR_REQUEST, Exhausted, Simulate, Simulated
 from grader.plan.plan import Float, Launch, Pointer, read_plan
 

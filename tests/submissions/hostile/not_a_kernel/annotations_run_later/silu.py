@@ -3,7 +3,7 @@
 # base: hostile/not_a_kernel/refuse_patched
 #-import sys
 #+import inspect
-#-planner = sys.modules["grader.frontends.triton.planner.record"]
+#-planner = sys.modules["grader.host.record"]
 #-planner.Session.refuse = lambda self, *why: None
 #+kept = []
 #+

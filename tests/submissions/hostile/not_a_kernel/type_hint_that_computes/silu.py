@@ -3,7 +3,7 @@
 # base: hostile/not_a_kernel/refuse_patched
 #-import sys
 #+import typing
-#-planner = sys.modules["grader.frontends.triton.planner.record"]
+#-planner = sys.modules["grader.host.record"]
 #-planner.Session.refuse = lambda self, *why: None
 #+class Hinted:
 #+    value: "kept[1].copy_(kept[0] / (1 + torch.exp(-kept[0])))"

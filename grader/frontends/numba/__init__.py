@@ -1,0 +1,27 @@
+"""Numba-CUDA: host code and kernels in Python. Numba lowers the kernels to PTX, which is handled as CUDA C++'s is."""
+
+from __future__ import annotations
+
+import re
+
+from grader.frontends import FrontEnd
+from grader.frontends.cuda import FRONT_END as CUDA
+from grader.frontends.cuda.toolkit import homes
+from grader.frontends.numba.packages import installed, problem
+from grader.frontends.numba.phrases import PHRASES
+from grader.frontends.python import outline, signature
+
+_IMPORTS = re.compile(r"^[ \t]*+(?:from|import)[ \t]++numba\b", re.MULTILINE)
+_OTHER = re.compile(r"^[ \t]*+@triton\.", re.MULTILINE)
+
+
+def _claims(text: str) -> bool:
+    return _IMPORTS.search(text) is not None and _OTHER.search(text) is None
+
+
+FRONT_END = FrontEnd(
+    name="numba", title="Numba-CUDA", jplag="python3", suffix=".py", claims=_claims, signature=signature,
+    outline=outline, phrases=PHRASES, read_kernel=CUDA.read_kernel, check_launch=CUDA.check_launch,
+    argument_names=CUDA.argument_names, traits=CUDA.traits, blocks=CUDA.blocks, problem=problem, tools=homes,
+    installed=installed, lacks=frozenset({"tensor_cores"}),
+    launch_options={"cooperative": "grid.sync()"})

@@ -1,0 +1,23 @@
+"""Numba's planner: host code in Python, whose kernels Numba's compiler lowers to PTX."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from grader.frontends.numba.packages import missing
+from grader.host import planner
+from grader.plan.frames import Channel
+
+# Imported late, since Numba need not be installed.
+_HOST = "grader.frontends.numba.planner.host"
+
+
+def prepare() -> None:
+    """Import Numba and compile a first kernel in the process that planners are forked from, where it is installed."""
+    if not missing():
+        import_module(_HOST).api.compile_first()
+
+
+def serve(channel: Channel) -> None:
+    """Answer the judge until it hangs up. Without Numba the judge has refused the file before."""
+    planner.serve(channel, import_module(_HOST).NumbaHost)

@@ -1,0 +1,17 @@
+# A loop of the kernel does not end.
+# verdict: time_limit
+import math
+
+from numba import cuda, float32
+
+
+@cuda.jit
+def silu_kernel(x, out):
+    i = cuda.grid(1)
+    while out.size > 0:
+        if i < x.size:
+            out[i] = x[i] / (float32(1) + math.exp(-x[i]))
+
+
+def silu(x, out):
+    silu_kernel[(x.numel() + 255) // 256, 256](x.view(-1), out.view(-1))
