@@ -88,7 +88,7 @@ JUDGE_CHANGES = {
         "and each line has runs of its own; what a line prints is not left out if it launches or changes "
         "anything; shared memory that a block has not written is known in samples, too. A remark names two operations "
         "of host code whose order neither a stream nor waiting rules out, where the answer hangs on it.",
-    16: "Files in Numba-CUDA are judged. Functions of half precision such as hexp, whose inline assembly declares "
+    16: "A third language is judged. Functions of half precision such as hexp, whose inline assembly declares "
         "registers as `.reg.b16`, are planned in C++, too.",
 }
 """The changes that each version of the judge made."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 
@@ -20,7 +21,7 @@ def test_what_is_missing_is_told_in_a_line(
 ) -> None:
     def version(name: str) -> str:
         if name not in found:
-            raise packages.PackageNotFoundError(name)
+            raise PackageNotFoundError(name)
         return found[name]
 
     monkeypatch.setattr(packages, "version", version)
