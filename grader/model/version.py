@@ -91,10 +91,10 @@ JUDGE_CHANGES = {
     16: "Programs that wait for each other fail at sizes of which a GPU does not hold all programs. Memory that "
         "nothing has written, the output among it, holds large numbers, too, where a right answer runs again. Races "
         "for shared memory in large sizes fail on a GPU, too. Counts of structure leave out the programs at the ends "
-        "of a grid. Functions of half in CUDA C++ are read. RMSNorm of a vector has tiny numbers at 131,101 elements, "
+        "of a grid. Functions of half precision are read. RMSNorm of a vector has tiny numbers at 131,101 elements, "
         "not at 1,048,576. The barrier that some threads do not come by is the one in the branch, a loop without a "
         "flag does not wait for others, no known mistake is told beside a race of a load and a store, and sums of one "
-        "warp alone are known. Files in Numba-CUDA are judged.",
+        "warp alone are known. Python files of another language are told apart by what they import.",
 }
 """The changes that each version of the judge made."""
 

@@ -277,3 +277,8 @@ def test_a_kernel_says_how_many_threads_it_takes() -> None:
     check_launch(_launch(GOOD, block=(128, 1, 1)), kernel)
     with pytest.raises(Malformed, match="more threads than a block may have"):
         check_launch(_launch(GOOD, block=(129, 1, 1)), kernel)
+
+
+def test_registers_may_be_declared_as_headers_declare_them_in_assembly() -> None:
+    text = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n{.reg.b16 hu, ho;}\nret;\n}\n"
+    assert "\t.reg .b16 hu, ho;\n" in canonical(text)

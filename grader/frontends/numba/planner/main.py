@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from grader.frontends.numba.packages import missing
+from grader.frontends.numba.packages import problem
 from grader.host import planner
 from grader.plan.frames import Channel
 
@@ -14,8 +14,12 @@ _HOST = "grader.frontends.numba.planner.host"
 
 def prepare() -> None:
     """Import Numba and compile a first kernel in the process that planners are forked from, where it is installed."""
-    if not missing():
+    if problem():
+        return
+    try:
         import_module(_HOST).api.compile_first()
+    except Exception as error:
+        raise RuntimeError(f"Numba compiles no kernel: {type(error).__name__}: {error}") from error
 
 
 def serve(channel: Channel) -> None:
