@@ -100,7 +100,7 @@ $(SERVE_TOOLS): $(SETUP)
 	@touch $@
 
 $(TEST_TOOLS): $(SETUP)
-	$(INSTALL) --quiet --editable '.[dev]'
+	$(INSTALL) --quiet --editable '.[dev,numba]'
 	@touch $@
 
 # torch's CUDA wheels pin the triton that belongs to them: hence, after all the rest, triton without what it asks for.
