@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -102,10 +102,11 @@ def handed_in(submissions: Iterable[Submission], course: Course, names: Sequence
             "pass --course FILE if the class has another course")
 
 
-def tools(files: Iterable[Path]) -> None:
-    """Check that this machine has the tools for the languages of these files."""
+def tools(files: Iterable[Path], counted: Collection[str] = ()) -> None:
+    """Check that this machine has the tools for the languages of these files, those that count alone; without any, all
+    languages count."""
     lacking = {language.name: missing for language in frontends.front_ends().values()
-               if (missing := language.problem())}
+               if (not counted or language.name in counted) and (missing := language.problem())}
     for path in files if lacking else []:
         content = read_source_file(path.parent, path.name, SOURCE_BYTES).content or b""
         language = frontends.by_text(path.suffix, content.decode("utf-8", "replace"))

@@ -139,8 +139,8 @@ def _looked_at(
     preflight.installed()
     preflight.temporary()
     if not far:
-        preflight.tools(submission.folder / name for submission in submissions for name in course.counted.present(
-            submission.folder, names))
+        preflight.tools((submission.folder / name for submission in submissions for name in course.counted.present(
+            submission.folder, names)), course.languages)
     preflight.results(asked.out, submissions, len(names))
     return names, cards
 

@@ -308,6 +308,7 @@ def test_a_language_without_its_tools_is_told_before_anyone_is_graded(monkeypatc
     # What is there, depends on the machine.
     monkeypatch.setattr(toolkit, "_candidates", lambda: iter(()))
     preflight.tools(files[:1])
+    preflight.tools(files, ["triton"])
     with pytest.raises(PlanError, match=r"^ada/gemm\.cu: CUDA C\+\+ cannot be judged here: no nvcc of CUDA 13; .* "
                                         r"in course\.toml$"):
         preflight.tools(files)
