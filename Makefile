@@ -53,7 +53,7 @@ student-kit: $(SETUP) ## make what students get, as the folder KIT and a zip
 
 image: ## build the container image `kernelmark`, with docker, podman or buildah
 	@test -n "$(BUILDER)" || { echo "kernelmark: no docker, podman or buildah answers; install one, or start its service"; exit 2; }
-	$(BUILDER) build --build-arg TORCH=$(TORCH) --build-arg EXTRAS=cuda,cluster,server --tag kernelmark --file student_kit/Dockerfile .
+	$(BUILDER) build --build-arg TORCH=$(TORCH) --build-arg EXTRAS=cuda,cluster,numba,server --tag kernelmark --file student_kit/Dockerfile .
 
 test: $(TEST_TOOLS) ## run the quick tests, which need no GPU
 	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal

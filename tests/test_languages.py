@@ -125,9 +125,12 @@ def test_the_suffix_of_a_file_tells_its_front_end() -> None:
     said = f"no front end reads files that end in '.f90': use one of {suffixes}"
     with pytest.raises(ValueError, match=re.escape(said)):
         frontends.by_suffix(".f90")
-    assert frontends.by_text(".py", "import triton\n").name == "triton"
-    assert frontends.by_text(".py", "import math\nfrom numba import cuda\n").name == "numba"
-    assert frontends.by_text(".py", "import numba\n\n@triton.jit\ndef k(): pass\n").name == "triton"
+    for text in ("import math\nfrom numba import cuda\n", "\ufefffrom numba import cuda\n", "import math, numba\n",
+                 "import sys; from numba import cuda\n", '"""\n@triton.jit of old\n"""\nimport numba.cuda as c\n'):
+        assert frontends.by_text(".py", text).name == "numba", text
+    for text in ("import triton\n", "import triton\nimport numba\n", "import torch, triton.language as tl, numba\n",
+                 '"""\nfrom numba to Triton\n"""\nimport triton as tr\n', "import numbast\n"):
+        assert frontends.by_text(".py", text).name == "triton", text
     assert frontends.by_text(".cu", "// from numba import cuda\n").name == "cuda"
 
 

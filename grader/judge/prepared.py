@@ -39,6 +39,9 @@ from grader.plan.device import TARGETS
 from grader.plan.messages import Answers, Exhausted, Skipped, kernel_key
 from grader.plan.plan import Launch, Plan
 
+FEWEST_WAITING = 4
+"""The fewest programs of a launch that show whether they wait for more than a neighbour."""
+
 T = TypeVar("T")
 
 
@@ -144,6 +147,7 @@ class Prepared:
         self.compiled = Once(self._compiled)
         """The name of the first case in which a kernel as compiled for a GPU goes wrong, and what is wrong; None if
         there is none."""
+        self._stalls: dict[str, Exhausted | None] = {}
         self.fit = Once(self._fit)
         """The loss of the compiler that checks whether the plans' kernels fit the device; None if the compiler has
         answered."""
@@ -202,21 +206,31 @@ class Prepared:
 
     def stalled_when_large(self, plan: Plan) -> Exhausted | None:
         """Return the stall of a call that no simulator runs whole: its programs wait for each other, and the device
-        does not hold all of them at a time. That they wait is seen in the smallest case with a launch of the same
-        kernel, of which all programs but one are held. None if there is no stall."""
+        does not hold all of them at a time. That they wait for more than some neighbours is seen in the small cases
+        with a launch of the same kernel: all stall where half of the programs are held. None if there is no stall."""
         for launch, held in crowded(plan, self.preparing.device, self.preparing.facts(plan)):
             key = kernel_key(plan.kernels[launch.kernel])
-            small = [(prod(one.grid), case, mine) for case in self.task.assignment.cases_for("cpu")
-                     if isinstance(mine := self.plan().plans.get(case.name), Plan)
-                     for one in mine.first if isinstance(one, Launch) and prod(one.grid) > 1
-                     and kernel_key(mine.kernels[one.kernel]) == key]
-            programs, case, mine = min(small, key=lambda one: one[0], default=(0, None, plan))
-            if case is not None:
-                manner = Manner(resident=programs - 1)
-                ran = self.simulation.run(self.task.assignment, case, mine, self.inputs(case, 0), manner)
-                if isinstance(ran, Exhausted) and ran.what == "stalled":
-                    return ran.model_copy(update={"resident": held})
+            if (stalled := self._waiting(key)) is not None:
+                return stalled.model_copy(update={"resident": held})
         return None
+
+    def _waiting(self, key: str) -> Exhausted | None:
+        """Return the stall of a kernel's launches of FEWEST_WAITING programs or more, of which half are held; None if
+        one of them ends, or there is none."""
+        if key not in self._stalls:
+            self._stalls[key] = None
+            for case in self.task.assignment.cases_for("cpu"):
+                plan = self.plan().plans.get(case.name)
+                many = [prod(one.grid) for one in plan.first if isinstance(one, Launch) and kernel_key(
+                    plan.kernels[one.kernel]) == key] if isinstance(plan, Plan) else []
+                if not isinstance(plan, Plan) or max(many, default=0) < FEWEST_WAITING:
+                    continue
+                manner = Manner(resident=max(many) // 2)
+                ran = self.simulation.run(self.task.assignment, case, plan, self.inputs(case, 0), manner)
+                self._stalls[key] = ran if isinstance(ran, Exhausted) and ran.what == "stalled" else None
+                if self._stalls[key] is None:
+                    break
+        return self._stalls[key]
 
     def _plan(self) -> TaskPlans:
         assignment, source = self.task.assignment, self.task.source

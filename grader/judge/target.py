@@ -113,7 +113,7 @@ def _trouble(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
     # Cases ran before anything was known of registers; a GPU has shown whether they end.
     assignment = prepared.task.assignment
     small = assignment.cases_for("cpu")
-    for case in () if prepared.task.on_gpu else (*small, *assignment.cases, *assignment.timed):
+    for case in () if prepared.task.on_gpu else (*assignment.cases, *assignment.timed):
         plan = plans[case.name]
         stalled = prepared.stalled(case, plan) if case in small else prepared.stalled_when_large(plan)
         if stalled is not None:

@@ -87,7 +87,7 @@ def overlap_twice(terms: Tensor, block: int) -> Tensor | None:
 def own_warp(terms: Tensor, block: int) -> Tensor | None:
     """Return, for each element, the sum of its own warp, where the threads of a block take turns."""
     n, warps = terms.shape[-1], block // 32
-    if warps < 2 or n <= 32:
+    if warps < 2 or block % 32 or n <= 32:
         return None
     rounds = torch.nn.functional.pad(terms, (0, -n % block)).view(*terms.shape[:-1], -1, warps, 32)
     return rounds.sum((-3, -1))[..., torch.arange(n) % block // 32]

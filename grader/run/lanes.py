@@ -332,7 +332,6 @@ def grade_in_lane(job: Job, following: Job | None = None, mends: bool = True) ->
     with at_work():
         graded = grade(job, partial(_tell, job), following)
         if job.profile:
-            # Late: only lanes import torch.
             from grader.run.profilers import profiled
 
             graded = profiled(job, graded)

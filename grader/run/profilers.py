@@ -147,7 +147,11 @@ def counters(path: Path, report: Path | None = None) -> list[LaunchProfile] | To
     """Return Nsight Compute's counters for each launch of the plan's kernels. With `report` it counts everything that
     it knows, and writes that to the file."""
     rows = asked(path, (DRAM, OCCUPANCY, READ, WRITTEN, TIME, SM, *TENSOR), report)
-    return rows if isinstance(rows, ToolFailure) else [counted(row) for row in rows]
+    if isinstance(rows, ToolFailure):
+        return rows
+    names = {one.symbol: one.name for one in Recorded.model_validate_json(path.read_bytes()).program.plan.kernels}
+    found = [counted(row) for row in rows]
+    return [one.model_copy(update={"kernel": names.get(one.kernel, one.kernel.partition("(")[0])}) for one in found]
 
 
 def asked(path: Path, metrics: Sequence[str], report: Path | None = None) -> list[dict[str, str]] | ToolFailure:

@@ -346,8 +346,8 @@ class CourseServer:
         if len(content) > self.desk.most_bytes:
             raise Denied(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"{name} is too large: at most "
                           f"{self.desk.most_bytes // 1024} kB; send the kernel alone.")
-        if closed := await run_sync(self.desk.closed, assignment):
-            raise Denied(HTTPStatus.CONFLICT, closed)
+        if refused := await run_sync(self.desk.refused, assignment, name, content):
+            raise Denied(HTTPStatus.CONFLICT, refused)
         try:
             number = await run_sync(partial(
                 self.access.queue.receive, person, assignment, name, content, clean(note, NOTE_SIGNS),

@@ -49,7 +49,8 @@ class BoundedProtocol(H11Protocol):
     def _look(self) -> None:
         # uvicorn itself ends connections that are idle between two requests.
         cycle: Any = self.cycle
-        waits = cycle is None or cycle.response_complete
+        # An answer is complete before all of it is sent.
+        waits = (cycle is None or cycle.response_complete) and not self.transport.get_write_buffer_size()
         if waits and self._waited:
             self.transport.abort()
             return

@@ -9,9 +9,10 @@ import shutil
 import time
 from collections.abc import Sequence
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
+from grader import frontends
 from grader.console import failed
 from grader.model.forms import file_of
 from grader.model.hidden import for_student
@@ -81,8 +82,11 @@ class ServerDesk:
             found["profile"] = (self.queue.profile(job.id) or (None,))[0]
         return found
 
-    def closed(self, assignment: str) -> str:
-        """Return why a person may send no file of an assignment now; "" if they may."""
+    def refused(self, assignment: str, name: str, content: bytes) -> str:
+        """Return why a person may not send this file of an assignment now; "" if they may."""
+        language = frontends.by_text(PurePath(name).suffix, content.decode("utf-8", "replace"))
+        if language.name in self.ground.lacking:
+            return f"This server cannot judge {language.title}; ask your course."
         if shutil.disk_usage(self.ground.out).free < LEAST_FREE:
             return "The server's disk is full; tell your course, and try again later."
         if closed := self.closed_since(assignment):

@@ -281,8 +281,9 @@ class ServerQueue:
     def keep_profile(self, job: QueuedFile, head: str, report: bytes) -> None:
         """Store a file's profile as JSON, and its report. Of a person's reports on an assignment the newest is kept."""
         with self._writing() as db:
-            db.execute("update profiles set report = null where job in (select id from jobs where person = ? and "
-                       "assignment = ?)", (job.person.id, job.assignment))
+            if report:
+                db.execute("update profiles set report = null where job in (select id from jobs where person = ? and "
+                           "assignment = ?)", (job.person.id, job.assignment))
             db.execute("insert or replace into profiles(job, head, report) values (?, ?, ?)",
                        (job.id, head, report or None))
 

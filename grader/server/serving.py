@@ -15,7 +15,7 @@ from pathlib import Path
 
 import uvicorn
 
-from grader import home
+from grader import frontends, home
 from grader.engine.confine import surroundings
 from grader.model import catalogue
 from grader.model.course import Course, CourseError, read_course
@@ -112,7 +112,14 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
     with ExitStack() as open_:
         store = open_.enter_context(Store.create(asked.out))
         open_.enter_context(locked(asked.out / FOLDER))
-        ground = ServerGround(asked.out, course, "Kernels" if home.here().shipped else home.root().name, names)
+        # Lanes of other machines have tools of their own.
+        lacking = {} if asked.far else {one.name: missing for one in frontends.front_ends().values()
+                                        if one.name in (course.languages or frontends.front_ends())
+                                        and (missing := one.problem())}
+        for language, missing in lacking.items():
+            say(f"Files in {frontends.front_ends()[language].title} are refused: {missing}.")
+        ground = ServerGround(
+            asked.out, course, "Kernels" if home.here().shipped else home.root().name, names, lacking=lacking)
         ground.read_folders(store)
         queue = ServerQueue(asked.out / FOLDER)
         open_.callback(queue.close)
@@ -145,9 +152,11 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
 def _lanes(asked: ServerAsked, least: int) -> tuple[Callable[[], Lanes], int, str]:
     """Return a function that opens lanes of this isolation level or a higher one, the most files that are graded at a
     time, and where that is. Raises PlanError."""
+    # Whoever reaches a proxy's address could be anybody.
+    least = max(least, bool(asked.address.user_header))
     if (far := asked.far) is not None:
         return lambda: far(least), asked.jobs or MOST_FAR, "lanes of other machines"
-    measured = preflight.least_isolation(max(least, bool(asked.address.user_header)))
+    measured = preflight.least_isolation(least)
     cards = gpus.chosen("all")
     environments = [card.environment for card in cards] or [{}] * (asked.jobs or len(os.sched_getaffinity(0)))
     on = plural(len(cards), "GPU") if cards else f"{plural(len(environments), 'core')}, without speed"

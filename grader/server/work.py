@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -39,14 +39,17 @@ T = TypeVar("T")
 @dataclass
 class ServerGround:
     """Where a server grades: its folder of results, its course, and whether speed is measured where there is a GPU.
-    `recording` is held while records are written."""
+    `lacking` says for each language that cannot be judged there what is missing. `recording` is held while records are
+    written."""
 
     out: Path
     course: Course
     course_name: str
     names: Sequence[str]
     speed: bool = True
+    lacking: Mapping[str, str] = field(default_factory=dict)
     recording: threading.Lock = field(default_factory=threading.Lock)
+    _naming: threading.Lock = field(default_factory=threading.Lock)
     _folders: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def read_folders(self, store: Store) -> None:
@@ -56,10 +59,11 @@ class ServerGround:
 
     def folder_of(self, person: ServerPerson) -> tuple[str, str]:
         """Return a person's name in the records, and the folder of results."""
-        if (found := self._folders.get(folded(person.name))) is None:
-            (place,) = named([Path(person.name)], self._folders.values())
-            found = self._folders[folded(person.name)] = place.student, place.slug
-        return found
+        with self._naming:
+            if (found := self._folders.get(folded(person.name))) is None:
+                (place,) = named([Path(person.name)], self._folders.values())
+                found = self._folders[folded(person.name)] = place.student, place.slug
+            return found
 
 
 class ServerGrading:

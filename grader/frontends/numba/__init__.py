@@ -11,8 +11,9 @@ from grader.frontends.numba.packages import installed, problem
 from grader.frontends.numba.phrases import PHRASES
 from grader.frontends.python import outline, signature
 
-_IMPORTS = re.compile(r"^[ \t]*+(?:from|import)[ \t]++numba\b", re.MULTILINE)
-_OTHER = re.compile(r"^[ \t]*+@triton\.", re.MULTILINE)
+_IMPORT = (r"(?:^\ufeff?|[;:])[ \t]*+(?:from[ \t]++{0}\b[\w.]*+[ \t]++import\b"
+           r"|import[ \t]++(?:[\w.]++(?:[ \t]++as[ \t]++\w++)?+[ \t]*+,[ \t]*+)*{0}\b)")
+_IMPORTS, _OTHER = (re.compile(_IMPORT.format(name), re.MULTILINE) for name in ("numba", "triton"))
 
 
 def _claims(text: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from math import prod
 from typing import Any, NoReturn, cast
 
 import numpy as np
@@ -179,9 +178,6 @@ def on_device(value: Any) -> Handle | None:
     """
     if isinstance(value, NumbaArray):
         return cast(Handle, value.tensor)
-    if isinstance(value, np.ndarray):
-        moved: Any = torch.as_tensor(value)
-        return cast(Handle, moved.to(GPU))
     return value if isinstance(value, Handle) and memory_of(value).place == "device" else None
 
 
@@ -189,7 +185,8 @@ def type_of(value: Any) -> Any:
     """Return Numba's type of an array or tensor. Raises TypeError for one that lies on the host."""
     tensor = on_device(value)
     if tensor is None:
-        raise TypeError("a kernel takes arrays in the GPU's memory, and this one lies in the host's")
+        raise TypeError("a kernel takes arrays in the GPU's memory, and this one lies in the host's: pass "
+                        "cuda.to_device(...) of it, and keep that")
     transposed = tensor.permute(*range(tensor.dim())[::-1])
     layout = "C" if tensor.is_contiguous() else "F" if transposed.is_contiguous() else "A"
     return api.array_type(numpy_dtype(tensor.dtype), tensor.dim(), layout)
@@ -205,5 +202,4 @@ def made(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = 
         return room.as_strided(sizes, steps)
     if order == "F":
         return torch.empty(sizes[::-1], dtype=kind, **place).permute(*range(len(sizes))[::-1])
-    assert prod(sizes) >= 0
     return torch.empty(sizes, dtype=kind, **place)
