@@ -72,14 +72,15 @@ class Watching(Observer, Protocol):
 @dataclass(frozen=True)
 class SimulatedDevice:
     """Device that is simulated. `registers` are the known numbers of registers of a thread, by the kernel's number;
-    `elsewhere` and `erring` say how it differs from the plain device, and `resident` bounds the programs that it
-    holds, as in `messages.Simulate`."""
+    `elsewhere` and `erring` say how it differs from the plain device, `resident` bounds the programs that it
+    holds, and `unwritten` is the byte of other memory, as in `messages.Simulate`."""
 
     device: Device | None = None
     registers: Mapping[int, int] = field(default_factory=dict)
     elsewhere: frozenset[Elsewhere] = frozenset()
     erring: frozenset[int] = frozenset()
     resident: int = 0
+    unwritten: int = 0
 
 
 PLAIN = SimulatedDevice()

@@ -50,18 +50,18 @@ def prepare() -> None:
 def run(
     plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), budget: Budget | None = None,
     on: SimulatedDevice = PLAIN, twice: Collection[int] = (), watch: Watch | None = None,
-    order: Sequence[int] | None = None, unwritten: int = 0,
+    order: Sequence[int] | None = None,
 ) -> Result:
     """Run the first call of a plan and, with two `memories`, the steady call after it.
 
     Each call has its own memory of the given buffers: writable arrays of bytes, in the order of their indices. Launches
     of the kernels `twice` are made twice. `outputs` names parameters that hold nothing yet. `order` makes another
     choice of what is left to chance, as in `Simulate`: the order of blocks (0), the contents of temporaries and outputs
-    (others, of bytes `unwritten`), or all if it is empty. A `watch` concerns the last call.
+    (others), or all if it is empty. A `watch` concerns the last call.
     """
     budget, findings = budget or Budget(1 << 40), Sightings()
     observer = ThreadObserver(watch or Watch(), (watch and watch.output) or next(iter(outputs), ""))
-    byte = unwritten if order is not None and (not order or any(order)) else UNWRITTEN
+    byte = on.unwritten if order is not None and (not order or any(order)) else UNWRITTEN
     loads_first = order is not None and (not order or 0 in order)
     setting = Setting(SUFFIX, variable_name, on, observer, loads_first)
     try:
@@ -136,11 +136,10 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
         memories = mapped(plan, request.call, descriptors[1:])
         device = SimulatedDevice(
             request.device, request.registers, frozenset(request.elsewhere), frozenset(request.erring),
-            request.resident)
+            request.resident, request.unwritten)
         result = run(
             plan, *memories, outputs=request.outputs, budget=Budget(request.operations, request.seconds or inf),
-            on=device, twice=request.twice, watch=request.watch, order=request.order,
-            unwritten=request.unwritten)
+            on=device, twice=request.twice, watch=request.watch, order=request.order)
     except (Malformed, ValueError, IndexError, OSError) as error:
         result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])
     return fitting(result).model_copy(update={"seq": request.seq})
