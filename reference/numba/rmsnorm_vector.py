@@ -42,12 +42,11 @@ def sum_of_squares_kernel(x, parts):
 
 @cuda.jit
 def scale_kernel(x, weight, eps, parts, out):
-    # Every block adds up the few parts again: cheaper than a third launch.
+    # Every block adds up the few parts again: cheaper than a third launch, if there are not too many blocks.
     thread = cuda.threadIdx.x
     total = block_sum(parts[thread] if thread < parts.size else float32(0))
     scale = float32(1) / math.sqrt(total / float32(x.size) + float32(eps))
-    i = cuda.grid(1)
-    if i < x.size:
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         out[i] = x[i] * scale * weight[i]
 
 
@@ -56,4 +55,4 @@ def rmsnorm_vector(x, weight, eps, out):
     blocks = (x.numel() + THREADS - 1) // THREADS
     parts = cuda.device_array(min(blocks, THREADS), float32)
     sum_of_squares_kernel[parts.size, THREADS](x, parts)
-    scale_kernel[blocks, THREADS](x, weight, eps, parts, out)
+    scale_kernel[min(blocks, 2 * THREADS), THREADS](x, weight, eps, parts, out)

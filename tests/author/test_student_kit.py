@@ -172,7 +172,7 @@ def test_a_kit_has_the_assignments_of_its_course_and_replaces_nothing(tmp_path: 
     assert "`gelu(x, out)`" in rules and "gemm.py" not in rules
     assert handed_out(tmp_path / "kernels") == {
         "README.md", "kernels.ipynb", "silu.py", "gelu.py", "cuda/README.md", "cuda/CMakeLists.txt", "cuda/kernels.h",
-        "cuda/main.cu", "cuda/silu.cu", "cuda/gelu.cu"}
+        "cuda/main.cu", "cuda/silu.cu", "cuda/gelu.cu", "numba/README.md", "numba/silu.py", "numba/gelu.py"}
     assert "`student_template/cuda/`" in (tmp_path / "kernels/README.md").read_text()
     course.write_text('assignments = ["silu"]\nlanguages = ["triton"]\n')
     student_kit.write(tmp_path / "triton", course)

@@ -111,7 +111,7 @@ def test_conditions_give_points_and_required_ones_a_verdict() -> None:
     assert failed.message == ("The kernel has to move at least 512 bits at a time. A thread moves 128 bits at a time "
                               "(lines 22, 23).")
     assert [one.name for one in failed.structure.conditions if one.required] == ["access_bits_at_least"]
-    assert (failed.structure.conditions[0].line, failed.structure.points) == (21, 0)
+    assert (failed.structure.conditions[0].line, failed.structure.points) == (22, 0)
     # Conditions that no run shows are neither won nor lost; a required one is a person's to decide.
     unseen = graded(host_reads_at_most=8, requires=["host_reads_at_most"])
     assert (unseen.verdict, unseen.score) == ("accepted", 80)

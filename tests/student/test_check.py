@@ -80,7 +80,7 @@ WRONG = SILU.replace("        tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), 
 
 
 @pytest.mark.parametrize(("text", "level", "says"), [
-    (WRONG, "kind", "One change in line 26 makes every case right"), (WRONG, "edit", "+ tl.store(out_ptr"),
+    (WRONG, "kind", "One change in line 27 makes every case right"), (WRONG, "edit", "+ tl.store(out_ptr"),
     (WRONG, "off", ""), (SILU, "kind", "")], ids=["wrong", "told whole", "off", "right"])
 def test_a_change_that_makes_every_case_right_is_told_after_the_verdict(
     tmp_path: Path, text: str, level: str, says: str
@@ -100,7 +100,7 @@ def test_a_change_that_makes_every_case_right_is_told_after_the_verdict(
     if not says:
         assert told == "" and repair is None
         return
-    assert told.startswith(f"Δ {tmp_path}/silu.py:26  found by trying\n") and says in told
+    assert told.startswith(f"Δ {tmp_path}/silu.py:27  found by trying\n") and says in told
     assert repair is not None and bool(repair.diff) == (level == "edit")
     # A save ends the search, without a word.
     asked = iter([False, False, True])

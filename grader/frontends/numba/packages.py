@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +15,8 @@ from grader.home import with_extra
 # Minor versions whose private interfaces the planner uses, as in pyproject.toml.
 _VERSIONS = {"numba": "0.68", "numba-cuda": "0.30"}
 _NVRTC = "libnvrtc.so*"
+# The module by which numba-cuda takes the place of numba.cuda, which a .pth file imports.
+_REDIRECTOR = "_numba_cuda_redirector"
 
 
 @cache
@@ -26,6 +29,8 @@ def problem() -> str:
             return f"no {name}; {with_extra('numba')}"
         if not f"{found}.".startswith(f"{expected}."):
             return f"{name} {found}, where {expected} is expected; {with_extra('numba')}"
+    if _REDIRECTOR not in sys.modules:
+        return "numba-cuda lies where Python reads no .pth files, as after pip's --target; install it in an environment"
     if not any(any(folder.glob(_NVRTC)) for folder in _libraries()):
         return f"no NVRTC of CUDA 13; {with_extra('numba')}"
     return "" if assembler() else f"no ptxas of CUDA 13; {with_extra('numba')}"
