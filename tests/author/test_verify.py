@@ -69,7 +69,8 @@ def test_a_new_assignment_is_in_each_language_that_its_course_names(
     assert kernelmark("init", "course", "--with", "gelu", cwd=tmp_path).returncode == 0
     course = tmp_path / "course"
     rules = (course / "course.toml").read_text()
-    (course / "course.toml").write_text(rules.replace('# languages = ["triton", "numba", "cuda"]', f"languages = {languages}"))
+    (course / "course.toml").write_text(
+        rules.replace('# languages = ["triton", "numba", "cuda"]', f"languages = {languages}"))
     made = kernelmark("new", "scaled", cwd=course).stdout.splitlines()
     assert sorted(line for line in made if line.endswith(".cu")) == files and len(made) == 6 + len(files)
     # Under another name: what this process has read of the course before is kept.
