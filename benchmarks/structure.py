@@ -80,7 +80,8 @@ def ours(launch: LaunchFacts) -> dict[str, float]:
         "multiply-adds": launch.scale * warps.multiply_adds,
         "operations of tensor cores": 2 * launch.scale * warps.tensor_multiply_adds,
         "divergent branches": launch.scale * sum(one.divergent for one in warps.branching),
-        "local requests": launch.scale * warps.local,
+        # A request is that of 32 lanes, mostly with four bytes each.
+        "local requests": launch.scale * warps.local / 128,
         "bytes read": launch.scale * sum(one.needed for one in launch.accesses if one.access == "load"),
         "bytes written": launch.scale * sum(one.needed for one in launch.accesses if one.access == "store")}
 
@@ -104,8 +105,8 @@ def rows(path: Path) -> Iterator[str]:
         return
     for launch, row in zip(facts.launched.launches, found, strict=False):
         counted = ours(launch)
-        cells = [_cell(counted.get(what, math.nan), [value(row, metric) for metric in metrics])
-                 for what, metrics in COUNTED.items()]
+        cells = [_cell(counted.get(what, math.nan), [value(row, metric) for metric in of])
+                 for what, of in COUNTED.items()]
         yield f"| {name}{' (cut)' if launch.cut else ''} {launch.kernel} | {' | '.join(cells)} |"
     if len(found) != len(facts.launched.launches):
         yield f"| {name} | {len(facts.launched.launches)} launches, {len(found)} of ncu |"

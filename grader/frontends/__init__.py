@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from pathlib import PurePath
 from typing import Literal, Protocol
 
 from grader.frontends.phrases import Phrases
@@ -150,6 +151,11 @@ def by_suffix(suffix: str) -> FrontEnd:
         if front_end.suffix == suffix and front_end.claims is None:
             return front_end
     raise ValueError(f"no front end reads files that end in {suffix!a}: use one of {', '.join(suffixes())}")
+
+
+def by_content(file: str, content: bytes) -> FrontEnd:
+    """Return the front end of a file with this name and content. Raises ValueError for a suffix that none has."""
+    return by_text(PurePath(file).suffix, content.decode("utf-8", "replace"))
 
 
 def by_text(suffix: str, text: str) -> FrontEnd:

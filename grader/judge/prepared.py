@@ -220,12 +220,12 @@ class Prepared:
         if key not in self._stalls:
             self._stalls[key] = None
             for case in self.task.assignment.cases_for("cpu"):
-                plan = self.plan().plans.get(case.name)
-                many = [prod(one.grid) for one in plan.first if isinstance(one, Launch) and kernel_key(
-                    plan.kernels[one.kernel]) == key] if isinstance(plan, Plan) else []
-                if not isinstance(plan, Plan) or max(many, default=0) < FEWEST_WAITING:
+                plan = self._plan_for_simulator(case)
+                most = 0 if plan is None else max((prod(one.grid) for one in plan.first if isinstance(
+                    one, Launch) and kernel_key(plan.kernels[one.kernel]) == key), default=0)
+                if plan is None or most < FEWEST_WAITING:
                     continue
-                manner = Manner(resident=max(many) // 2)
+                manner = Manner(resident=most // 2)
                 ran = self.simulation.run(self.task.assignment, case, plan, self.inputs(case, 0), manner)
                 self._stalls[key] = ran if isinstance(ran, Exhausted) and ran.what == "stalled" else None
                 if self._stalls[key] is None:

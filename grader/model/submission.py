@@ -110,7 +110,7 @@ def _read_source(folder: Path, file: str, max_bytes: int, languages: Languages) 
         return _unread("two_files", f"{' and '.join(there)} are both there; one of them expected", there[0])
     if there:
         source = _as_text(read_source_file(folder, there[0], max_bytes))
-        language = frontends.by_text(PurePath(there[0]).suffix, (source.content or b"").decode("utf-8", "replace"))
+        language = frontends.by_content(there[0], source.content or b"")
         if languages.names and source.content is not None and language.name not in languages.names:
             titles = " or ".join(frontends.front_ends()[name].title for name in languages.names)
             return _unread("language", f"{there[0]} is in {language.title}, which this course does not take; {titles} "

@@ -102,16 +102,22 @@ def handed_in(submissions: Iterable[Submission], course: Course, names: Sequence
             "pass --course FILE if the class has another course")
 
 
+def lacking(counted: Collection[str] = ()) -> dict[str, str]:
+    """Return what this machine lacks for each language that it cannot judge, by the language's name; of those that
+    count alone. Without any, all languages count."""
+    return {language.name: missing for language in frontends.front_ends().values()
+            if (not counted or language.name in counted) and (missing := language.problem())}
+
+
 def tools(files: Iterable[Path], counted: Collection[str] = ()) -> None:
     """Check that this machine has the tools for the languages of these files, those that count alone; without any, all
     languages count."""
-    lacking = {language.name: missing for language in frontends.front_ends().values()
-               if (not counted or language.name in counted) and (missing := language.problem())}
-    for path in files if lacking else []:
+    missing = lacking(counted)
+    for path in files if missing else []:
         content = read_source_file(path.parent, path.name, SOURCE_BYTES).content or b""
-        language = frontends.by_text(path.suffix, content.decode("utf-8", "replace"))
-        if language.name in lacking:
-            raise PlanError(f"{path}: {language.title} cannot be judged here: {lacking[language.name]}, or leave the "
+        language = frontends.by_content(path.name, content)
+        if language.name in missing:
+            raise PlanError(f"{path}: {language.title} cannot be judged here: {missing[language.name]}, or leave the "
                             "language out of languages = […] in course.toml")
 
 

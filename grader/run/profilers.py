@@ -67,6 +67,7 @@ TENSOR = tuple(f"sm__{name}.avg.pct_of_peak_sustained_active" for name in (
     "pipe_tensor_cycles_active", "pipe_tensor_op_hmma_cycles_active", "inst_executed_pipe_tensor",
     "pipe_tensor_op_gmma_cycles_active"))
 REFUSED = "ERR_NVGPUCTRPERM"
+KERNEL = "Kernel Name"
 RAW = ("--csv", "--page", "raw", "--print-units", "base")
 NO_NCU = "ncu is not installed (Nsight Compute): no counters"
 
@@ -147,19 +148,16 @@ def counters(path: Path, report: Path | None = None) -> list[LaunchProfile] | To
     """Return Nsight Compute's counters for each launch of the plan's kernels. With `report` it counts everything that
     it knows, and writes that to the file."""
     rows = asked(path, (DRAM, OCCUPANCY, READ, WRITTEN, TIME, SM, *TENSOR), report)
-    if isinstance(rows, ToolFailure):
-        return rows
-    names = {one.symbol: one.name for one in Recorded.model_validate_json(path.read_bytes()).program.plan.kernels}
-    found = [counted(row) for row in rows]
-    return [one.model_copy(update={"kernel": names.get(one.kernel, one.kernel.partition("(")[0])}) for one in found]
+    return rows if isinstance(rows, ToolFailure) else [counted(row) for row in rows]
 
 
 def asked(path: Path, metrics: Sequence[str], report: Path | None = None) -> list[dict[str, str]] | ToolFailure:
-    """Return a row of Nsight Compute's metrics, in base units and as text, for each launch of the plan's kernels."""
+    """Return a row of Nsight Compute's metrics, in base units and as text, for each launch of the plan's kernels; the
+    column KERNEL has the kernel's name in the file."""
     tool = shutil.which("ncu")
     if tool is None:
         return ToolFailure(NO_NCU)
-    names = {kernel.symbol for kernel in Recorded.model_validate_json(path.read_bytes()).program.plan.kernels}
+    names = {one.symbol: one.name for one in Recorded.model_validate_json(path.read_bytes()).program.plan.kernels}
     done = _run([
         # Leave the machine's clocks as they are.
         tool, "--clock-control", "none", "--launch-count", str(MOST_LAUNCHES), "--section", STALLS,
@@ -175,7 +173,11 @@ def asked(path: Path, metrics: Sequence[str], report: Path | None = None) -> lis
         if isinstance(written, ToolFailure):
             return written
         done = written if written.stdout.strip() else done
-    return read_rows(done.stdout) or ToolFailure(f"ncu: {_last(done.stdout + done.stderr)}")
+    rows = read_rows(done.stdout)
+    for row in rows:
+        shown = row.get(KERNEL) or ""
+        row[KERNEL] = names.get(shown, shown.partition("(")[0])
+    return rows or ToolFailure(f"ncu: {_last(done.stdout + done.stderr)}")
 
 
 def read_rows(text: str) -> list[dict[str, str]]:
@@ -200,7 +202,7 @@ def counted(row: Mapping[str, str]) -> LaunchProfile:
     waits = {found[1]: share for name in row if (found := _STALL.fullmatch(name or ""))
              and (share := value(row, name)) and found[1] != "selected"}
     return LaunchProfile(
-        kernel=row.get("Kernel Name", ""), microseconds=None if time is None else time / 1000,
+        kernel=row.get(KERNEL, ""), microseconds=None if time is None else time / 1000,
         moved=None if read is None or written is None else read + written, dram=value(row, DRAM),
         sm=value(row, SM), occupancy=value(row, OCCUPANCY),
         tensor=max((share for name in TENSOR if (share := value(row, name)) is not None), default=None),

@@ -22,7 +22,7 @@ from grader.model.profile import KernelProfile
 from grader.model.text import clean, plural
 from grader.model.verdicts import VERDICTS
 from grader.report import profile, text
-from grader.server.access import HEADERS, NOBODY, POST, REPORT_HEADERS, Denied, ServerAccess, ServerRoute
+from grader.server.access import COOKIE, HEADERS, NOBODY, POST, REPORT_HEADERS, Denied, ServerAccess, ServerRoute
 from grader.server.desk import MOST_SHOWN, ServerDesk, difference
 from grader.server.queue import OVER, QueuedFile, ServerPerson, TooManyError
 from grader.server.reading import assignment_in, body_of, moment, number_in
@@ -188,7 +188,7 @@ class CourseServer:
     async def leave(self, request: Request, person: ServerPerson) -> Response:
         await self._form(request)
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
-        response.delete_cookie("kernelmark")
+        response.delete_cookie(COOKIE)
         return response
 
     async def link(self, request: Request, person: ServerPerson) -> Response:

@@ -9,7 +9,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from importlib import metadata
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from grader import frontends
@@ -84,7 +84,7 @@ class ServerDesk:
 
     def refused(self, assignment: str, name: str, content: bytes) -> str:
         """Return why a person may not send this file of an assignment now; "" if they may."""
-        language = frontends.by_text(PurePath(name).suffix, content.decode("utf-8", "replace"))
+        language = frontends.by_content(name, content)
         if language.name in self.ground.lacking:
             return f"This server cannot judge {language.title}; ask your course."
         if shutil.disk_usage(self.ground.out).free < LEAST_FREE:

@@ -113,9 +113,7 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
         store = open_.enter_context(Store.create(asked.out))
         open_.enter_context(locked(asked.out / FOLDER))
         # Lanes of other machines have tools of their own.
-        lacking = {} if asked.far else {one.name: missing for one in frontends.front_ends().values()
-                                        if one.name in (course.languages or frontends.front_ends())
-                                        and (missing := one.problem())}
+        lacking = {} if asked.far else preflight.lacking(course.languages)
         for language, missing in lacking.items():
             say(f"Files in {frontends.front_ends()[language].title} are refused: {missing}.")
         ground = ServerGround(

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -25,7 +25,7 @@ from grader import temporary
 from grader.console import INFRASTRUCTURE_ERROR, NOT_RIGHT, RIGHT, program
 from grader.engine.confine import surroundings
 from grader.engine.forkserver.handle import InfrastructureError
-from grader.frontends import by_text
+from grader.frontends import by_content
 from grader.judge.lane import cache_trouble, close_lane, lane_station, on_interruption, open_lane
 from grader.model import catalogue, desk
 from grader.model.course import Course
@@ -84,7 +84,7 @@ class Checker:
     def mends(self, name: str, path: Path) -> bool:
         """Return whether the check tries changes that would mend a file."""
         content = read_source_file(path.parent, path.name, desk.SOURCE_BYTES).content or b""
-        language = by_text(PurePath(desk.expected_name(path, name)).suffix, content.decode("utf-8", "replace"))
+        language = by_content(desk.expected_name(path, name), content)
         return self.options.course.hints.level != "off" and bool(language.edits)
 
     def check(self, desk_: Desk, names: Sequence[str]) -> dict[str, Result]:
