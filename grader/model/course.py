@@ -237,7 +237,7 @@ class Course(Table):
         known = assignment.known_conditions | own
         needed = chosen({name: known.get(name, True) for name in required}, known, f"{where}.requires")
         wanted = (own if points else {}) | needed | chosen(table, known, where)
-        # What no kernel of the language can do earns no points, and costs none.
+        # A condition that no kernel of the language can meet earns no points, and costs none.
         wanted = {name: one for name, one in wanted.items() if table.get(name) is not False
                   and ((points and name not in assignment.front_end.lacks) or name in needed)}
         if off := needed.keys() - wanted.keys():

@@ -279,7 +279,7 @@ class ServerQueue:
             "('started', 'finished') order by id", (person.id, assignment, since.isoformat(timespec="seconds")))]
 
     def keep_profile(self, job: QueuedFile, head: str, report: bytes) -> None:
-        """Store a file's profile as JSON, and its report. Of a person's reports on an assignment the newest is kept."""
+        """Store a file's profile as JSON, and its report. The newest of a person's reports on an assignment is kept."""
         with self._writing() as db:
             if report:
                 db.execute("update profiles set report = null where job in (select id from jobs where person = ? and "

@@ -1,4 +1,4 @@
-"""What fills a page in Numba's compiler is a sentence and a line for a student."""
+"""A page of Numba's compiler becomes a sentence and a line for a student."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is missing for Numba is a line that says what to do, before anybody's points depend on it."""
+"""A line says what Numba lacks, and what to do, before anybody's points depend on it."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _INSTEAD = {
     "comparison": "Compare in the kernel, with `if` on what was loaded there.",
     "matmul": "Multiply in the kernel, tile by tile in shared memory.",
     "random": "The right answer does not depend on chance: leave it out.",
-    "copy": "Let a kernel move the elements. What needs no kernel: cuda.device_array, torch.empty, and views such as "
+    "copy": "Let a kernel move the elements. No kernel is needed for cuda.device_array, torch.empty, and views such as "
             "x[:, 0] and x.T.",
     "transposed_copy": "Pass the array as it lies: a kernel finds element (i, j) as x[i, j], also in a view.",
     "cast": "Convert in the kernel, float32(x[i]): a store converts to the type of the array by itself.",

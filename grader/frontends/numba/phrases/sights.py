@@ -6,15 +6,15 @@ from dataclasses import replace
 
 from grader.frontends.cuda.phrases import PHRASES as CUDA
 from grader.frontends.numba.phrases.words import worded
-from grader.frontends.phrases import AnswerPhrases, Calls, Chance, Chances
+from grader.frontends.phrases import AnswerPhrases, Chances
 
 _PROMISES = "Promise nothing: declare arrays with the layout that they have."
 
 
 def _chances() -> Chances:
     made: Chances = worded(CUDA.chances)
-    made["hint"] = replace(made["hint"], seen="What a declared type promises{line} is not so.", look=_PROMISES)
-    made["assume"] = replace(made["assume"], seen="What a declared type promises{line} does not hold.", look=_PROMISES)
+    made["hint"] = replace(made["hint"], seen="A declared type promises{line} what is not so.", look=_PROMISES)
+    made["assume"] = replace(made["assume"], seen="A declared type promises{line} what does not hold.", look=_PROMISES)
     made["pipeline"] = replace(made["pipeline"], look="Copy with ordinary loads and stores, and cuda.syncthreads().")
     made["spin"] = replace(
         made["spin"], look="Let the next launch do what comes after all blocks; or load with cuda.atomic.add(a, i, 0), "
@@ -22,16 +22,11 @@ def _chances() -> Chances:
     made["tuner"] = replace(made["tuner"], look="Set the memory to 0 before each launch: `array[:] = 0`.")
     made["index"] = replace(made["index"], look=made["index"].look.replace(
         "(threads + 31) / 32", "(threads + 31) // 32").replace("blockDim.x / 32", "blockDim.x // 32"))
-    made["divergent"] = replace(made["divergent"], look=made["divergent"].look.replace("`if i < n:`", "`if i < n:`"))
-    made["streams"] = _streams(made["streams"], "Make the stream of the later operation wait before it: "
-                               "event.record(one), event.wait(other).")
-    made["pinned"] = _streams(made["pinned"], "Call event.synchronize() or stream.synchronize() before, or take two "
-                                              "arrays in turn.")
+    made["streams"] = replace(made["streams"], look="Make the stream of the later operation wait before it: "
+                              "event.record(one), event.wait(other).")
+    made["pinned"] = replace(made["pinned"], look="Call event.synchronize() or stream.synchronize() before, or take "
+                                                  "two arrays in turn.")
     return made
-
-
-def _streams(chance: Chance, look: str) -> Chance:
-    return replace(chance, look=look)
 
 
 CHANCES = _chances()
@@ -65,9 +60,8 @@ ANSWERS = AnswerPhrases(
     keep_inputs="Inputs must not be changed: store to {out} alone, and what else is needed to an array from "
                 "cuda.device_array.")
 
-CALLS = Calls(
-    returned="Write into {out}: pass it to the kernel that stores the answer{copy_into}. What the function returns is "
-             "ignored.",
+CALLS = replace(
+    worded(CUDA.calls),
     copy_into=", or copy into it, {out}.copy_(...)",
     no_copy="`{out} = ...` gives the name to another array, and cuda.to_device makes one of its own from one on the "
             "host: write into {out} itself.",
@@ -79,9 +73,7 @@ CALLS = Calls(
     nothing_to_copy="Launch the kernel that writes it first.",
     kernel_too_long="An unrolled loop repeats its text: use an ordinary `range` for very many steps.",
     too_many_kernels="Each set of types is compiled as a kernel of its own: pass numbers of one type.",
-    no_memory="Local arrays, shared arrays and cuda.device_array take memory: take smaller ones.",
     assembly="Write it in Python alone, with what numba.cuda has.",
-    assembly_unsimulated="A kernel in Python alone can be checked here, too.",
     skipped_print="Skipped in {lines}{texts}: host code has no values to print or check. In a kernel use print. This "
                   "costs no points.",
     fewer_registers=" @cuda.jit(launch_bounds=threads) lets the compiler keep to what there is.")

@@ -1,5 +1,5 @@
-"""Numba's device arrays without numbers: tensors of host code under NumPy's interface. What they do is what tensors do,
-and is recorded or refused there."""
+"""Numba's device arrays without numbers: tensors of host code under NumPy's interface. They do what tensors do, which
+is recorded or refused there."""
 
 from __future__ import annotations
 

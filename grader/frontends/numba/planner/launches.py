@@ -76,7 +76,7 @@ class NumbaLaunches:
         """Forget all kernels, before a file is loaded."""
         self.kernels: list[NumbaKernel] = []
         self._planned: dict[int, tuple[Any, NumbaKernel]] = {}
-        # What the import records is the plan's setup.
+        # The import records the plan's setup.
         self._setup: list[Operation] = self.session.operations
 
     def launch(
@@ -164,7 +164,7 @@ class NumbaLaunches:
         tensor = on_device(value)
         assert tensor is not None
         item = int(tensor.element_size())
-        # What would count references.
+        # Both would count references.
         yield from (Integer(type="u64", value=0), Integer(type="u64", value=0))
         yield from (Integer(type="i64", value=size) for size in (tensor.numel(), item))
         yield self._pointer(tensor)
