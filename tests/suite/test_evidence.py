@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -77,6 +78,9 @@ def test_a_kernel_that_ends_its_simulators_says_nothing_about_the_grader(
     def dying(self: Conversation, request: Any, *more: Any, **others: Any) -> Any:
         if isinstance(request, Simulate) and left:
             os.kill(self.worker.pid, signal.SIGKILL)
+            # The process inside the namespace can answer until its init is dead.
+            *_, pidfd = self.worker.descriptors()
+            assert select.select([pidfd], [], [], 30)[0]
             left.pop()
         return ask(self, request, *more, **others)
 
