@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.frontends.cuda.grammar import TextFunction, TextStatement, TextVariable
+from grader.ptx.grammar import TextFunction, TextStatement, TextVariable
 
 MOST_BYTES = 4096
 """The largest variable that may stay: a format, or a name that an assertion prints."""

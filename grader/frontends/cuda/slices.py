@@ -12,17 +12,17 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from grader.frontends.cuda.grammar import (
+from grader.frontends.cuda.kept import CALLED, MOST_BYTES, called, read_only
+from grader.frontends.cuda.source import KernelDeclaration, kernel_declarations
+from grader.plan.plan import TEXT_CHARACTERS
+from grader.ptx.grammar import (
     TextFunction,
     TextModule,
     TextParameter,
     TextStatement,
     TextVariable,
 )
-from grader.frontends.cuda.kept import CALLED, MOST_BYTES, called, read_only
-from grader.frontends.cuda.reading import LAUNCH, is_known, read_module
-from grader.frontends.cuda.source import KernelDeclaration, kernel_declarations
-from grader.plan.plan import TEXT_CHARACTERS
+from grader.ptx.reading import LAUNCH, is_known, read_module
 
 _MOST_NAME = 180
 _INTERNAL = re.compile(r"\(anonymous namespace\)::|_INTERNAL_\w+?::")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from grader.frontends import Outline
 from grader.frontends.drafts import Change
-from grader.frontends.tokens import TO_THE_END
+from grader.plan.tokens import TO_THE_END
 
 # No pattern may try a long match from each character of a run: that is quadratic, and a file may have any length.
 _HIDDEN = re.compile(

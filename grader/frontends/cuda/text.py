@@ -11,9 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from grader.frontends import Foreign
-from grader.frontends.cuda.grammar import TextFunction, TextModule
 from grader.frontends.cuda.kept import CALLED, MOST_BYTES, MOST_KEPT, read_only
-from grader.frontends.cuda.reading import LAUNCH, declared_bytes, read_module
 from grader.frontends.cuda.slices import LIBRARY_FILE, EntryText, HiddenVariable, most_threads, split
 from grader.plan.plan import (
     ARGUMENT_BYTES,
@@ -29,6 +27,8 @@ from grader.plan.plan import (
     Pointer,
     Structure,
 )
+from grader.ptx.grammar import TextFunction, TextModule
+from grader.ptx.reading import LAUNCH, declared_bytes, read_module
 
 __all__ = ["EntryText", "HiddenVariable", "argument_names", "check_launch", "read_kernel", "split"]
 

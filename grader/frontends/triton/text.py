@@ -13,7 +13,6 @@ from importlib import metadata
 from itertools import accumulate
 
 from grader.frontends import Foreign
-from grader.frontends.tokens import cut_tokens
 from grader.frontends.triton.options import options_of
 from grader.plan.plan import (
     ITEM_BYTES,
@@ -30,6 +29,7 @@ from grader.plan.plan import (
     Pointer,
     Structure,
 )
+from grader.plan.tokens import cut_tokens
 
 DIALECTS = frozenset({"tt", "arith", "math", "scf", "cf", "ub"})
 # The operations of other dialects that Triton's front end writes: for tl.debug_barrier and tl.assume.

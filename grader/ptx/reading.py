@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from grader.frontends.cuda.grammar import (
+from grader.plan.plan import Malformed
+from grader.plan.tokens import BLOCK_COMMENT, cut_tokens
+from grader.ptx.grammar import (
     TYPE_BITS,
     TextFunction,
     TextModule,
@@ -13,8 +15,6 @@ from grader.frontends.cuda.grammar import (
     TextStatement,
     TextVariable,
 )
-from grader.frontends.tokens import BLOCK_COMMENT, cut_tokens
-from grader.plan.plan import Malformed
 
 MOST_DEPTH = 64
 MOST_SHOWN = 60
