@@ -39,7 +39,7 @@ EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "cluster/own.py": (1, VERSION),
     "frontends/cuda/phrases/guards.py": (1, "a word of C++ as well"),
     "frontends/cuda/phrases/compiling.py": (9, "a file in the wrong language, and what nvcc calls functions"),
-    "ptx/reading.py": (1, "a directive of the same name"),
+    "ptx/reader.py": (1, "a directive of the same name"),
     "engine/forkserver/handle.py": (4, f"which of its versions are known, and {VERSION}"),
     "engine/forkserver/server.py": (3, f"imports what workers need before they are forked, and {VERSION}"),
     "model/calibration.py": (2, VERSION),

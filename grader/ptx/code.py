@@ -11,10 +11,10 @@ import numpy as np
 from grader.plan.plan import Malformed
 from grader.ptx.decode import Decoded, Decoder, Run, vector
 from grader.ptx.flow import FunctionCode, basic_blocks
+from grader.ptx.grammar import TYPE_BYTES
 from grader.ptx.instructions import builder
 from grader.ptx.memory import GAP
-from grader.ptx.program import PtxModule, ThreadFunction, ThreadInstruction, Variable
-from grader.ptx.reader import TYPE_BYTES, read_module
+from grader.ptx.program import PtxModule, ThreadFunction, ThreadInstruction, Variable, read_program
 from grader.ptx.regions import APART, TABLES
 from grader.ptx.state import ChunkState
 from grader.ptx.types import Unsupported
@@ -29,7 +29,7 @@ MOST_TABLES = 1 << 20
 @lru_cache(maxsize=128)
 def kernel_code(text: str, symbol: str, suffix: str = "") -> KernelCode:
     """Return the kernel of this symbol. Raises Malformed, Unsupported."""
-    return KernelCode(read_module(text, suffix), symbol)
+    return KernelCode(read_program(text, suffix), symbol)
 
 
 class KernelCode:

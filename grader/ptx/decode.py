@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.plan.plan import Malformed
-from grader.ptx.program import ThreadFunction, ThreadInstruction
-from grader.ptx.reader import TYPE_BYTES, split_operands
+from grader.ptx.grammar import TYPE_BYTES
+from grader.ptx.program import ThreadFunction, ThreadInstruction, split_operands
 from grader.ptx.state import ChunkState
 from grader.ptx.types import DTYPES, Array, Unsupported
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Literal
 
 from grader.plan.compiled import Facts, Width
 from grader.plan.device import tensor_cores
+from grader.plan.plan import Malformed
+from grader.ptx.grammar import TextStatement, joined, lines_of
+from grader.ptx.program import split_operands
+from grader.ptx.reader import read_module
 
 # No pattern may try a long match from each digit of a run: that is quadratic, and names may have any length.
 _USED = re.compile(r"\bUsed (\d{1,9}) registers")
 _SPILLED = re.compile(r"\b(\d{1,9}) bytes spill stores, (\d{1,9}) bytes spill loads")
 _SHARED = re.compile(r"\b(\d{1,9}) bytes smem\b")
-_PLACE = re.compile(r"[ \t]*\.loc[ \t]+(\d{1,7})[ \t]+(\d{1,7})\s")
 MOST_LINES = 256
 
 
@@ -21,17 +25,12 @@ def read_facts(ptx: str, said: str, shared: int | None = None) -> Facts:
     """Return the facts about a kernel. `said` is the output of ptxas -v, for the kernel's entry and for each function
     that was not inlined into it. `shared` is the kernel's shared memory in bytes, if the assembler does not know it."""
     lines: Counter[tuple[int, Literal["load", "store"], int]] = Counter()
-    line, own = 0, ""
     copies: Literal["none", "cp.async", "tma"] = "none"
-    for text in ptx.splitlines():
-        if place := _PLACE.match(text):
-            # The kernel's own file is that of its first location; other files are its language's.
-            own = own or place[1]
-            line = int(place[2]) if place[1] == own else line
-        if copied := _copied(text):
+    for statement, line in _placed(ptx):
+        if copied := _copied(statement):
             copies = "cp.async"
             lines[line, "load", 8 * copied] += 1
-        elif accessed := _accessed(text):
+        elif accessed := _accessed(statement.opcode):
             lines[line, *accessed] += 1
     if "cp.async.bulk.tensor" in ptx:
         copies = "tma"
@@ -44,15 +43,24 @@ def read_facts(ptx: str, said: str, shared: int | None = None) -> Facts:
                for (line, access, bits), count in sorted(lines.items())[:MOST_LINES]])
 
 
-def _accessed(text: str) -> tuple[Literal["load", "store"], int] | None:
+def _placed(ptx: str) -> Iterator[tuple[TextStatement, int]]:
+    """Yield the statements of a text with their lines in the file of its first location; none of a text that cannot be
+    read."""
+    try:
+        module = read_module(ptx, known=False)
+    except Malformed:
+        return
+    own = module.first()
+    for function in module.functions.values():
+        yield from lines_of(function.body or (), own)
+
+
+def _accessed(opcode: str) -> tuple[Literal["load", "store"], int] | None:
     """Return whether an instruction loads or stores global memory, and how many bits at once.
 
-    `@%p1 ld.global.L1::evict_last.v4.b32 …`, `st.relaxed.gpu.global.b16 …` ("PTX ISA", "Data Movement").
+    `ld.global.L1::evict_last.v4.b32`, `st.relaxed.gpu.global.b16` ("PTX ISA", "Data Movement").
     """
-    words = text.split(maxsplit=2)
-    if words and words[0].startswith("@"):
-        words.pop(0)
-    name, *parts = words[0].split(".") if len(words) > 1 else [""]
+    name, *parts = opcode.split(".")
     if name not in ("ld", "st") or "global" not in parts:
         return None
     bits = _number(parts.pop()[1:])
@@ -63,17 +71,16 @@ def _accessed(text: str) -> tuple[Literal["load", "store"], int] | None:
     return ("load" if name == "ld" else "store", bits * (several or 1)) if bits else None
 
 
-def _copied(text: str) -> int:
+def _copied(statement: TextStatement) -> int:
     """Return the bytes that an instruction copies to shared memory asynchronously; 0 for any other instruction.
 
     `cp.async.cg.shared.global [ %r1 + 0 ], [ %rd2 + 0 ], 0x10, %r3;`: the third operand is in bytes.
     """
-    _, found, operands = text.partition("cp.async.c")
-    modifiers, _, operands = operands.partition("[")
-    parts = operands.split("]", 2)
-    if not found or ".shared" not in modifiers or ".global" not in modifiers or len(parts) < 3:
+    opcode = statement.opcode
+    if not opcode.startswith("cp.async.c") or ".shared" not in opcode or ".global" not in opcode:
         return 0
-    return _number(parts[2].lstrip(" ,\t").partition(",")[0].partition(";")[0].strip())
+    operands = split_operands(joined(statement.operands))
+    return _number(operands[2]) if len(operands) > 2 else 0
 
 
 def _number(text: str) -> int:

@@ -5,11 +5,16 @@ Source: "Parallel Thread Execution ISA", chapters "Syntax" and "Directives".
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-TYPE_BITS = {**{f".{kind}{bits}": bits for kind in "bsu" for bits in (8, 16, 32, 64)}, ".b128": 128, ".f16": 16,
-             ".f32": 32, ".f64": 64, ".bf16": 16, ".f16x2": 32, ".bf16x2": 32}  # fmt: skip
+from grader.plan.plan import Malformed
+
+TYPE_BYTES = {**{f"{kind}{8 * size}": size for kind in "bsu" for size in (1, 2, 4, 8)}, "b128": 16, "f16": 2, "f32": 4,
+              "f64": 8, "bf16": 2, "f16x2": 4, "bf16x2": 4, "f32x2": 8, "pred": 1}  # fmt: skip
+"""Bytes of a value of each type; predicates, which only registers hold, have no size in PTX."""
+_NUMBER = re.compile(r"0[fFdD]([0-9a-fA-F]{8}|[0-9a-fA-F]{16})|(0[xX][0-9a-fA-F]{1,16}|\d{1,20})U?")
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,7 @@ class TextParameter:
 
     @property
     def bytes(self) -> int:
-        return TYPE_BITS["." + self.type] // 8 * (self.count or 1)
+        return TYPE_BYTES[self.type] * (self.count or 1)
 
     @property
     def entry(self) -> str:
@@ -52,13 +57,13 @@ class TextVariable:
 
     @property
     def bytes(self) -> int:
-        return TYPE_BITS["." + self.type] // 8 * (self.count or 0)
+        return TYPE_BYTES[self.type] * (self.count or 0)
 
     def written(self) -> str:
         words = [*self.linkage, f".{self.space}", *([f".align {self.alignment}"] if self.alignment else []),
                  f".{self.type}", self.name]
         sides = ("[]" if self.count is None else f"[{self.count}]") if self.array else ""
-        return " ".join(words) + sides + (f" = {_joined(self.initial)}" if self.initial else "") + ";"
+        return " ".join(words) + sides + (f" = {joined(self.initial)}" if self.initial else "") + ";"
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,10 @@ class TextStatement:
     its colon, a brace, or a `.loc` with its numbers."""
 
     words: tuple[str, ...]
+
+    @property
+    def label(self) -> bool:
+        return len(self.words) == 2 and self.words[1] == ":"
 
     @property
     def place(self) -> int:
@@ -86,12 +95,12 @@ class TextStatement:
         words = self.words
         if words in (("{",), ("}",)):
             return words[0]
-        if words[-1] == ":":
+        if self.label:
             return "".join(words)
         if words[0] == ".loc":
-            return f"\t{_joined(words)}"
+            return f"\t{joined(words)}"
         before, rest = "".join(words[: self.place]), self.operands
-        return f"\t{before}{' ' if before else ''}{self.opcode}{' ' if rest else ''}{_joined(rest)};"
+        return f"\t{before}{' ' if before else ''}{self.opcode}{' ' if rest else ''}{joined(rest)};"
 
 
 @dataclass(frozen=True)
@@ -110,7 +119,7 @@ class TextFunction:
         returned = f" ({', '.join(one.written() for one in self.returns)})" if self.returns else ""
         lines = [" ".join((*self.linkage, ".entry" if self.entry else ".func")) + f"{returned} {self.name}("
                  + ", ".join(one.written() for one in self.parameters) + ")"]
-        return "\n".join([*lines, *map(_joined, self.attributes)])
+        return "\n".join([*lines, *map(joined, self.attributes)])
 
     def written(self) -> str:
         if self.body is None:
@@ -131,6 +140,15 @@ class TextModule:
     # Directives that were left out: `.section`, `.alias`.
     others: list[str] = field(default_factory=list)
 
+    def own(self, suffix: str) -> int:
+        """Return the number of the first file with this suffix, else 0."""
+        return next((number for number, name in sorted(self.files.items()) if name.endswith(suffix)), 0)
+
+    def first(self) -> int:
+        """Return the number of the first location's file, else 0."""
+        return next((int(statement.words[1]) for function in self.functions.values()
+                     for statement in function.body or () if statement.words[0] == ".loc"), 0)
+
     def written(self) -> str:
         """Return the text in its one form: a statement a line, no comments."""
         defined = [function for function in self.functions.values() if function.body is not None]
@@ -139,13 +157,54 @@ class TextModule:
         declared = [function for function in self.functions.values() if function.body is None]
         declared += [replace(function, body=None) for function in inner] if len(inner) > 1 else []
         return "\n".join([
-            f".version {self.version}", f".target {_joined(self.target)}", f".address_size {self.address_size}",
+            f".version {self.version}", f".target {joined(self.target)}", f".address_size {self.address_size}",
             *(f'.file {number} "{name}"' for number, name in self.files.items()),
             *(variable.written() for variable in self.variables.values()),
             *(function.written() for function in (*declared, *defined))]) + "\n"
 
 
-def _joined(words: Iterable[str]) -> str:
+def contents(variable: TextVariable) -> bytes:
+    """Return the initial bytes of a variable. Raises Malformed for an address among them."""
+    item, size = TYPE_BYTES[variable.type], variable.bytes
+    made, negative = bytearray(), False
+    for word in variable.initial:
+        if word in ("{", "}", ","):
+            continue
+        if word == "-":
+            negative = True
+            continue
+        found = _NUMBER.fullmatch(word)
+        if found is None:
+            raise Malformed(f"an initial value that is no number: {word[:40]}")
+        if found[1]:
+            made += int(found[1], 16).to_bytes(len(found[1]) // 2, "little")
+        else:
+            number = int(found[2], 16 if found[2][:2] in ("0x", "0X") else 10)
+            made += ((-number if negative else number) % (1 << 8 * item)).to_bytes(item, "little")
+        negative = False
+    return bytes(made[:size].ljust(size, b"\0"))
+
+
+def lines_of(body: Iterable[TextStatement], own: int) -> Iterator[tuple[TextStatement, int]]:
+    """Yield each statement with its line in the file of this number. Code that was inlined from another file has the
+    line of its call; code of no line has 0."""
+    lines: dict[tuple[str, ...], int] = {}
+    line, file = 0, str(own)
+    for statement in body:
+        words = statement.words
+        if words[0] == ".loc":
+            place, line = words[1:4], 0
+            if place[0] == file:
+                line = int(place[1])
+            elif "inlined_at" in words:
+                at = words.index("inlined_at")
+                caller = words[at + 1 : at + 4]
+                line = lines.get(caller, int(caller[1]) if caller[0] == file else 0)
+            lines[place] = line
+        yield statement, line
+
+
+def joined(words: Iterable[str]) -> str:
     """Join words with a space where one is needed, or where people expect it."""
     made: list[str] = []
     before = ""

@@ -1,341 +1,342 @@
-"""Reader of PTX in one pass. See "Syntax" and "Directives" of the PTX ISA."""
+"""Reader of PTX, which may be hostile: it reads each character once. See "Syntax" and "Directives" of the PTX ISA.
+
+The judge refuses statements that are not known here; a simulator reads them, and stops where one is run.
+"""
 
 from __future__ import annotations
 
 import re
-import struct
-from dataclasses import replace
-from functools import lru_cache
-from math import prod
-from pathlib import PurePath
+from collections.abc import Callable
 
 from grader.plan.plan import Malformed
-from grader.ptx.program import PtxModule, Space, ThreadFunction, ThreadInstruction, Variable
+from grader.plan.tokens import BLOCK_COMMENT, cut_tokens
+from grader.ptx.grammar import (
+    TYPE_BYTES,
+    TextFunction,
+    TextModule,
+    TextParameter,
+    TextStatement,
+    TextVariable,
+)
 
-MOST_INSTRUCTIONS = 1 << 16
-MOST_REGISTERS = 1 << 17
-MOST_SCOPES = 64
-MOST_FRAMES = 32
-# The most bytes of a variable: local memory of a thread, which is no larger on any GPU.
-MOST_BYTES = 512 << 10
+MOST_DEPTH = 64
+MOST_SHOWN = 60
 
-TYPE_BYTES = {
-    "pred": 1, "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4,
-    "s32": 4, "f32": 4, "f16x2": 4, "bf16x2": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "f32x2": 8, "b128": 16,
-}  # fmt: skip
-"""Bytes of a value of each type; predicates have no size in PTX."""
+# Possessive quantifiers (`*+`, `++`) never backtrack: there is one way to read a text, and it is tried once.
+_TOKEN = re.compile(
+    rf"(?P<space>(?:[ \t\r\n\f\v]++|//[^\n]*+|{BLOCK_COMMENT})++)"
+    r"""
+  | (?P<string>"(?:[ !\#-\[\]-~]|\\[ -~])*+")
+  | (?P<number>(?:0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|0[xX][0-9a-fA-F]++U?|\d++(?:\.\d++)?(?:[eE][-+]?\d++)?U?)
+      (?![\w$]))
+  | (?P<word>\.reg(?=\.)|[.]?[A-Za-z_$%][\w$]*+(?:(?:\.|::)[\w$]++)*+)
+  | (?P<sign>[,;:()\[\]{}<>=+\-*/|!@])
+    """,
+    re.VERBOSE | re.ASCII | re.DOTALL,
+)
 
-_COMMENT = re.compile(r'"[^"\n]*"|//[^\n]*|/\*')
-_LINE_DIRECTIVE = re.compile(r"\.(version|target|address_size|file|loc|pragma)\b([^\n]*)")
-_FILE = re.compile(r'\s*(\d{1,9})\s+"([^"]*)"')
-_LOC = re.compile(
-    r"\s*(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})(?:,\s*function_name\s+[^,\n]+,\s*inlined_at\s+(\d{1,9})\s+(\d{1,9})\s+(\d{1,9}))?")
-_LABEL = re.compile(r"([%$\w]+)\s*:(?!:)")
-_FUNCTION = re.compile(r"(?:\.(?:visible|weak|extern|common)\s+)*\.(entry|func)\b")
-_NAME = re.compile(r"[%$\w]+")
-_VARIABLE = re.compile(
-    r"(?:\.(?:visible|weak|extern|common)\s+)*\.(global|const|shared|local|param)\b\s*(?:\.align\s+(\d{1,9})\b\s*)?"
-    r"(?:\.v([248])\b\s*)?\.(\w+)\b\s*(?:\.ptr\b[^%$\w]*(?:\.(?:global|const|shared|local)\b\s*)?"
-    r"(?:\.align\s+\d{1,9}\b\s*)?)?([%$\w]+)\s*((?:\[\s*\d{0,9}\s*\]\s*)*)(?:=(.*))?", re.DOTALL)
-_REGISTERS = re.compile(r"\.reg\s*\.(\w+)\s+(.*)", re.DOTALL)
-_COUNTED = re.compile(r"([%$\w]+)<(\d{1,9})>")
-_GUARD = re.compile(r"@(!?)\s*([%$\w]+)\s+")
-_OPCODE = re.compile(r"([a-z]\w*)((?:\.[\w:]+)*)\s*")
-_NUMBER = re.compile(r"0[fF]([0-9a-fA-F]{8})|0[dD]([0-9a-fA-F]{16})|(-?)(0[xX][0-9a-fA-F]{1,16}|\d{1,20})U?")
-
-
-@lru_cache(maxsize=256)
-def read_module(text: str, suffix: str = "") -> PtxModule:
-    """Read a text. Lines belong to the first file with the suffix `suffix`, or else to the file of the first `.loc`.
-    Raises Malformed."""
-    return _ModuleReader(_without_comments(text), suffix).read()
-
-
-def split_operands(text: str) -> tuple[str, ...]:
-    """Split a list at the commas outside of brackets."""
-    if "{" not in text and "[" not in text and "(" not in text:
-        return tuple(part.strip() for part in text.split(",")) if text.strip() else ()
-    parts, depth, start = [], 0, 0
-    for at, sign in enumerate(text):
-        if sign in "[{(":
-            depth += 1
-        elif sign in "]})":
-            depth -= 1
-        elif sign == "," and not depth:
-            parts.append(text[start:at].strip())
-            start = at + 1
-    parts.append(text[start:].strip())
-    return tuple(part for part in parts if part)
+# PTX ISA, "Instructions", without those for textures and surfaces, of which plans have no references, and those for a
+# debugger.
+_INSTRUCTIONS = """
+    abs activemask add addc alloca and applypriority atom bar barrier bfe bfi bfind bmsk bra brev brx call clz cnot
+    copysign cos cp createpolicy cvt cvta discard div dp2a dp4a elect ex2 exit fence fma fns getctarank griddepcontrol
+    isspacep ld ldmatrix ldu lg2 lop3 mad mad24 madc mapa match max mbarrier membar min mma mov movmatrix mul mul24
+    nanosleep neg not or popc prefetch prefetchu prmt rcp red redux rem ret rsqrt sad selp set setmaxnreg setp shf shfl
+    shl shr sin slct sqrt st stackrestore stacksave stmatrix sub subc szext tanh tensormap testp trap vabsdiff vabsdiff2
+    vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vote vset vset2 vset4 vshl vshr vsub
+    vsub2 vsub4 wgmma wmma xor
+"""
+OPCODES = frozenset(_INSTRUCTIONS.split())
+_LINKAGE = (".visible", ".weak", ".extern", ".common")
+_SPACES = (".global", ".const", ".shared")
+_DECLARED = (".reg", ".local", ".shared", ".param", ".branchtargets", ".calltargets", ".callprototype", ".pragma")
+LAUNCH = (".maxntid", ".reqntid", ".minnctapersm", ".maxnreg")
+"""The directives by which an entry of a plan may restrict its launches."""
+_CLUSTERS = (".reqnctapercluster", ".maxclusterrank", ".blocksareclusters")
 
 
-def _without_comments(text: str) -> str:
-    parts, at = [], 0
-    while match := _COMMENT.search(text, at):
-        parts.append(text[at : match.start()])
-        at = match.end()
-        if match[0] == "/*":
-            end = text.find("*/", at)
-            at = len(text) if end < 0 else end + 2
-            parts.append(" ")
-        elif match[0].startswith('"'):
-            parts.append(match[0])
-    return "".join([*parts, text[at:]])
+def read_module(text: str, *, known: bool = True) -> TextModule:
+    """Read a text of PTX. Raises Malformed for a text that NVIDIA's compiler does not write and, if `known`, for
+    statements that `is_known` does not take."""
+    return _TextReader([match.group() for match in cut_tokens(text, _TOKEN, "the compiler")], known).module()
 
 
-class _ModuleReader:
-    """Reader of one text, from `at` on."""
+class _TextReader:
+    def __init__(self, words: list[str], known: bool = True) -> None:
+        self._words, self._known = words, known
+        self._at = 0
 
-    def __init__(self, text: str, suffix: str) -> None:
-        self.text, self.suffix, self.at = text, suffix, 0
-        self.functions: dict[str, ThreadFunction] = {}
-        self.variables: dict[str, Variable] = {}
-        self.files: dict[int, str] = {}
-        self.own: int | None = None
-        self.line, self.library = 0, False
-        # The location of the call, by the location of the code that was inlined for it.
-        self.inlined: dict[tuple[int, int, int], tuple[int, int, int]] = {}
-        self.function: ThreadFunction | None = None
-        self.scopes: list[dict[str, str]] = []
-        self.begins: list[int] = []
-        self.serial = self.instructions = self.registers = 0
+    def module(self) -> TextModule:
+        made = TextModule()
+        while self._at < len(self._words):
+            word = self._next()
+            if word == ".version":
+                made.version = self._number()
+            elif word == ".target":
+                made.target = tuple(self._separated(self._name))
+            elif word == ".address_size":
+                made.address_size = self._number()
+            elif word == ".file":
+                self._file(made)
+            elif word == ".section":
+                self._next()
+                self._skip_section()
+                made.others.append(word)
+            elif word in (".alias", ".pragma"):
+                self._until_semicolon()
+                made.others.append(word)
+            else:
+                self._at -= 1
+                self._item(made)
+        return made
 
-    def read(self) -> PtxModule:
-        for match in re.finditer(r"\.file" + _FILE.pattern, self.text):
-            self.files.setdefault(int(match[1]), match[2])
-        own = [number for number, name in self.files.items() if self.suffix and PurePath(name).suffix == self.suffix]
-        self.own = own[0] if own else None
-        while self._skip():
-            self._next()
-        if self.function is not None:
-            raise Malformed("a function that does not end")
-        return PtxModule(self.functions, self.variables)
-
-    def _skip(self) -> bool:
-        text, at = self.text, self.at
-        while at < len(text) and (text[at].isspace() or text[at] == ";"):
-            at += 1
-        self.at = at
-        return at < len(text)
-
-    def _next(self) -> None:
-        """Read the item at `at`: a directive, a bracket, a label, a declaration or an instruction."""
-        if match := _LINE_DIRECTIVE.match(self.text, self.at):
-            self.at = match.end()
-            if match[1] == "loc":
-                self._locate(match[2])
-        elif self.text[self.at] == "{":
-            self.at += 1
-            self._open()
-        elif self.text[self.at] == "}":
-            self.at += 1
-            self._close()
-        elif self.text.startswith(".section", self.at):
-            self._skip_section()
-        elif self.function is None and (match := _FUNCTION.match(self.text, self.at)):
-            self.at = match.end()
-            self._head(match[1] == "entry")
-        elif self.function is not None and (match := _LABEL.match(self.text, self.at)):
-            self.at = match.end()
-            self._label(self.function, match[1])
+    def _item(self, made: TextModule) -> None:
+        linkage = []
+        while self._peek() in _LINKAGE:
+            linkage.append(self._next())
+        word = self._next()
+        if word in (".entry", ".func"):
+            function = self._function(word == ".entry", tuple(linkage))
+            known = made.functions.get(function.name)
+            if known is not None and known.body is not None:
+                if function.body is not None:
+                    raise Malformed(f"two functions of one name: {_shown(function.name)}")
+                return
+            made.functions[function.name] = function
+        elif word in _SPACES:
+            variable = self.variable(word[1:], tuple(linkage))
+            if variable.name in made.variables:
+                raise Malformed(f"two variables of one name: {_shown(variable.name)}")
+            made.variables[variable.name] = variable
         else:
-            end = self.text.find(";", self.at)
-            if end < 0:
-                raise Malformed("a statement without its end")
-            statement, self.at = self.text[self.at : end].strip(), end + 1
-            self._statement(statement)
+            raise Malformed(f"a directive that the compiler does not write: {_shown(word)}")
+
+    def _function(self, entry: bool, linkage: tuple[str, ...]) -> TextFunction:
+        returns = self._parameters() if not entry and self._peek() == "(" else ()
+        name = self._name()
+        parameters = self._parameters() if self._peek() == "(" else ()
+        attributes: list[tuple[str, ...]] = []
+        while (word := self._peek()) not in ("{", ";"):
+            self._next()
+            if word == ".noreturn" or (entry and word == ".explicitcluster"):
+                attributes.append((word,))
+            elif entry and (word in LAUNCH or word in _CLUSTERS):
+                attributes.append((word, *self._separated(self._number)))
+            else:
+                raise Malformed(f"an attribute of a kernel that is not known: {_shown(word)}")
+        body = None if self._next() == ";" else self._body()
+        if body is None and entry:
+            raise Malformed("a kernel without a body")
+        return TextFunction(name, entry, linkage, returns, parameters, tuple(attributes), body)
+
+    def _parameters(self) -> tuple[TextParameter, ...]:
+        self._expect("(")
+        found: list[TextParameter] = []
+        while self._peek() != ")":
+            if found:
+                self._expect(",")
+            found.append(self._parameter())
+        self._next()
+        return tuple(found)
+
+    def _parameter(self) -> TextParameter:
+        self._expect(".param")
+        alignment = self._alignment()
+        kind = self._type()
+        if self._peek() == ".ptr":
+            # Promises about a pointer are left out, as a launch need not keep them.
+            self._next()
+            if self._peek() in (".global", ".const", ".shared", ".local"):
+                self._next()
+            self._alignment()
+        name = self._name()
+        count = self._sides() if self._peek() == "[" else [0]
+        if len(count) != 1 or count[0] is None:
+            raise Malformed(f"a parameter of an unknown size: {_shown(name)}")
+        return TextParameter(name, kind, alignment, count[0])
+
+    def variable(self, space: str, linkage: tuple[str, ...]) -> TextVariable:
+        alignment = self._alignment()
+        vector = 1
+        if self._peek() in (".v2", ".v4"):
+            vector = int(self._next()[2:])
+        kind = self._type()
+        name = self._name()
+        sides = self._sides() if self._peek() == "[" else []
+        count: int | None = vector
+        for side in sides:
+            count = None if side is None or count is None else count * side
+        initial: tuple[str, ...] = ()
+        if self._peek() == "=":
+            self._next()
+            initial = tuple(self._until_semicolon())
+        else:
+            self._expect(";")
+        if vector > 1:
+            alignment = alignment or vector * TYPE_BYTES[kind]
+        return TextVariable(name, space, linkage, kind, alignment, count, bool(sides) or vector > 1, initial)
+
+    def _body(self) -> tuple[TextStatement, ...]:
+        found: list[TextStatement] = []
+        depth = 1
+        while True:
+            word = self._next()
+            if word == "{":
+                depth += 1
+                if depth > MOST_DEPTH:
+                    raise Malformed("a kernel that is nested too deeply")
+                found.append(TextStatement((word,)))
+            elif word == "}":
+                depth -= 1
+                if not depth:
+                    return tuple(found)
+                found.append(TextStatement((word,)))
+            elif word == ".loc":
+                found.append(TextStatement((word, *self._location())))
+            elif self._peek() == ":" and _is_name(word):
+                found.append(TextStatement((word, self._next())))
+            elif word == ";" and not self._known:
+                # Assembly in a student's file may end a statement twice.
+                continue
+            else:
+                self._at -= 1
+                found.append(TextStatement(tuple(self._until_semicolon())))
+                if self._known and not is_known(found[-1]):
+                    opcode = found[-1].opcode
+                    what = ("a directive that the compiler does not write" if opcode.startswith(".") else
+                            "an instruction that no kernel has")
+                    raise Malformed(f"{what}: {_shown(opcode)}")
+
+    def _location(self) -> list[str]:
+        """Read a location: `1 16 3`, and for a call that was inlined `, function_name $L__info_string0,
+        inlined_at 1 16 3`."""
+        words = [self._index(), self._index(), self._index()]
+        while self._peek() == ",":
+            words.append(self._next())
+            what = self._name()
+            words.append(what)
+            if what == "function_name":
+                words.append(self._name())
+                if self._peek() == "+":
+                    words += [self._next(), self._number()]
+            elif what == "inlined_at":
+                words += [self._index(), self._index(), self._index()]
+            else:
+                raise Malformed(f"a place in a file that has {_shown(what)}")
+        return words
+
+    def _file(self, made: TextModule) -> None:
+        number, name = self._index(), self._next()
+        if not name.startswith('"'):
+            raise Malformed("a file without a name")
+        made.files[int(number)] = name[1:-1]
+        while self._peek() == ",":
+            # The file's time and its size.
+            self._next()
+            self._number()
 
     def _skip_section(self) -> None:
-        begin = self.text.find("{", self.at)
-        end = self.text.find("}", begin)
-        if begin < 0 or end < 0:
-            raise Malformed("a section without its end")
-        self.at = end + 1
+        self._expect("{")
+        while self._next() != "}":
+            pass
 
-    def _locate(self, text: str) -> None:
-        match = _LOC.match(text)
-        if match is None:
-            raise Malformed("a .loc of another form")
-        here = int(match[1]), int(match[2]), int(match[3])
-        if match[4] is not None:
-            if len(self.inlined) > MOST_INSTRUCTIONS:
-                raise Malformed("too many places")
-            self.inlined[here] = int(match[4]), int(match[5]), int(match[6])
-        else:
-            self.inlined.pop(here, None)
-        place: tuple[int, int, int] | None = here
-        if self.own is None:
-            self.own = here[0]
-        self.line, self.library = 0, here[0] != self.own
-        for _ in range(MOST_FRAMES):
-            if place is None:
-                break
-            if place[0] == self.own:
-                self.line = min(place[1], 10_000_000)
-                break
-            place = self.inlined.get(place)
+    def _until_semicolon(self) -> list[str]:
+        """Return the words of a statement; its braces and brackets are closed within."""
+        start = self._at
+        depth = 0
+        while (word := self._next()) != ";":
+            if word in ("{", "(", "["):
+                depth += 1
+            elif word in ("}", ")", "]"):
+                depth -= 1
+                if depth < 0:
+                    raise Malformed("a statement that does not end")
+        if depth or self._at - start < 2:
+            raise Malformed("a statement that does not end, or is empty")
+        return self._words[start : self._at - 1]
 
-    def _head(self, entry: bool) -> None:
-        """Read the head of a function, up to its body or to the end of its declaration."""
-        brace, end = self.text.find("{", self.at), self.text.find(";", self.at)
-        declared = 0 <= end < brace or brace < 0 <= end
-        if brace < 0 and not declared:
-            raise Malformed("a function without a body")
-        head = self.text[self.at : end if declared else brace].strip()
-        self.at = (end if declared else brace) + 1
-        function = ThreadFunction("", entry)
-        if head.startswith("("):
-            close = head.find(")")
-            function.returns = [self._parameter(part) for part in split_operands(head[1:close])]
-            head = head[close + 1 :].strip()
-        name = _NAME.match(head)
-        if name is None:
-            raise Malformed("a function without a name")
-        function.name = name[0]
-        opened = head.find("(")
-        if opened >= 0:
-            close = head.find(")", opened)
-            function.parameters = [self._parameter(part) for part in split_operands(head[opened + 1 : close])]
-        if not declared:
-            if function.name in self.functions:
-                raise Malformed(f"{function.name[:100]} twice")
-            self.functions[function.name] = self.function = function
-            self.scopes, self.line, self.inlined = [{}], 0, {}
-
-    def _parameter(self, text: str) -> Variable:
-        if text.startswith(".reg"):
-            raise Malformed("a parameter in a register")
-        variable = self._variable(text)
-        if variable.space != "param":
-            raise Malformed("a parameter of another space")
-        return variable
-
-    def _open(self) -> None:
-        if self.function is None or len(self.scopes) >= MOST_SCOPES:
-            raise Malformed("a bracket out of place")
-        self.scopes.append({})
-        self.begins.append(len(self.function.code))
-
-    def _close(self) -> None:
-        if self.function is None:
-            raise Malformed("a bracket out of place")
-        names = self.scopes.pop()
-        if not self.scopes:
-            self.function = None
-            return
-        code = self.function.code
-        for at in range(self.begins.pop(), len(code)):
-            # A forward branch stands before its label, whose new name was not known there.
-            if code[at].name == "bra" and (label := names.get("".join(code[at].operands))):
-                code[at] = replace(code[at], operands=(label,))
-
-    def _label(self, function: ThreadFunction, name: str) -> None:
-        self._skip()
-        for directive in (".branchtargets", ".callprototype", ".calltargets"):
-            if self.text.startswith(directive, self.at):
-                end = self.text.find(";", self.at)
-                if end < 0:
-                    raise Malformed("a list of targets without its end")
-                names = split_operands(self.text[self.at + len(directive) : end])
-                if directive == ".branchtargets":
-                    function.targets[name] = tuple(self._renamed(each) for each in names)
-                self.at = end + 1
-                return
-        if len(self.scopes) > 1:
-            name = self._renamed(name) if name in self.scopes[-1] else self._declare(name)
-        if name in function.labels:
-            raise Malformed(f"label {name[:100]} twice")
-        function.labels[name] = len(function.code)
-
-    def _statement(self, statement: str) -> None:
-        function = self.function
-        if match := _VARIABLE.fullmatch(statement):
-            if function is None:
-                variable = self._variable(statement)
-                self.variables[variable.name] = variable
+    def _sides(self) -> list[int | None]:
+        sides: list[int | None] = []
+        while self._peek() == "[":
+            self._next()
+            if self._peek() == "]":
+                sides.append(None)
             else:
-                # Variables live as long as their function; those of an inner scope get unique names.
-                name = match[5] if len(self.scopes) == 1 else self._declare(match[5])
-                function.variables[name] = self._variable(statement, name)
-        elif function is None:
-            if not statement.startswith("."):
-                raise Malformed("an instruction outside of a function")
-        elif match := _REGISTERS.fullmatch(statement):
-            self._declare_registers(function, match[1], match[2])
-        elif statement.startswith("."):
-            raise Malformed(f"a directive that is not known: {statement[:60]}")
-        else:
-            self._instruction(function, statement)
+                sides.append(int(self._index()))
+            self._expect("]")
+        return sides
 
-    def _variable(self, statement: str, name: str = "") -> Variable:
-        match = _VARIABLE.fullmatch(statement.strip())
-        if match is None or match[4] not in TYPE_BYTES:
-            raise Malformed(f"a variable of another form: {statement[:60]}")
-        item = TYPE_BYTES[match[4]]
-        unit = item * int(match[3] or 1)
-        sizes = [int(size or 0) for size in re.findall(r"\[\s*(\d*)\s*\]", match[6])]
-        count = unit * prod(sizes)
-        align = int(match[2] or unit)
-        if count > MOST_BYTES or not 1 <= align <= 4096 or align & (align - 1):
-            raise Malformed(f"a variable of {count} bytes, aligned to {align}")
-        initial = b"" if match[7] is None else _initial(match[7], item)
-        space: Space = match[1]  # type: ignore[assignment]
-        return Variable(name or match[5], space, count, align, initial[:count])
+    def _alignment(self) -> int:
+        if self._peek() != ".align":
+            return 0
+        self._next()
+        number = self._number()
+        if number not in ("1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"):
+            raise Malformed(f"an alignment of {_shown(number)}")
+        return int(number)
 
-    def _declare(self, name: str) -> str:
-        self.serial += 1
-        new = self.scopes[-1][name] = f"{name}@{self.serial}"
-        return new
+    def _type(self) -> str:
+        word = self._next()
+        if word[0] != "." or word[1:] not in TYPE_BYTES or word == ".pred":
+            raise Malformed(f"a type that is not known: {_shown(word)}")
+        return word[1:]
 
-    def _renamed(self, name: str) -> str:
-        for scope in reversed(self.scopes):
-            if name in scope:
-                return scope[name]
-        return name
+    def _separated(self, read: Callable[[], str]) -> list[str]:
+        """Return names or numbers, with the commas between them."""
+        words = [read()]
+        while self._peek() == ",":
+            words += [self._next(), read()]
+        return words
 
-    def _declare_registers(self, function: ThreadFunction, kind: str, names: str) -> None:
-        if kind not in TYPE_BYTES:
-            raise Malformed(f"registers of type {kind[:20]}")
-        for name in split_operands(names):
-            self.registers += 1
-            if match := _COUNTED.fullmatch(name):
-                function.counted[match[1]], function.registers[match[1]] = int(match[2]), kind
-                self.registers += int(match[2])
-            elif len(self.scopes) > 1:
-                function.registers[self._declare(name)] = kind
-            else:
-                function.registers[name] = kind
-            if self.registers > MOST_REGISTERS:
-                raise Malformed("too many registers")
+    def _name(self) -> str:
+        word = self._next()
+        if not _is_name(word):
+            raise Malformed(f"a name expected: {_shown(word)}")
+        return word
 
-    def _instruction(self, function: ThreadFunction, statement: str) -> None:
-        self.instructions += 1
-        if self.instructions > MOST_INSTRUCTIONS:
-            raise Malformed("too many instructions")
-        guard, at = None, 0
-        if match := _GUARD.match(statement):
-            guard, at = (self._renamed(match[2]), bool(match[1])), match.end()
-        match = _OPCODE.match(statement, at)
-        if match is None:
-            raise Malformed(f"no instruction: {statement[:60]}")
-        operands = statement[match.end() :]
-        if len(self.scopes) > 1:
-            operands = _NAME.sub(lambda name: self._renamed(name[0]), operands)
-        function.code.append(ThreadInstruction(
-            match[1], tuple(match[2].split(".")[1:]), split_operands(operands), guard, self.line, self.library))
+    def _number(self) -> str:
+        word = self._next()
+        if not word[0].isdigit():
+            raise Malformed(f"a number expected: {_shown(word)}")
+        return word
+
+    def _index(self) -> str:
+        word = self._next()
+        if not word.isdecimal() or len(word) > 9:
+            raise Malformed(f"a small number expected: {_shown(word)}")
+        return word
+
+    def _expect(self, sign: str) -> None:
+        if self._next() != sign:
+            raise Malformed(f"{sign} expected in a kernel's text")
+
+    def _peek(self) -> str:
+        return self._words[self._at] if self._at < len(self._words) else ""
+
+    def _next(self) -> str:
+        if self._at == len(self._words):
+            raise Malformed("a kernel's text that ends in the middle")
+        self._at += 1
+        return self._words[self._at - 1]
 
 
-def _initial(text: str, item: int) -> bytes:
-    """Return the bytes of an initial value, a list of numbers."""
-    parts = []
-    for word in re.findall(r"[^\s{},]+", text):
-        match = _NUMBER.fullmatch(word)
-        if match is None:
-            raise Malformed(f"an initial value that is no number: {word[:40]}")
-        if match[1]:
-            parts.append(struct.pack("<I", int(match[1], 16)))
-        elif match[2]:
-            parts.append(struct.pack("<Q", int(match[2], 16)))
-        else:
-            value = int(match[4], 0 if match[4][:2].lower() == "0x" else 10) * (-1 if match[3] else 1)
-            parts.append((value % (1 << 8 * item)).to_bytes(item, "little"))
-    return b"".join(parts)
+def _is_name(word: str) -> bool:
+    return word[0].isalpha() or word[0] in "_$%"
+
+
+def _shown(word: str) -> str:
+    return word[:MOST_SHOWN]
+
+
+def is_known(statement: TextStatement) -> bool:
+    """Return whether kernels may have a statement. Locations, labels and braces are allowed."""
+    words, opcode = statement.words, statement.opcode
+    if words[0] in (".loc", "{", "}") or statement.label:
+        return True
+    return opcode in _DECLARED if opcode.startswith(".") else opcode.partition(".")[0] in OPCODES
+
+
+def declared(statement: TextStatement) -> TextVariable:
+    """Return the variable that is declared in a body: `.shared .align 4 .b8 part[128];`. Raises Malformed."""
+    space, *words = statement.words
+    return _TextReader([*words, ";"]).variable(space[1:], ())

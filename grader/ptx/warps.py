@@ -14,8 +14,8 @@ import numpy as np
 from grader.plan.traffic import SECTOR, Branching, Kind, WarpAccess, WarpTraffic
 from grader.ptx.decode import Decoded
 from grader.ptx.flow import Stretch
+from grader.ptx.grammar import TYPE_BYTES
 from grader.ptx.lanes import WARP, count, warps
-from grader.ptx.reader import TYPE_BYTES
 from grader.ptx.regions import Region
 from grader.ptx.threads import Threads
 from grader.ptx.types import Array

@@ -11,7 +11,7 @@ import pytest
 
 from grader.plan.limits import LaunchStopped, Limit, Unsupported
 from grader.plan.plan import Malformed
-from grader.ptx.reader import read_module
+from grader.ptx.program import read_program
 from tests.ptx.launching import HEAD, empty, run, tensor
 from tests.rows import each_row
 
@@ -64,7 +64,7 @@ def test_instructions_that_there_are_not(body: str) -> None:
 ])  # fmt: skip
 def test_texts_that_are_none(text: str) -> None:
     try:
-        module = read_module(HEAD + text)
+        module = read_program(HEAD + text)
     except Malformed:
         return
     assert "k" not in module.functions or not module.functions["k"].code
@@ -80,7 +80,7 @@ def test_reading_is_linear(part: str, inside: bool) -> None:
     text = (ENTRY if inside else "") + part * ((1 << 19) // len(part))
     started = time.process_time()
     with suppress(Malformed):
-        read_module(text)
+        read_program(text)
     assert time.process_time() - started < 6
 
 

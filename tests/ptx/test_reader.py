@@ -6,7 +6,7 @@ import pytest
 
 from grader.plan.plan import Malformed
 from grader.ptx.code import kernel_code
-from grader.ptx.reader import read_module, split_operands
+from grader.ptx.program import read_program, split_operands
 from tests.ptx.launching import HEAD
 
 TEXT = HEAD + """
@@ -44,10 +44,10 @@ $L2: ret;
 
 
 def test_a_module() -> None:
-    module = read_module(TEXT, ".cu")
+    module = read_program(TEXT, ".cu")
     assert list(module.functions) == ["k"]
     table, numbers, more = (module.variables[name] for name in ("table", "numbers", "more"))
-    assert (table.size, table.align, table.initial) == (8, 4, b"\1\0\0\0\xff")
+    assert (table.size, table.align, table.initial) == (8, 4, b"\1\0\0\0\xff\0\0\0")
     assert numbers.size == 16 and numbers.initial[:4] == b"\0\0\x80\x3f"
     assert (more.space, more.size, more.align) == ("shared", 0, 16)
     function = module.functions["k"]
@@ -59,7 +59,7 @@ def test_a_module() -> None:
 
 
 def test_instructions_and_their_lines() -> None:
-    code = read_module(TEXT, ".cu").functions["k"].code
+    code = read_program(TEXT, ".cu").functions["k"].code
     loaded, wide, added, moved, called = code[:5]
     assert (loaded.name, loaded.modifiers, loaded.operands, loaded.line) == ("ld", ("param", "u64"),
                                                                             ("%rd1", "[param_0_x]"), 10)
@@ -72,8 +72,8 @@ def test_instructions_and_their_lines() -> None:
 
 
 def test_lines_of_another_file() -> None:
-    assert read_module(TEXT, ".h").functions["k"].code[1].line == 40
-    assert read_module(TEXT).functions["k"].code[0].line == 10
+    assert read_program(TEXT, ".h").functions["k"].code[1].line == 40
+    assert read_program(TEXT).functions["k"].code[0].line == 10
 
 
 def test_the_layout_of_a_kernel() -> None:

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import ctypes
 import re
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.frontends.cuda.kept import CALLED, MOST_BYTES, called, read_only
 from grader.frontends.cuda.source import KernelDeclaration, kernel_declarations
-from grader.plan.plan import TEXT_CHARACTERS
+from grader.plan.plan import TEXT_CHARACTERS, Malformed
 from grader.ptx.grammar import (
     TextFunction,
     TextModule,
     TextParameter,
     TextStatement,
     TextVariable,
+    contents,
+    lines_of,
 )
-from grader.ptx.reading import LAUNCH, is_known, read_module
+from grader.ptx.reader import LAUNCH, declared, is_known, read_module
 
 _MOST_NAME = 180
 _INTERNAL = re.compile(r"\(anonymous namespace\)::|_INTERNAL_\w+?::")
@@ -35,7 +36,6 @@ _ALLOCATES = {"malloc": "malloc (or new)", "free": "free (or delete)"}
 _HEADER = re.compile(r"/include/(?:cccl/)?(\w{1,40})/[^/]")
 LIBRARY_FILE = 2
 """The number of the `.file` in a text that names the library of the kernel."""
-_ITEMS = {8: "B", 16: "H", 32: "I", 64: "Q"}
 
 
 class Unplannable(Exception):
@@ -60,8 +60,9 @@ class HiddenVariable:
 @dataclass(frozen=True)
 class EntryText:
     """Kernel with the fields of `Kernel`. The last parameters of its signature stand for `variables`, in their order.
-    `most_threads` is the most threads of a block: what `__launch_bounds__` says, or 1024. `unplanned` says, about
-    `line`, why no plan may hold the kernel; there is no text then."""
+    `most_threads` is the most threads of a block: what `__launch_bounds__` says, or 1024. `shared` is the shared memory
+    that the text declares, in bytes. `unplanned` says, about `line`, why no plan may hold the kernel; there is no text
+    then."""
 
     symbol: str
     name: str
@@ -70,6 +71,7 @@ class EntryText:
     signature: tuple[str, ...]
     variables: tuple[HiddenVariable, ...]
     most_threads: int = 1024
+    shared: int = 0
     unplanned: str = ""
 
 
@@ -118,7 +120,7 @@ class _Slice:
         self._known = known
         self._suffix = suffix
         # The student's file is compiled under a name with this suffix; names of headers have another.
-        self._own = next((number for number, name in sorted(module.files.items()) if name.endswith(suffix)), 0)
+        self._own = module.own(suffix)
 
     def made(self) -> EntryText:
         module, entry = self._module, self.entry
@@ -149,8 +151,8 @@ class _Slice:
         return EntryText(
             symbol=entry.name, name=name, line=line, text=text.written(),
             signature=tuple(one.entry for one in parameters),
-            variables=tuple(HiddenVariable(one.name, _variable_name(one.name), contents(one)) for one in hidden),
-            most_threads=most_threads(entry))
+            variables=tuple(_hidden(one) for one in hidden),
+            most_threads=most_threads(entry), shared=shared_bytes(text))
 
     def _library(self) -> str:
         """Return the library whose header defines the kernel, such as `cub`; "" if the file defines it."""
@@ -185,7 +187,7 @@ class _Slice:
         return read_only((self.entry, *functions), may)
 
     def _check_known(self, function: TextFunction) -> None:
-        for statement, line in self._lines(function.body or ()):
+        for statement, line in lines_of(function.body or (), self._own):
             if not is_known(statement):
                 raise Unplannable(
                     f"{readable(function.name)} has {statement.opcode[:60]}, which neither simulator nor plan knows: "
@@ -212,7 +214,7 @@ class _Slice:
                         self._placed(function.body)[0])
 
     def _line_of_call(self, name: str) -> int:
-        for statement, line in self._lines(self.entry.body or ()):
+        for statement, line in lines_of(self.entry.body or (), self._own):
             if statement.opcode.split(".")[0] == "call" and called(statement) == name:
                 return line
         return 0
@@ -248,33 +250,13 @@ class _Slice:
         line of the student's call."""
         made: list[TextStatement] = []
         first = last = 0
-        for statement, line in self._lines(body):
+        for statement, line in lines_of(body, self._own):
             if statement.words[0] != ".loc":
                 made.append(_without_constants(statement))
             elif line != last and self._own:
                 made.append(TextStatement((".loc", "1", str(line), "0")))
                 first, last = first or line, line
         return first, made
-
-    def _lines(self, body: Sequence[TextStatement]) -> list[tuple[TextStatement, int]]:
-        """Return each statement with its line of the student's file, 0 for none."""
-        found = []
-        lines: dict[tuple[str, ...], int] = {}
-        line = 0
-        for statement in body:
-            if statement.words[0] == ".loc":
-                place = statement.words[1:4]
-                if place[0] == str(self._own):
-                    line = int(place[1])
-                elif "inlined_at" in statement.words:
-                    at = statement.words.index("inlined_at")
-                    caller = statement.words[at + 1 : at + 4]
-                    line = lines.get(caller, int(caller[1]) if caller[0] == str(self._own) else 0)
-                else:
-                    line = 0
-                lines[place] = line
-            found.append((statement, line))
-        return found
 
 
 def _rewritten(
@@ -306,27 +288,21 @@ def _constant_as_global(variable: TextVariable) -> TextVariable:
     return replace(variable, space="global") if variable.space == "const" else variable
 
 
-def contents(variable: TextVariable) -> bytes:
-    """Return the initial bytes of a variable. Raises Unplannable for addresses among them."""
-    size, bits = variable.bytes, int(re.sub(r"\D", "", variable.type.removesuffix("x2")))
-    made, negative = bytearray(), False
-    for word in variable.initial:
-        if word in ("{", "}", ","):
-            continue
-        if word == "-":
-            negative = True
-            continue
-        if word[:2] in ("0f", "0F", "0d", "0D"):
-            made += int(word[2:], 16).to_bytes((len(word) - 2) // 2, "little")
-        elif word[0].isdigit() and word.rstrip("U").isalnum():
-            number = int(word.rstrip("U"), 0)
-            made += struct.pack(f"<{_ITEMS[bits]}", (-number if negative else number) % (1 << bits))
-        else:
-            raise Unplannable(
-                f"the variable {_variable_name(variable.name)} begins with an address: set pointers inside the kernel, "
-                "or pass them as arguments")
-        negative = False
-    return bytes(made[:size].ljust(size, b"\0"))
+def _hidden(variable: TextVariable) -> HiddenVariable:
+    name = _variable_name(variable.name)
+    try:
+        return HiddenVariable(variable.name, name, contents(variable))
+    except Malformed:
+        raise Unplannable(f"the variable {name} begins with an address: set pointers inside the kernel, or pass them "
+                          "as arguments") from None
+
+
+def shared_bytes(module: TextModule) -> int:
+    """Return the shared memory that a module declares, in bytes. Raises Malformed."""
+    variables = [*module.variables.values(), *(
+        declared(statement) for function in module.functions.values() for statement in function.body or ()
+        if statement.opcode == ".shared")]
+    return sum(variable.bytes for variable in variables if variable.space == "shared")
 
 
 def most_threads(entry: TextFunction) -> int:

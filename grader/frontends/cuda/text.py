@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from grader.frontends import Foreign
 from grader.frontends.cuda.kept import CALLED, MOST_BYTES, MOST_KEPT, read_only
-from grader.frontends.cuda.slices import LIBRARY_FILE, EntryText, HiddenVariable, most_threads, split
+from grader.frontends.cuda.slices import LIBRARY_FILE, EntryText, HiddenVariable, most_threads, shared_bytes, split
 from grader.plan.plan import (
     ARGUMENT_BYTES,
     MOST_KERNELS,
@@ -28,7 +28,7 @@ from grader.plan.plan import (
     Structure,
 )
 from grader.ptx.grammar import TextFunction, TextModule
-from grader.ptx.reading import LAUNCH, declared_bytes, read_module
+from grader.ptx.reader import LAUNCH, read_module
 
 __all__ = ["EntryText", "HiddenVariable", "argument_names", "check_launch", "read_kernel", "split"]
 
@@ -88,13 +88,7 @@ def without_lines(text: str) -> str:
 
 def own_shared(text: str) -> int:
     """Return the shared memory that a text declares, in bytes. Raises Malformed."""
-    module = _read(text)[0]
-    found = sum(variable.bytes for variable in module.variables.values() if variable.space == "shared")
-    for function in module.functions.values():
-        for statement in function.body or ():
-            if statement.opcode == ".shared":
-                found += declared_bytes(statement)
-    return found
+    return shared_bytes(_read(text)[0])
 
 
 def check_launch(launch: Launch, kernel: Kernel) -> None:

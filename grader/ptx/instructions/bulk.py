@@ -15,8 +15,7 @@ from grader.ptx.decode import Decoder, Get, Run
 from grader.ptx.findings import Named
 from grader.ptx.instructions.memory import space_of
 from grader.ptx.lanes import WARP
-from grader.ptx.program import ThreadInstruction
-from grader.ptx.reader import split_operands
+from grader.ptx.program import ThreadInstruction, split_operands
 from grader.ptx.regions import Region
 from grader.ptx.state import ChunkState
 from grader.ptx.tensor_maps import TensorLayout, tensor_map

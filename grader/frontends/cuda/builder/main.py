@@ -28,8 +28,6 @@ STARTS_PROGRAMS = True
 SECONDS = 50.0
 """The limit for a file in seconds of wall-clock time; the judge waits a little longer."""
 SOURCE_BYTES = 4 << 20
-# Static shared memory: `.shared .align 4 .b8 tile[4096];`
-_SHARED = re.compile(r"^[ \t]*+\.shared\s+(?:\.align\s+\d+\s+)?\.[a-z]+(\d+)\s+[\w$%]+(?:\[(\d+)\])?\s*;", re.MULTILINE)
 # The most characters of a name in a plan.
 _MOST_SYMBOL = 200
 _FILE = re.compile(r"(?<=_)[0-9a-f]{8}(?=_\d+_[A-Za-z0-9_]{1,100}?_cu_)")
@@ -114,14 +112,13 @@ def _too_many(entries: Sequence[EntryText]) -> str | None:
 
 def built_entry(entry: EntryText) -> BuiltEntry:
     """Return a kernel in the form that planners read."""
-    shared = sum(int(bits) // 8 * int(count or 1) for bits, count in _SHARED.findall(entry.text))
     symbol, text = _lasting(entry.symbol), _lasting(entry.text)
     if len(symbol) > _MOST_SYMBOL:
         short = f"{symbol[:100]}_{hashlib.sha256(symbol.encode()).hexdigest()[:16]}"
         symbol, text = short, text.replace(symbol, short)
     return BuiltEntry(
         registered=entry.symbol, symbol=symbol, name=entry.name, line=entry.line,
-        text=text, signature=list(entry.signature), shared=shared,
+        text=text, signature=list(entry.signature), shared=entry.shared,
         most_threads=entry.most_threads, unplanned=entry.unplanned[:MOST_SAID],
         variables=[
             BuiltVariable(symbol=one.symbol, name=one.name, bytes=len(one.contents), initial=_initial(one.contents))

@@ -16,7 +16,6 @@ import torch
 
 from grader.frontends.cuda.slices import EntryText, slices
 from grader.frontends.cuda.source import KernelDeclaration
-from grader.frontends.cuda.text import own_shared
 from grader.frontends.numba import api
 from grader.frontends.numba.linking import ForeignError
 from grader.frontends.numba.planner.arrays import on_device
@@ -100,7 +99,7 @@ class NumbaLaunches:
         known = self.session.answers.resources.get(kernel_key(made.plan)) if self.session.answers.resources else None
         if known is None:
             made.guessed.add(self.session.call)
-        return NumbaResources(known or GUESS, own_shared(made.plan.text))
+        return NumbaResources(known or GUESS, made.entry.shared)
 
     def cooperative(self, kernel: Any, blockdim: Any, dynsmemsize: int = 0) -> int:
         """Return the number of blocks that the device holds at a time."""
