@@ -71,7 +71,7 @@ test-newest: $(NEWEST_TOOLS) ## those marked `newest`, with the newest triton an
 	@$(NEWEST)/bin/python -c 'import numpy, torch, triton; \
 		print(f"triton {triton.__version__}, numpy {numpy.__version__}, torch {torch.__version__}")'
 	$(NEWEST)/bin/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal -m "newest and not gpu" \
-		tests/test_submissions.py tests/engine/executor tests/frontends
+		tests/test_submissions.py tests/device tests/languages
 
 verdicts: $(TEST_TOOLS) ## write what the corpus of submissions gets to tests/verdicts.json
 	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal --write-verdicts -m "not gpu" -k "not same_without" \

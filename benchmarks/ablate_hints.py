@@ -19,12 +19,12 @@ from pkgutil import iter_modules
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
-from grader.judge import explain
-from grader.judge.explain import explain_assignment, explain_case
-from grader.judge.repair import repaired
-from grader.model.assignment import Assignment
-from grader.model.catalogue import assignments
-from grader.model.result import CheckResult
+from grader.course.assignment import Assignment
+from grader.course.catalogue import assignments
+from grader.judging import explain
+from grader.judging.explain import explain_assignment, explain_case
+from grader.judging.repair import repaired
+from grader.results.result import CheckResult
 from tests.graded import FILES
 from tests.test_hints import MEMBERS, SEEDS, judged
 
@@ -80,7 +80,7 @@ def recorded(words: str) -> list[Member]:
         return detail
 
     for module in list(sys.modules.values()):
-        if module.__name__.startswith("grader.judge.") and vars(module).get("explain_case") is explain_case:
+        if module.__name__.startswith("grader.judging.") and vars(module).get("explain_case") is explain_case:
             module.explain_case = listen  # type: ignore[attr-defined]
     return [member(folder, file.name, calls) for folder in MEMBERS if words in folder.name
             for file in folder.iterdir() if file.name in FILES]

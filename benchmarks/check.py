@@ -25,7 +25,7 @@ from typing import IO
 
 from benchmarks.grading import processor
 from grader.home import ROOT
-from grader.judge.lane import lane_isolation
+from grader.judging.running.lane import lane_isolation
 
 COMMAND = "from grader.__main__ import main; main()"
 RIGHT, WRONG, MENDED = "● ", "■ ", "Δ "

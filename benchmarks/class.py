@@ -20,9 +20,9 @@ from importlib import metadata
 from pathlib import Path
 
 from benchmarks.grading import processor, watched
+from grader.classroom.attempts.store import Store
 from grader.home import ROOT
-from grader.records.store import Store
-from tests.intake.made import committed, laid_out, zipped
+from tests.classroom.intake.made import committed, laid_out, zipped
 from tests.members import text
 
 # What each of ten students hands in: a transpose and a SiLU, as folders of the tests and `reference`; "" for none.

@@ -27,14 +27,18 @@ from threading import Event, Thread
 import torch
 
 from grader import home
-from grader.judge import answers, execution, inputs, judge, large, prepared, preparing, simulation
-from grader.judge.lane import close_lane, lane_station, open_lane
-from grader.judge.timing.pool import Pool
-from grader.model.catalogue import assignments
-from grader.model.course import read_course
-from grader.model.job import read_job
-from grader.model.submission import find_submissions
-from grader.run.grading import grade
+from grader.course.catalogue import assignments
+from grader.course.course import read_course
+from grader.course.submission import find_submissions
+from grader.grading.grading import grade
+from grader.grading.job import read_job
+from grader.judging import judge, prepared
+from grader.judging.answers import answers, inputs
+from grader.judging.evidence import large
+from grader.judging.plans import preparing
+from grader.judging.running import execution, simulation
+from grader.judging.running.lane import close_lane, lane_station, open_lane
+from grader.judging.speed.pool import Pool
 
 SAMPLE_SECONDS = 0.2
 

@@ -19,17 +19,17 @@ from typing import TypeVar
 import torch
 
 from benchmarks.grading import processor
-from grader.engine.forkserver import isolation
-from grader.engine.forkserver.handle import Zygote
-from grader.engine.forkserver.isolation import Isolation
+from grader.course.catalogue import assignments
+from grader.course.course import read_course
+from grader.course.submission import find_submissions
+from grader.grading.grading import grade
+from grader.grading.job import read_job
 from grader.home import ROOT
-from grader.judge import lane
-from grader.model.catalogue import assignments
-from grader.model.course import read_course
-from grader.model.job import read_job
-from grader.model.submission import find_submissions
+from grader.judging.running import lane
 from grader.plan import wire
-from grader.run.grading import grade
+from grader.sandbox.forkserver import isolation
+from grader.sandbox.forkserver.handle import Zygote
+from grader.sandbox.forkserver.isolation import Isolation
 
 T = TypeVar("T")
 LIMITS = wire.Limits(memory_mb=1024, file_mb=64, processes=64, cpu_seconds=60)

@@ -25,8 +25,8 @@ import triton
 from torch import Tensor
 from torch.nn import functional
 
+from grader.course.catalogue import assignments
 from grader.home import ROOT
-from grader.model.catalogue import assignments
 
 DEVICE = "cuda"
 EPS = 1e-5

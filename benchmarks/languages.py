@@ -9,12 +9,12 @@ import sys
 
 import torch
 
-from grader.engine.forkserver.handle import InfrastructureError
+from grader.course import catalogue, scoring
+from grader.course.course import read_course
+from grader.grading.calibrate import timed
 from grader.home import ROOT
-from grader.model import catalogue, scoring
-from grader.model.course import read_course
-from grader.model.result import Timing
-from grader.run.calibrate import timed
+from grader.results.result import Timing
+from grader.sandbox.forkserver.handle import InfrastructureError
 
 
 def main(names: list[str]) -> None:

@@ -22,8 +22,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.kernels import DEVICE, Contest, Row, compiled, random, reference, state, timed
+from grader.course.cases import shape_of
 from grader.kit.author import Case
-from grader.model.cases import shape_of
 
 COURSE = Path(__file__).parents[1] / "examples" / "llm"
 FOLDER = COURSE / "reference"

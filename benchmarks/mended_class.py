@@ -23,11 +23,11 @@ from importlib import metadata
 from pathlib import Path
 
 from benchmarks.grading import processor
+from grader.course.catalogue import assignments
+from grader.course.course import read_course
 from grader.home import ROOT
-from grader.judge.lane import lane_isolation
-from grader.model.catalogue import assignments
-from grader.model.course import read_course
-from grader.report.load import load_results
+from grader.judging.running.lane import lane_isolation
+from grader.pages.load import load_results
 from tests.members import whole
 
 RIGHT, WRONG, SEED = 8, 4, 4

@@ -18,8 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from grader.report.pages import write_class, write_student
-from tests.report import desk
+from grader.pages.pages import write_class, write_student
+from tests.pages import desk
 
 TIMES = 7
 LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"

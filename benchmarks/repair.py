@@ -17,16 +17,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from grader.course.catalogue import assignments
+from grader.course.course import read_course
+from grader.course.submission import read_source_file
 from grader.home import ROOT
-from grader.judge.explain import explain_assignment
-from grader.judge.judgement import Judgement
-from grader.judge.lane import close_lane, open_lane
-from grader.judge.prepared import Prepared, Task
-from grader.judge.repair import repaired
-from grader.model.catalogue import assignments
-from grader.model.course import read_course
-from grader.model.result import Repair, decisive
-from grader.model.submission import read_source_file
+from grader.judging.explain import explain_assignment
+from grader.judging.judgement import Judgement
+from grader.judging.prepared import Prepared, Task
+from grader.judging.repair import repaired
+from grader.judging.running.lane import close_lane, open_lane
+from grader.results.result import Repair, decisive
 from tests.graded import FILES
 from tests.members import whole
 

@@ -27,16 +27,16 @@ from contextlib import contextmanager
 import torch
 import triton
 
-from grader.engine.forkserver.handle import InfrastructureError
+from grader.course import catalogue
+from grader.course.assignment import Assignment
+from grader.course.course import Course, Threshold, read_course
+from grader.grading.calibrate import timed
 from grader.home import ROOT
-from grader.judge.lane import close_lane, lane_isolation
-from grader.judge.timing.fitness import take, uuid_of
-from grader.model import catalogue
-from grader.model.assignment import Assignment
-from grader.model.course import Course, Threshold, read_course
-from grader.model.estimate import Estimate, combine, points_share
-from grader.model.result import Timing
-from grader.run.calibrate import timed
+from grader.judging.running.lane import close_lane, lane_isolation
+from grader.judging.speed.fitness import take, uuid_of
+from grader.results.estimate import Estimate, combine, points_share
+from grader.results.result import Timing
+from grader.sandbox.forkserver.handle import InfrastructureError
 
 # Of the target, in the course's own tables too.
 FLOOR_SHARE = 0.3

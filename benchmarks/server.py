@@ -24,11 +24,11 @@ from pathlib import Path
 
 import httpx2
 
+from grader.classroom.attempts.attempt import Attempt
+from grader.classroom.attempts.store import FOLDER, Store
+from grader.commands.remote import CourseClient
 from grader.home import ROOT
-from grader.records.attempt import Attempt
-from grader.records.store import FOLDER, Store
 from grader.server.queue import ServerQueue
-from grader.student.remote import CourseClient
 
 KERNELS = ("silu", "transpose", "rmsnorm_matrix", "copy_first_column", "rmsnorm_vector", "gemm")
 

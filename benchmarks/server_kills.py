@@ -23,10 +23,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from grader.classroom.attempts.store import FOLDER, Store
+from grader.commands.remote import CourseClient, RemoteError
 from grader.home import ROOT
-from grader.records.store import FOLDER, Store
 from grader.server.queue import ServerQueue
-from grader.student.remote import CourseClient, RemoteError
 
 KERNELS = ("silu", "transpose", "copy_first_column")
 

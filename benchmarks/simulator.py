@@ -23,13 +23,13 @@ import torch
 import triton
 from torch import Tensor
 
-from grader.frontends.triton.simulator import preparing
-from grader.frontends.triton.simulator.main import prepare, run
-from grader.model.cases import Case
+from grader.course.cases import Case
+from grader.languages.triton.confined.simulator import preparing
+from grader.languages.triton.confined.simulator.main import prepare, run
 from grader.plan.messages import Simulated
 from grader.plan.plan import Plan
-from tests.frontends.triton.planner.harness import assignment_of, plan_file
-from tests.frontends.triton.simulator.harness import memory, poison
+from tests.languages.triton.planner.harness import assignment_of, plan_file
+from tests.languages.triton.simulator.harness import memory, poison
 
 ROOT = Path(__file__).resolve().parent.parent
 EPS = 1e-5

@@ -3,8 +3,8 @@ timed case.
 
     python -m benchmarks.structure [FILE ...] > rows.md     (default: the references, and files of the corpus)
 
-Needs a GPU and ncu, which reads the counters of our own program `grader.run.replay`. A cell is our count, scaled from
-the programs that ran to all, and ncu's over ours.
+Needs a GPU and ncu, which reads the counters of our own program `grader.grading.replay`. A cell is our count, scaled
+from the programs that ran to all, and ncu's over ours.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from grader.course.catalogue import assignments, files
+from grader.course.course import read_course
+from grader.course.submission import Source
+from grader.grading.profilers import ToolFailure, asked, recorded, value
 from grader.home import ROOT
-from grader.judge.lane import close_lane, open_lane
-from grader.judge.prepared import Prepared, Task
-from grader.judge.structure import look_at_structure
-from grader.model.catalogue import assignments, files
-from grader.model.course import read_course
-from grader.model.launched import LaunchFacts
-from grader.model.submission import Source
-from grader.run.profilers import ToolFailure, asked, recorded, value
+from grader.judging.evidence.structure import look_at_structure
+from grader.judging.prepared import Prepared, Task
+from grader.judging.running.lane import close_lane, open_lane
+from grader.results.launched import LaunchFacts
 from tests.graded import FILES
 from tests.members import text
 

@@ -24,7 +24,7 @@ def main() -> None:
             # Whoever started the command closed the stream.
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
     # Late: these take a quarter of a second.
-    from grader import cli
+    from grader.commands import cli
     from grader.console import INFRASTRUCTURE_ERROR, errors, failed, print_anywhere
 
     print_anywhere()

@@ -18,13 +18,13 @@ from unittest import mock
 from typer.main import get_command
 
 from grader import home
-from grader.cli import app
+from grader.commands.cli import app
 from grader.console import console, errors
-from grader.engine.confine import processes
+from grader.grading.job import Graded
+from grader.grading.lanes import At, Jobs, Lanes, Look
 from grader.home import ROOT
-from grader.model.job import Graded
-from grader.model.result import Environment, Result
-from grader.run.lanes import At, Jobs, Lanes, Look
+from grader.results.result import Environment, Result
+from grader.sandbox.confine import processes
 
 SILU = (ROOT / "reference" / "silu.py").read_text()
 SECONDS = 120
@@ -34,8 +34,8 @@ COMMAND = get_command(app)
 # process's own lane, which stays open; with an environment, those that grade have processes of their own.
 HERE = frozenset({"answer", "apply", "assignments", "diff", "explain-grade", "export", "handouts", "init", "intake",
                   "kit", "mark", "new", "request", "requests", "rescore", "verify"})
-SHARED = {"grade": "grader.run.whole_class.LocalLanes", "regrade": "grader.run.whole_class.LocalLanes",
-          "check": "grader.student.check.close_lane", "inspect": "grader.student.inspecting.close_lane"}
+SHARED = {"grade": "grader.grading.whole_class.LocalLanes", "regrade": "grader.grading.whole_class.LocalLanes",
+          "check": "grader.commands.check.close_lane", "inspect": "grader.commands.inspecting.close_lane"}
 
 
 def kernelmark(
@@ -111,7 +111,7 @@ class _ThisProcess:
 
     def grade(self, jobs: Jobs, side_by_side: int, interrupted: object = None) -> Iterator[Graded]:
         # Late: few who call commands wait for torch.
-        from grader.run.grading import grade
+        from grader.grading.grading import grade
 
         # Without looking for changes that mend what failed, which takes seconds.
         yield from map(grade, filter(None, jobs))

@@ -25,7 +25,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
 
 if TYPE_CHECKING:
-    from grader.engine.forkserver.handle import Zygote
+    from grader.sandbox.forkserver.handle import Zygote
     from tests.corpus import Got, Taking
     from tests.hostile_lane import Lane
 
@@ -44,7 +44,7 @@ COLUMNS = ("honest", "full points", "flagged", "hostile", "with points")
 def pytest_configure() -> None:
     # Tests run side by side, so no lane has a core to spare.
     if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
-        pytest.MonkeyPatch().setattr("grader.judge.lane._sharing", int(workers))
+        pytest.MonkeyPatch().setattr("grader.judging.running.lane._sharing", int(workers))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -79,8 +79,8 @@ def got(pytestconfig: pytest.Config, record_property: Callable[[str, object], No
 def _lane_of_this_process() -> Iterator[None]:
     yield
     # Who has not imported it has opened none.
-    if "grader.judge.lane" in sys.modules:
-        from grader.judge.lane import close_lane
+    if "grader.judging.running.lane" in sys.modules:
+        from grader.judging.running.lane import close_lane
 
         close_lane()
 
@@ -88,7 +88,7 @@ def _lane_of_this_process() -> Iterator[None]:
 @pytest.fixture
 def zygote() -> Zygote:
     """That of this process's lane; a test before may have closed the lane."""
-    from grader.judge.lane import lane_station
+    from grader.judging.running.lane import lane_station
 
     return lane_station().zygote
 

@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from grader.model.forms import file_of
-from grader.model.submission import file_in
-from grader.model.version import JUDGE_VERSION
+from grader.course.forms import file_of
+from grader.course.submission import file_in
+from grader.results.version import JUDGE_VERSION
 
 HERE = Path(__file__).parent / "submissions"
 FILE = Path(__file__).parent / "verdicts.json"
@@ -24,7 +24,7 @@ PROPERTY = "got"
 """The property of a test that holds what its members got, as JSON."""
 # Inputs are drawn anew at every grading, and with them come other figures.
 FIGURES = re.compile(r"\d[\d,.]*(e[+-]?\d+)?")
-RAISE = ("if that is meant, raise JUDGE_VERSION in grader/model/version.py with a row that says what it changes, and "
+RAISE = ("if that is meant, raise JUDGE_VERSION in grader/results/version.py with a row that says what it changes, and "
          "run `make verdicts`")
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from grader.frontends import front_ends
+from grader.course.catalogue import assignments
+from grader.course.course import LimitsTable, Policy, read_course
+from grader.course.forms import in_any_language
+from grader.course.submission import find_submissions
+from grader.grading.grading import grade
+from grader.grading.job import read_job
 from grader.home import ROOT
-from grader.model.catalogue import assignments
-from grader.model.course import LimitsTable, Policy, read_course
-from grader.model.forms import in_any_language
-from grader.model.job import read_job
-from grader.model.result import AssignmentResult
-from grader.model.submission import find_submissions
-from grader.run.grading import grade
+from grader.languages import front_ends
+from grader.results.result import AssignmentResult
 from tests.members import whole
 
 FILES = {file: name for name, a in assignments().items() for file in in_any_language(a.file)}

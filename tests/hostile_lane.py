@@ -15,24 +15,24 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from grader.engine.confine import processes
-from grader.engine.forkserver import isolation
-from grader.engine.forkserver.handle import InfrastructureError
-from grader.engine.forkserver.isolation import Isolation
-from grader.frontends.cuda.toolkit import problem
+from grader.course.catalogue import assignments
+from grader.course.course import Course, LimitsTable, read_course
+from grader.course.submission import Submission
+from grader.grading.grading import grade
+from grader.grading.job import Graded, read_job
 from grader.home import ROOT
-from grader.judge.allowance import Allowance
-from grader.judge.builders import AT_ONCE
-from grader.judge.lane import lane_builders, lane_isolation, lane_station, start_lane
-from grader.model.catalogue import assignments
-from grader.model.course import Course, LimitsTable, read_course
-from grader.model.job import Graded, read_job
-from grader.model.result import AssignmentResult
-from grader.model.submission import Submission
+from grader.judging.running.allowance import Allowance
+from grader.judging.running.builders import AT_ONCE
+from grader.judging.running.lane import lane_builders, lane_isolation, lane_station, start_lane
+from grader.languages.cuda.toolkit import problem
 from grader.plan import wire
 from grader.plan.device import TARGETS
 from grader.plan.messages import Build
-from grader.run.grading import grade
+from grader.results.result import AssignmentResult
+from grader.sandbox.confine import processes
+from grader.sandbox.forkserver import isolation
+from grader.sandbox.forkserver.handle import InfrastructureError
+from grader.sandbox.forkserver.isolation import Isolation
 from tests.graded import FILES, SEED
 
 # In the name of every file that a hostile submission writes outside its own folder.

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from grader.course.catalogue import assignments
+from grader.course.course import read_course
+from grader.course.submission import find_submissions
+from grader.grading.grading import grade
+from grader.grading.job import read_job
 from grader.home import ROOT
-from grader.model.catalogue import assignments
-from grader.model.course import read_course
-from grader.model.job import read_job
-from grader.model.result import Result
-from grader.model.submission import find_submissions
-from grader.run.grading import grade
+from grader.results.result import Result
 from tests.command import SECONDS, SILU, hand_in, kernelmark, load
 
 USAGE = {

@@ -18,14 +18,14 @@ from typing import Any
 
 import pytest
 
-from grader.engine.confine import processes
+from grader.classroom.attempts.store import Store
+from grader.grading import grading
+from grader.grading.job import Graded, Job
 from grader.home import ROOT
-from grader.model.job import Graded, Job
-from grader.model.result import Result
-from grader.records.store import Store
-from grader.run import grading
+from grader.results.result import Result
+from grader.sandbox.confine import processes
+from tests.classroom.attempts.made import add, draft
 from tests.command import SECONDS, SILU, hand_in, kernelmark, load
-from tests.records.made import add, draft
 
 # As typed at a terminal: what these tests are run by may ignore signals, as a script's `&` and nohup do.
 COMMAND = ("env", "--default-signal", sys.executable, "-m", "grader")
@@ -187,7 +187,7 @@ def _zygotes(root: int) -> list[int]:
     found = []
     for pid in processes.descendants(root):
         command = _command(pid)
-        if command.split("\0")[0].endswith("python") and "grader.engine.forkserver.server" in command:
+        if command.split("\0")[0].endswith("python") and "grader.sandbox.forkserver.server" in command:
             # The workers are copies of it.
             found.append(pid)
     return [pid for pid in found if not any(pid in processes.descendants(other) for other in found)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.model.version import JUDGE_CHANGES, JUDGE_VERSION, POINTS_CHANGES
+from grader.results.version import JUDGE_CHANGES, JUDGE_VERSION, POINTS_CHANGES
 from tests import corpus, members
 from tests.corpus import Book, Got
 

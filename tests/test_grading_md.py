@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from grader.course.sheet import read_sheet
 from grader.home import ROOT
-from grader.model.sheet import read_sheet
+from tests.classroom.intake.made import GIT, Files, committed, laid_out, zipped
 from tests.command import SILU, kernelmark
-from tests.intake.made import GIT, Files, committed, laid_out, zipped
 
 TEXT = (ROOT / "docs/grading.md").read_text().partition("## From a platform, and back")[2].partition("\n## ")[0]
 SECTIONS = {title: [command for block in re.findall(r"```\n(.*?)```", body, re.DOTALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typer.testing import CliRunner
 
-from grader.cli import ORDER, app
+from grader.commands.cli import ORDER, app
 from grader.home import ROOT
 
 

@@ -22,24 +22,24 @@ from typing import NamedTuple
 
 import pytest
 
-from grader.frontends import by_suffix
+from grader.course.catalogue import assignments
+from grader.course.course import LimitsTable, read_course
+from grader.course.submission import read_source_file
 from grader.home import ROOT
-from grader.judge.checks import SOURCE, TARGET, case_check, results
-from grader.judge.explain import explain_assignment
-from grader.judge.explain.summary import Summary
-from grader.judge.judge import judge
-from grader.judge.prepared import Prepared, Task
-from grader.judge.repair import repaired
-from grader.judge.repair.proof import proved
-from grader.judge.repair.search import failed_case
-from grader.judge.repair.trial import Trial
-from grader.judge.repair.words import told
-from grader.model.catalogue import assignments
-from grader.model.course import LimitsTable, read_course
-from grader.model.result import CheckResult, decisive
-from grader.model.submission import read_source_file
+from grader.judging.checks import SOURCE, TARGET, case_check, results
+from grader.judging.explain import explain_assignment
+from grader.judging.explain.summary import Summary
+from grader.judging.judge import judge
+from grader.judging.prepared import Prepared, Task
+from grader.judging.repair import repaired
+from grader.judging.repair.proof import proved
+from grader.judging.repair.search import failed_case
+from grader.judging.repair.trial import Trial
+from grader.judging.repair.words import told
+from grader.languages import by_suffix
 from grader.plan.edits import Edit, difference, edited
 from grader.plan.plan import Malformed
+from grader.results.result import CheckResult, decisive
 from tests.corpus import Got, Taking, name_of
 from tests.graded import FILES, unfit
 from tests.members import notes, whole

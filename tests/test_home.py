@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from grader import home
+from grader.classroom.attempts.attempt import hash_of_tests
+from grader.course import catalogue
+from grader.course.course import Course
 from grader.home import ROOT, HomeError
-from grader.model import catalogue
-from grader.model.course import Course
-from grader.records.attempt import hash_of_tests
 from tests.command import hand_in, kernelmark
 
 

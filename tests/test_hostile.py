@@ -31,21 +31,21 @@ from typing import Any
 
 import pytest
 
-from grader.engine.forkserver.isolation import SEALED
+from grader.course.course import HintsTable
+from grader.course.submission import Submission, find_submissions
+from grader.grading.job import Graded, read_job
+from grader.grading.lanes import LocalLanes
 from grader.home import ROOT
-from grader.model.course import HintsTable
-from grader.model.job import Graded, read_job
-from grader.model.submission import Submission, find_submissions
-from grader.model.verdicts import ACCEPTED, INFRASTRUCTURE_ERROR, VERDICTS, Verdict
-from grader.report.load import load_results
-from grader.report.pages import write_class
-from grader.run.lanes import LocalLanes
+from grader.pages.load import load_results
+from grader.pages.pages import write_class
+from grader.results.verdicts import ACCEPTED, INFRASTRUCTURE_ERROR, VERDICTS, Verdict
+from grader.sandbox.forkserver.isolation import SEALED
 from tests import hostile_lane, members
+from tests.classroom.attempts.made import kept
 from tests.corpus import Got, Taking, name_of
 from tests.graded import FILES, told, unfit
 from tests.hostile_lane import STRONGEST, TABLE, Lane
 from tests.members import whole
-from tests.records.made import kept
 
 HERE = Path(__file__).parent / "submissions" / "hostile"
 MEMBERS = sorted(path for family in HERE.iterdir() for path in family.iterdir() if path.is_dir())

@@ -17,7 +17,7 @@ ROOMS = ("grader", "assignments", "reference", "student_template", "tests", "ben
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 # Triton's launcher has these parameters.
-MANY_PARAMETERS = {"grader.frontends.triton.planner.launches._launch"}
+MANY_PARAMETERS = {"grader.languages.triton.confined.planner.launches._launch"}
 
 
 def test_no_file_is_too_long() -> None:

@@ -23,10 +23,10 @@ from typing import Any
 
 import pytest
 
+from grader.classroom.attempts.standing import standing
+from grader.classroom.attempts.store import Store
 from grader.home import ROOT
-from grader.model.result import Result
-from grader.records.standing import standing
-from grader.records.store import Store
+from grader.results.result import Result
 from tests.command import SECONDS, SILU, kernelmark
 
 WRONG = SILU.replace("tl.exp(-x)", "tl.exp(x)")

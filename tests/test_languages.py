@@ -11,11 +11,11 @@ from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 
 import pytest
 
-from grader import frontends
-from grader.frontends import FrontEnd
-from grader.frontends.phrases import Chances
+from grader import languages
+from grader.course.forms import file_of
 from grader.home import ROOT
-from grader.model.forms import file_of
+from grader.languages import FrontEnd
+from grader.languages.phrases import Chances
 from grader.plan.findings import Undefinable
 from grader.plan.messages import Refusal, Why
 from grader.plan.plan import Kernel, Launch
@@ -29,7 +29,7 @@ WORDS: dict[str, re.Pattern[str]] = {
         r"\bnvcc\b|\.cu\b|\bCUDA C\+\+(?! Programming)|__(?:global|device|shared|constant|syncthreads|syncwarp)\w*|"
         r"\b(?:block|thread|grid)(?:Idx|Dim)\b|\bcuda(?:Memcpy|Launch|Device|Stream|Event|Graph|GetLast)\w*"),
     "numba": re.compile(
-        r"numba|(?<!frontends\.)\bcuda\.(?:jit|grid|syncthreads|syncwarp|shared|atomic|device_array)\b", re.IGNORECASE),
+        r"numba|(?<!languages\.)\bcuda\.(?:jit|grid|syncthreads|syncwarp|shared|atomic|device_array)\b", re.IGNORECASE),
 }
 """For each front end, what nobody else may write. `autotune` is none of them: any language may have a tuner."""
 # What authors and courses write of kernels, in a language of theirs.
@@ -37,46 +37,46 @@ FREE = ("author", "kit")
 VERSION = "its version is told where the environment is"
 EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "cluster/own.py": (1, VERSION),
-    "frontends/cuda/phrases/guards.py": (1, "a word of C++ as well"),
-    "frontends/cuda/phrases/compiling.py": (9, "a file in the wrong language, and what nvcc calls functions"),
-    "ptx/reader.py": (1, "a directive of the same name"),
-    "engine/forkserver/handle.py": (4, f"which of its versions are known, and {VERSION}"),
-    "engine/forkserver/server.py": (3, f"imports what workers need before they are forked, and {VERSION}"),
-    "model/calibration.py": (2, VERSION),
-    "model/result.py": (1, VERSION),
+    "languages/cuda/phrases/guards.py": (1, "a word of C++ as well"),
+    "languages/cuda/phrases/compiling.py": (9, "a file in the wrong language, and what nvcc calls functions"),
+    "simulation/ptx/reader.py": (1, "a directive of the same name"),
+    "sandbox/forkserver/handle.py": (4, f"which of its versions are known, and {VERSION}"),
+    "sandbox/forkserver/server.py": (3, f"imports what workers need before they are forked, and {VERSION}"),
+    "course/calibration.py": (2, VERSION),
+    "results/result.py": (1, VERSION),
     "plan/wire.py": (1, VERSION),
-    "records/attempt.py": (1, VERSION),
-    "report/templates/class.html.j2": (1, VERSION),
-    "report/templates/student.html.j2": (1, VERSION),
-    "report/trial.py": (1, VERSION),
-    "run/calibrate.py": (1, VERSION),
-    "run/doctor.py": (2, "a package that has to be installed, and how long its import takes"),
-    "run/grading.py": (1, VERSION),
-    "run/preflight.py": (1, "a package that has to be installed"),
-    "engine/confine/surroundings.py": (1, "a package whose files a submission has to be able to read"),
-    "engine/confine/sandbox.py": (1, "variables for the folder of its cache, which PyTorch's compiler fills, too"),
-    "engine/executor/main.py": (1, "baselines are compiled by PyTorch, which uses its compiler and cache"),
+    "classroom/attempts/attempt.py": (1, VERSION),
+    "pages/templates/class.html.j2": (1, VERSION),
+    "pages/templates/student.html.j2": (1, VERSION),
+    "pages/trial.py": (1, VERSION),
+    "grading/calibrate.py": (1, VERSION),
+    "grading/doctor.py": (2, "a package that has to be installed, and how long its import takes"),
+    "grading/grading.py": (1, VERSION),
+    "grading/preflight.py": (1, "a package that has to be installed"),
+    "sandbox/confine/surroundings.py": (1, "a package whose files a submission has to be able to read"),
+    "sandbox/confine/sandbox.py": (1, "variables for the folder of its cache, which PyTorch's compiler fills, too"),
+    "device/main.py": (1, "baselines are compiled by PyTorch, which uses its compiler and cache"),
     "plan/device.py": (1, "the source of a fact"),
-    "frontends/cuda/__init__.py": (1, "a directive of PTX of the same name"),
-    "frontends/cuda/phrases/mistakes.py": (10, "what assignments say, and what to say instead"),
-    "frontends/numba/__init__.py": (1, "a file that has kernels in both languages"),
-    "frontends/numba/api.py": (1, "a directive of PTX of the same name"),
-    "frontends/numba/phrases/__init__.py": (2, "its words for host code in Python, which hold here, too"),
-    "frontends/numba/phrases/failures.py": (8, "the same"),
-    "frontends/numba/phrases/refusals.py": (2, "the same"),
+    "languages/cuda/__init__.py": (1, "a directive of PTX of the same name"),
+    "languages/cuda/phrases/mistakes.py": (10, "what assignments say, and what to say instead"),
+    "languages/numba/__init__.py": (1, "a file that has kernels in both languages"),
+    "languages/numba/confined/api.py": (1, "a directive of PTX of the same name"),
+    "languages/numba/phrases/__init__.py": (2, "its words for host code in Python, which hold here, too"),
+    "languages/numba/phrases/failures.py": (8, "the same"),
+    "languages/numba/phrases/refusals.py": (2, "the same"),
 }, "cuda": {
-    "frontends/numba/__init__.py": (1, "PTX is handled as its is"),
-    "frontends/numba/compiler/main.py": (1, "the same"),
-    "frontends/numba/linking.py": (7, "functions in C++ that are linked with kernels"),
-    "frontends/numba/phrases/__init__.py": (1, "its words for kernels, which hold here, too"),
-    "frontends/numba/phrases/sights.py": (2, "the same"),
-    "frontends/numba/phrases/words.py": (8, "the same, and what to say instead"),
-    "frontends/numba/simulator/main.py": (1, "PTX is handled as its is"),
-    "frontends/triton/phrases/failures.py": (1, "what to write in place of its launches"),
-    "ptx/printing.py": (1, "the suffix of files, by which headers are known"),
+    "languages/numba/__init__.py": (1, "PTX is handled as its is"),
+    "languages/numba/confined/compiler/main.py": (1, "the same"),
+    "languages/numba/confined/linking.py": (7, "functions in C++ that are linked with kernels"),
+    "languages/numba/phrases/__init__.py": (1, "its words for kernels, which hold here, too"),
+    "languages/numba/phrases/sights.py": (2, "the same"),
+    "languages/numba/phrases/words.py": (8, "the same, and what to say instead"),
+    "languages/numba/confined/simulator/main.py": (1, "PTX is handled as its is"),
+    "languages/triton/phrases/failures.py": (1, "what to write in place of its launches"),
+    "simulation/ptx/printing.py": (1, "the suffix of files, by which headers are known"),
 }, "numba": {
-    "engine/executor/guards.py": (1, "whose documentation has the interface"),
-    "frontends/triton/phrases/failures.py": (1, "a library that a file imports"),
+    "device/guards.py": (1, "whose documentation has the interface"),
+    "languages/triton/phrases/failures.py": (1, "a library that a file imports"),
 }}  # fmt: skip
 """Files with so many lines that name a language, and why they may."""
 
@@ -94,16 +94,16 @@ def _named(text: str, words: re.Pattern[str]) -> list[str]:
 
 
 def test_every_front_end_has_words_that_are_looked_for() -> None:
-    assert set(WORDS) == set(frontends.front_ends())
+    assert set(WORDS) == set(languages.front_ends())
 
 
 @pytest.mark.parametrize("language", WORDS)
 def test_its_words_stand_in_a_front_end_alone(language: str) -> None:
-    found = {name: lines for name, text in _files() if Path(name).parts[:2] != ("frontends", language)
+    found = {name: lines for name, text in _files() if Path(name).parts[:2] != ("languages", language)
              and (lines := _named(text, WORDS[language]))}
     known = EXCEPTIONS.get(language, {})
     strange = {name: lines for name, lines in found.items() if len(lines) > known.get(name, (0, ""))[0]}
-    assert not strange, "say it in grader/frontends/<language>/phrases, or add the file and a reason to EXCEPTIONS"
+    assert not strange, "say it in grader/languages/<language>/phrases, or add the file and a reason to EXCEPTIONS"
     # An exception that is needed no more goes.
     assert {name: len(lines) for name, lines in found.items()} == {name: many for name, (many, _) in known.items()}
 
@@ -120,21 +120,21 @@ def test_other_words_are_not(line: str) -> None:
 
 
 def test_the_suffix_of_a_file_tells_its_front_end() -> None:
-    assert frontends.by_suffix(Path(file_of("gemm")).suffix).name == "triton"
-    suffixes = ", ".join(sorted({one.suffix for one in frontends.front_ends().values()}))
+    assert languages.by_suffix(Path(file_of("gemm")).suffix).name == "triton"
+    suffixes = ", ".join(sorted({one.suffix for one in languages.front_ends().values()}))
     said = f"no front end reads files that end in '.f90': use one of {suffixes}"
     with pytest.raises(ValueError, match=re.escape(said)):
-        frontends.by_suffix(".f90")
+        languages.by_suffix(".f90")
     for text in ("import math\nfrom numba import cuda\n", "\ufefffrom numba import cuda\n", "import math, numba\n",
                  "import sys; from numba import cuda\n", '"""\n@triton.jit of old\n"""\nimport numba.cuda as c\n'):
-        assert frontends.by_text(".py", text).name == "numba", text
+        assert languages.by_text(".py", text).name == "numba", text
     for text in ("import triton\n", "import triton\nimport numba\n", "import torch, triton.language as tl, numba\n",
                  '"""\nfrom numba to Triton\n"""\nimport triton as tr\n', "import numbast\n"):
-        assert frontends.by_text(".py", text).name == "triton", text
-    assert frontends.by_text(".cu", "// from numba import cuda\n").name == "cuda"
+        assert languages.by_text(".py", text).name == "triton", text
+    assert languages.by_text(".cu", "// from numba import cuda\n").name == "cuda"
 
 
-@pytest.mark.parametrize("front_end", frontends.front_ends().values(), ids=lambda one: str(one.name))
+@pytest.mark.parametrize("front_end", languages.front_ends().values(), ids=lambda one: str(one.name))
 def test_a_front_end_has_a_phrase_for_everything(front_end: FrontEnd) -> None:
     phrases = front_end.phrases
     assert set(phrases.refusals) == set(get_args(Refusal))
@@ -160,7 +160,7 @@ PLACES = {
 }
 
 
-@each_row("front_end", frontends.front_ends().values(), ids=lambda one: str(one.name))
+@each_row("front_end", languages.front_ends().values(), ids=lambda one: str(one.name))
 @each_row("theme", PLACES)
 def test_a_phrase_has_places_that_the_judge_fills(front_end: FrontEnd, theme: str) -> None:
     for text in _texts(getattr(front_end.phrases, theme)):
@@ -186,4 +186,4 @@ def _texts(phrase: Any) -> Iterator[str]:
 def test_the_blocks_that_a_launch_works_on(language: str, text: str, blocks: set[int]) -> None:
     kernel = Kernel(language=language, name="k", symbol="k", text=text, signature=[])
     launch = Launch(kernel=0, grid=(3, 1, 1), block=(16, 8, 1), arguments=[])
-    assert frontends.of(kernel).blocks(launch, kernel) == blocks
+    assert languages.of(kernel).blocks(launch, kernel) == blocks

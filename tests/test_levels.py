@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine.confine import bubblewrap
-from grader.engine.forkserver import isolation
-from grader.engine.forkserver.isolation import name_of
+from grader.course.submission import Submission
 from grader.home import ROOT
-from grader.model.submission import Submission
+from grader.sandbox.confine import bubblewrap
+from grader.sandbox.forkserver import isolation
+from grader.sandbox.forkserver.isolation import name_of
 from tests import hostile_lane, members
 from tests.graded import FILES, NUMBA, told
 from tests.hostile_lane import TABLE, Lane
@@ -31,7 +31,7 @@ UNUSUAL = re.compile(
     r"|#include\s+(?!<cuda_runtime\.h>)[<\"](\w+)", re.MULTILINE)
 CONFINED = "Landlock + seccomp"
 # With it as many as there are: the name of each set of layers without a cgroup
-# (`grader.engine.forkserver.isolation.name_of`).
+# (`grader.sandbox.forkserver.isolation.name_of`).
 OTHERS = (
     "namespaces + another user + Landlock + seccomp", "namespaces + Landlock + seccomp",
     "another user + Landlock + seccomp", "another user + seccomp", "seccomp", "another user", "no layer",

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from grader.course.submission import Submission
+from grader.grading.job import Graded
 from grader.home import ROOT
-from grader.model.job import Graded
-from grader.model.submission import Submission
+from tests.classroom.attempts.made import kept
 from tests.command import SECONDS, hand_in
-from tests.records.made import kept
-from tests.report import samples
+from tests.pages import samples
 
 COMMAND = ("env", "--default-signal", sys.executable, "-m", "grader")
 # Commands that print, in the words of {out} and {all}; none grades. All end in grader/__main__.py: the first two

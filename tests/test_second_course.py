@@ -14,16 +14,16 @@ from pathlib import Path
 
 import pytest
 
+from grader.course import catalogue
+from grader.course.assignment import Assignment
+from grader.course.course import Course, read_course
+from grader.course.submission import Source
 from grader.home import ROOT
-from grader.judge.explain import explain_assignment
-from grader.judge.judgement import Judgement
-from grader.judge.prepared import Prepared, Task
-from grader.judge.repair import repaired
-from grader.model import catalogue
-from grader.model.assignment import Assignment
-from grader.model.course import Course, read_course
-from grader.model.result import CheckResult
-from grader.model.submission import Source
+from grader.judging.explain import explain_assignment
+from grader.judging.judgement import Judgement
+from grader.judging.prepared import Prepared, Task
+from grader.judging.repair import repaired
+from grader.results.result import CheckResult
 from tests import members
 
 COURSE = ROOT / "examples" / "llm"

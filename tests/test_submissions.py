@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 
+from grader.course.catalogue import assignments
+from grader.course.course import LimitsTable
+from grader.course.submission import file_in
 from grader.home import ROOT
-from grader.judge import case as judged_case
-from grader.judge.explain import Called, accesses, explain_case
-from grader.model.catalogue import assignments
-from grader.model.course import LimitsTable
-from grader.model.result import Detail
-from grader.model.submission import file_in
-from grader.model.verdicts import VERDICTS as ROWS
+from grader.judging import case as judged_case
+from grader.judging.explain import Called, accesses, explain_case
+from grader.results.result import Detail
+from grader.results.verdicts import VERDICTS as ROWS
 from tests import members
 from tests.corpus import Got, Taking, name_of
-from tests.frontends.cuda.compiling import needs_nvcc
 from tests.graded import needs_numba, results, told, unfit
+from tests.languages.cuda.compiling import needs_nvcc
 
 HERE = Path(__file__).parent / "submissions"
 # Hostile ones are told apart by what they try, and graded by tests/test_hostile.py.

@@ -15,13 +15,13 @@ from tests.command import kernelmark
 
 # Each makes what it may leave behind below its argument, tells where, and waits to be killed.
 MAKERS = {
-    "an intake's class": "from grader.intake.main import IntakeOptions, taken_in\n"
+    "an intake's class": "from grader.classroom.intake.main import IntakeOptions, taken_in\n"
                          "with taken_in(at / 'all', IntakeOptions({'silu': 'silu.py'}), at) as (_, made): wait(made)",
-    "a fork server's home": "from grader.engine.forkserver.handle import Zygote\n"
+    "a fork server's home": "from grader.sandbox.forkserver.handle import Zygote\n"
                             "from grader.plan import wire\n"
                             "os.environ['TMPDIR'] = str(at); Zygote(layers=wire.Layers())\n"
                             "wait(next(at.glob('kernelmark-zygote-*')))",
-    "a file that is to replace another": "from grader.model import files\n"
+    "a file that is to replace another": "from grader.results import files\n"
                                          "Path.replace = lambda fresh, path: wait(fresh)\n"
                                          "files.replace(at / 'gradebook.csv', b'x')",
     "a folder that a submission closed": "made = temporary.make('check', at); (made / 'a' / 'b').mkdir(parents=True)\n"

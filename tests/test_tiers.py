@@ -34,7 +34,7 @@ def test_slow_and_failing():
     raise ValueError("its own words")
 """
 # Two rows of a run: in the first somebody else's start-up was paid for.
-REPORT = """<testsuites><testsuite><testcase classname="tests.judge.test_a" name="test_b[1-x]" time="{}"/>
+REPORT = """<testsuites><testsuite><testcase classname="tests.judging.test_a" name="test_b[1-x]" time="{}"/>
 <testcase classname="tests.test_c" name="test_d" time="9"><skipped/></testcase></testsuite></testsuites>"""
 
 
@@ -55,7 +55,7 @@ def test_a_slow_test_fails_by_itself_and_says_what_to_do(tmp_path: Path) -> None
 def test_slow_tests_are_added_to_the_file_and_sentinels_are_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for name, text in (("FULL", "tests/a.py::kept\n"), ("SENTINELS", "tests/judge/test_a.py::test_e  # why\n")):
+    for name, text in (("FULL", "tests/a.py::kept\n"), ("SENTINELS", "tests/judging/test_a.py::test_e  # why\n")):
         monkeypatch.setattr(tiers, name, tmp_path / name)
         (tmp_path / name).write_text(text)
     reports = [tmp_path / f"{seconds}.xml" for seconds in ("2.5", "1.6", "0.4")]

@@ -23,11 +23,11 @@ SECONDS = 400
 # their first letter.
 RUNS: dict[str, tuple[tuple[str, ...], int]] = {
     "the sandbox": (
-        ("tests/engine/forkserver/test_isolation.py", "tests/engine/confine/test_defences.py",
-         "tests/engine/confine/test_rlimits.py", "-k", "not CPU and not not_counted"), 25),
+        ("tests/sandbox/forkserver/test_isolation.py", "tests/sandbox/confine/test_defences.py",
+         "tests/sandbox/confine/test_rlimits.py", "-k", "not CPU and not not_counted"), 25),
     "the sandbox, at length": (
-        ("tests/engine/forkserver/test_isolation.py", "tests/engine/forkserver/test_conversation.py",
-         "tests/engine/confine/test_rlimits.py", "-k", "conversation or CPU or not_counted"), 5),
+        ("tests/sandbox/forkserver/test_isolation.py", "tests/sandbox/forkserver/test_conversation.py",
+         "tests/sandbox/confine/test_rlimits.py", "-k", "conversation or CPU or not_counted"), 5),
     "hostile": (("tests/test_hostile.py", "-k", "nothing_left and (network or of_parent or left_behind)"), 20),
     "honest": (("tests/test_submissions.py", "-k", "accepted and (silu_a or silu_p)"), 12),
 }

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine.forkserver import isolation
 from grader.home import ROOT
+from grader.sandbox.forkserver import isolation
 from tests.command import SECONDS, SILU
 from tests.kits import environment_in
 
@@ -131,7 +131,7 @@ def test_a_course_is_made_verified_handed_out_and_graded(installed: Installed, t
     assert reached["isolation"] == str(isolation.measure()), reached["isolation_missing"]
 
 
-# Files of a kit are checked in tests/author/test_student_kit.py, and whose course is taken is in tests/test_home.py.
+# Files of a kit are checked in tests/authoring/test_student_kit.py, and whose course is taken is in tests/test_home.py.
 @pytest.mark.full
 def test_kits_of_two_courses_share_an_environment(installed: Installed, tmp_path: Path) -> None:
     installed("init", "course", "--with", "silu,gelu", cwd=tmp_path)

@@ -25,13 +25,13 @@ from grader import temporary
 from grader.cluster.key import ClusterError, Endpoint, quiet
 from grader.cluster.own import own
 from grader.cluster.scheduler import ending
-from grader.engine.forkserver import isolation
-from grader.engine.forkserver.handle import InfrastructureError
-from grader.engine.forkserver.isolation import Isolation
-from grader.model.job import Graded, Job
-from grader.run import doctor, gpus
-from grader.run.lanes import LocalLanes, Look
-from grader.run.preflight import PlanError
+from grader.grading import doctor, gpus
+from grader.grading.job import Graded, Job
+from grader.grading.lanes import LocalLanes, Look
+from grader.grading.preflight import PlanError
+from grader.sandbox.forkserver import isolation
+from grader.sandbox.forkserver.handle import InfrastructureError
+from grader.sandbox.forkserver.isolation import Isolation
 
 CONNECT_SECONDS = 10.0
 LEAVE_SECONDS = 1.0

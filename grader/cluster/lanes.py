@@ -19,11 +19,11 @@ from distributed.scheduler import KilledWorker
 from grader.cluster import lane as far
 from grader.cluster.key import ClusterError, Endpoint, quiet
 from grader.cluster.own import unlike
-from grader.engine.forkserver import isolation
-from grader.model.job import Graded, Job
-from grader.model.result import Environment
-from grader.model.text import plural
-from grader.run.lanes import GLANCE_SECONDS, At, JobQueue, Jobs, LanesLostError, Look
+from grader.grading.job import Graded, Job
+from grader.grading.lanes import GLANCE_SECONDS, At, JobQueue, Jobs, LanesLostError, Look
+from grader.results.result import Environment
+from grader.results.text import plural
+from grader.sandbox.forkserver import isolation
 
 # Seconds without an answer after which the scheduler counts as lost.
 LOST_SECONDS = 30.0
@@ -58,7 +58,7 @@ class _FarLane:
 
 
 class ClusterLanes:
-    """The lanes that have joined a scheduler, each with one job at a time; see `grader.run.lanes.Lanes`.
+    """The lanes that have joined a scheduler, each with one job at a time; see `grader.grading.lanes.Lanes`.
 
     A lane gets no job if its code or versions differ from this process's, if it lacks the device, or if its isolation
     is below level `minimum`. `say` is called with a line for each lane that joins or leaves. Raises ClusterError.

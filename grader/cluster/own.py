@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 from grader import home
-from grader.plan import languages
+from grader.plan import language_folders
 
 GRADER, ASSIGNMENTS = "grader", "assignments"
 # Sentences to show in place of hashes that differ.
@@ -22,7 +22,7 @@ def own() -> dict[str, str]:
     packages = ("kernelmark", "torch", "triton", "numpy")
     versions = {name: metadata.version(name).partition("+")[0] for name in packages}
     return {**versions, "python": platform.python_version(),
-            GRADER: _digest(home.PACKAGE, *map(Path, languages.homes()[1:])),
+            GRADER: _digest(home.PACKAGE, *map(Path, language_folders.homes()[1:])),
             ASSIGNMENTS: _digest(home.root() / "assignments")}
 
 

@@ -332,7 +332,7 @@ def _copy_(target: Handle, source: torch.Tensor, non_blocking: bool = False) -> 
 def _allow_copy(source: torch.Tensor, target: torch.Tensor, name: str, *, whole: bool = True) -> None:
     memory, same = memory_of(source), source.stride() == target.stride() and source.is_contiguous()
     # A whole temporary that a kernel has written may be copied onto a whole tensor, and rounded: pieces could be put
-    # into another order. `grader.judge.rules` checks the same.
+    # into another order. `grader.judging.plans.rules` checks the same.
     own = same and whole and memory.settled and not memory.given
     if source.dtype != target.dtype:
         if not own or not {dtype_name(source.dtype), dtype_name(target.dtype)} <= CAST:

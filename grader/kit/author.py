@@ -11,13 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.course.assignment import Answer, Assignment, Baseline, Mistake, Renewal, Work
+from grader.course.cases import Case, cases, dtype_of, shape_of, timed
+from grader.course.parameters import Input, Inputs, Output, Parameter, Scalar, Update
 from grader.kit.inputs import Bits, Bytes, Distribution, Distributions, Loud, Number, Outliers, Peaks, Spread, maker
 from grader.kit.whole import Bools, Distinct, Fixed, Indices, Offsets, OneOf, Whole
-from grader.model.assignment import Answer, Assignment, Baseline, Mistake, Renewal, Work
-from grader.model.cases import Case, cases, dtype_of, shape_of, timed
-from grader.model.parameters import Input, Inputs, Output, Parameter, Scalar, Update
-from grader.model.structure import CaseFacts, Condition, Measure
 from grader.plan.plan import ITEM_BYTES
+from grader.results.structure import CaseFacts, Condition, Measure
 
 __all__ = [
     "EPS16", "EPS32", "SMALLEST16", "SMALLEST_NORMAL32", "Baseline", "Bits", "Bools", "Bytes", "Case", "CaseFacts",

@@ -21,9 +21,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from grader.course.parameters import value_of
 from grader.kit.inputs import Bits, Bytes, Distribution, Spread, Tables, as_matrix
 from grader.kit.whole import Bools, Indices, Sizes, Whole
-from grader.model.parameters import value_of
 
 LANES = 256
 """Number of neighbouring elements in a stretch. A program draws four stretches: of four rows, or of one row."""

@@ -14,10 +14,10 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from grader.course.cases import Case, dtype_of, shape_of
+from grader.course.catalogue import CatalogueError
+from grader.course.parameters import Inputs, Parameter, Scalar, Value, given
 from grader.kit.whole import Sizes, Values
-from grader.model.cases import Case, dtype_of, shape_of
-from grader.model.catalogue import CatalogueError
-from grader.model.parameters import Inputs, Parameter, Scalar, Value, given
 
 
 @dataclass(frozen=True)

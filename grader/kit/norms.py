@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import torch
 from torch import Tensor
 
+from grader.course.assignment import Mistake
+from grader.course.cases import Case
+from grader.course.parameters import Inputs
 from grader.kit.author import EPS32, SMALLEST_NORMAL32
 from grader.kit.inputs import Distribution, Number, Outliers, Spread
-from grader.model.assignment import Mistake
-from grader.model.cases import Case
-from grader.model.parameters import Inputs
 
 SCALES = {"mixed": (0.05, 10.0), "extreme": (1.0, 100.0), "tiny": (1e-4, 3e-3)}
 """Lowest and highest standard deviation of a row. In "tiny" rows, eps (1e-6 to 1e-4) outweighs the mean square."""

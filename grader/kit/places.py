@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from grader.model.parameters import Inputs
+from grader.course.parameters import Inputs
 
 PLACES = 1 << 15
 """Elements of an answer that are checked."""

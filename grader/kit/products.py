@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor
 
+from grader.course.assignment import Mistake
+from grader.course.parameters import Inputs
 from grader.kit.author import EPS16, EPS32, SMALLEST16
-from grader.model.assignment import Mistake
-from grader.model.parameters import Inputs
 
 GROUP = 32
 """Neighbouring columns of out that are checked by one sum: a full product costs GROUP times as much."""

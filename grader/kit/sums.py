@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.model.assignment import Mistake
+from grader.course.assignment import Mistake
 
 WrongSum = Callable[[Tensor, int], Tensor | None]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from grader.model.parameters import Value, value_of
+from grader.course.parameters import Value, value_of
 
 Bound = int | str
 """A whole number, a size of the case ("V"), or an expression of sizes ("V - 1")."""

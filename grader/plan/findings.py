@@ -1,4 +1,4 @@
-"""Findings about a run of a plan: facts as values, which only `grader.judge.explain` renders to words.
+"""Findings about a run of a plan: facts as values, which only `grader.judging.explain` renders to words.
 
 A confined process that reads hostile text sends findings, so the size of each is capped.
 """

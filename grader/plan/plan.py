@@ -1,6 +1,6 @@
 """The plan: the operations that a submission's host code asks for, as data of fixed shape.
 
-A plan is the only thing that leaves a planner, which may be hostile: each field is capped here, and `grader.judge.
+A plan is the only thing that leaves a planner, which may be hostile: each field is capped here, and `grader.judging.
 rules` checks extents, grids and memory before anything is run. A plan knows no language: a kernel is a text that its
 front end reads.
 """

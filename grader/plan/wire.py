@@ -84,7 +84,7 @@ Part = Literal["builder", "planner", "simulator", "compiler"]
 """The parts of a front end that run in confined processes."""
 Role = Annotated[str, Field(max_length=40)]
 """The role of a forked process: "probe", "executor" or a part of a front end (`<its folder>/planner`). The module
-`main` of the part's folder serves its requests."""
+`main` of the part's folder, `confined/planner`, serves its requests."""
 
 
 class Settings(BaseModel):

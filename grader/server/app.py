@@ -18,10 +18,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from grader.model.profile import KernelProfile
-from grader.model.text import clean, plural
-from grader.model.verdicts import VERDICTS
-from grader.report import profile, text
+from grader.pages import profile, text
+from grader.results.profile import KernelProfile
+from grader.results.text import clean, plural
+from grader.results.verdicts import VERDICTS
 from grader.server.access import COOKIE, HEADERS, NOBODY, POST, REPORT_HEADERS, Denied, ServerAccess, ServerRoute
 from grader.server.desk import MOST_SHOWN, ServerDesk, difference
 from grader.server.queue import OVER, QueuedFile, ServerPerson, TooManyError

@@ -12,24 +12,24 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from grader import frontends
+from grader import languages
+from grader.classroom.attempts.attempt import Attempt
+from grader.classroom.attempts.draw import refresh, under_another_course_file
+from grader.classroom.attempts.policy import GradeLine, grade
+from grader.classroom.attempts.standing import Standing, standing
+from grader.classroom.attempts.store import Decision, Store
 from grader.console import failed
-from grader.model.forms import file_of
-from grader.model.hidden import for_student
-from grader.model.profile import KernelProfile
-from grader.model.result import AssignmentResult, Result
-from grader.model.text import clean
-from grader.model.verdicts import VERDICTS
-from grader.records.attempt import Attempt
-from grader.records.draw import refresh, under_another_course_file
-from grader.records.policy import GradeLine, grade
-from grader.records.standing import Standing, standing
-from grader.records.store import Decision, Store
-from grader.report.load import load_results
-from grader.report.pages import student_page, write_class
-from grader.report.people import made_key, pseudonym
-from grader.report.speed import measured
-from grader.report.text import of_points
+from grader.course.forms import file_of
+from grader.pages.load import load_results
+from grader.pages.pages import student_page, write_class
+from grader.pages.people import made_key, pseudonym
+from grader.pages.speed import measured
+from grader.pages.text import of_points
+from grader.results.hidden import for_student
+from grader.results.profile import KernelProfile
+from grader.results.result import AssignmentResult, Result
+from grader.results.text import clean
+from grader.results.verdicts import VERDICTS
 from grader.server.queue import QueuedFile, ServerPerson, ServerQueue, folded
 from grader.server.work import ServerGrading, ServerGround
 
@@ -84,7 +84,7 @@ class ServerDesk:
 
     def refused(self, assignment: str, name: str, content: bytes) -> str:
         """Return why a person may not send this file of an assignment now; "" if they may."""
-        language = frontends.by_content(name, content)
+        language = languages.by_content(name, content)
         if language.name in self.ground.lacking:
             return f"This server cannot judge {language.title}; ask your course."
         if shutil.disk_usage(self.ground.out).free < LEAST_FREE:

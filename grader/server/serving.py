@@ -15,16 +15,16 @@ from pathlib import Path
 
 import uvicorn
 
-from grader import frontends, home
-from grader.engine.confine import surroundings
-from grader.model import catalogue
-from grader.model.course import Course, CourseError, read_course
-from grader.model.text import plural
-from grader.records.lock import locked
-from grader.records.store import FOLDER, Store
-from grader.run import gpus, preflight
-from grader.run.lanes import Lanes, LocalLanes, spare_lanes
-from grader.run.preflight import PlanError
+from grader import home, languages
+from grader.classroom.attempts.lock import locked
+from grader.classroom.attempts.store import FOLDER, Store
+from grader.course import catalogue
+from grader.course.course import Course, CourseError, read_course
+from grader.grading import gpus, preflight
+from grader.grading.lanes import Lanes, LocalLanes, spare_lanes
+from grader.grading.preflight import PlanError
+from grader.results.text import plural
+from grader.sandbox.confine import surroundings
 from grader.server.access import ServerAccess
 from grader.server.app import CourseServer
 from grader.server.connections import BoundedProtocol
@@ -115,7 +115,7 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
         # Lanes of other machines have tools of their own.
         lacking = {} if asked.far else preflight.lacking(course.languages)
         for language, missing in lacking.items():
-            say(f"Files in {frontends.front_ends()[language].title} are refused: {missing}.")
+            say(f"Files in {languages.front_ends()[language].title} are refused: {missing}.")
         ground = ServerGround(
             asked.out, course, "Kernels" if home.here().shipped else home.root().name, names, lacking=lacking)
         ground.read_folders(store)

@@ -12,21 +12,27 @@ from pathlib import Path
 from typing import TypeVar
 
 from grader import temporary
-from grader.model.course import Course
-from grader.model.job import Graded, Job, draw_seed, read_job
-from grader.model.profile import NO_GPU, KernelProfile
-from grader.model.result import Result
-from grader.model.submission import Submission, named
-from grader.model.verdicts import VERDICTS
-from grader.records.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_submission, hash_of_tests
-from grader.records.draw import refresh
-from grader.records.keep import earlier, keep
-from grader.records.standing import standing
-from grader.records.store import Store
-from grader.report.text import of_points
-from grader.run.lanes import At, Lanes, LanesLostError
-from grader.run.preflight import PlanError
-from grader.run.whole_class import choose_device
+from grader.classroom.attempts.attempt import (
+    Attempt,
+    hash_of_environment,
+    hash_of_rules,
+    hash_of_submission,
+    hash_of_tests,
+)
+from grader.classroom.attempts.draw import refresh
+from grader.classroom.attempts.keep import earlier, keep
+from grader.classroom.attempts.standing import standing
+from grader.classroom.attempts.store import Store
+from grader.course.course import Course
+from grader.course.submission import Submission, named
+from grader.grading.job import Graded, Job, draw_seed, read_job
+from grader.grading.lanes import At, Lanes, LanesLostError
+from grader.grading.preflight import PlanError
+from grader.grading.whole_class import choose_device
+from grader.pages.text import of_points
+from grader.results.profile import NO_GPU, KernelProfile
+from grader.results.result import Result
+from grader.results.verdicts import VERDICTS
 from grader.server.queue import FILE, QueuedFile, ServerPerson, ServerQueue, folded
 
 RETRY_SECONDS, END_SECONDS = 5.0, 10.0

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from grader.frontends import front_ends
+from grader.course.assignment import Assignment
+from grader.course.catalogue import CatalogueError, assignments
 from grader.home import ROOT
-from grader.model.assignment import Assignment
-from grader.model.catalogue import CatalogueError, assignments
+from grader.languages import front_ends
 
 by_name = pytest.mark.parametrize("name", assignments())
 

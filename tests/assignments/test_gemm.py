@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from grader.judge.compare import compare
-from grader.model.cases import Case
-from grader.model.catalogue import assignments, right_answer
+from grader.course.cases import Case
+from grader.course.catalogue import assignments, right_answer
+from grader.judging.answers.compare import compare
 from tests.rows import each_row
 
 GEMM = assignments()["gemm"]

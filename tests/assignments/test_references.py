@@ -13,20 +13,20 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.frontends.memory import Result
-from grader.frontends.triton.simulator.main import run
-from grader.frontends.triton.simulator.state import Mode
+from grader.course.assignment import Assignment
+from grader.course.cases import Case, shape_of
+from grader.course.catalogue import answer_and_tolerance, assignments, right_answer
+from grader.course.parameters import Input, Output
 from grader.home import ROOT
-from grader.judge.compare import Comparison, compare
-from grader.judge.inputs import draw
-from grader.model.assignment import Assignment
-from grader.model.cases import Case, shape_of
-from grader.model.catalogue import answer_and_tolerance, assignments, right_answer
-from grader.model.parameters import Input, Output
+from grader.judging.answers.compare import Comparison, compare
+from grader.judging.answers.inputs import draw
+from grader.languages.triton.confined.simulator.main import run
+from grader.languages.triton.confined.simulator.state import Mode
 from grader.plan.messages import Simulated
 from grader.plan.plan import Plan
-from tests.frontends.triton.planner.harness import plan_file
-from tests.frontends.triton.simulator.harness import memory, poison
+from grader.simulation.memory import Result
+from tests.languages.triton.planner.harness import plan_file
+from tests.languages.triton.simulator.harness import memory, poison
 from tests.rows import each_row
 
 SEED = 7

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from grader.course.catalogue import assignments
+from grader.course.course import LimitsTable
+from grader.course.submission import find_submissions
 from grader.home import ROOT
-from grader.model.catalogue import assignments
-from grader.model.course import LimitsTable
-from grader.model.submission import find_submissions
 from tests.graded import FILES, needs_numba, results, told
 
 STAGES = ROOT / "reference" / "stages"

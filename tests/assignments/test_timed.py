@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.judge.buffers import DTYPES
-from grader.judge.compare import compare, poison_
-from grader.model.assignment import Assignment
-from grader.model.cases import Case, TimedCase, shape_of
-from grader.model.catalogue import assignments, baseline, right_answer
-from grader.model.parameters import Input, Inputs, Scalar
+from grader.course.assignment import Assignment
+from grader.course.cases import Case, TimedCase, shape_of
+from grader.course.catalogue import assignments, baseline, right_answer
+from grader.course.parameters import Input, Inputs, Scalar
+from grader.judging.answers.compare import compare, poison_
+from grader.judging.running.buffers import DTYPES
 from tests.assignments.tiny import tiny
 
 ASSIGNMENTS = assignments()

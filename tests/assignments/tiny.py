@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from grader.model.assignment import Assignment
-from grader.model.cases import Case, shape_of
-from grader.model.parameters import Scalar
+from grader.course.assignment import Assignment
+from grader.course.cases import Case, shape_of
+from grader.course.parameters import Scalar
 
 MOST_ELEMENTS = 50_000
 LEAST = 64

@@ -13,8 +13,8 @@ from typing import Self
 
 import psutil
 
+from grader.classroom.attempts.store import Store
 from grader.home import ROOT
-from grader.records.store import Store
 from tests.command import SECONDS, hand_in
 
 # As typed at a terminal: what these tests are run by may ignore signals, as a script's `&` and nohup do.

@@ -16,10 +16,10 @@ import pytest
 import typer
 from distributed import Client
 
-from grader.cluster import command
 from grader.cluster.key import ClusterError, endpoint, write_key
-from grader.engine.forkserver import isolation
+from grader.commands import cluster as command
 from grader.home import ROOT
+from grader.sandbox.forkserver import isolation
 from tests.cluster.cluster import Cluster, class_of, until
 from tests.command import kernelmark
 

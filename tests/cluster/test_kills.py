@@ -14,12 +14,12 @@ import pytest
 
 from grader.cluster.key import endpoint
 from grader.cluster.lanes import ClusterLanes
+from grader.course.catalogue import files
+from grader.course.course import read_course
+from grader.course.submission import find_submissions
+from grader.grading.job import Graded, read_job
+from grader.grading.whole_class import look
 from grader.home import ROOT
-from grader.model.catalogue import files
-from grader.model.course import read_course
-from grader.model.job import Graded, read_job
-from grader.model.submission import find_submissions
-from grader.run.whole_class import look
 from tests.cluster.cluster import Cluster, class_of, grading_processes, recorded, until
 from tests.command import SILU, hand_in
 

@@ -11,12 +11,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.course.catalogue import files
+from grader.course.course import Course, CourseError, read_course
 from grader.home import ROOT
-from grader.model.catalogue import files
-from grader.model.course import Course, CourseError, read_course
-from grader.report.load import load_results
+from grader.pages.load import load_results
 from tests.fuzz.harness import ODD_JSON, bounded, is_one_line, mutated, no_descriptor_left, within
-from tests.report import samples
+from tests.pages import samples
 
 SECONDS = 2.0
 KNOWN = frozenset(files())

@@ -13,7 +13,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.model.submission import SubmissionError, find_submissions, read_source_file
+from grader.course.submission import SubmissionError, find_submissions, read_source_file
 from tests.fuzz.harness import bounded, is_one_line, no_descriptor_left, within
 
 FILES = ("silu.py", "gemm.py", "transpose.py")

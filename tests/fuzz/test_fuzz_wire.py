@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from pydantic import TypeAdapter, ValidationError
 
-from grader.engine.executor import messages as executor
+from grader.device import messages as executor
 from grader.plan import compiling, frames, messages, wire
 from tests.fuzz.harness import ODD_JSON, bounded, mutated, no_descriptor_left, open_descriptors, within
 

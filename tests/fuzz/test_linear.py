@@ -21,30 +21,31 @@ from typing import Any
 
 import pytest
 
-from grader.frontends import by_text
-from grader.frontends.cuda.builder.functions import declared_function
-from grader.frontends.cuda.builder.lines import rows_of
-from grader.frontends.cuda.builder.main import built_entry
-from grader.frontends.cuda.builder.said import compile_failure, link_failure
-from grader.frontends.cuda.source import hidden, kernel_declarations
-from grader.frontends.cuda.text import EntryText, canonical, split
-from grader.frontends.numba.objections import objection
-from grader.frontends.triton.compiler.machine_code import without_lines
-from grader.frontends.triton.compiler.main import explained
-from grader.frontends.triton.simulator import preparing
-from grader.frontends.triton.simulator.main import run
-from grader.frontends.triton.simulator.text import read_module
-from grader.frontends.triton.text import read_text
-from grader.intake.archive import NAME_BYTES, BrokenArchive, unpack
-from grader.intake.people import names
-from grader.judge.explain import explain_failure
-from grader.judge.rules import check
-from grader.judge.wording import line_text
-from grader.model.catalogue import assignments, files
-from grader.model.desk import SOURCE_BYTES, meant, strays
-from grader.model.notebooks import CODE_CHARACTERS, read_notebook
-from grader.model.submission import printable
-from grader.model.text import FIELD_BYTES, clean
+from grader.classroom.intake.archive import NAME_BYTES, BrokenArchive, unpack
+from grader.classroom.intake.people import names
+from grader.course.catalogue import assignments, files
+from grader.course.notebooks import CODE_CHARACTERS, read_notebook
+from grader.course.submission import printable
+from grader.course.workspace import SOURCE_BYTES, meant, strays
+from grader.judging.explain import explain_failure
+from grader.judging.explain.wording import line_text
+from grader.judging.plans.rules import check
+from grader.languages import by_text
+from grader.languages.cuda.confined.builder.functions import declared_function
+from grader.languages.cuda.confined.builder.lines import rows_of
+from grader.languages.cuda.confined.builder.main import built_entry
+from grader.languages.cuda.confined.builder.said import compile_failure, link_failure
+from grader.languages.cuda.source import hidden, kernel_declarations
+from grader.languages.cuda.text import EntryText, canonical, split
+from grader.languages.numba.confined.objections import objection
+from grader.languages.triton.confined.compiler.machine_code import without_lines
+from grader.languages.triton.confined.compiler.main import explained
+from grader.languages.triton.confined.simulator import preparing
+from grader.languages.triton.confined.simulator.main import run
+from grader.languages.triton.confined.simulator.text import read_module
+from grader.languages.triton.text import read_text
+from grader.pages.ptx import instructions
+from grader.pages.text import prose
 from grader.plan.compiled import PTX_CHARACTERS, Problem
 from grader.plan.device import TARGETS
 from grader.plan.limits import Unsupported
@@ -66,10 +67,9 @@ from grader.plan.plan import (
     read_plan,
     write_plan,
 )
-from grader.ptx.facts import read_facts
-from grader.report.ptx import instructions
-from grader.report.text import prose
-from tests.frontends.outside import HOSTILE, read_all
+from grader.results.text import FIELD_BYTES, clean
+from grader.simulation.ptx.facts import read_facts
+from tests.classroom.intake.made import notebook
 from tests.fuzz.texts import (
     CODE,
     CPP,
@@ -87,7 +87,7 @@ from tests.fuzz.texts import (
     in_a_cell,
     many,
 )
-from tests.intake.made import notebook
+from tests.languages.outside import HOSTILE, read_all
 
 MOST = 3.0
 """Times as long for twice the input: a busy machine makes 2.8 of what is linear, and what is quadratic takes 4."""
@@ -230,7 +230,7 @@ def _unpacked(packed: bytes) -> None:
 
 # A reader, the most that it is given, and texts for it.
 READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
-    "frontends.triton.text": (_read_text, TEXT_CHARACTERS, TTIR),
+    "languages.triton.text": (_read_text, TEXT_CHARACTERS, TTIR),
     "simulator.text": (read_module, TEXT_CHARACTERS, {**TTIR, **MODULES}),
     "simulator.program": (_prepare, TEXT_CHARACTERS // 2, MODULES),
     "plan.plan": (lambda text: read_plan(text.encode()), PLAN_BYTES, PLANS),
@@ -239,8 +239,8 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "simulator.main": (lambda plan: run(plan, []), MOST_OPERATIONS, STEPS),
     "ptx.facts, of code": (lambda text: read_facts(text, "", 0), LONG, PTX),
     "ptx.facts, of words": (lambda text: read_facts("", text, 0), LONG, SAID),
-    "frontends.cuda.text": (_read_code, TEXT_CHARACTERS, {**PTX, **CODE}),
-    "frontends.cuda.slices": (lambda text: split(f"{_MODULE}{text}\n}}\n", text), TEXT_CHARACTERS, {**PTX, **CODE}),
+    "languages.cuda.text": (_read_code, TEXT_CHARACTERS, {**PTX, **CODE}),
+    "languages.cuda.slices": (lambda text: split(f"{_MODULE}{text}\n}}\n", text), TEXT_CHARACTERS, {**PTX, **CODE}),
     "cuda.builder.functions": (
         lambda text: declared_function(hidden(text), "silu"), SOURCE_BYTES, {**SOURCES, **CPP, **HEADS}),
     "cuda.builder.said, a compiler": (
@@ -249,10 +249,10 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "cuda.builder.lines": (rows_of, LONG, LINKED),
     "cuda.builder.main": (
         _built_entry, TEXT_CHARACTERS // 2, {**CODE, **LINKED, "shared": many(".shared .b8 a[1];\n")}),
-    "frontends.phrases": (read_all, SOURCE_BYTES, {**SOURCES, **CPP, **{
+    "languages.phrases": (read_all, SOURCE_BYTES, {**SOURCES, **CPP, **{
         name: many(text, begin, end) for name, (begin, text, end) in HOSTILE.items()}}),
-    "frontends.cuda.source": (kernel_declarations, SOURCE_BYTES, {**SOURCES, **CPP}),
-    "frontends, by the text": (lambda text: by_text(".py", text), SOURCE_BYTES, SOURCES),
+    "languages.cuda.source": (kernel_declarations, SOURCE_BYTES, {**SOURCES, **CPP}),
+    "languages, by the text": (lambda text: by_text(".py", text), SOURCE_BYTES, SOURCES),
     "numba.objections": (lambda text: objection(text, "silu.py", [text]), LONG, {**SAID, **SOURCES}),
     "compiler.machine_code": (without_lines, LONG, PTX),
     "compiler.main": (lambda text: explained(LOST, text), LONG, SAID),

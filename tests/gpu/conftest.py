@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.engine.forkserver.handle import Zygote
-from grader.judge.execution import Executor
-from grader.judge.zygotes import executor_zygote
+from grader.judging.running.execution import Executor
+from grader.judging.running.fork_servers import executor_zygote
+from grader.sandbox.forkserver.handle import Zygote
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,13 @@ from typing import Any
 
 import torch
 
-from grader.judge.arena import Arena, Piece
-from grader.judge.execution import GpuFailure
+from grader.judging.running.arena import Arena, Piece
+from grader.judging.running.execution import GpuFailure
 from grader.plan.compiled import Binary
 from grader.plan.messages import GivenTensor
 from grader.plan.plan import Buffer, Copy, Descriptor, Fill, Float, Kernel, Plan
-from tests.engine.executor import kernels
-from tests.engine.executor.kernels import buffer, built, given, i32, launch, plan_of, whole
+from tests.device import kernels
+from tests.device.kernels import buffer, built, given, i32, launch, plan_of, whole
 
 N = 1000
 BLOCK = 128

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.bench.launched import launched
+from grader.course.assignment import Assignment
+from grader.course.cases import TimedCase
+from grader.course.catalogue import assignments
+from grader.course.course import Course
+from grader.course.submission import Source, Submission
+from grader.grading import profilers
+from grader.grading.job import read_job
+from grader.grading.lanes import grade_in_lane
+from grader.grading.replaced import launched
+from grader.grading.sweep import sweep
 from grader.home import ROOT
-from grader.judge.lane import close_lane, open_lane
-from grader.model.assignment import Assignment
-from grader.model.cases import TimedCase
-from grader.model.catalogue import assignments
-from grader.model.course import Course
-from grader.model.job import read_job
-from grader.model.submission import Source, Submission
-from grader.run import profilers
-from grader.run.lanes import grade_in_lane
-from grader.run.sweep import sweep
+from grader.judging.running.lane import close_lane, open_lane
 from tests import members
 from tests.test_submissions import HERE
 

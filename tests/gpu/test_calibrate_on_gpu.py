@@ -9,14 +9,14 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from grader.cli import app
+from grader.commands.cli import app
+from grader.course import calibration, catalogue
+from grader.course.assignment import Assignment
+from grader.course.cases import TimedCase
+from grader.course.course import read_course
+from grader.grading import calibrate
+from grader.grading.calibrate import RungTimes, UnmeasuredRung
 from grader.home import ROOT
-from grader.model import calibration, catalogue
-from grader.model.assignment import Assignment
-from grader.model.cases import TimedCase
-from grader.model.course import read_course
-from grader.run import calibrate
-from grader.run.calibrate import RungTimes, UnmeasuredRung
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone]
 

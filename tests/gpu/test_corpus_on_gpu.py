@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
-from grader.engine.confine import processes
+from grader.course.catalogue import assignments
+from grader.course.course import LimitsTable
+from grader.course.submission import Submission, file_in
+from grader.grading.grading import grade
+from grader.grading.job import read_job
 from grader.home import ROOT
-from grader.judge.lane import lane_executors, lane_station
-from grader.model.catalogue import assignments
-from grader.model.course import LimitsTable
-from grader.model.job import read_job
-from grader.model.result import AssignmentResult
-from grader.model.submission import Submission, file_in
-from grader.run.grading import grade
+from grader.judging.running.lane import lane_executors, lane_station
+from grader.results.result import AssignmentResult
+from grader.sandbox.confine import processes
 from tests import hostile_lane, test_hostile, test_submissions
 from tests.graded import FILES, told, unfit
 from tests.members import notes, whole

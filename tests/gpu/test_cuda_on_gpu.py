@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 import torch
 
-from grader.frontends.cuda.compiler.main import compile_kernel
-from grader.judge.device import properties
-from grader.judge.execution import Done, Executor, GpuFailure
+from grader.judging.running.device import properties
+from grader.judging.running.execution import Done, Executor, GpuFailure
+from grader.languages.cuda.confined.compiler.main import compile_kernel
 from grader.plan.compiled import Binary
 from grader.plan.plan import Buffer, Data, Fill, InnerPointer, Launch, Plan, Pointer, Structure
-from tests.engine.executor.kernels import buffer, given, i32, whole
-from tests.frontends.cuda.compiling import kernels_of, needs_nvcc
+from tests.device.kernels import buffer, given, i32, whole
 from tests.gpu.plans import SECONDS, N, done, slots_of
+from tests.languages.cuda.compiling import kernels_of, needs_nvcc
 
 pytestmark = [needs_nvcc, pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(120)]
 

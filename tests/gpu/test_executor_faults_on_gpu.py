@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import torch
 
-from grader.judge.execution import Executor, Executors, GpuFailure
+from grader.judging.running.execution import Executor, Executors, GpuFailure
 from grader.plan.compiled import Binary
 from grader.plan.plan import Buffer, Float, Integer, Launch, Plan, Pointer
-from tests.engine.executor import kernels
-from tests.engine.executor.kernels import buffer, built, given, launch, plan_of
+from tests.device import kernels
+from tests.device.kernels import buffer, built, given, launch, plan_of
 from tests.gpu.plans import N, done, kinds, scaled, slots_of
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(120)]

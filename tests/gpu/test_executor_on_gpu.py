@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 import torch
 
-from grader.engine.executor import guards, messages
-from grader.engine.executor.driver import checked
-from grader.engine.executor.programs import PlanProgram
-from grader.engine.forkserver.handle import InfrastructureError
-from grader.judge.arena import Arena
-from grader.judge.execution import CapturedCalls, Done, Executor, Look
+from grader.device import guards, messages
+from grader.device.driver import checked
+from grader.device.programs import PlanProgram
+from grader.judging.running.arena import Arena
+from grader.judging.running.execution import CapturedCalls, Done, Executor, Look
 from grader.plan.messages import Given, GivenScalar, GivenTensor
 from grader.plan.plan import Buffer, Copy, Data, Fill, Float, View
-from tests.engine.executor import kernels
-from tests.engine.executor.kernels import buffer, built, given, i32, launch, plan_of, whole
+from grader.sandbox.forkserver.handle import InfrastructureError
+from tests.device import kernels
+from tests.device.kernels import buffer, built, given, i32, launch, plan_of, whole
 from tests.gpu.plans import BLOCK, SECONDS, N, done, kinds, scaled, slots_of
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(120)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.model.course import LimitsTable
+from grader.course.course import LimitsTable
 from tests.graded import results, told
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone]

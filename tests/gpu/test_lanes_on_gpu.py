@@ -6,13 +6,13 @@ import os
 
 import pytest
 
+from grader.course.course import Course
+from grader.course.submission import Submission
+from grader.grading import gpus
+from grader.grading.gpus import GpuCard
+from grader.grading.job import draw_seed, read_job
+from grader.grading.lanes import LocalLanes
 from grader.home import ROOT
-from grader.model.course import Course
-from grader.model.job import draw_seed, read_job
-from grader.model.submission import Submission
-from grader.run import gpus
-from grader.run.gpus import GpuCard
-from grader.run.lanes import LocalLanes
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(600)]
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from grader.engine.executor.driver import checked
-from grader.ptx.types import DTYPES
-from grader.ptx.values import PURE
-from tests.ptx.exact import FORMATS, awkward
-from tests.ptx.test_any_values import INSTRUCTIONS, anything
+from grader.device.driver import checked
+from grader.simulation.ptx.types import DTYPES
+from grader.simulation.ptx.values import PURE
+from tests.simulation.ptx.exact import FORMATS, awkward
+from tests.simulation.ptx.test_any_values import INSTRUCTIONS, anything
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(120)]
 

@@ -12,22 +12,22 @@ from typing import Any
 import pytest
 import torch
 
-from grader.engine.forkserver.handle import Zygote
-from grader.judge.execution import Executor
-from grader.judge.planning import Wanted, parameters_of
-from grader.judge.timing.baselines import scalars
-from grader.judge.timing.measure import Bounds, Measured, Measurement, Timed
-from grader.judge.timing.pool import Pool, Wrong
-from grader.judge.timing.replays import Replays
-from grader.judge.zygotes import executor_zygote
+from grader.course.assignment import Assignment
+from grader.course.cases import Case, TimedCase
+from grader.course.course import Threshold
+from grader.course.parameters import DType, Input
+from grader.judging.plans.planning import Wanted, parameters_of
+from grader.judging.running.execution import Executor
+from grader.judging.running.fork_servers import executor_zygote
+from grader.judging.speed.baselines import scalars
+from grader.judging.speed.measure import Bounds, Measured, Measurement, Timed
+from grader.judging.speed.pool import Pool, Wrong
+from grader.judging.speed.replays import Replays
 from grader.kit.inputs import Distribution, Spread
 from grader.kit.whole import Bools, Distinct, Fixed, Indices, Offsets, OneOf, Whole
-from grader.model.assignment import Assignment
-from grader.model.cases import Case, TimedCase
-from grader.model.course import Threshold
-from grader.model.parameters import DType, Input
+from grader.sandbox.forkserver.handle import Zygote
 from tests.gpu.plans import done
-from tests.judge.timing.several import BASELINE, SEVERAL, TIMED
+from tests.judging.speed.several import BASELINE, SEVERAL, TIMED
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(300)]
 

@@ -12,19 +12,19 @@ from pathlib import Path
 import pytest
 import torch
 
+from grader.course.assignment import Assignment
+from grader.course.cases import Case
+from grader.course.catalogue import answer_and_tolerance, assignments
+from grader.course.course import LimitsTable
+from grader.course.parameters import Inputs, Scalar
 from grader.home import ROOT
-from grader.judge import device
-from grader.judge.inputs import draw
-from grader.judge.lane import close_lane, lane_executors
-from grader.judge.launching import Launching
-from grader.judge.planning import Wanted
-from grader.judge.preparing import Preparing, kernels_of
-from grader.judge.simulation import Ran, Simulation
-from grader.model.assignment import Assignment
-from grader.model.cases import Case
-from grader.model.catalogue import answer_and_tolerance, assignments
-from grader.model.course import LimitsTable
-from grader.model.parameters import Inputs, Scalar
+from grader.judging.answers.inputs import draw
+from grader.judging.plans.planning import Wanted
+from grader.judging.plans.preparing import Preparing, kernels_of
+from grader.judging.running import device
+from grader.judging.running.lane import close_lane, lane_executors
+from grader.judging.running.launching import Launching
+from grader.judging.running.simulation import Ran, Simulation
 from grader.plan.compiled import Binary
 from grader.plan.findings import Race
 from grader.plan.messages import Answers

@@ -13,20 +13,20 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.engine.forkserver.handle import InfrastructureError
+from grader.course.cases import shape_of
+from grader.course.catalogue import assignments
+from grader.course.course import Course, read_course
+from grader.course.parameters import Scalar
+from grader.grading.calibrate import timed
 from grader.home import ROOT
-from grader.judge import device
-from grader.judge.compare import poisoned
-from grader.judge.lane import close_lane
-from grader.judge.timing import roofline
-from grader.judge.timing.baselines import scalars
-from grader.judge.timing.measure import largest_fitting
-from grader.judge.timing.pool import Pool
-from grader.model.cases import shape_of
-from grader.model.catalogue import assignments
-from grader.model.course import Course, read_course
-from grader.model.parameters import Scalar
-from grader.run.calibrate import timed
+from grader.judging.answers.compare import poisoned
+from grader.judging.running import device
+from grader.judging.running.lane import close_lane
+from grader.judging.speed import roofline
+from grader.judging.speed.baselines import scalars
+from grader.judging.speed.measure import largest_fitting
+from grader.judging.speed.pool import Pool
+from grader.sandbox.forkserver.handle import InfrastructureError
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(600)]
 

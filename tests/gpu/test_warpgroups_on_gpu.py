@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-from grader.engine.executor.driver import checked
-from grader.frontends.cuda.toolkit import assembler
-from grader.ptx.types import Array
-from tests.ptx.launching import compiled, entries
-from tests.ptx.test_bulk_copies import CASES, COLUMNS, ROWS, Boxes, numbers
-from tests.ptx.warpgroups import PRODUCTS, Product, drawn
+from grader.device.driver import checked
+from grader.languages.cuda.toolkit import assembler
+from grader.simulation.ptx.types import Array
+from tests.simulation.ptx.launching import compiled, entries
+from tests.simulation.ptx.test_bulk_copies import CASES, COLUMNS, ROWS, Boxes, numbers
+from tests.simulation.ptx.warpgroups import PRODUCTS, Product, drawn
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(120)]
 

@@ -9,6 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from grader.course.assignment import Assignment
+from grader.course.parameters import Inputs
 from grader.kit.author import (
     Baseline,
     Indices,
@@ -24,8 +26,6 @@ from grader.kit.author import (
     rounding,
     timed,
 )
-from grader.model.assignment import Assignment
-from grader.model.parameters import Inputs
 from tests.rows import each_row
 
 X = Input(name="x", shape=("M", "N"))

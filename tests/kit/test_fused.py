@@ -14,8 +14,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from grader.course.parameters import value_of
 from grader.home import ROOT
-from grader.judge.compare import poison_, poisoned
+from grader.judging.answers.compare import poison_, poisoned
 from grader.kit.fused import draws
 from grader.kit.inputs import (
     Bits,
@@ -30,7 +31,6 @@ from grader.kit.inputs import (
     tables,
 )
 from grader.kit.whole import Bools, Indices, Whole
-from grader.model.parameters import value_of
 from tests.rows import each_row
 
 # A process that imports torch and triton, where others do as much.

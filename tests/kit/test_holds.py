@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from grader.home import ROOT
-from grader.judge.compare import POISON
+from grader.judging.answers.compare import POISON
 
 # A process that imports torch and triton, where others do as much.
 SECONDS = 240

@@ -9,6 +9,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from grader.course.assignment import Baseline
+from grader.course.cases import Case, cases, shape_of
+from grader.course.parameters import Input, Inputs, Output, Scalar
 from grader.kit.author import assignment
 from grader.kit.inputs import (
     Bits,
@@ -25,9 +28,6 @@ from grader.kit.inputs import (
     partner_tables,
     tables,
 )
-from grader.model.assignment import Baseline
-from grader.model.cases import Case, cases, shape_of
-from grader.model.parameters import Input, Inputs, Output, Scalar
 from tests.rows import each_row
 
 ROWS, COLUMNS = 64, 4096

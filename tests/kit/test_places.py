@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.model.cases import Case
-from grader.model.catalogue import assignments, right_answer
-from grader.model.parameters import Inputs
+from grader.course.cases import Case
+from grader.course.catalogue import assignments, right_answer
+from grader.course.parameters import Inputs
 from tests.rows import each_row
 
 VECTOR = assignments()["rmsnorm_vector"]

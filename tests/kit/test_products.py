@@ -12,10 +12,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.judge.compare import poison_
-from grader.model.cases import Case
-from grader.model.catalogue import assignments, right_answer
-from grader.model.parameters import Inputs
+from grader.course.cases import Case
+from grader.course.catalogue import assignments, right_answer
+from grader.course.parameters import Inputs
+from grader.judging.answers.compare import poison_
 
 GEMM = assignments()["gemm"]
 GROUP = 32

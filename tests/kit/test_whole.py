@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from grader.course.cases import Case
+from grader.course.catalogue import CatalogueError
+from grader.course.parameters import Input, Output, Parameter, Scalar, Value
 from grader.kit.inputs import Bits, Bytes, Distribution, Number, Spread, draw, maker, middle, numbers
 from grader.kit.whole import Bools, Distinct, Fixed, Indices, Offsets, OneOf, Whole
-from grader.model.cases import Case
-from grader.model.catalogue import CatalogueError
-from grader.model.parameters import Input, Output, Parameter, Scalar, Value
 from tests.rows import each_row
 
 SIZES = {"V": 1000, "N": 64}

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from grader.home import ROOT
-from grader.model.result import AssignmentResult, Result
-from grader.plan.languages import ELSEWHERE
+from grader.plan.language_folders import ELSEWHERE
+from grader.results.result import AssignmentResult, Result
 
 HERE = Path(__file__).parent
 CLASS = {

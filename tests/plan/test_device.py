@@ -38,15 +38,15 @@ PROGRAM = '''
 import json
 from pathlib import Path
 
-from grader.judge.lane import close_lane
-from grader.judge.preparing import Preparing, Wanted
-from grader.model.catalogue import assignments
-from grader.model.course import read_course
-from grader.model.job import read_job
-from grader.model.submission import find_submissions
+from grader.judging.running.lane import close_lane
+from grader.judging.plans.preparing import Preparing, Wanted
+from grader.course.catalogue import assignments
+from grader.course.course import read_course
+from grader.grading.job import read_job
+from grader.course.submission import find_submissions
 from grader.plan import device
 from grader.plan.device import TARGETS
-from grader.run.grading import grade
+from grader.grading.grading import grade
 
 course = read_course(Path("course.toml"), frozenset(assignments()))
 (submission,) = find_submissions(Path("reference"), [one.file for one in assignments().values()])

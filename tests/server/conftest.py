@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from grader.classroom.attempts.attempt import Attempt
+from grader.classroom.attempts.keep import keep
+from grader.classroom.attempts.store import FOLDER, Store
+from grader.course import catalogue
+from grader.course.course import read_course
+from grader.grading.lanes import LocalLanes
 from grader.home import ROOT
-from grader.model import catalogue
-from grader.model.course import read_course
-from grader.model.profile import KernelProfile, LaunchProfile
-from grader.records.attempt import Attempt
-from grader.records.keep import keep
-from grader.records.store import FOLDER, Store
-from grader.run.lanes import LocalLanes
+from grader.results.profile import KernelProfile, LaunchProfile
 from grader.server.access import ServerAccess
 from grader.server.app import CourseServer
 from grader.server.desk import ServerDesk
 from grader.server.queue import FILE, ServerQueue
 from grader.server.work import ServerGrading, ServerGround
-from tests.report import samples
+from tests.pages import samples
 
 
 @dataclass

@@ -10,10 +10,10 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from grader.classroom.attempts.store import FOLDER, Store
+from grader.commands.remote import CourseClient
 from grader.home import ROOT
-from grader.records.store import FOLDER, Store
 from grader.server.queue import ServerQueue
-from grader.student.remote import CourseClient
 from tests.cluster.cluster import Cluster, recorded, until
 
 STUDENTS = ("ada", "bob", "eve", "zoe")

@@ -80,7 +80,7 @@ def server(tmp_path: Path) -> Iterator[RealServer]:
 def test_a_browser_and_a_terminal_reach_it_through_nginx(server: RealServer, tmp_path: Path) -> None:
     from playwright.sync_api import sync_playwright
 
-    from tests.report.conftest import ARGUMENTS
+    from tests.pages.conftest import ARGUMENTS
 
     upstream, token = re.findall(r"http://(\S+)/#(\S+)", server.links["trial-student"])[0]
     terminal = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "SSL_CERT_FILE": str(tmp_path / "kernels.pem")}

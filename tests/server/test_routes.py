@@ -13,8 +13,8 @@ import pytest
 from httpx2 import Headers
 from starlette.testclient import TestClient
 
-from grader.records.standing import standing
-from grader.records.store import Store
+from grader.classroom.attempts.standing import standing
+from grader.classroom.attempts.store import Store
 from grader.server import access, streams
 from grader.server.app import TEMPLATES, CourseServer
 from tests.server.conftest import Served

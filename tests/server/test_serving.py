@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
+from grader.classroom.attempts.store import FOLDER, Store
 from grader.home import ROOT
-from grader.records.store import FOLDER, Store
 from grader.server.queue import FILE
-from tests.author.test_student_kit import ELSEWHERE
+from tests.authoring.test_student_kit import ELSEWHERE
 
 COMMAND = [sys.executable, "-m", "grader"]
 WRONG = "import triton\n\n\ndef silu(x, out):\n    out.copy_(x)\n"
@@ -152,7 +152,7 @@ def test_a_killed_server_loses_nothing_that_was_received(tmp_path: Path) -> None
 def test_a_student_sends_from_a_browser(server: RealServer, tmp_path: Path) -> None:
     from playwright.sync_api import Error, sync_playwright
 
-    from tests.report.conftest import ARGUMENTS
+    from tests.pages.conftest import ARGUMENTS
 
     errors: list[str] = []
     with sync_playwright() as playwright:
@@ -197,7 +197,7 @@ def test_a_student_sends_from_a_browser(server: RealServer, tmp_path: Path) -> N
 def test_a_keyboard_is_enough(server: RealServer) -> None:
     from playwright.sync_api import Page, sync_playwright
 
-    from tests.report.conftest import ARGUMENTS
+    from tests.pages.conftest import ARGUMENTS
 
     def go(page: Page, selector: str) -> None:
         """Press Tab until what `selector` names has the focus."""

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.attempts.store import FOLDER, Store
+from grader.course import catalogue
+from grader.course.course import read_course
+from grader.grading.lanes import LocalLanes
 from grader.home import ROOT
-from grader.model import catalogue
-from grader.model.course import read_course
-from grader.records.store import FOLDER, Store
-from grader.run.lanes import LocalLanes
 from grader.server.queue import ServerPerson, ServerQueue
 from grader.server.work import ServerGrading, ServerGround
-from tests.records.made import add, draft
+from tests.classroom.attempts.made import add, draft
 
 STUDENTS = ("ada", "bob", "eve")
 

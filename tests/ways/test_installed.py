@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine.forkserver import isolation
 from grader.home import ROOT
+from grader.sandbox.forkserver import isolation
 from tests.command import hand_in
 from tests.kits import link_packages
 from tests.ways import places

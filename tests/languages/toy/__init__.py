@@ -6,8 +6,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from grader.frontends import FrontEnd
-from grader.frontends.phrases import Phrases
+from grader.languages import FrontEnd
+from grader.languages.phrases import Phrases
 from grader.plan.plan import Kernel, Launch, Malformed
 
 TWO = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}

@@ -1,0 +1,176 @@
+"""Checks whether an assignment is ready for students: missing files, and wrong answers that would pass.
+
+Each check yields a sentence for each problem. An exception in the author's code is a problem, too.
+"""
+
+from __future__ import annotations
+
+import ast
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from grader import home
+from grader.authoring import answers, contents, handout, new, nulls
+from grader.authoring.student_kit import solved
+from grader.authoring.subject import SEEDS, Subject
+from grader.course import catalogue
+from grader.course.assignment import Assignment
+from grader.course.course import PointsTable, read_course
+from grader.course.submission import Source
+from grader.judging.evidence.inspection import FACTS, good_figures
+from grader.judging.judgement import Judgement
+from grader.judging.prepared import Prepared, Task
+from grader.languages import Outline
+from grader.results.launched import Inspection
+
+ROOM = 0.75
+"""The largest share of the error allowed that a reference kernel may use. Other values and other orders of a sum need
+the rest."""
+
+
+def verify(name: str, root: Path | None = None) -> Iterator[tuple[str, list[str]]]:
+    """Yield each check's name and its problems, for the assignment `name` of the course or of the folder `root`.
+
+    Stops after a check that finds files missing, or in which the author's code raises.
+    """
+    root = root or home.root()
+    for about, check in {"its files are there": _files, **CHECKS}.items():
+        problems, raised = [], False
+        try:
+            for problem in check(Subject(_assignment(name, root), root)):
+                problems.append(problem)
+        except Exception as error:
+            problems.append(catalogue.blame(error, root / "assignments"))
+            raised = True
+        # Each problem once, not once for each seed.
+        yield about, list(dict.fromkeys(problems))
+        if raised or (problems and check is _files):
+            return
+
+
+def trial(subject: Subject) -> Iterator[str]:
+    """Run quick checks for problems that would make every grading fail: a missing baseline, and the assignment's own
+    functions on its first case. Raises whatever those functions raise.
+
+    Stub, handout and reference are not checked: grading does not need them, and a students' kit has no reference.
+    """
+    yield from _baseline(subject)
+    first = subject.assignment.model_copy(update={"cases": subject.cases[:1]})
+    yield from answers.right_answers(Subject(first, subject.root))
+    for case in first.cases:
+        inputs = subject.inputs(case, SEEDS[0])
+        for mistake in first.mistakes:
+            mistake.answer(**inputs)
+
+
+def _assignment(name: str, root: Path) -> Assignment:
+    known = catalogue.assignments(root)
+    if name not in known:
+        raise catalogue.CatalogueError(
+            f"{root}/assignments/{name}: no such assignment; choose from {', '.join(known)}")
+    return known[name]
+
+
+def _files(subject: Subject) -> Iterator[str]:
+    """Check that the files for students, course and judge exist, and define the functions that they must."""
+    assignment, root = subject.assignment, subject.root
+    yield from _baseline(subject)
+    for path in (catalogue.reference(assignment, root), catalogue.stub(assignment, root)):
+        yield from _file(subject, path, assignment.function)
+    for other in assignment.in_languages()[1:]:
+        for path in (catalogue.reference(other, root), catalogue.stub(other, root)):
+            if not path.is_file():
+                yield f"{path}: no such file; write one with {other.signature}"
+            elif other.function not in _outline(other, path).defined:
+                yield f"{path}: no function {other.signature}; add it"
+    path = handout.handout(assignment.name, root)
+    if not path.is_file():
+        yield f"{path}: no such file; write a text for students"
+
+
+def _baseline(subject: Subject) -> Iterator[str]:
+    path = subject.root / "assignments" / subject.assignment.name / "baseline.py"
+    yield from _file(subject, path, "eager", "compiled")
+
+
+def _file(subject: Subject, path: Path, *functions: str) -> Iterator[str]:
+    given = [p.name for p in subject.assignment.parameters]
+    if not path.is_file():
+        yield f"{path}: no such file; write one with {' and '.join(functions)}({', '.join(given)})"
+        return
+    defined = _functions(path)
+    for function in functions:
+        if defined.get(function) != given:
+            yield f"{path}: no function {function}({', '.join(given)}); add it"
+
+
+def _outline(assignment: Assignment, path: Path) -> Outline:
+    return assignment.front_end.outline(path.read_text(encoding="utf-8"))
+
+
+def _functions(path: Path) -> dict[str, list[str]]:
+    """Return the functions at a file's top level, with the names of their parameters."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    return {node.name: [a.arg for a in node.args.args] for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def _stub(subject: Subject) -> Iterator[str]:
+    if problem := solved(catalogue.stub(subject.assignment, subject.root), subject.assignment.function):
+        yield problem
+    for other in subject.assignment.in_languages()[1:]:
+        path = catalogue.stub(other, subject.root)
+        if other.function not in _outline(other, path).stubs:
+            yield f"{path}: not a stub; mark the place to be written as the other stubs do"
+
+
+def _handout(subject: Subject) -> Iterator[str]:
+    drawn = handout.parts(subject.assignment, read_course(home.file(), frozenset(catalogue.files())))
+    path = handout.handout(subject.assignment.name, subject.root)
+    heading, title = path.read_text(encoding="utf-8").partition("\n")[0], f"# {subject.assignment.title}"
+    if heading != title:
+        yield f"{path}: begins with {heading!r}, expected the assignment's title; write {title!r}"
+    yield from handout.problems(path, drawn)
+    yield from new.placeholders(path, path.with_name("assignment.py"))
+
+
+def _reference(subject: Subject) -> Iterator[str]:
+    """Check that the reference kernels get full marks with room to spare, and that the stored figures of the first one
+    are up to date. Languages whose tools are not installed are left out."""
+    course = read_course(home.file(), frozenset(catalogue.files()))
+    if subject.assignment.structure:
+        # The reference meets the assignment's conditions, also where this course gives no points for them.
+        course = course.model_copy(update={"points": PointsTable(structure=1)})
+    inspections: list[Inspection | None] = []
+    for one in subject.assignment.in_languages():
+        if one.front_end.problem():
+            continue
+        path = catalogue.reference(one, subject.root)
+        task = Task(one, Source(content=path.read_bytes(), file=one.file), course, secrets.token_bytes(32), "cpu")
+        judgement = Judgement(Prepared(task))
+        for check in judgement.take_all():
+            if check.outcome == "failed" and check.detail is not None:
+                yield f"{path}: {check.id}: {check.detail.message} {check.detail.hint}".strip()
+            # A ratio of exactly 1 is right: an error of one whole level, as of bytes, may be all that is allowed.
+            elif ROOM < (check.worst_ratio or 0) < 1:
+                yield (f"{path}: {check.id}: errs by {check.worst_ratio:.2f} of what is allowed; widen it, or kernels "
+                       "that are as right will fail with other values")
+        inspections.append(judgement.extras.inspection)
+    name, inspection = subject.assignment.name, inspections[0]
+    path = catalogue.reference(subject.assignment, subject.root)
+    kept = subject.root / "assignments" / name / FACTS
+    if kept.is_file() and (inspection is None or inspection.figures != good_figures(name, subject.root)):
+        yield f"{kept}: not the figures of {path}; run kernelmark inspect {path} --keep"
+
+
+CHECKS: Mapping[str, Callable[[Subject], Iterator[str]]] = {
+    "its stub is left to be written": _stub,
+    "its cases reach the hard shapes": contents.cases,
+    "its inputs follow from the seed": contents.drawing,
+    "right answers pass": answers.right_answers,
+    "wrong answers fail": nulls.wrong_answers,
+    "its mistakes are told apart": answers.mistakes,
+    "its speed can be measured": answers.timing,
+    "its handout says what is graded": _handout,
+    "its reference kernel gets full marks": _reference,
+}

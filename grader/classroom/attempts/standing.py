@@ -1,0 +1,105 @@
+"""The rules for which attempt of a hand-in stands, and which hand-in counts. Both follow from attempts and decisions,
+and are not stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from grader.classroom.attempts.attempt import Attempt, HandIn
+from grader.classroom.attempts.store import CHOICE, Decision
+
+
+class Standing(NamedTuple):
+    """A hand-in's standing attempt, and the id of its first attempt, which gives the order of hand-ins. `chosen`: the
+    student chose this hand-in for its assignment."""
+
+    first: int
+    attempt: Attempt
+    chosen: bool = False
+
+
+def standing(attempts: Sequence[Attempt], decisions: Sequence[Decision] = ()) -> dict[HandIn, Standing]:
+    """Return the standing attempt of every hand-in, in the order of recording. It is the attempt that was applied last
+    and not undone; or else the first that judged the hand-in; or else the first that needs a GPU; or else the first
+    that failed."""
+    stands: dict[HandIn, Standing] = {}
+    for attempt in attempts:
+        before = stands.get(attempt.hand_in)
+        if before is None or _rank(attempt) < _rank(before.attempt):
+            stands[attempt.hand_in] = Standing(before.first if before else attempt.id, attempt)
+    numbered = {attempt.id: attempt for attempt in attempts}
+    undone = {decision.undoes for decision in decisions}
+    chosen: dict[tuple[str, str], HandIn] = {}
+    for decision in decisions:
+        if decision.attempt in numbered and decision.batch not in undone:
+            applied = numbered[decision.attempt]
+            if decision.batch == CHOICE:
+                chosen[applied.slug, applied.assignment] = applied.hand_in
+            else:
+                stands[applied.hand_in] = Standing(stands[applied.hand_in].first, applied)
+    return stands | {hand_in: stands[hand_in]._replace(chosen=True) for hand_in in chosen.values()}
+
+
+def _rank(attempt: Attempt) -> int:
+    return 0 if attempt.judged else 1 if not attempt.failed else 2
+
+
+def pending(attempts: Sequence[Attempt], decisions: Sequence[Decision]) -> list[tuple[Attempt, Attempt]]:
+    """Return each standing attempt whose hand-in was judged again later, together with its newest judged attempt."""
+    newest = {attempt.hand_in: attempt for attempt in attempts if attempt.judged}
+    return [(before, after) for hand_in, (_, before, _) in standing(attempts, decisions).items()
+            if (after := newest.get(hand_in)) is not None and after.id > before.id]
+
+
+def to_undo(decisions: Sequence[Decision]) -> int | None:
+    """Return the number of the last batch of decisions that was applied and is not undone."""
+    undone = {decision.undoes for decision in decisions}
+    return max((d.batch for d in decisions if d.undoes is None and d.batch not in {*undone, CHOICE}), default=None)
+
+
+def by_assignment(standing_attempts: Mapping[HandIn, Standing]) -> dict[tuple[str, str], list[Standing]]:
+    """Return the hand-ins by student's folder and assignment."""
+    groups: dict[tuple[str, str], list[Standing]] = {}
+    for hand_in, stands in standing_attempts.items():
+        groups.setdefault((hand_in.slug, hand_in.assignment), []).append(stands)
+    return groups
+
+
+def latest(hand_ins: Sequence[Standing], *, chosen: bool = True) -> Standing:
+    """Return the hand-in that a student chose, if there is one and it counts if `chosen`; or else the one that the
+    student made last for an assignment: by the times that the source gives, or in the
+    order of recording if a time is missing. If a file has several times, the one recorded last counts: it corrects the
+    others, or the file was handed in again. Empty hand-ins, and those on which the grader failed, count only if there
+    is no other."""
+    if chosen and (one := next((hand_in for hand_in in hand_ins if hand_in.chosen), None)):
+        return one
+    hand_ins = ([hand_in for hand_in in hand_ins if not hand_in.attempt.failed and not hand_in.attempt.empty]
+                or [hand_in for hand_in in hand_ins if not hand_in.attempt.failed] or hand_ins)
+    settled = list({hand_in.attempt.submission: hand_in for hand_in in sorted(hand_ins, key=_recorded)}.values())
+    instants = [hand_in.attempt.instant for hand_in in settled]
+    if None in instants:
+        return max(settled, key=_recorded)
+    return max(zip(instants, map(_recorded, settled), settled, strict=True))[2]
+
+
+def newest(hand_ins: Iterable[Standing]) -> Standing:
+    """Return the hand-in that was recorded last."""
+    return max(hand_ins, key=_recorded)
+
+
+def timed(hand_ins: Sequence[Standing]) -> list[Standing]:
+    """Return the hand-ins, without those that have no time although another hand-in of the same file has one."""
+    known = {hand_in.attempt.submission for hand_in in hand_ins if hand_in.attempt.submitted_at is not None}
+    return [hand_in for hand_in in hand_ins
+            if hand_in.attempt.submitted_at is not None or hand_in.attempt.submission not in known]
+
+
+def _recorded(hand_in: Standing) -> int:
+    return hand_in.first
+
+
+def newest_books(attempts: Iterable[Attempt]) -> dict[str, tuple[str, str]]:
+    """Return the hashes of tests and rules of each assignment's newest attempt. Attempts with other hashes are not
+    comparable with it."""
+    return {attempt.assignment: attempt.book for attempt in sorted(attempts, key=lambda attempt: attempt.id)}

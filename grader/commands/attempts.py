@@ -1,0 +1,271 @@
+"""The commands for attempts: rescore, diff, apply, explain-grade. None of them runs students' code."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader.classroom.attempts import compare
+from grader.classroom.attempts.attempt import Attempt
+from grader.classroom.attempts.draw import beside, outdated, refresh, removed, under_another_course_file, whole
+from grader.classroom.attempts.lock import LockedError, locked
+from grader.classroom.attempts.policy import Grade, as_in_roster, class_grades, marks_in_roster
+from grader.classroom.attempts.standing import Standing, newest_books, pending, standing, to_undo
+from grader.classroom.attempts.store import FOLDER, Store, StoreError
+from grader.classroom.intake.manifest import ManifestError, read_manifest
+from grader.console import AGAIN, COURSE, INFRASTRUCTURE_ERROR, TAS, course_option, errors, failed, names_in, say
+from grader.console import usage as _usage
+from grader.course import catalogue
+from grader.course.course import Course, CourseError, read_course
+from grader.course.roster import RosterError, Student, read_roster
+from grader.pages.load import load_entry, load_results
+from grader.pages.people import People
+from grader.results.mark import Mark, counting
+from grader.results.result import Repair
+from grader.results.text import clean, composed, some
+
+Out = Annotated[Path, typer.Option(help="The folder of results.")]
+CourseFile = Annotated[Path, course_option("The course file: points, thresholds, late policy.")]
+Students = Annotated[list[str] | None, typer.Option(
+    "--student", help="Only this student, by folder or id; may be given again.")]
+INDENT = " " * 13
+WHO = "name a folder of results, or an id in the roster or in intake.json"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    for name, command in (("rescore", rescore), ("diff", diff), ("apply", apply), ("explain-grade", explain_grade)):
+        app.command(name, rich_help_panel=TAS, epilog=AGAIN)(command)
+
+
+def rescore(out: Out = Path("results"), course: CourseFile = COURSE) -> None:
+    """Compute the points of recorded checks and times again, with the course's present points and thresholds.
+
+    Runs no submission's code. Where `hints.level` is "edit" by now, students are told the changes that mend their
+    kernels. The new attempts are recorded beside the old: `kernelmark diff` shows what would change,
+    `kernelmark apply` changes it.
+    """
+    # Late: numpy is slow to import.
+    from grader.classroom.attempts.rescore import rescore as rescored
+
+    rules = course_of(course)
+    with held(out) as store:
+        say(f"{rescored(store, rules):,} attempts scored again")
+        for line in beside(store, rules):
+            say(line)
+
+
+def diff(out: Out = Path("results"), student: Students = None) -> None:
+    """Show whose grade would change if the newest attempts stood: by how much, in which checks, and why."""
+    with reporting(out), Store.existing(out) as store:
+        _known(store, out, student)
+        moves = [move for move in compare.moves(store) if _named(move.before, student)]
+        lost = [attempt for attempt in compare.failures(store) if _named(attempt, student)]
+        for line in compare.lines(moves, lost):
+            say(clean(line, 1000))
+
+
+def apply(
+    out: Out = Path("results"), student: Students = None,
+    only: Annotated[str, typer.Option(help="Assignments, e.g. silu,gemm. Default: all.")] = "",
+    undo: Annotated[bool, typer.Option("--undo", help="Undo the last apply.")] = False,
+) -> None:
+    """Make the newest attempts count, as `kernelmark diff` shows them."""
+    names = names_in(only)
+    with held(out) as store:
+        _known(store, out, student)
+        graded = {attempt.assignment for attempt in store.attempts()}
+        if strange := next((name for name in names if name not in graded), None):
+            _usage(f"--only {strange!r}: no such assignment in {out}; choose from {', '.join(sorted(graded))}")
+        if undo:
+            batch = to_undo(store.decisions())
+            if batch is None:
+                _usage(f"{out}: nothing to undo; run kernelmark apply first")
+            count = sum(decision.batch == batch for decision in store.decisions())
+            store.decide(undoes=batch)
+            outcome = "1 grade is taken back" if count == 1 else f"{count:,} grades are taken back"
+        else:
+            wanted = [after for _, after in pending(store.attempts(), store.decisions())
+                      if _named(after, student) and (not names or after.assignment in names)]
+            store.decide(wanted)
+            have = "1 newer attempt stands" if len(wanted) == 1 else f"{len(wanted):,} newer attempts stand"
+            outcome = f"{have} now" + "; kernelmark apply --undo takes that back" * bool(wanted)
+        trouble = drawn_again(store, out)
+    tell([outcome], trouble)
+
+
+def drawn_again(store: Store, out: Path) -> list[str]:
+    """Write the students' files that are out of date, and the class page. Return a line for each failure."""
+    trouble = refresh(store, out)
+    # Late: pages are slow to import.
+    from grader.pages.pages import write_class
+
+    loaded = load_results(out)
+    write_class(loaded.entries, out, failures=loaded.failures, others=under_another_course_file(store),
+                marks=store.marks())
+    return trouble
+
+
+def tell(outcome: Sequence[str], trouble: Sequence[str]) -> None:
+    """Print the outcome. If there was trouble, end the command with the exit status of a failure."""
+    for line in outcome:
+        say(clean(line, 1000))
+    for line in trouble:
+        errors.print(f"kernelmark: {line}", markup=False)
+    if trouble:
+        raise typer.Exit(INFRASTRUCTURE_ERROR)
+
+
+def explain_grade(
+    student: Annotated[str, typer.Argument(help="A folder or id. Default: a line for each student.")] = "",
+    out: Out = Path("results"),
+    course: CourseFile = COURSE,
+    roster: Annotated[Path | None, typer.Option(help="roster.csv, with late_days.")] = None,
+    intake: Annotated[Path | None, typer.Option(
+        help="The folder that kernelmark intake wrote, to match its names with a newer roster.")] = None,
+) -> None:
+    """Print every step from raw points to a student's grade, by the course file's late policy.
+
+    Of a kernel that failed, the change that makes every case right is printed, too, if one was found.
+    """
+    rules = course_of(course)
+    student = composed(student)
+    with reporting(out), Store.existing(out) as store:
+        people = read_roster(roster) if roster else []
+        manifest = read_manifest(intake) if intake else None
+        before = list(standing(store.attempts(), store.decisions()).values())
+        stands, marks = as_in_roster(before, people, manifest), marks_in_roster(store.marks(), people, manifest)
+        chosen = grades(stands, rules, people, marks)
+        lines, changes = nobodys(marks, chosen), dict[int, Repair]()
+        folders = {member.casefold(): hand_in.attempt.slug for hand_in in stands for member in hand_in.attempt.members}
+        if student:
+            # A group has one folder, and each of its members has a grade. An id may be the source's or the roster's.
+            mates = {member.casefold() for then, now in zip(before, stands, strict=True) if _named(
+                then.attempt, [student]) or _named(now.attempt, [student]) for member in now.attempt.members}
+            chosen = ([grade for grade in chosen if grade.student.casefold() == student.casefold()]
+                      or [grade for grade in chosen if grade.student.casefold() in mates])
+            if not chosen:
+                _usage(f"{student!r}: no such student in {out}; {WHO}, or pass --roster")
+            changes = _repairs(store, chosen)
+            lines += _outdated(store, out, [folders.get(grade.student.casefold(), "") for grade in chosen])
+        else:
+            gone = dict.fromkeys(line.assignment for grade in chosen for line in grade.lines if line.removed)
+            lines = [*removed([*gone]), *strangers(course, rules, chosen), *lines]
+    for line in lines:
+        errors.print(f"kernelmark: {clean(line, 1000)}", markup=False)
+    for grade in chosen:
+        folder = folders.get(grade.student.casefold(), grade.student)
+        for line in _explained(grade, folder, changes) if student else [_total(grade, folder)]:
+            say(clean(line, 1000))
+
+
+def _outdated(store: Store, out: Path, folders: Iterable[str]) -> list[str]:
+    """Return a line about the files in these folders that are older than the attempts. Raises StoreError."""
+    results = {folder: result for slug in dict.fromkeys(folders) for folder, result in whole(store, out, slug).items()}
+    written = {}
+    for folder in results:
+        # A file that cannot be read counts as out of date.
+        with contextlib.suppress(OSError, ValueError):
+            written[folder] = load_entry(out / folder, People()).result
+    return outdated(results, written)
+
+
+def _repairs(store: Store, given: Iterable[Grade]) -> dict[int, Repair]:
+    """Return the repairs of the attempts that count in these grades, by attempt's id. Raises StoreError."""
+    counted = [line.attempt for grade in given for line in grade.lines if line.attempt is not None]
+    return {attempt.id: repair for attempt in counted if (record := store.result(attempt)) is not None
+            and (repair := record.assignments[attempt.assignment].repair) is not None}
+
+
+def grades(
+    stands: Sequence[Standing], course: Course, roster: Sequence[Student] = (), marks: Sequence[Mark] = (),
+) -> list[Grade]:
+    """Return everyone's grades by the course's policy, from standing attempts and marks. A course that lists no
+    assignments has all of them."""
+    books = newest_books(hand_in.attempt for hand_in in stands if hand_in.attempt.judged)
+    names = course.assignments or dict.fromkeys(hand_in.attempt.assignment for hand_in in stands)
+    known = {name: course.points_of(name).max_score for name in names}
+    return class_grades(stands, roster, course.late, known, books, marks)
+
+
+def strangers(course: Path, rules: Course, marks: Sequence[Grade]) -> list[str]:
+    """Return lines about people whom the course's policy names but who have no grade: these are likely typing
+    errors."""
+    return [f"{course}: [late] names {student!r}, who has no grade here; use an id that explain-grade shows"
+            for student in rules.late.strangers(grade.student for grade in marks)]
+
+
+def nobodys(marks: Iterable[Mark], given: Sequence[Grade]) -> list[str]:
+    """Return a line about people with marks and without a grade: their ids are from a roster that this command did not
+    get."""
+    here = {"", *(grade.student.casefold() for grade in given)}
+    lost = [*dict.fromkeys(mark.student for mark in counting(marks) if mark.student.casefold() not in here)]
+    return [f"marks of {some(lost)} belong to nobody here; pass --roster"] if lost else []
+
+
+def _explained(grade: Grade, folder: str, changes: Mapping[int, Repair]) -> Iterator[str]:
+    for line in grade.lines:
+        yield f"{line.assignment}"
+        for step in line.steps:
+            yield f"    {'–' if step.points is None else format(step.points, '.6g'):>7}  {step.text}"
+        if line.other_course:
+            yield f"{INDENT}graded under another course file than the newest grades of the class"
+        if line.attempt and (repair := changes.get(line.attempt.id)) is not None:
+            yield f"{INDENT}found by trying: one change makes every case right, which need not be what was meant"
+            yield from (f"{INDENT}{changed}" for changed in repair.diff.splitlines())
+    yield _total(grade, folder)
+
+
+def _total(grade: Grade, folder: str) -> str:
+    of = f", {grade.grace_days} of {grade.late_days} grace days used" if grade.late_days else ""
+    blank = [line.assignment for line in grade.lines if line.open]
+    other = [line.assignment for line in grade.lines if line.other_course]
+    who = grade.student if folder == grade.student else f"{grade.student} ({folder})"
+    return (f"{who}: {grade.points:g} of {grade.max_score:g}{of}"
+            + (f"; not judged yet: {', '.join(blank)}" if blank else "")
+            + (f"; under another course file: {', '.join(other)}" if other else ""))
+
+
+def _named(attempt: Attempt, names: list[str] | None) -> bool:
+    """Return whether an attempt's folder, or the id of one of its members, is among `names`. True if `names` is
+    None."""
+    asked = {composed(name).casefold() for name in names or ()}
+    return not asked or not asked.isdisjoint(
+        name.casefold() for name in (attempt.slug, attempt.student, *attempt.members))
+
+
+def _known(store: Store, out: Path, names: list[str] | None) -> None:
+    """End the command with an error if one of these names fits no attempt."""
+    attempts = store.attempts() if names else []
+    for name in names or ():
+        if not any(_named(attempt, [name]) for attempt in attempts):
+            _usage(f"--student {name!r}: no such student in {out}; {WHO}")
+
+
+def course_of(path: Path) -> Course:
+    try:
+        return read_course(path, frozenset(catalogue.files()))
+    except CourseError as error:
+        _usage(str(error))
+
+
+@contextlib.contextmanager
+def held(out: Path) -> Iterator[Store]:
+    """Hold the attempts in `out` for the block, locked against other processes."""
+    with reporting(out), Store.existing(out) as store, locked(out / FOLDER):
+        yield store
+
+
+@contextlib.contextmanager
+def reporting(out: Path) -> Iterator[None]:
+    """Turn errors that the block raises about the results in `out` into usage errors."""
+    try:
+        yield
+    except (StoreError, LockedError, ManifestError, RosterError) as error:
+        _usage(str(error))
+    except OSError as error:
+        _usage(failed(error, error.filename or out))

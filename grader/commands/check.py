@@ -1,0 +1,385 @@
+"""A student's own check before handing in. Files are checked one by one; with --watch, again whenever they are saved.
+
+This process is the lane, since starting another takes time: a repeated check takes a second. Slow imports are late, so
+that they run in parallel with those of the fork server.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shlex
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from grader import temporary
+from grader.console import INFRASTRUCTURE_ERROR, NOT_RIGHT, RIGHT, program
+from grader.course import catalogue, workspace
+from grader.course.course import Course
+from grader.course.submission import Submission, read_source_file, submission_of
+from grader.course.workspace import Desk
+from grader.grading import preflight
+from grader.grading.preflight import PlanError
+from grader.judging.running.lane import cache_trouble, close_lane, lane_station, on_interruption, open_lane
+from grader.languages import by_content
+from grader.results.hidden import for_student
+from grader.results.result import Result, with_assignments
+from grader.sandbox.confine import surroundings
+from grader.sandbox.forkserver.handle import InfrastructureError
+
+if TYPE_CHECKING:
+    from grader.course.calibration import Calibration
+    from grader.grading.job import Job
+
+POLL_SECONDS = 0.1
+# The number of seeds: a person must be able to type one. A grading's seed is a secret, and longer.
+SEEDS = 1_000_000
+LOOKING = "looking for a change that makes every case right"
+
+Stamp = tuple[int, int] | None
+"""The time of a file's last change, and its size; None if the file does not exist."""
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """The options of a check. With `out`, a report is written into that folder. `github`: GitHub Actions gets the
+    results, too."""
+
+    course: Course
+    only: Sequence[str] = ()
+    device: str = "auto"
+    speed: bool = False
+    seed: int | None = None
+    out: Path | None = None
+    github: bool = False
+    words: Sequence[str] = ()
+
+
+class SavedError(Exception):
+    """A file that was saved during its check, so that its earlier text no longer matters."""
+
+
+@dataclass(frozen=True)
+class Checker:
+    """A checker of files in an open lane. `jobs` are the last jobs, by assignment."""
+
+    options: CheckOptions
+    device: str
+    calibrations: tuple[Calibration, ...]
+    console: Console
+    errors: Console
+    jobs: dict[str, Job] = field(default_factory=dict)
+    # Until the check prints this word, GitHub Actions obeys no line: a student's file may print a command.
+    token: str = field(default_factory=secrets.token_hex)
+
+    def mends(self, name: str, path: Path) -> bool:
+        """Return whether the check tries changes that would mend a file."""
+        content = read_source_file(path.parent, path.name, workspace.SOURCE_BYTES).content or b""
+        language = by_content(workspace.expected_name(path, name), content)
+        return self.options.course.hints.level != "off" and bool(language.edits)
+
+    def check(self, desk_: Desk, names: Sequence[str]) -> dict[str, Result]:
+        """Check the files of these assignments, print the results and return them. A file that could not be checked has
+        no result."""
+        # Late, see the module.
+        from grader.grading.mending import without_guess
+        from grader.pages import terminal
+
+        results: dict[str, Result] = {}
+        seed = secrets.randbelow(SEEDS) if self.options.seed is None else self.options.seed
+        for name in names:
+            path = desk_.files[name]
+            with self.console.status(f"checking {path.name}"):
+                result = self._judged(desk_, name, path, seed)
+            if result is None:
+                continue
+            results[name] = result
+            # Guesses are printed after the search, if it has found nothing better.
+            shown = without_guess(result.assignments[name]) if self.mends(name, path) else result.assignments[name]
+            block = terminal.kernel(shown, _shown(path), workspace.expected_name(path, name))
+            self.console.print(block, crop=False)
+        return results
+
+    def mend(
+        self, desk_: Desk, results: Mapping[str, Result], saved: Callable[[], bool] = lambda: False
+    ) -> dict[str, Result]:
+        """Return these results, each with a change that makes every case right if one is found. Prints the change, or
+        else what is guessed. Ends early once `saved` returns True."""
+        return {name: result if saved() or not self.mends(name, desk_.files[name]) else
+                self._mended(name, desk_.files[name], result, saved) for name, result in results.items()}
+
+    def close(self, target: Path, desk_: Desk, results: Mapping[str, Result], names: Sequence[str]) -> None:
+        """Print the summary, and write the report. `names` are the assignments in `target` that were checked just
+        now."""
+        for line in desk_.lines:
+            self.console.print(line, markup=False, soft_wrap=True)
+        assignments = {name: result.assignments[name] for name, result in results.items()}
+        if results:
+            # Late, see the module.
+            from grader.pages import terminal
+
+            # Join the results as if one grading had made them; all have the same environment.
+            last = [*results.values()][-1]
+            joined = with_assignments(last, assignments, seconds=sum(result.seconds for result in results.values()))
+            self.console.print(terminal.closing(joined))
+            run = [name for name in names if name in results and any(
+                check.stage == "case" and check.outcome != "not_run"
+                for check in assignments[name].correctness.checks)]
+            if run and self.options.seed is None:
+                seed = self.jobs[run[0]].seed
+                again = shlex.join(self._again(target, {name: desk_.files[name] for name in names}, seed))
+                self.console.print(f"Seed {seed}; the same inputs again: {again}", style="dim", markup=False,
+                                   soft_wrap=True)
+            if self.options.out is not None:
+                # Late: jinja2 is slow to import, and most checks write no page.
+                from grader.pages.pages import write_student
+
+                page = write_student(joined, self.options.out)
+                self.console.print(f"Report: {page}", markup=False, soft_wrap=True)
+            if self.options.github:
+                # Late: few checks run in GitHub Actions.
+                from grader.pages import actions
+
+                root = os.environ.get("GITHUB_WORKSPACE", "")
+                paths = {name: os.path.relpath(desk_.files[name], root or ".") for name in assignments}
+                for line in (f"::{self.token}::", *actions.annotated(joined, paths)):
+                    self.console.print(line, markup=False, soft_wrap=True)
+                _summarised(actions.summary(joined, paths, desk_.lines))
+
+    def status(self, desk_: Desk, results: Mapping[str, Result]) -> int:
+        """Return the exit status of a check with these results."""
+        graded = [result.assignments[name] for name, result in results.items()]
+        if len(results) < len(desk_.files) or any(a.ours for a in graded):
+            return INFRASTRUCTURE_ERROR
+        # A kernel that only a GPU can judge does not count as wrong.
+        return RIGHT if desk_.complete and all(a.right or not a.judged for a in graded) else NOT_RIGHT
+
+    def _again(self, target: Path, files: Mapping[str, Path], seed: int) -> list[str]:
+        """Return the command that checks these files again, on the same inputs."""
+        only = ",".join(self.options.only)
+        if len(files) == 1:
+            ((name, target),) = files.items()
+            only = "" if target.name == workspace.expected_name(target, name) else name
+        return self._command(_shown(target), only, self.options.device, seed)
+
+    def _command(self, target: str, only: str, device: str, seed: int) -> list[str]:
+        return [program(), "check", target, *(["--only", only] if only else []),
+                *(["--device", device] if device != "auto" else []), *(["--speed"] if self.options.speed else []),
+                "--seed", str(seed), *self.options.words]
+
+    def _judged(self, desk_: Desk, name: str, path: Path, seed: int) -> Result | None:
+        # Late, see the module.
+        from grader.grading.grading import grade
+        from grader.grading.job import read_job
+        from grader.judging.running.device import sane
+
+        if self.device == "cuda" and not sane():
+            raise InfrastructureError("the GPU does not answer this process any more; start the command again")
+        command = self._command(str(path.absolute()), name, self.device, seed)
+        try:
+            with _handed_in(desk_.folder, path, workspace.expected_name(path, name)) as submission:
+                job = self.jobs[name] = read_job(
+                    submission, self.options.course, (name,), self.device, self.options.speed, seed,
+                    os.fsencode(shlex.join(command)).decode("utf-8", "replace"), self.calibrations)
+                graded = grade(job)
+        except Exception as error:
+            self.errors.print(f"kernelmark: {path}: not checked: {type(error).__name__}: {error}; run kernelmark "
+                              "doctor, then check again", markup=False)
+            return None
+        if graded.result is None:
+            self.errors.print(f"kernelmark: {path}: not checked: {graded.error}", markup=False)
+        return graded.result and for_student(graded.result)
+
+    def _mended(self, name: str, path: Path, result: Result, saved: Callable[[], bool]) -> Result:
+        # Late, see the module.
+        from grader.grading.mending import mended
+        from grader.pages import terminal
+
+        with self.console.status(LOOKING) as status:
+            def progress(tried: int, most: int) -> None:
+                if saved():
+                    raise SavedError
+                status.update(f"{LOOKING}: {tried} of {most}")
+
+            try:
+                assignment = mended(self.jobs[name], name, result.assignments[name], progress)
+            except SavedError:
+                return result
+            except Exception as error:
+                self.errors.print(f"kernelmark: {path}: the search for a change failed: {type(error).__name__}: "
+                                  f"{error}; the check itself stands", markup=False)
+                assignment = result.assignments[name]
+        if assignment.repair is None:
+            if assignment.guess:
+                self.console.print(terminal.guessed(assignment, _shown(path)), crop=False)
+            return result
+        result = for_student(with_assignments(result, {name: assignment}))
+        self.console.print(terminal.mended(result.assignments[name], _shown(path)), crop=False)
+        return result
+
+
+def check(target: Path, options: CheckOptions, console: Console, errors: Console, *, watch: bool = False) -> int:
+    """Check a file, or a folder's files of the course, and return the exit status. With `watch` the check ends at an
+    interruption, with the status of the last round.
+
+    Raises DeskError, PlanError and CatalogueError, which are usage errors.
+    """
+    desk_ = find(target, options)
+    preflight.device(options.device)
+    if options.speed and options.device == "cpu":
+        raise PlanError("--speed: needs a GPU; remove --device cpu")
+    preflight.installed()
+    preflight.temporary()
+    preflight.tools(desk_.files.values())
+    if options.out is not None:
+        preflight.results(options.out, (), len(desk_.files))
+    if not desk_.files and not watch:
+        # The files have other names, so it is not known which assignments they are for.
+        console.print("\n".join(desk_.lines), markup=False, soft_wrap=True)
+        if options.github:
+            # Late: few checks run in GitHub Actions.
+            from grader.pages import actions
+
+            _summarised(actions.sentences(desk_.lines))
+        return NOT_RIGHT
+    surroundings.withhold([target if target.is_dir() else target.parent, *filter(None, [options.out])])
+    on_interruption(signal.default_int_handler)
+    try:
+        with console.status("starting"):
+            checker = _opened(options, console, errors)
+        return _checked(checker, target, desk_, watch=watch)
+    except InfrastructureError as error:
+        errors.print(f"kernelmark: {error}; kernelmark doctor says what this machine lacks", markup=False)
+        return INFRASTRUCTURE_ERROR
+    finally:
+        close_lane()
+
+
+def find(target: Path, options: CheckOptions) -> Desk:
+    """Return the files in `target` of the assignments asked for. Raises DeskError, PlanError."""
+    known = catalogue.files()
+    try:
+        asked = options.course.select(known, options.only)
+    except ValueError as error:
+        raise PlanError(f"--only: {error}") from None
+    return workspace.find(target, known, asked, named=bool(options.only))
+
+
+def _checked(checker: Checker, target: Path, desk_: Desk, *, watch: bool) -> int:
+    stamps, again = _stamps(desk_), list(desk_.files)
+    results: dict[str, Result] = {}
+    status: int | None = None
+    if checker.options.github:
+        checker.console.print(f"::stop-commands::{checker.token}", markup=False)
+    try:
+        while True:
+            checked = checker.check(desk_, again)
+            results |= checked
+            status = checker.status(desk_, results)
+            results |= checker.mend(desk_, checked, partial(_changed, desk_, stamps) if watch else lambda: False)
+            checker.close(target, desk_, results, again)
+            if not watch:
+                return status
+            checker.console.print("Watching: save a file to check it again; Ctrl-C ends this.", style="dim")
+            stamps, saved = _saved(desk_, stamps)
+            before = desk_.files
+            with contextlib.suppress(workspace.DeskError):
+                desk_ = find(target, checker.options)
+            again = [name for name, path in desk_.files.items() if path in saved or path != before.get(name)]
+            stamps = {**_stamps(desk_), **stamps}
+            results = {name: results[name] for name in desk_.files if name in results and name not in again}
+    except KeyboardInterrupt:
+        if not watch or status is None:
+            raise
+        return status
+
+
+def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker:
+    """Open the lane with the strongest isolation available, and return a checker. Any level is allowed, since students
+    run their own code on their own machine."""
+    open_lane()
+    # Late, so that this import runs in parallel with the fork server's.
+    from grader.course import calibration
+    from grader.grading import grading  # noqa: F401
+    from grader.judging.running.device import no_gpu
+    from grader.pages import terminal  # noqa: F401
+
+    catalogue.assignments()
+    trouble = no_gpu() if options.device != "cpu" else "not asked for"
+    if trouble and (options.device == "cuda" or options.speed):
+        asked = "--speed" if options.speed else "--device cuda"
+        raise PlanError(f"{asked}: {trouble}; run kernelmark doctor, or leave {asked} out")
+    device = "cpu" if trouble else "cuda"
+    try:
+        calibrations = calibration.read_folder() if options.speed else ()
+    except calibration.CalibrationError as error:
+        raise PlanError(str(error)) from None
+    if trouble := cache_trouble():
+        errors.print(f"kernelmark: {trouble}", markup=False)
+    _ = lane_station().zygote.versions
+    return Checker(options, device, calibrations, console, errors)
+
+
+def _summarised(text: str) -> None:
+    """Append Markdown to the summary of the present job of GitHub Actions, if there is one."""
+    if path := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(path).open("a", encoding="utf-8") as summary:
+            summary.write(text)
+
+
+@contextlib.contextmanager
+def _handed_in(folder: Path, path: Path, file: str) -> Iterator[Submission]:
+    """Yield a submission that holds the file under its expected name: in its own folder, or as a copy if its name
+    differs."""
+    submission = submission_of(folder)
+    if path.parent == folder and path.name == file:
+        yield submission
+        return
+    with temporary.folder("check") as copy:
+        shutil.copyfile(path, copy / file)
+        yield replace(submission, folder=copy)
+
+
+def _saved(desk_: Desk, seen: Mapping[Path, Stamp]) -> tuple[dict[Path, Stamp], set[Path]]:
+    """Wait until files are saved, and return them. A file counts once it stops changing: an editor may write in several
+    steps."""
+    before = dict(seen)
+    while True:
+        time.sleep(POLL_SECONDS)
+        now = _stamps(desk_)
+        saved = {path for path, stamp in now.items() if stamp is not None and stamp != seen.get(path)}
+        if saved and now == before:
+            return now, saved
+        before = now
+
+
+def _changed(desk_: Desk, seen: Mapping[Path, Stamp]) -> bool:
+    return any(stamp is not None and stamp != seen.get(path) for path, stamp in _stamps(desk_).items())
+
+
+def _stamps(desk_: Desk) -> dict[Path, Stamp]:
+    return {path: _stamp(path) for path in (*desk_.files.values(), *desk_.expected)}
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        info = path.stat()
+    except OSError:
+        return None
+    return info.st_mtime_ns, info.st_size
+
+
+def _shown(path: Path) -> str:
+    """Return a path, relative to the working directory if it lies below that, for a user to type or click."""
+    with contextlib.suppress(ValueError):
+        return str(path.absolute().relative_to(Path.cwd()))
+    return str(path)

@@ -1,0 +1,381 @@
+"""The commands `kernelmark export`, one for each platform."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from grader import languages
+from grader.classroom.attempts.draw import whole
+from grader.classroom.attempts.policy import as_in_roster, marks_in_roster
+from grader.classroom.attempts.standing import standing
+from grader.classroom.attempts.store import FOLDER, Store, StoreError
+from grader.classroom.intake.manifest import ManifestError, read_manifest
+from grader.commands.attempts import grades, nobodys, strangers
+from grader.console import COURSE, INFRASTRUCTURE_ERROR, course_option, errors, failed, names_in, say, usage
+from grader.course import catalogue
+from grader.course.course import CourseError, read_course
+from grader.course.roster import RosterError, read_roster
+from grader.course.sheet import BOM
+from grader.course.submission import SubmissionError, printable
+from grader.results.files import replace
+from grader.results.text import some
+
+if TYPE_CHECKING:
+    from grader.classroom.exports.graded import Class
+
+
+class Visibility(StrEnum):
+    """Gradescope's words for when students see a result."""
+
+    VISIBLE = "visible"
+    AFTER_DUE_DATE = "after_due_date"
+    AFTER_PUBLISHED = "after_published"
+    HIDDEN = "hidden"
+
+
+app = typer.Typer(help="Write grades and reports as Canvas, Moodle, Gradescope and others read them.",
+                  no_args_is_help=True)
+
+Results = Annotated[Path, typer.Argument(help="The folder of results that kernelmark grade wrote.")]
+Intake = Annotated[Path | None, typer.Option(
+    help="The folder that kernelmark intake wrote, which names the owners of results.")]
+Roster = Annotated[Path | None, typer.Option(
+    help="roster.csv: id, name, email, section, late_days; or as Canvas, Moodle or Classroom 50 gives it.")]
+Out = Annotated[Path, typer.Option(help="The file to write.")]
+Sheet = Annotated[Path, typer.Option(help="The sheet that you downloaded, which is not changed.")]
+Students = Annotated[list[str] | None, typer.Option("--student", help="Only this student; may be given again.")]
+Course = Annotated[Path, course_option("The course file: which assignments count, and the late policy.")]
+Only = Annotated[str, typer.Option(help="Only these assignments, e.g. silu,gemm. Default: the course's.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
+Shown = Annotated[Visibility, typer.Option(help="When students see the result.")]
+
+
+@app.command()
+def canvas(
+    results: Results, sheet: Sheet, out: Out, column: Annotated[str, typer.Option(
+        help="The assignment's title, with or without its number.")] = "",
+    only: Only = "", intake: Intake = None, roster: Roster = None, course: Course = COURSE,
+    force: Force = False,
+) -> None:
+    """Fill the assignment's column of the gradebook that Canvas exported, for those who have a grade."""
+    # Late, as in all of these commands: what a command needs beyond these modules loads when it runs.
+    from grader.classroom.exports import fill
+    from grader.classroom.exports.graded import ExportError
+
+    class_ = _class(results, course, intake, roster, only=only)
+    try:
+        filled = fill.canvas(sheet, column, class_)
+    except ExportError as error:
+        _refused(error)
+    _say(class_.lines + filled.lines)
+    _write(out, filled.sheet.text().encode(), f"{filled.count} grades, to be imported in Canvas's gradebook", force)
+    _end(class_)
+
+
+@app.command()
+def moodle(
+    results: Results, sheet: Sheet, out: Out, column: Annotated[str, typer.Option(
+        help="The heading of the grades, in your Moodle's language.")] = "Grade",
+    feedback: Annotated[str, typer.Option(
+        help="The heading of the column for comments given by hand. Default: Feedback comments, if it is there.")] = "",
+    only: Only = "", intake: Intake = None, roster: Roster = None, course: Course = COURSE,
+    force: Force = False,
+) -> None:
+    """Fill the grades of Moodle's grading worksheet, for those who have a grade."""
+    # Late, see canvas.
+    from grader.classroom.exports import fill
+    from grader.classroom.exports.graded import ExportError
+
+    class_ = _class(results, course, intake, roster, only=only)
+    try:
+        filled = fill.moodle(sheet, column, class_, feedback)
+    except ExportError as error:
+        _refused(error)
+    _say(class_.lines + filled.lines)
+    _write(out, filled.sheet.text().encode(), f"{filled.count} grades, to be uploaded as the grading worksheet", force)
+    _end(class_)
+
+
+@app.command("moodle-feedback")
+def moodle_feedback(
+    results: Results, intake: Annotated[Path, typer.Option(
+        help="The folder that kernelmark intake wrote from Moodle's download.")], out: Out,
+    course: Course = COURSE, force: Force = False,
+) -> None:
+    """Zip each student's report for Moodle's upload of feedback files."""
+    # Late, see canvas.
+    from grader.classroom.exports.bundles import moodle_feedback as zipped
+    from grader.classroom.exports.graded import ExportError
+
+    class_ = _class(results, course, intake)
+    try:
+        content, lines = zipped(results, class_)
+    except ExportError as error:
+        _refused(error)
+    _say(class_.lines + lines)
+    _write(out, content, f"{len(class_.graded) - len(lines)} reports, to be uploaded as multiple feedback files", force)
+    _end(class_)
+
+
+@app.command()
+def gradescope(
+    results: Results, out: Out, student: Annotated[list[str] | None, typer.Option(
+        help="The student, by folder or id, where there are several.")] = None,
+    visibility: Shown = Visibility.VISIBLE, only: Only = "", intake: Intake = None, roster: Roster = None,
+    course: Course = COURSE, force: Force = False,
+) -> None:
+    """Write one student's results.json, as an autograder of Gradescope does. Exit status 3 if the grader failed."""
+    # Late, see canvas.
+    from grader.classroom.exports.graded import ExportError
+    from grader.classroom.exports.platforms import NotGradedError
+    from grader.classroom.exports.platforms import gradescope as converted
+
+    class_ = _class(results, course, intake, roster, student or (), only)
+    (submission,) = class_.graded if len(class_.graded) == 1 else usage(
+        f"--student: {len(class_.graded)} results in {results}; name one student")
+    try:
+        content = converted(submission, visibility)
+    except NotGradedError as error:
+        errors.print(f"kernelmark: {printable(str(error))}", markup=False)
+        raise typer.Exit(INFRASTRUCTURE_ERROR) from None
+    except ExportError as error:
+        _refused(error)
+    _say(class_.lines)
+    _write(out, _json(content), f"the results of {submission.folder}", force)
+
+
+@app.command()
+def autograder(
+    out: Out, course: Course = COURSE, visibility: Shown = Visibility.VISIBLE, force: Force = False,
+) -> None:
+    """Build an autograder for Gradescope: grader, course, hidden cases. It judges answers on a CPU, not speed."""
+    # Late, see canvas; the kit imports torch.
+    from grader.classroom.exports.bundles import autograder as zipped
+
+    with _kit_made():
+        content = zipped(course, visibility)
+    _write(out, content, "an autograder. Gradescope has no GPU: answers are judged, kernels are compiled for the "
+           "course's GPU, and speed is not measured. Choose a container of 4 CPUs and 6 GB", force)
+
+
+@app.command()
+def action(
+    out: Annotated[Path, typer.Option(help="The folder of the students' repository, new or not.")],
+    kit: Annotated[Path, typer.Option(help="The folder in it for the kit. Default: its root.")] = Path(),
+    files: Annotated[Path | None, typer.Option(
+        help="The folder in it of the files to check. Default: the kit's student_template.")] = None,
+    course: Course = COURSE, force: Annotated[bool, typer.Option(
+        "--force", help="Replace the kit and the workflow that are there, stubs included.")] = False,
+) -> None:
+    """Make a repository for students whose pushes GitHub Actions checks: the kit, and a workflow that shows the report.
+
+    It has the public cases and no GPU, and its students can change it: read grades from your own grading.
+    """
+    # Late, see canvas; the kit imports torch.
+    from grader.classroom.exports.bundles import WORKFLOW_PATH
+    from grader.classroom.exports.bundles import action as made
+
+    files = kit / "student_template" if files is None else files
+    for name, path in (("kit", kit), ("files", files)):
+        if path.is_absolute() or ".." in path.parts or not re.fullmatch(r"[\w./-]+", str(path), re.ASCII):
+            usage(f"--{name} {path}: a path from the repository's root expected, of letters, digits and ._-/, such as "
+                  "kernels")
+    with _kit_made():
+        made(out, course, kit, files, force=force)
+    say(f"{out}: the kit, and {WORKFLOW_PATH}, which checks {files} at each push. Commit and push all of it; students "
+        "read the report under Actions")
+
+
+@app.command()
+def classroom50(
+    results: Results, intake: Annotated[Path, typer.Option(
+        help="The folder that kernelmark intake wrote from git clones, which have times and tags.")],
+    out: Annotated[Path, typer.Option(help="The folder to write to, a file for each repository.")],
+    classroom: Annotated[str, typer.Option(help="The classroom's short name, with which repositories' names begin.")],
+    assignment: Annotated[str, typer.Option(help="The assignment's short name, which comes next in their names.")],
+    organisation: Annotated[str, typer.Option(help="Where the repositories are, as https://github.com/NAME.")],
+    tag: Annotated[str, typer.Option(help="The tag submit/… of the one --student. Default: the clone's.")] = "",
+    group: Annotated[bool, typer.Option(
+        "--group", help="The assignment is one for groups. Default: if a submission has several members.")] = False,
+    student: Students = None, only: Only = "", roster: Roster = None, course: Course = COURSE,
+    force: Force = False,
+) -> None:
+    """Write a result for each repository in the format of Classroom 50, with whole points by the late policy."""
+    # Late, see canvas.
+    from grader.classroom.exports.classroom50 import TAG, Repositories
+    from grader.classroom.exports.classroom50 import classroom50 as converted
+    from grader.classroom.exports.graded import ExportError
+
+    if not organisation.startswith(("https://", "http://")):
+        usage(f"--organisation {organisation!r}: not an address; give it as https://github.com/NAME")
+    if tag and not tag.startswith(TAG):
+        usage(f"--tag {tag!r}: no tag of a submission; give one that begins with {TAG}")
+    class_ = _class(results, course, intake, roster, student or (), only)
+    if tag and len(class_.graded) != 1:
+        usage(f"--tag: {len(class_.graded)} results in {results}; name the --student whose it is")
+    group |= any(len(submission.members) > 1 for submission in class_.graded)
+    where = Repositories(classroom, assignment, group, organisation, tag)
+    written = []
+    refused: dict[str, list[str]] = {}
+    for submission in class_.graded:
+        try:
+            written.append((submission.folder, _json(converted(submission, where))))
+        except ExportError as error:
+            refused.setdefault(error.why, []).append(error.folder)
+    # Grouped: a download without times refuses a whole class for one reason.
+    _say([*class_.lines, *(f"{some(folders)}: {why}" for why, folders in refused.items())])
+    if not written:
+        usage(f"{intake}: no result can be written, for the reasons above")
+    for folder, result in written:
+        _write(out / f"{folder}.json", result, "", force)
+    say(f"{out}: {len(written)} results for Classroom 50")
+    _end(class_)
+
+
+@app.command()
+def junit(
+    results: Results, out: Out, student: Students = None, only: Only = "", course: Course = COURSE,
+    force: Force = False,
+) -> None:
+    """Write every check as JUnit XML, a suite for each student. For dashboards only: grades are never read from it."""
+    # Late, see canvas.
+    from grader.classroom.exports.platforms import junit as converted
+
+    class_ = _class(results, course, students=student or (), only=only)
+    _say(class_.lines)
+    _write(out, converted(class_.graded), f"the checks of {len(class_.graded)} students", force)
+    _end(class_)
+
+
+@app.command("csv")
+def table(
+    results: Results, out: Out, only: Only = "", intake: Intake = None, roster: Roster = None,
+    course: Course = COURSE,
+    excel: Annotated[bool, typer.Option("--excel", help="Begin with a byte order mark, which Excel needs.")] = False,
+    force: Force = False,
+) -> None:
+    """Write a row for each person: name, time, late or not, grade, points and verdict of each assignment."""
+    # Late, see canvas.
+    from grader.classroom.exports.table import table as drawn
+
+    class_ = _class(results, course, intake, roster, only=only)
+    _say(class_.lines)
+    people = sum(len(submission.members) for submission in class_.graded)
+    without = len(class_.missing) + sum(map(len, class_.broken.values()))
+    _write(out, ((BOM if excel else "") + drawn(class_)).encode(),
+           f"{people} people with a result, {without} without", force)
+    _end(class_)
+
+
+@app.command()
+def jplag(
+    submissions: Annotated[Path, typer.Argument(help="A folder of students' folders, as intake writes it.")],
+    out: Annotated[Path, typer.Option(help="The folder to make.")], course: Course = COURSE,
+) -> None:
+    """Arrange submissions for JPlag, Dolos or MOSS: a folder for each, and the stubs as base code."""
+    # Late, see canvas; the kit imports torch.
+    from grader.classroom.exports.bundles import jplag as laid_out
+
+    if out.exists():
+        usage(f"{out}: already exists; choose a new folder")
+    try:
+        known = catalogue.files()
+        names = read_course(course, frozenset(known)).select(known, ())
+        count, lines = laid_out(submissions, {name: known[name] for name in names}, out)
+    except (CourseError, SubmissionError) as error:
+        _refused(error)
+    except OSError as error:
+        usage(printable(f"{error.filename}: {error.strerror}; choose a writable folder"))
+    _say(lines)
+    say(f"{out}: {count} submissions and the stubs. JPlag:")
+    for suffix in sorted({path.suffix for path in out.glob("submissions/*/*")} & set(languages.suffixes())):
+        language = languages.by_suffix(suffix).jplag
+        say(f"java -jar jplag.jar -l {language} -p {suffix} -r {out}/{language} -bc {out}/base {out}/submissions")
+
+
+@contextlib.contextmanager
+def _kit_made() -> Iterator[None]:
+    """Report in one line why a kit, or what is made of it, cannot be written."""
+    # Late, see canvas; the kit imports torch.
+    from grader.authoring.student_kit import KitError
+    from grader.classroom.exports.graded import ExportError
+
+    try:
+        yield
+    except (KitError, CourseError, ExportError, catalogue.CatalogueError) as error:
+        _refused(error)
+    except OSError as error:
+        usage(printable(f"{error.filename}: {error.strerror}; choose a writable folder, and run this in the "
+                        "course's repository"))
+
+
+def _class(
+    results: Path, course: Path, intake: Path | None = None, roster: Path | None = None, students: Sequence[str] = (),
+    only: str = "",
+) -> Class:
+    """Return the class. If attempts are recorded, its results are theirs, and its grades follow the policy of the
+    `course`."""
+    # Late, see canvas.
+    from grader.classroom.exports.graded import ClassRecord, ExportError, Selection, read_class
+
+    try:
+        rules = read_course(course, frozenset(catalogue.files()))
+        wanted = Selection(students, rules.assignments, names_in(only))
+        manifest, people = read_manifest(intake) if intake else None, read_roster(roster) if roster else None
+        if not (results / FOLDER).is_dir():
+            return read_class(results, manifest, people, wanted=wanted)
+        with Store.existing(results) as store:
+            counting, judged = standing(store.attempts(), store.decisions()).values(), whole(store, results)
+            given = marks_in_roster(store.marks(), people or (), manifest)
+        stands = as_in_roster([*counting], people or (), manifest)
+        marks = grades(stands, rules, people or (), given)
+        class_ = read_class(results, manifest, people, ClassRecord(
+            judged, {hand_in.attempt.slug: hand_in.attempt.members for hand_in in stands},
+            {grade.student.casefold(): grade for grade in marks}), wanted)
+        class_.lines += [*strangers(course, rules, marks), *nobodys(given, marks)]
+        return class_
+    except (CourseError, ExportError, ManifestError, RosterError, StoreError) as error:
+        _refused(error)
+
+
+def _end(class_: Class) -> None:
+    """End a command whose file is written with the status of a failure, if a result could not be read."""
+    if class_.damaged:
+        raise typer.Exit(INFRASTRUCTURE_ERROR)
+
+
+def _json(content: object) -> bytes:
+    return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _say(lines: Iterable[str]) -> None:
+    for line in lines:
+        errors.print(f"kernelmark: {printable(line)}", markup=False)
+
+
+def _write(out: Path, content: bytes, description: str, force: bool) -> None:
+    """Write a file, and print what it holds."""
+    if str(out) == "-":
+        usage("--out -: is not for standard output; name a file")
+    if out.is_file() and not force:
+        usage(f"--out {out}: already exists; choose another name or pass --force")
+    try:
+        # The user names it: of a link to a file elsewhere that file is meant.
+        replace(Path(os.path.realpath(out)), content)
+    except OSError as error:
+        usage(printable(f"--out {failed(error, out)}"))
+    if description:
+        say(f"{out}: {description}")
+
+
+def _refused(error: Exception) -> NoReturn:
+    usage(printable(str(error)))

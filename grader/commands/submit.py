@@ -1,0 +1,146 @@
+"""The commands `login`, `submit` and `status`."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from grader.console import INFRASTRUCTURE_ERROR, NOT_RIGHT, RIGHT, STUDENTS, console, errors, say, usage
+from grader.results.profile import KernelProfile
+from grader.results.result import Result
+from grader.results.text import clean
+
+
+def add_to(app: typer.Typer) -> None:
+    for command in (login, submit, status):
+        app.command(rich_help_panel=STUDENTS)(command)
+
+
+def login(
+    link: Annotated[str, typer.Argument(help="The link that your course sent you. Without it, you are asked for it.")]
+    = "",
+) -> None:
+    """Sign in to your course's server: keeps its address and your token on this computer."""
+    _installed()
+    # Late: httpx2 may be missing.
+    from grader.commands.remote import CourseClient, RemoteError, split_link
+
+    try:
+        address, token = split_link(link or _asked())
+        client = CourseClient(address, token)
+        me = client.me()
+        client.keep(token)
+    except RemoteError as error:
+        usage(str(error))
+    except OSError as error:
+        usage(f"{error.filename}: {error.strerror}; make your configuration folder writable")
+    say(f"Signed in to {me['course']} as {me['name']}. It takes {', '.join(me['files'])}.")
+
+
+def _asked() -> str:
+    try:
+        return str(typer.prompt("Your link", hide_input=True))
+    except typer.Abort:
+        usage("no link given; run kernelmark login with the link that your course sent you")
+
+
+def submit(
+    files: Annotated[list[Path], typer.Argument(help="Kernels to send, such as silu.py gemm.py.")],
+    note: Annotated[str, typer.Option(help="What you tried, for your work log.")] = "",
+    profile: Annotated[bool, typer.Option(
+        "--profile", help="Once it is right, profile it on the course's GPU; saves Nsight Compute's report.")] = False,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the verdict, or only send.")] = True,
+) -> None:
+    """Send kernels to your course's server, and show what it says of them, speed included where it has a GPU.
+
+    Ctrl-C leaves them queued: `kernelmark status` shows them. Exit status: 0 if all are right, 1 if not, 2 for a usage
+    error, 3 if the grader failed.
+    """
+    _installed()
+    # Late, see login.
+    from grader.commands.remote import CourseClient, RemoteError, named_files
+
+    try:
+        client, found = CourseClient.known(), named_files(files)
+        taken = client.me()["files"]
+        if wrong := [path for path, _ in found if path.name not in taken]:
+            usage(f"{wrong[0]}: no file of this course; send one of {', '.join(taken)}")
+        sent = []
+        for path, content in found:
+            sent.append((path, client.send(path.name, content, note, profile=profile)))
+            say(f"{path}: received as {sent[-1][1]['id']}, {sent[-1][1]['said']}")
+        if not wait:
+            raise typer.Exit(RIGHT)
+        statuses = [_followed(client, path, state) for path, state in sent]
+    except RemoteError as error:
+        usage(str(error))
+    raise typer.Exit(max(statuses, default=RIGHT))
+
+
+def _followed(client: Any, path: Path, state: dict[str, Any]) -> int:
+    """Show a file's states until it is judged, then its result. Returns the exit status."""
+    # Late: jinja2 and rich's tables are slow to import, and sending needs neither.
+    from grader.pages import terminal
+
+    with console.status(f"{path.name}: {state['said']}") as shown:
+        for now in client.follow(state["id"]):
+            state = now
+            shown.update(f"{path.name}: {now['said']}")
+    if state["state"] != "finished":
+        errors.print(f"kernelmark: {path}: {state['said']}", markup=False)
+        return INFRASTRUCTURE_ERROR if state["state"] == "failed" else NOT_RIGHT
+    told = client.told(state["id"])
+    result = Result.model_validate(told["result"])
+    a = result.assignments[state["assignment"]]
+    console.print(terminal.kernel(a, str(path), state["file"]), crop=False)
+    if a.repair is not None:
+        console.print(terminal.mended(a, str(path)), crop=False)
+    if told.get("profile"):
+        _profile(client, path, state["id"], KernelProfile.model_validate_json(told["profile"]))
+    return RIGHT if a.right or not a.judged else NOT_RIGHT
+
+
+def _profile(client: Any, path: Path, number: int, profile: KernelProfile) -> None:
+    """Show a profile, and save its report beside the file."""
+    # Late, see _followed.
+    from grader.pages.profile import HEADINGS, cells
+
+    if profile.trouble:
+        console.print(profile.trouble, markup=False)
+        return
+    table = Table(*HEADINGS, box=None, pad_edge=False)
+    for launch in profile.launches:
+        table.add_row(*map(Text, cells(launch)))
+    console.print(table)
+    if report := client.profile_report(number):
+        saved = path.with_suffix(".ncu-rep")
+        saved.write_bytes(report)
+        console.print(f"Written: {saved}", markup=False)
+
+
+def status() -> None:
+    """List the kernels that you have sent, the newest first. Exit status: 2 for a usage error."""
+    _installed()
+    # Late, see login.
+    from grader.commands.remote import CourseClient, RemoteError
+
+    try:
+        files = CourseClient.known().files()
+    except RemoteError as error:
+        usage(str(error))
+    table = Table(box=None, pad_edge=False)
+    for heading in ("number", "file", "received", "state"):
+        table.add_column(heading, overflow="fold")
+    for one in files:
+        table.add_row(*(Text(clean(str(one[key]), 200)) for key in ("id", "file", "received_at", "said")))
+    console.print(table if files else "Nothing sent yet.")
+
+
+def _installed() -> None:
+    if importlib.util.find_spec("httpx2") is None:
+        usage("httpx2 is not installed; pip install httpx2")

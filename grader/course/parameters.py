@@ -1,0 +1,133 @@
+"""The parameters of an assignment's function: tensors, whose shapes follow from the sizes of a case, and numbers."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import AfterValidator, Field
+
+from grader.results.record import Table
+
+DType = Literal["float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
+                "int64", "int32", "int16", "int8", "uint8", "bool"]
+DTYPES: tuple[DType, ...] = get_args(DType)
+Value = float | int | bool
+Inputs = Mapping[str, Any]
+"""Values by the names of arguments: a torch tensor for each `Input` and `Update`, a number for each `Scalar`; outputs
+are never among them."""
+
+# The operations in an expression of sizes. All of them work on whole numbers.
+_OPERATIONS: dict[type[ast.operator], Any] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod}
+
+
+@cache
+def _read(extent: str) -> ast.expr:
+    """Return the syntax tree of an expression of sizes. Raises ValueError."""
+    try:
+        tree = ast.parse(extent, mode="eval").body
+    except SyntaxError:
+        tree = None
+    if tree is None or not all(
+            (isinstance(node, ast.Name | ast.Load | ast.operator)
+            and (not isinstance(node, ast.operator) or type(node) in _OPERATIONS))
+            or isinstance(node, ast.BinOp) or (isinstance(node, ast.Constant) and type(node.value) is int)
+            for node in ast.walk(tree)):
+        raise ValueError(f'{extent!a}: no size; write a name, or an expression such as "M // 2" of + - * // %')
+    return tree
+
+
+def names_in(extent: int | str) -> tuple[str, ...]:
+    """Return the sizes that an extent depends on, each once: `"M + N"` on M and N."""
+    if isinstance(extent, int):
+        return ()
+    return tuple(dict.fromkeys(node.id for node in ast.walk(_read(extent)) if isinstance(node, ast.Name)))
+
+
+def value_of(extent: int | str, sizes: Mapping[str, int]) -> int:
+    """Return the value of an extent or stride: `"M // 2"` with `{"M": 5}` is 2. Raises KeyError for an unknown size,
+    and ZeroDivisionError."""
+    return extent if isinstance(extent, int) else _value(_read(extent), sizes)
+
+
+def _value(node: ast.expr, sizes: Mapping[str, int]) -> int:
+    if isinstance(node, ast.BinOp):
+        found: int = _OPERATIONS[type(node.op)](_value(node.left, sizes), _value(node.right, sizes))
+        return found
+    if isinstance(node, ast.Name):
+        return sizes[node.id]
+    assert isinstance(node, ast.Constant) and isinstance(node.value, int)
+    return node.value
+
+
+def _known(shape: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    for extent in shape:
+        names_in(extent)
+    return shape
+
+
+Shape = Annotated[tuple[str | int, ...], AfterValidator(_known)]
+"""A shape. An extent is a size of the case, as in `("M", "N")`; a number that is the same in every case, such as the
+channels of a picture: `(3, "H", "W")`; or an expression of sizes: `("M // 2", "2 * N")`."""
+
+
+class Tensor(Table):
+    kind: Literal["input", "output", "update"]
+    name: str
+    shape: Shape
+    dtype: DType = "float32"
+    place: Literal["device", "host"] = "device"
+
+    @property
+    def size_names(self) -> tuple[str, ...]:
+        """Return the sizes that the tensor's shape depends on."""
+        return tuple(dict.fromkeys(name for extent in self.shape for name in names_in(extent)))
+
+
+class Input(Tensor):
+    """A tensor that the judge fills and the student reads."""
+
+    kind: Literal["input"] = "input"
+    place: Literal["device", "host"] = "device"
+
+
+class Output(Tensor):
+    """A tensor that the student writes. Before, it is full of NaN, or of an arbitrary number."""
+
+    kind: Literal["output"] = "output"
+    name: str = "out"
+    place: Literal["device"] = "device"
+
+
+class Update(Tensor):
+    """A tensor that the judge fills and the student changes in place, such as a cache. The oracle gets its contents
+    before the call, and returns the contents that it must have afterwards."""
+
+    kind: Literal["update"] = "update"
+    place: Literal["device"] = "device"
+
+
+class Scalar(Table):
+    """A Python number passed by value."""
+
+    kind: Literal["scalar"] = "scalar"
+    name: str
+    type: Literal["float", "int", "bool"] = "float"
+
+
+Parameter = Annotated[Input | Scalar | Output | Update, Field(discriminator="kind")]
+
+
+def given(parameters: Sequence[Parameter]) -> list[Input | Scalar | Update]:
+    """Return the parameters that the judge fills: the parameters of an oracle."""
+    return [one for one in parameters if not isinstance(one, Output)]
+
+
+def extents(parameter: Tensor, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """Return the shape of a tensor: `(3, "M", "N // 2")` with `{"M": 5, "N": 9}` is `(3, 5, 4)`."""
+    return tuple(value_of(extent, sizes) for extent in parameter.shape)

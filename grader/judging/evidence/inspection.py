@@ -1,0 +1,138 @@
+"""Facts about a call's launches that a compiler and a simulator show without a GPU; they decide no check."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from grader import home, languages
+from grader.course.assignment import Assignment
+from grader.course.cases import Case
+from grader.judging.explain.wording import spoken
+from grader.judging.plans.planning import Unplanned
+from grader.judging.running.simulation import Simulation
+from grader.plan.compiled import Binary
+from grader.plan.device import TARGETS, occupancy
+from grader.plan.messages import Simulated, kernel_key
+from grader.plan.plan import ITEM_BYTES, Copy, Fill, Kernel, Launch, Plan
+from grader.plan.traffic import LaunchTraffic, Watch
+from grader.results.launched import AccessFacts, CopyFacts, Figures, Inspection, LaunchFacts, WarpFacts
+from grader.sandbox.forkserver.handle import InfrastructureError
+
+# Programs of each launch that are simulated: more show nothing new.
+PROGRAMS = 64
+# Element operations of an inspection during a grading, about a tenth of a second. The figures in good.json come from as
+# many.
+OPERATIONS = 80_000_000
+# Most bytes of the submission's temporaries, which take memory and time.
+MOST_TEMPORARY = 256 << 20
+FACTS = "good.json"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A simulator's view of a case's first call."""
+
+    case: Case
+    plan: Plan
+    simulated: Simulated
+
+
+def look_at_timed(
+    assignment: Assignment, plans: Mapping[str, Plan | Unplanned], simulation: Simulation
+) -> Seen | None:
+    """Inspect the first timed case in a simulator; `plans` has plans by the case's name. None if the case has no plan
+    or the simulator fails, which costs no points."""
+    case = next(iter(assignment.timed), None)
+    plan = None if case is None else plans.get(case.name)
+    if case is None or not isinstance(plan, Plan):
+        return None
+    with contextlib.suppress(InfrastructureError):
+        return look(assignment, case, plan, simulation)
+    return None
+
+
+def look(
+    assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, *, operations: int = OPERATIONS
+) -> Seen | None:
+    """Inspect a case's first call in a simulator; None if the call cannot run there, or has large temporaries. Raises
+    InfrastructureError."""
+    if sum(buffer.bytes for buffer in plan.buffers if not buffer.given) > MOST_TEMPORARY:
+        return None
+    simulated = simulation.inspect(assignment, plan, Watch(programs=PROGRAMS, warps=True), operations=operations)
+    return Seen(case, plan, simulated) if isinstance(simulated, Simulated) else None
+
+
+def inspection_of(
+    assignment: Assignment, case: Case, plan: Plan, launched: Sequence[LaunchTraffic], code: Mapping[str, Binary],
+    target: str,
+) -> Inspection:
+    """Return facts about the launches of a plan's first call, as a simulator counted them. `code` is the machine code
+    of the plan's kernels, by key."""
+    kernels = plan.kernels
+    # Shared memory that a launch asks for, beside what its kernel takes itself.
+    shared = {(one.kernel, one.grid, one.line): one.shared for one in plan.first if isinstance(one, Launch)}
+    launches = [
+        _launch(one, kernels[one.kernel], code[kernel_key(kernels[one.kernel])], target,
+                shared.get((one.kernel, one.grid, one.line), 0))
+        for one in launched if one.kernel < len(kernels)]
+    copies = [CopyFacts(
+        line=one.line, bytes=prod(one.target.shape) * ITEM_BYTES[one.target.dtype],
+        source="fill" if isinstance(one, Fill) else plan.buffers[one.source.buffer].place,
+        target=plan.buffers[one.target.buffer].place) for one in plan.first if isinstance(one, Copy | Fill)]
+    many = TARGETS[target].multi_processor_count if target in TARGETS else 0
+    # The figures in good.json are of the first timed case.
+    good = good_figures(assignment.name) if case in assignment.timed[:1] else None
+    return Inspection(
+        case=case.name, sizes=case.sizes, target=target, multiprocessors=many, launches=launches, copies=copies,
+        good=good if good is not None and good.target == target else None)
+
+
+def with_warps(inspection: Inspection, others: Sequence[LaunchFacts]) -> Inspection:
+    """Return the facts with what warps do, where they were not counted: from the same launches, run as PTX."""
+    alike = len(inspection.launches) == len(others) and all(
+        (one.kernel, one.grid, one.line) == (other.kernel, other.grid, other.line)
+        for one, other in zip(inspection.launches, others, strict=True))
+    return inspection if not alike else inspection.model_copy(update={"launches": [
+        one.model_copy(update={"warps": one.warps or other.warps})
+        for one, other in zip(inspection.launches, others, strict=True)]})
+
+
+def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, asked: int) -> LaunchFacts:
+    facts = binary.facts
+    threads, shared = one.threads, facts.shared + asked
+    holds, bound = (0, "")
+    share = 0.0
+    if target in TARGETS:
+        holds, bound = occupancy(TARGETS[target], threads, facts.registers, shared)
+        bound = spoken(bound, languages.of(kernel).phrases)
+        share = holds * threads / TARGETS[target].max_threads_per_multi_processor
+    widths: dict[tuple[str, int], Counter[int]] = {}
+    for width in facts.lines:
+        widths.setdefault((width.access, width.line), Counter())[width.bits] += width.count
+    return LaunchFacts(
+        kernel=kernel.name, line=one.line, grid=list(one.grid), counted=one.programs, cut=one.cut, threads=threads,
+        registers=facts.registers, spills=facts.spills, shared=shared, tensor_cores=facts.tensor_cores,
+        copies=facts.copies, products="product" in languages.of(kernel).traits(kernel), resident=holds, bound=bound,
+        occupancy=round(share, 4), unit=spoken("program", languages.of(kernel).phrases),
+        accesses=[AccessFacts(
+            access=each.access, line=each.line, tensor=each.given or each.tensor, lanes=each.lanes, masked=each.masked,
+            needed=each.needed, moved=each.moved, widths=dict(widths.get((each.access, each.line), {})))
+            for each in one.accesses],
+        warps=None if one.warps is None else WarpFacts.model_validate(
+            {**one.warps.model_dump(), "counted": one.programs, "cut": one.cut, "full": one.full or one.warps.full}))
+
+
+def good_figures(name: str, root: Path | None = None) -> Figures | None:
+    """Return a good kernel's figures, from good.json in the assignment's folder; None if they are absent or cannot be
+    read."""
+    try:
+        return Figures.model_validate_json(((root or home.root()) / "assignments" / name / FACTS).read_bytes())
+    except (OSError, ValidationError):
+        return None

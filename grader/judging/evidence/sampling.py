@@ -1,0 +1,287 @@
+"""Sample of an output: places are drawn from all of it, the programs that store there are simulated on parts of the
+inputs, and the elements around the places are compared with the right answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from itertools import zip_longest
+from math import prod
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from grader.course.assignment import Assignment
+from grader.course.cases import Case, dtype_of, shape_of, strides_of
+from grader.course.catalogue import answer_and_tolerance
+from grader.course.parameters import Input, Inputs, Scalar, Update
+from grader.judging.answers.answers import finite
+from grader.judging.answers.compare import Comparison, index_of, plain, poison_, printed, unguarded
+from grader.judging.answers.inputs import Draws
+from grader.judging.evidence.blocks import (
+    ENOUGH,
+    OPERATIONS,
+    Drawing,
+    DrawnBlock,
+    Unseen,
+    buffers_of,
+    fills_of,
+    in_columns,
+)
+from grader.judging.explain import explain_findings, explain_stop
+from grader.judging.explain.findings import told
+from grader.judging.explain.wording import indexed, phrases_of, place, spoken
+from grader.judging.running.allowance import USED_UP
+from grader.judging.running.buffers import HostTensor
+from grader.judging.running.simulation import Simulation
+from grader.plan.findings import MOST_ACCESSES, Assertion, OutOfBounds, Undefined, Unwritten
+from grader.plan.messages import CannotSimulate, Simulated
+from grader.plan.plan import Copy, Launch, Plan
+from grader.plan.traffic import LaunchTraffic, Watch
+from grader.results.result import Detail
+
+# Most bytes of the submission's temporaries, which take memory and time.
+MOST_TEMPORARY = 256 << 20
+
+CLOSER = 10
+"""Factor on the operations for a case that a simulator should have run whole."""
+SECONDS = 20.0
+"""Seconds for all samples of large sizes together, and for the samples of each slow case. They are not charged to the
+submission."""
+LATE = f"looking took longer than {SECONDS:g} s"
+APART = "programs build on what others have stored"
+TAKES_ALL = "each element of the answer takes all of the input"
+UNDIVIDED = "nothing says which part of the inputs a part of it takes"
+SLOW = "a part of it takes the simulator too long, whatever its speed on a GPU"
+
+
+@dataclass(frozen=True)
+class SampledCase:
+    """The outcome of a case's sample: `run` of `programs` programs were run; `whole`: every element was compared.
+    `unseen` is the reason why none was run, `output` the one output that the outcome concerns, "" for all. `detail` is
+    what is wrong."""
+
+    case: Case
+    run: int = 0
+    programs: int = 0
+    unseen: str = ""
+    detail: Detail | None = None
+    output: str = ""
+    whole: bool = False
+
+    @property
+    def what(self) -> str:
+        return f"{self.output} of {self.case.name}" if self.output else self.case.name
+
+
+class Settled(Exception):
+    """The end of a sample before anything is compared: `detail` is what is wrong with the case, or what only a GPU can
+    judge."""
+
+    def __init__(self, detail: Detail) -> None:
+        super().__init__()
+        self.detail = detail
+
+
+def wrong_part(
+    said: str, assignment: Assignment, found: Comparison, wrong: Tensor, first: Sequence[int] = ()
+) -> Detail:
+    """Return the detail of a part of the output, which begins at index `first`: the number of `wrong` elements (bool,
+    of the part's shape) and the worst of them. The message begins with `said`."""
+    at = int(torch.where(wrong, found.ratio, -1.0).flatten().argmax())
+    index = [place + start for place, start in zip_longest(index_of(at, tuple(wrong.shape)), first, fillvalue=0)]
+    got, expected = (printed(plain(one.flatten()[at : at + 1])[0], found.got.dtype)
+                     for one in (found.got, found.expected))
+    return Detail(
+        kind="wrong_values", wrong=int(wrong.sum()), total=found.total,
+        message=f"{said}: {indexed(assignment.output.name, index)} is {got}, expected {expected}.",
+        hint="All smaller cases came out right: is there a number that is enough for them alone, such as a count of "
+             "parts, a block or what 32 bits hold, or does a branch, a stride or the grid depend on the size?")
+
+
+class Sample:
+    """A sample of one output of a call of a case, which `look` takes. With `warps` it also counts what warps do in the
+    run that is compared: `launched` has that run's traffic. Raises Unseen and Settled."""
+
+    def __init__(
+        self, assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str,
+        call: int, *, warps: bool = False,
+    ) -> None:
+        self.warps, self.launched = warps, list[LaunchTraffic]()
+        self.fills, first = fills_of(assignment, plan)
+        self.plan = plan.model_copy(update={"first": first})
+        self.assignment, self.case, self.call = assignment, case, call
+        self.simulation, self.draws, self.source = simulation, draws, source
+        self.shape = shape_of(assignment.output, case)
+        self.updates = {p.name for p in assignment.parameters if isinstance(p, Update)}
+        self.launches = [one for one in plan.first if isinstance(one, Launch)]
+        self.totals = [prod(launch.grid) for launch in self.launches]
+        self.random = draws.random(case, "large", call)
+        self.closer = CLOSER if case in assignment.cases_for("cpu") else 1
+
+    def look(self) -> SampledCase:
+        self._check_plan()
+        if self.assignment.renew is not None:
+            return self._whole()
+        if not all(self.totals):
+            raise Unseen("it launches no program")
+        drawing = Drawing(self.assignment, self.plan, self.shape, self.random, self._simulated, self.fills, self.closer,
+                          inner=self.warps)
+        programs = sum(self.totals)
+        if (missing := drawing.missing()) is not None:
+            return SampledCase(self.case, drawing.run, programs, detail=missing)
+        chosen, blocks = drawing.drawn()
+        return SampledCase(self.case, len(blocks), programs, detail=self._run(chosen, blocks))
+
+    def _run(self, chosen: list[list[int]], blocks: Sequence[DrawnBlock]) -> Detail | None:
+        """Run programs on inputs for these blocks. Returns what is wrong there, None if nothing is."""
+        with ExitStack() as stack:
+            memory = self._memory(stack)
+            output = memory[self.assignment.output.name].tensor
+            parts = [self._filled(memory, number, block) for number, block in enumerate(blocks)]
+            # Inputs that several blocks take hold what was drawn for the last of these.
+            before = [{name: value.clone() if isinstance(value, Tensor) else value for name, value in views.items()}
+                      for views in parts]
+            for block in blocks if self.assignment.output.name not in self.updates else ():
+                poison_(self._part(output, block))
+                if self.fills is not None:
+                    self._part(output, block).fill_(self.fills.value)
+            again = self._simulated(Watch(chosen=chosen, warps=self.warps), memory)
+            self.launched = again.launched
+            # Only these findings hold if some programs alone run.
+            detail = explain_findings(self.assignment, self.source, [
+                one for one in again.findings if isinstance(one, OutOfBounds | Assertion)
+                or (isinstance(one, Undefined) and one.what in ("shared", "divergent"))])
+            for block, inputs in zip(blocks, before, strict=True):
+                detail = detail or self._compared(output, block, inputs)
+            unset = next((one for one in again.findings if isinstance(one, Unwritten)), None)
+            # A read of unwritten memory counts beside a wrong answer alone, since its value may go unused.
+            if detail is not None and detail.kind == "wrong_values" and unset is not None:
+                hint = told(unset, None, phrases_of(self.assignment))
+                return detail.model_copy(update={
+                    "hint": f"{hint.seen} {hint.look}", "place": place(self.assignment, self.source, unset.line)})
+        return detail
+
+    def _check_plan(self) -> None:
+        if any(isinstance(one, Launch) for one in self.plan.setup):
+            raise Unseen("kernels are launched before the call that is sampled")
+        if sum(buffer.bytes for buffer in self.plan.buffers if not buffer.given) > MOST_TEMPORARY:
+            raise Unseen("it makes large tensors of its own")
+        if self.assignment.renew is not None:
+            return
+        copies = any(isinstance(one, Copy) for one in self.plan.first)
+        if not copies and not self.launches:
+            raise Settled(Detail(
+                kind="unwritten", message=f"No kernel is launched that could write {self.assignment.output.name}.",
+                hint="Launch a kernel for all sizes: a branch on the size may leave it out."))
+        name = self.assignment.output.name
+        if self.assignment.rows is None:
+            raise Unseen(TAKES_ALL if len(self.assignment.outputs) == 1 else UNDIVIDED)
+        if name in self.case.strides:
+            raise Unseen(f"{name} is not contiguous")
+        if self.assignment.conditions - {name}:
+            raise Unseen("what is right in one output depends on what stands in another")
+        if copies:
+            raise Unseen("host code copies tensors")
+
+    def _whole(self) -> SampledCase:
+        """Run the whole call, for an assignment whose `renew` changes the few inputs that decide the answer."""
+        assert self.assignment.renew is not None
+        name = self.assignment.output.name
+        with ExitStack() as stack:
+            memory = self._memory(stack)
+            inputs = {p.name: memory[p.name].tensor for p in self.assignment.parameters if isinstance(p, Input)}
+            new = self.assignment.renew(inputs, np.random.default_rng(self.random.getrandbits(64)))
+            new.elements.copy_(new.values)
+            poison_(memory[name].tensor)
+            self._simulated(Watch(), memory)
+            found = unguarded(memory[name].tensor, *answer_and_tolerance(self.assignment, new.inputs))
+        every = DrawnBlock(slice(0, self.shape[0]), slice(0, 1), torch.ones_like(found.wrong))
+        programs = sum(self.totals)
+        return SampledCase(self.case, programs, programs, whole=True, detail=None if found.passed else self._told(
+            found, found.wrong, every))
+
+    def _simulated(
+        self, watch: Watch, memory: Mapping[str, HostTensor] | None, operations: int = OPERATIONS
+    ) -> Simulated:
+        """Return a simulator's view of the programs that `watch` chooses. Raises Unseen and Settled."""
+        seen = self.simulation.inspect(
+            self.assignment, self.plan, watch, operations=self.closer * operations, memory=memory)
+        if isinstance(seen, CannotSimulate):
+            raise Settled(explain_stop(self.assignment, self.source, seen))
+        if not isinstance(seen, Simulated):
+            raise Unseen(LATE if seen == USED_UP else SLOW)
+        by_kind: dict[str, set[int]] = {"load": set(), "store": set(), "atomic": set()}
+        for one in seen.accesses:
+            by_kind[one.access].add(one.buffer)
+        if len(seen.accesses) >= MOST_ACCESSES:
+            raise Unseen("its kernels load and store in too many places")
+        # Without atomics the programs of one launch cannot wait for each other: in a tensor that this launch alone
+        # takes, each updates its own elements.
+        given = Counter(number for launch in self.launches for number in buffers_of(launch))
+        own = {number for number, buffer in enumerate(self.plan.buffers)
+               if buffer.given in self.updates and given[number] == 1}
+        if by_kind["atomic"] or by_kind["load"] & by_kind["store"] - own or any(
+            isinstance(one, Unwritten) and one.space == "global" for one in seen.findings
+        ):
+            raise Unseen(APART)
+        return seen
+
+    def _part(self, output: Tensor, block: DrawnBlock) -> Tensor:
+        rows = output[block.rows]
+        return rows[:, block.columns] if in_columns(self.assignment) else rows
+
+    def _memory(self, stack: ExitStack) -> dict[str, HostTensor]:
+        found = {}
+        for parameter in self.assignment.parameters:
+            if not isinstance(parameter, Scalar):
+                tensor = HostTensor(
+                    shape_of(parameter, self.case), dtype_of(parameter, self.case),
+                    strides_of(parameter, self.case) if parameter.name in self.case.strides else (), sparse=True)
+                stack.callback(tensor.close)
+                found[parameter.name] = tensor
+        return found
+
+    def _filled(self, memory: Mapping[str, HostTensor], number: int, block: DrawnBlock) -> Inputs:
+        """Return the inputs of a block of the output: views of `memory`, filled with numbers that are drawn for the
+        block."""
+        inputs = {p.name: memory[p.name].tensor for p in self.assignment.parameters if isinstance(p, Input | Update)}
+        views: Inputs = {**inputs, **self.draws.scalars(self.case)}
+        assert self.assignment.rows is not None
+        views = self.assignment.rows(views, block.rows)
+        names = self.assignment.output.size_names
+        sizes = {**self.case.sizes, names[0]: block.rows.stop - block.rows.start}
+        if self.assignment.columns is not None and in_columns(self.assignment):
+            views = self.assignment.columns(views, block.columns)
+            sizes[names[1]] = block.columns.stop - block.columns.start
+        drawn = self.draws.like(self.case.model_copy(update={"sizes": sizes}), "large", self.call, number)
+        for name, tensor in inputs.items():
+            view = views[name]
+            inside = view.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
+            if view.shape != drawn[name].shape or not inside:
+                raise Unseen("its inputs cannot be taken in parts")
+            view.copy_(drawn[name])
+        return views
+
+    def _compared(self, output: Tensor, block: DrawnBlock, inputs: Inputs) -> Detail | None:
+        got = self._part(output, block).contiguous()
+        view, name = self.assignment, self.assignment.output.name
+        if name in view.conditions:
+            view = view.model_copy(update={"oracle": partial(view.oracle, **{name: finite(got)})})
+        found = unguarded(got, *answer_and_tolerance(view, inputs))
+        wrong = found.wrong & block.stored.reshape(found.wrong.shape)
+        return self._told(found, wrong, block) if bool(wrong.any()) else None
+
+    def _told(self, found: Comparison, wrong: Tensor, block: DrawnBlock) -> Detail:
+        words = phrases_of(self.assignment)
+        of, bad = int(block.stored.sum()), int(wrong.sum())
+        are = "is" if bad == 1 else "are"
+        said = spoken(f"{bad:,} of the {of:,} elements that one program stores {are} wrong", words)
+        if block.alone:
+            said = spoken("No program stores an element that was drawn at random", words)
+        told = wrong_part(said, self.assignment, found, wrong, (block.rows.start, block.columns.start)[: wrong.ndim])
+        return told.model_copy(update={"hint": spoken(ENOUGH, words)}) if block.alone else told

@@ -1,0 +1,277 @@
+"""Plans of a submission's calls and machine code of their kernels, made before anything runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Container, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from math import inf
+
+from grader.course.assignment import Assignment
+from grader.course.course import LimitsTable
+from grader.course.parameters import Scalar
+from grader.judging.plans.compilation import canonical_texts, compile_kernels
+from grader.judging.plans.planning import Planning, Unplanned, Wanted, given_of, plan_calls
+from grader.judging.running.allowance import NOT_COMPILED, Allowance
+from grader.judging.running.lane import Station, lane_builders, lane_station
+from grader.plan import language_folders, wire
+from grader.plan.compiled import Binary, Facts, Fits, Problem
+from grader.plan.device import Device
+from grader.plan.messages import Build, Failed, Resources, kernel_key
+from grader.plan.plan import MOST_KERNELS, Kernel, Plan
+from grader.sandbox.forkserver.conversation import Conversation, Lost
+from grader.sandbox.forkserver.handle import InfrastructureError
+
+# Most configurations of an autotuner that are tried.
+MOST_CANDIDATES = 64
+# Reasons for which a language's own autotuner passes over a configuration, too.
+PASSED_OVER = ("shared_memory", "assembler")
+# Most times that a call is planned again because host code asks what its kernels take: an answer may lead to another
+# question.
+MOST_ROUNDS = 3
+# Seconds to compile one request's kernels, as many as a plan may have; if the attempt has a budget, all of its kernels.
+# A kernel with a tile of 4 rows of 32768 elements, which is honest, takes 30 alone.
+COMPILE_SECONDS = 120.0
+# Seconds to compile the kernels of a few small cases once more, for an older target.
+LOWER_SECONDS = 20.0
+# Seconds to parse and print the kernels of plans. It takes milliseconds, unless the machine is busy or a text is
+# hostile.
+CANONICAL_SECONDS = 30.0
+
+
+class Preparing:
+    """Planning and compiling for one attempt, in confined processes that have ended when an answer is returned.
+
+    `device` is the GPU that the submission sees, `allowance` is the budget of the attempt (no bound by default).
+    Compiling for `device` has a budget of its own, so that it takes no time from a right kernel's cases. The processes
+    are those of `station` (the lane's first by default).
+    """
+
+    def __init__(
+        self, assignment: Assignment, source: bytes, limits: LimitsTable, device: Device,
+        allowance: Allowance | None = None, station: Station | None = None,
+    ) -> None:
+        self._assignment = assignment
+        self._language = assignment.front_end.name
+        self._builder = f"{self._language}/builder"
+        self._built: Future[bytes | Failed | Lost] | None = None
+        self._source = source
+        self._limits = limits
+        self.device = device
+        self.station = lane_station() if station is None else station
+        self._allowance = Allowance(inf) if allowance is None else allowance
+        self._planning = Allowance(limits.assignment_seconds)
+        self._compiling = Allowance(COMPILE_SECONDS if self._allowance.left < inf else inf)
+        self._compiled: dict[str, Binary | Problem] = {}
+        self._fitting: dict[str, Fits] = {}
+        self._canonical: dict[str, str] = {}
+        self._lost: Lost | None = None
+
+    @property
+    def builds(self) -> bool:
+        """Return whether the file's language has a builder."""
+        return self._builder in language_folders.parts("builder")
+
+    def build(self) -> None:
+        """Begin to build the file, if its language has a builder."""
+        if self._built is None and self.builds:
+            # A builder needs only the types of a call's parameters, so their values do not matter.
+            numbers = {one.name: 0.0 for one in self._assignment.parameters if isinstance(one, Scalar)}
+            call = Wanted(self._assignment.cases[0], numbers)
+            request = Build(seq=0, file=self._assignment.file, function=self._assignment.function, device=self.device,
+                            given=given_of(self._assignment, call))
+            self._built = lane_builders().submit(
+                self._builder, request, self._source, self._bounds(), self._allowance)
+
+    def built(self) -> bytes | Failed | Lost:
+        """Return the build of the file, or the reason why there is none. Raises InfrastructureError."""
+        self.build()
+        assert self._built is not None
+        try:
+            return self._built.result()
+        except InfrastructureError:
+            # The next check tries again.
+            self._built = None
+            raise
+
+    @property
+    def target(self) -> str:
+        """Return the device for which kernels are compiled."""
+        return self.device.target
+
+    def plan(self, wanted: Sequence[Wanted]) -> Planning:
+        """Plan calls. If host code asks what its kernels take, the kernels are compiled, and the call is planned again
+        with the answer."""
+        calls = list(wanted)
+        found = self._plan(calls)
+        for _ in range(MOST_ROUNDS):
+            asking = {number: kernels for number, kernels in enumerate(found.asked) if kernels}
+            asked = {kernel_key(kernel): kernel for kernels in asking.values() for kernel in kernels.values()}
+            if not asked or self._compile(asked) is not None:
+                break
+            for number, kernels in asking.items():
+                told = {key: known for key, kernel in kernels.items()
+                        if (known := _resources(self._compiled[kernel_key(kernel)])) is not None}
+                answers = calls[number].answers
+                calls[number] = replace(
+                    calls[number], answers=answers.model_copy(update={"resources": {**answers.resources, **told}}))
+            again = self._plan([calls[number] for number in asking])
+            for number, outcome, kernels in zip(asking, again.outcomes, again.asked, strict=True):
+                found.outcomes[number], found.asked[number] = outcome, kernels
+        return found
+
+    def launchable(
+        self, wanted: Sequence[Wanted], outcomes: Sequence[Plan | Unplanned], run: Container[str]
+    ) -> list[Plan | Unplanned]:
+        """Return the outcomes of calls, with configurations of autotuners that the device can start: the next such
+        configuration replaces one that it cannot start. If there is none, the outcome stays. Kernels of the cases that
+        `run` names are compiled, since a device runs them."""
+        found = list(outcomes)
+        for step in range(1, MOST_CANDIDATES + 1):
+            tuned = {number: plan for number, plan in enumerate(found) if isinstance(plan, Plan) and plan.tuners}
+            here = [number for number in tuned if wanted[number].case.name in run]
+            if self.fit(kernels_of(tuned[number] for number in here), kernels_of(tuned.values())) is not None:
+                return list(outcomes)
+            over = [number for number, plan in tuned.items()
+                    if self._passed_over(plan) and step < max(tuner.candidates for tuner in plan.tuners)]
+            if not over:
+                break
+            calls = []
+            for number in over:
+                answers = wanted[number].answers
+                calls.append(replace(wanted[number], answers=answers.model_copy(
+                    update={"candidate": answers.candidate + step})))
+            for number, plan in zip(over, self.plan(calls).outcomes, strict=True):
+                found[number] = plan
+        return [first if self._passed_over(plan) else plan for first, plan in zip(outcomes, found, strict=True)]
+
+    def fit(self, timed: Iterable[Kernel], others: Iterable[Kernel]) -> Lost | None:
+        """Compile the kernels that are timed and check whether the others fit the device, in one request. `binaries`
+        and `misfit` give the outcomes."""
+        return self._compile(
+            {kernel_key(kernel): kernel for kernel in timed}, {kernel_key(kernel): kernel for kernel in others})
+
+    def misfit(self, kernel: Kernel) -> Problem | None:
+        """Return the reason why a kernel did not compile for the device, after `fit` or `binaries`; None if none is
+        known."""
+        found = self._compiled.get(kernel_key(kernel))
+        return found if isinstance(found, Problem) else None
+
+    def facts(self, plan: Plan) -> dict[int, Facts]:
+        """Return facts about the machine code of a plan's kernels, by the kernels' numbers; kernels that were not
+        compiled are left out."""
+        found = {number: self._compiled.get(kernel_key(kernel)) for number, kernel in enumerate(plan.kernels)}
+        return {number: one.facts for number, one in found.items() if isinstance(one, Binary)}
+
+    def binaries(self, kernels: Sequence[Kernel]) -> list[Binary | Problem] | Lost:
+        """Return machine code of kernels, in order; each is compiled once. If the compiler was lost, returns the loss;
+        no further request is sent to it."""
+        keys = [kernel_key(kernel) for kernel in kernels]
+        lost = self._compile(dict(zip(keys, kernels, strict=True)))
+        return [self._compiled[key] for key in keys] if lost is None else lost
+
+    def code(self, kernels: Sequence[Kernel]) -> list[Binary] | Problem | Lost:
+        """Return machine code of kernels, in order, or the reason why one of them has none."""
+        found = self.binaries(kernels)
+        if isinstance(found, Lost):
+            return found
+        sound = [one for one in found if isinstance(one, Binary)]
+        return sound if len(sound) == len(found) else next(one for one in found if isinstance(one, Problem))
+
+    def lowered(self, kernels: Mapping[str, Kernel], target: str) -> dict[str, Binary]:
+        """Return machine code for a target, with the assembler's text; kernels that have none are left out."""
+        if not kernels:
+            return {}
+        if target == self.target:
+            own = self.binaries([*kernels.values()])
+            return {} if isinstance(own, Lost) else {
+                key: one for key, one in zip(kernels, own, strict=True) if isinstance(one, Binary) and one.ptx}
+        with self.station.turn, self._allowance.spend(LOWER_SECONDS) as seconds:
+            made = compile_kernels(
+                lambda: self.start("compiler"), [*kernels.values()], target, seconds=seconds, ptx=True)
+        found = made if isinstance(made, list) else []
+        return {key: one for key, one in zip(kernels, found, strict=False) if isinstance(one, Binary) and one.ptx}
+
+    def start(self, part: wire.Part, language: str = "", station: Station | None = None) -> Conversation:
+        """Fork a confined process of the file's language, or of another `language`, with the course's limits, at
+        `station` (its own by default). Raises InfrastructureError."""
+        return (station or self.station).converse(f"{language or self._language}/{part}", self._bounds())
+
+    def _bounds(self) -> wire.Limits:
+        limits = self._limits
+        return wire.Limits(
+            memory_mb=limits.memory_mb, file_mb=limits.file_mb, processes=limits.processes,
+            cpu_seconds=int(limits.assignment_seconds + COMPILE_SECONDS))
+
+    def _plan(self, wanted: Sequence[Wanted]) -> Planning:
+        if missing := self._assignment.front_end.problem():
+            # Missing tools are reported before a grading begins; on another machine they may be gone.
+            raise InfrastructureError(f"{self._assignment.file} cannot be judged here: {missing}")
+        contents = [self._source]
+        if self.builds:
+            built = self.built()
+            if not isinstance(built, bytes):
+                return Planning(outcomes=[built for _ in wanted], asked=[{} for _ in wanted], loading=built)
+            contents.append(built)
+        with self.station.turn, self._planning.spend(inf) as planning, self._allowance.spend(planning) as seconds:
+            return plan_calls(
+                lambda: self.start("planner"), self._assignment, contents, wanted, self.device, self._printed,
+                call_seconds=self._limits.call_seconds, until=time.monotonic() + seconds)
+
+    def _printed(self, texts: Sequence[str]) -> list[str] | Lost:
+        """Return kernels' texts in canonical form; each text is sent to a compiler once."""
+        missing = [text for text in texts if text not in self._canonical]
+        if missing:
+            found = canonical_texts(
+                lambda: self.start("compiler"), missing, self.device.target, seconds=CANONICAL_SECONDS)
+            if isinstance(found, Lost):
+                return Lost("protocol", f"its plan does not hold: its kernels cannot be read ({found.message})")
+            self._canonical.update(zip(missing, found, strict=True))
+        return [self._canonical[text] for text in texts]
+
+    def _compile(self, kernels: Mapping[str, Kernel], fitting: Mapping[str, Kernel] | None = None) -> Lost | None:
+        """Compile kernels, and check whether others fit the device. Each kernel is sent to a compiler once."""
+        missing = [(key, kernel, True) for key, kernel in kernels.items() if key not in self._compiled]
+        missing += [(key, kernel, False) for key, kernel in (fitting or {}).items()
+                    if key not in self._fitting and key not in self._compiled and key not in kernels]
+        for first in range(0, len(missing), MOST_KERNELS):
+            if self._lost is not None:
+                return self._lost
+            some = missing[first : first + MOST_KERNELS]
+            with self.station.turn, self._compiling.spend(COMPILE_SECONDS) as seconds:
+                found = compile_kernels(
+                    lambda: self.start("compiler"), [kernel for _, kernel, code in some if code], self.device.target,
+                    fitting=[kernel for _, kernel, code in some if not code], seconds=seconds,
+                    ptx=bool(self._assignment.front_end.lowers_to))
+            if isinstance(found, Lost):
+                self._lost = NOT_COMPILED if self._compiling.left <= 0 else found
+                return self._lost
+            if any(isinstance(one, Problem) and one.why == "no_turn" for one in found):
+                self._lost = NOT_COMPILED
+                return self._lost
+            for (key, _, _), one in zip(some, found, strict=True):
+                if isinstance(one, Fits):
+                    self._fitting[key] = one
+                else:
+                    self._compiled[key] = one
+        return None
+
+    def _passed_over(self, plan: Plan | Unplanned) -> bool:
+        """Return whether a plan uses an autotuner's configuration that the device cannot start."""
+        return isinstance(plan, Plan) and bool(plan.tuners) and any(
+            problem.why in PASSED_OVER for kernel in plan.kernels if (problem := self.misfit(kernel)) is not None)
+
+
+def _resources(compiled: Binary | Problem) -> Resources | None:
+    """Return the resources of a kernel as host code sees them, even if they are more than the device has."""
+    if isinstance(compiled, Binary):
+        facts = compiled.facts
+        return Resources(registers=facts.registers, spills=facts.spills, shared=facts.shared)
+    # A kernel that was not assembled is said to have as many registers as a thread can.
+    return Resources(registers=255, spills=0, shared=compiled.shared) if compiled.shared else None
+
+
+def kernels_of(outcomes: Iterable[Plan | Unplanned]) -> list[Kernel]:
+    """Return the kernels of all outcomes that are plans."""
+    return [kernel for plan in outcomes if isinstance(plan, Plan) for kernel in plan.kernels]

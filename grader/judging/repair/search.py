@@ -1,0 +1,159 @@
+"""Search for an edit that makes every case right."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from grader.course.cases import Case
+from grader.judging.prepared import Prepared
+from grader.judging.repair.proof import Proof, proved
+from grader.judging.repair.trial import Trial
+from grader.judging.repair.words import line_of, told
+from grader.plan.edits import Edit, difference, edited
+from grader.plan.messages import MOST_EDITED
+from grader.plan.plan import Malformed
+from grader.results.result import CheckResult, Repair, decisive
+from grader.sandbox.confine.processes import processor_seconds
+
+MENDED = ("wrong_answer", "runtime_error")
+"""Verdicts whose files are edited: kernels that are wrong, not those that are slow or break a rule."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Numbers of edits to try: `first` together, then twice as many each time, up to `most` together; `after` more once
+    one is proved; and the `share` of those that a course allows."""
+
+    first: int
+    most: int
+    after: int
+    share: float
+
+
+# A process takes as long to start as two files to be planned, and most searches end early. A better change may follow
+# the first that is proved. Likelier changes come earlier, so only a few more are tried.
+PLANNED = Pace(first=15, most=MOST_EDITED, after=15, share=1)
+# A file takes a second to be built, and two are built side by side.
+BUILT = Pace(first=2, most=2, after=4, share=1 / 10)
+
+# Processor seconds of a search, of all its processes, builds and proofs included. This bound ends the search for
+# hostile files alone. For honest ones the number of edits does, so that the same file gets the same hint, on a busy
+# machine as well.
+PROCESSOR_SECONDS = 60.0
+# Seconds of wall time, since a file that waits uses no processor.
+MOST_SECONDS = 180
+# A file may be made so that many edits pass a case, and each proof takes as long as ten trials.
+MOST_PROOFS = 8
+MOST_LINES = 16
+# A file that ends planners, or hangs in them, delays the whole class.
+MOST_LOST = 2
+UNTRIED = " Not all large sizes were tried here."
+# Changes whose weights differ by at most this are reported together, since none is the only one.
+NEARLY = 0.5
+
+
+@dataclass
+class _Search:
+    """A search's state: the lines that evidence names, the edits that were `tried`, how many proofs were begun, the
+    edits that were proved, each with its proof, and what the clock and the processors' time read when it began."""
+
+    prepared: Prepared
+    case: Case
+    lines: Sequence[int]
+    tried: int = 0
+    begun: int = 0
+    found: list[tuple[Edit, Proof]] = field(default_factory=list)
+    clock: float = field(default_factory=time.monotonic)
+    processors: float = field(default_factory=processor_seconds)
+
+    def prove(self, edit: Edit, text: str) -> None:
+        self.begun += 1
+        if proof := proved(self.prepared, self.case, text):
+            self.found.append((edit, proof))
+
+    @property
+    def over(self) -> bool:
+        return (self.begun >= MOST_PROOFS or time.monotonic() - self.clock > MOST_SECONDS
+                or processor_seconds() - self.processors > PROCESSOR_SECONDS)
+
+
+def repaired(
+    prepared: Prepared, checks: Sequence[CheckResult], progress: Callable[[int, int], object] = lambda tried, most: None
+) -> Repair | None:
+    """Return a change of a wrong file that makes every case right; None if there is none among those tried, or nothing
+    to mend. `checks` are the outcomes of the task. `progress` is called with the number of edits that were tried, and
+    with their largest number. The caller has judged the task. Raises InfrastructureError."""
+    task, hints = prepared.task, prepared.task.course.hints
+    front_end = task.assignment.front_end
+    case = failed_case(prepared, checks)
+    if hints.level == "off" or not front_end.edits or case is None:
+        return None
+    search = _Search(prepared, case, _lines(checks))
+    _search(search, hints.tries, progress)
+    if not search.found:
+        return None
+    found = sorted(search.found, key=lambda one: _badness(one[0]))
+    best, proof = found[0]
+    near = [one for one in found if one[0].workaround == best.workaround and one[0].weight <= best.weight + NEARLY]
+    edits, whole = [edit for edit, _ in near], all(proof.whole for _, proof in near)
+    return Repair(
+        level=hints.level, line=line_of(task.text, edits), kind=best.kind,
+        told=told(task.text, edits, hints.level, front_end.edits) + ("" if whole else UNTRIED),
+        diff=difference(task.text, edited(task.text, best)), tried=search.tried, cases=proof.cases)
+
+
+def failed_case(prepared: Prepared, checks: Sequence[CheckResult]) -> Case | None:
+    """Return the smallest public case that failed and that a simulator can run. Cases with a size of 1 hide most
+    errors, and come last. None if the verdict is not one that an edit can mend."""
+    if decisive(checks)[0] not in MENDED:
+        return None
+    failed = {check.case for check in checks if check.stage == "case" and check.outcome == "failed"}
+    cases = [case for case in prepared.task.assignment.cases_for("cpu") if case.name in failed and not case.hidden]
+    return min(cases, key=lambda case: (1 in case.sizes.values(), math.prod(case.sizes.values())), default=None)
+
+
+def _lines(checks: Sequence[CheckResult]) -> list[int]:
+    """Return the lines that public checks name, each once."""
+    places = [check.detail.place for check in checks if check.detail and check.detail.place and not check.hidden]
+    return list(dict.fromkeys(place.line for place in places if place.line))[:MOST_LINES]
+
+
+def _search(search: _Search, tries: int, progress: Callable[[int, int], object]) -> None:
+    pace = BUILT if search.prepared.preparing.builds else PLANNED
+    text = search.prepared.task.text
+    trial = Trial(search.prepared, search.case)
+    try:
+        # A failure that does not show without a GPU cannot be mended here: every edit would pass.
+        if trial.right([text]) != [False] or trial.lost:
+            return
+        edits, size = trial.edits(search.lines)[:math.ceil(pace.share * tries)], pace.first
+        most = len(edits)
+        while search.tried < most and not search.over and trial.lost < MOST_LOST:
+            progress(search.tried, len(edits))
+            some = edits[search.tried:min(most, search.tried + size)]
+            batch = [(edit, changed) for edit in some if (changed := _edited(text, edit)) is not None]
+            search.tried, size = search.tried + len(some), min(2 * size, pace.most)
+            right = trial.right([changed for _, changed in batch])
+            before = len(search.found)
+            for (edit, changed), passed in zip(batch, right, strict=True):
+                if passed and not search.over:
+                    search.prove(edit, changed)
+            if search.found and not before:
+                most = min(most, search.tried + pace.after)
+        progress(search.tried, len(edits))
+    finally:
+        trial.end()
+
+
+def _edited(text: str, edit: Edit) -> str | None:
+    try:
+        return edited(text, edit)
+    except Malformed:
+        return None
+
+
+def _badness(edit: Edit) -> tuple[bool, float, int]:
+    return edit.workaround, edit.weight, sum(len(span.text) + span.end - span.start for span in edit.spans)

@@ -1,0 +1,146 @@
+"""Trials of edited files: a cheap test whether one case comes out right. A pass proves nothing yet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from grader.course.cases import Case
+from grader.course.parameters import Inputs
+from grader.judging.answers.answers import compared
+from grader.judging.answers.inputs import Draws
+from grader.judging.explain import explain_findings
+from grader.judging.plans.planning import Wanted, given_of
+from grader.judging.plans.preparing import Preparing
+from grader.judging.plans.rules import check, check_kernels
+from grader.judging.prepared import Prepared
+from grader.judging.running.buffers import memory_file
+from grader.judging.running.exchange import ask_once
+from grader.judging.running.simulation import Ran, Simulation
+from grader.plan.edits import Edit, Edits
+from grader.plan.messages import (
+    EDITED_PLAN_BYTES,
+    EDITING_REPLY,
+    Listed,
+    ListEdits,
+    Load,
+    PlanCall,
+    PlanEdited,
+    PlannedEdited,
+    Texts,
+)
+from grader.plan.plan import Malformed, Plan, read_plan
+from grader.sandbox.forkserver.conversation import Lost
+
+# Processor seconds to plan a file. An honest file takes some ten milliseconds.
+FILE_SECONDS = 1.0
+# Element operations of a call: many times what a small case takes. They end an endless loop, since a clock would end it
+# elsewhere the next time.
+OPERATIONS = 200_000_000
+CALL_SECONDS = 20.0
+# Seconds for a request, and more for each of its files.
+REQUEST_SECONDS, MORE_SECONDS = 8.0, 0.5
+EDIT_BYTES = 16 << 20
+LIST_SECONDS = 10.0
+
+
+class Trial:
+    """A trial of edited files of a task on `case`, on the same contents each time. `lost` counts the planners that
+    files have ended, or kept from answering. `end` ends the simulator."""
+
+    def __init__(self, prepared: Prepared, case: Case) -> None:
+        task = prepared.task
+        self._task, self._case, self._preparing, self.lost = task, case, prepared.preparing, 0
+        draws = Draws(task.assignment, task.seed, cuda=False)
+        self._wanted = Wanted(case, draws.scalars(case))
+        self._given = given_of(task.assignment, self._wanted)
+        self._inputs: list[Inputs] = [draws.inputs(case, call, call) for call in (0, 1)]
+        self._simulation = Simulation(prepared.preparing, operations=OPERATIONS, seconds=CALL_SECONDS)
+
+    def edits(self, lines: Sequence[int] = ()) -> list[Edit]:
+        """Return the edits of the student's file, in the order in which to try them. `lines` are the lines that
+        evidence names. Raises InfrastructureError."""
+        source, result = memory_file(contents=self._task.text.encode()), memory_file(EDIT_BYTES)
+        try:
+            reply = self._asked(
+                ListEdits(seq=0, function=self._task.assignment.function, given=self._given, lines=list(lines)),
+                [source, result], LIST_SECONDS)
+            if not isinstance(reply, Listed):
+                return []
+            return Edits.model_validate_json(os.pread(result, min(reply.bytes, EDIT_BYTES), 0)).edits
+        except ValidationError:
+            return []
+        finally:
+            os.close(source)
+            os.close(result)
+
+    def right(self, texts: Sequence[str]) -> list[bool]:
+        """Return whether each of at most MOST_EDITED files gives the right answer. Raises InfrastructureError."""
+        plans = self._built(texts) if self._preparing.builds else self._planned(texts)
+        return [plan is not None and self._simulated(plan) for plan in plans]
+
+    def end(self) -> None:
+        self._simulation.end()
+
+    def _built(self, texts: Sequence[str]) -> list[Plan | None]:
+        """Return the plans of files that have to be built first, two at a time; each has planners of its own."""
+        task = self._task
+        files = [Preparing(task.assignment, text.encode(), task.course.limits, self._preparing.device)
+                 for text in texts]
+        for file in files:
+            file.build()
+        found = [file.plan([self._wanted]).outcomes[0] for file in files]
+        self.lost += sum(isinstance(one, Lost) for one in found)
+        return [one if isinstance(one, Plan) else None for one in found]
+
+    def _planned(self, texts: Sequence[str]) -> list[Plan | None]:
+        assignment, written = self._task.assignment, Texts(texts=list(texts)).model_dump_json().encode()
+        load = Load(seq=0, file=assignment.file, function=assignment.function, device=self._preparing.device,
+                    given=self._given)
+        call = PlanCall(seq=0, given=self._given, copies=bool(assignment.operators))
+        files = [memory_file(contents=written), memory_file(len(texts) * EDITED_PLAN_BYTES)]
+        try:
+            reply = self._asked(
+                PlanEdited(seq=0, load=load, call=call, bytes=len(written), seconds=FILE_SECONDS), files,
+                REQUEST_SECONDS + MORE_SECONDS * len(texts))
+            if not isinstance(reply, PlannedEdited) or len(reply.plans) != len(texts):
+                return [None] * len(texts)
+            return [self._read(files[1], number, size) for number, size in enumerate(reply.plans)]
+        finally:
+            for file in files:
+                os.close(file)
+
+    def _asked(
+        self, request: ListEdits | PlanEdited, files: list[int], seconds: float
+    ) -> Listed | PlannedEdited | Lost:
+        """Send a request to a planner and return its reply. The planner has ended when this returns."""
+        with self._preparing.station.turn:
+            reply = ask_once(
+                lambda: self._preparing.start("planner"), request, EDITING_REPLY, files, seconds=seconds)
+        self.lost += isinstance(reply, Lost)
+        return reply
+
+    def _read(self, file: int, number: int, size: int) -> Plan | None:
+        """Read a plan; None if it does not hold."""
+        if not 0 < size <= EDITED_PLAN_BYTES:
+            return None
+        assignment = self._task.assignment
+        try:
+            plan = read_plan(os.pread(file, size, number * EDITED_PLAN_BYTES))
+            check_kernels(plan.kernels, assignment.front_end.name)
+            problems = check(plan, self._given, device=self._preparing.device, copies=bool(assignment.operators))
+        except Malformed:
+            return None
+        return None if problems else plan
+
+    def _simulated(self, plan: Plan) -> bool:
+        assignment = self._task.assignment
+        for call in range(len(plan.calls())):
+            ran = self._simulation.run(assignment, self._case, plan, self._inputs[:call + 1])
+            if not isinstance(ran, Ran) or ran.changed or explain_findings(assignment, "", ran.findings) is not None:
+                return False
+            if not compared(assignment, ran, self._inputs[call]).passed:
+                return False
+        return True

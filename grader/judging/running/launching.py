@@ -1,0 +1,132 @@
+"""Runner of a plan's calls on a GPU: in an executor, on the judge's memory between guard zones."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import torch
+
+from grader.course.assignment import Assignment
+from grader.course.cases import Case
+from grader.course.parameters import Input, Inputs, Scalar
+from grader.judging.answers.compare import fill_gaps, gaps_written, poison_, same_bits
+from grader.judging.plans.planning import given_tensor
+from grader.judging.running.arena import Allocation, Arena, Piece, guard_of
+from grader.judging.running.execution import Executor, Executors, GpuFailure
+from grader.judging.running.simulation import Ran, ran_on_both
+from grader.plan.compiled import Binary
+from grader.plan.messages import GivenTensor
+from grader.plan.plan import Place, Plan
+
+
+class Launching:
+    """A runner of one assignment's calls, in one executor as long as that lives. The first call takes the executor.
+
+    All calls use the same memory, which has room for the largest case. A call may take `seconds`.
+    """
+
+    def __init__(self, assignment: Assignment, executors: Executors, *, seconds: float) -> None:
+        self._assignment = assignment
+        self._executors = executors
+        self._seconds = seconds
+        self._executor: Executor | None = None
+        self._allocations: dict[tuple[Place, bool], Allocation] = {}
+
+    def executor(self) -> Executor:
+        """Return a living executor. Raises InfrastructureError."""
+        if self._executor is None or self._executor.over:
+            self._executor = self._executors.take()
+        return self._executor
+
+    def alone(self) -> Executor:
+        """Return a living executor, once no other one begins or ends on the GPU. Raises InfrastructureError."""
+        executor = self.executor()
+        self._executors.settle()
+        return executor
+
+    def run(self, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs]) -> Ran | GpuFailure:
+        """Run the plan's calls one after another, each on a copy of its `inputs` and poisoned outputs, and return the
+        last call's answer. One entry in `inputs` runs the first call, two run the steady call after it.
+
+        Raises InfrastructureError, NoRoomError.
+        """
+        return ran_on_both(lambda other: self._run(case, plan, binaries, inputs, other))
+
+    def _run(
+        self, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs], other: bool
+    ) -> Ran | GpuFailure:
+        executor = self.executor()
+        slots = self._slots(case, inputs, other)
+        started = time.monotonic()
+        program = executor.load(plan, binaries)
+        if isinstance(program, GpuFailure):
+            return program
+        lost = executor.bind(slots)
+        if lost is not None:
+            return lost
+        done = executor.run(
+            program, len(slots) - 1, first=0 if len(slots) > 1 else None, seconds=self._seconds)
+        if isinstance(done, GpuFailure):
+            return done
+        seconds = time.monotonic() - started
+        slot = slots[-1]
+        changed = tuple(
+            p.name for p in self._assignment.parameters
+            if isinstance(p, Input) and not same_bits(slot[p.name].tensor, inputs[-1][p.name]))
+        arenas = {piece.arena for tensors in slots for piece in tensors.values()}
+        around = {arena.pieces[index] for arena in arenas for index in arena.touched()}
+        touched = tuple(name for tensors in slots for name, piece in tensors.items() if piece in around)
+        between = tuple(name for tensors in slots for name, piece in tensors.items()
+                        if gaps_written(piece.tensor, other=other))
+        stray = tuple(f"a tensor allocated in line {plan.buffers[number].line}" for number in done.touched)
+        return Ran(
+            {output.name: slot[output.name].tensor.clone() for output in self._assignment.outputs}, changed,
+            printed=executor.printed, seconds=seconds, touched=tuple(dict.fromkeys((*touched, *stray))),
+            between=tuple(dict.fromkeys(between)))
+
+    def end(self) -> None:
+        if self._executor is not None:
+            self._executor.unbind()
+            self._executors.give_back()
+            self._executor = None
+        while self._allocations:
+            self._allocations.popitem()[1].close()
+        # Executors and other lanes cannot use memory that torch caches for the judge's next tensors.
+        torch.cuda.empty_cache()
+
+    def _slots(self, case: Case, inputs: Sequence[Inputs], other: bool) -> list[dict[str, Piece]]:
+        """Return memory for the calls, with copies of their inputs, poisoned outputs and written guard zones."""
+        slots: list[dict[str, Piece]] = [{} for _ in inputs]
+        for (place, output), wanted in self._given(case).items():
+            arena = Arena(
+                wanted * len(slots), place=place, guard=guard_of(wanted) if output else "nan",
+                allocation=self._allocation(place, output))
+            arena.guard()
+            pieces = iter(arena.pieces)
+            for slot, values in zip(slots, inputs, strict=True):
+                for tensor in wanted:
+                    piece = slot[tensor.name] = next(pieces)
+                    fill_gaps(piece.tensor, other=other)
+                    if tensor.filled:
+                        piece.tensor.copy_(values[tensor.name])
+                    else:
+                        poison_(piece.tensor, other=other)
+        return slots
+
+    def _allocation(self, place: Place, output: bool) -> Allocation:
+        """Return room for two calls of any case."""
+        if (place, output) not in self._allocations:
+            most = max(
+                Arena.most_bytes(self._given(case)[place, output] * 2) for case in self._assignment.cases_for("cuda"))
+            self._allocations[place, output] = Allocation(most, place=place, sparse=True)
+        return self._allocations[place, output]
+
+    def _given(self, case: Case) -> dict[tuple[Place, bool], list[GivenTensor]]:
+        """Return a call's tensors, grouped by their place and by whether they are written."""
+        groups: dict[tuple[Place, bool], list[GivenTensor]] = {}
+        for parameter in self._assignment.parameters:
+            if not isinstance(parameter, Scalar):
+                tensor = given_tensor(parameter, case)
+                groups.setdefault((tensor.place, tensor.output), []).append(tensor)
+        return groups

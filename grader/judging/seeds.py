@@ -1,0 +1,91 @@
+"""Checks of random bits that have to follow from a seed: the same seed gives the same answer, another seed another
+answer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from math import prod
+
+import torch
+
+from grader.course.assignment import Assignment
+from grader.course.cases import Case, shape_of
+from grader.course.parameters import Inputs, Scalar, Value
+from grader.judging.answers.answers import device_of
+from grader.judging.answers.compare import unguarded
+from grader.judging.answers.inputs import Draws
+from grader.judging.plans.planning import Wanted
+from grader.judging.prepared import Prepared
+from grader.judging.running.machine import CallRunner
+from grader.judging.running.simulation import Ran
+from grader.plan.plan import Plan
+from grader.results.result import Detail
+
+FEWEST, MOST = 32, 1 << 17
+"""Fewest and most elements of the largest output of the case that runs again: fewer may be the same by chance."""
+
+
+def wrong_seed(
+    prepared: Prepared, machine: CallRunner, case: Case, plan: Plan, inputs: Inputs, ran: Ran
+) -> Detail | None:
+    """Return what is wrong with how an answer follows from drawn whole-number scalars, the seeds; None if nothing is,
+    for an assignment without a statistic, and in all but one of its cases. `ran` is the outcome of the first call.
+    Raises InfrastructureError."""
+    assignment = prepared.task.assignment
+    if case != _chosen(assignment):
+        return None
+    others = _others(prepared, case)
+    if not others:
+        return None
+    name = " and ".join(others)
+    again = machine.run(case, plan, [inputs], again=True)
+    if isinstance(again, Ran) and not _equal(assignment, inputs, again, ran):
+        return _told(f"Two calls on the same inputs and the same {name} give different answers.",
+                     f"Whatever is random has to follow from {name} and the element's place alone: does it depend on "
+                     "the order of programs, or on what an earlier call has left?")
+    # One seed at a time: a kernel that heeds only one of two would give another answer if both changed.
+    wanted = [Wanted(case, {**prepared.draws.scalars(case), one: value}) for one, value in others.items()]
+    for (one, value), outcome in zip(others.items(), prepared.preparing.plan(wanted).outcomes, strict=True):
+        if not isinstance(outcome, Plan):
+            continue
+        other = machine.run(case, outcome, [{**inputs, one: value}])
+        if isinstance(other, Ran) and other.same_answer(ran):
+            return _told(f"The answer is the same whatever {one} is ({one} = {inputs[one]} and {value}).",
+                         f"Does {one} reach the function that makes the random numbers?")
+    return None
+
+
+def _equal(assignment: Assignment, inputs: Inputs, again: Ran, ran: Ran) -> bool:
+    """Return whether two right answers agree; sums may be rounded in another order."""
+    for view in assignment.views():
+        name = view.output.name
+        # Both may be off by the tolerance.
+        first = ran.outputs[name].to(device_of(inputs))
+        first = first.to(torch.float64) if first.is_floating_point() else first
+        allowed = None if view.tolerance is None else 2 * view.tolerance(inputs, first)
+        if not unguarded(again.outputs[name], first, allowed).passed:
+            return False
+    return True
+
+
+def _told(message: str, hint: str) -> Detail:
+    return Detail(kind="wrong_values", pattern="seed", message=message, hint=hint)
+
+
+def _chosen(assignment: Assignment) -> Case | None:
+    """Return the largest public case of FEWEST to MOST elements; None for an assignment without a statistic."""
+    sizes = {case.name: max(prod(shape_of(output, case)) for output in assignment.outputs)
+             for case in assignment.cases_for("cpu")}
+    public = [case for case in assignment.cases_for("cpu") if not case.hidden and FEWEST <= sizes[case.name] <= MOST]
+    return max(public, key=lambda case: sizes[case.name], default=None) if assignment.statistic else None
+
+
+def _others(prepared: Prepared, case: Case) -> Mapping[str, Value]:
+    """Return other values for the whole-number scalars that are drawn, by name; scalars that come out the same are left
+    out."""
+    task, own = prepared.task, prepared.draws.scalars(case)
+    again = hashlib.blake2b(b"another seed", key=task.seed[:64]).digest()
+    drawn = Draws(task.assignment, again[:32], cuda=task.on_gpu).scalars(case)
+    return {p.name: drawn[p.name] for p in task.assignment.parameters
+            if isinstance(p, Scalar) and p.type == "int" and drawn[p.name] != own[p.name]}

@@ -1,0 +1,108 @@
+"""The calls of one side, replayed on fresh contents."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field
+
+from grader.course.parameters import Value
+from grader.judging.running.execution import CapturedCalls, Executor, GpuFailure, Taken
+from grader.judging.speed.pool import Pool
+
+# Length of a replay, if there are enough slots. The same for both sides, so that neither lets the device cool.
+REPLAY_SECONDS = 5e-3
+# Replays of nothing: their median is the time that launching and waiting take.
+EMPTY_REPLAYS = 7
+# A replay that is this many times too short or too long gets another number of slots.
+OFF = 1.5
+GUESSES = 3
+# The host's shortest time exceeds the device's usual time by at most this share and these seconds.
+APART_SHARE, APART_SECONDS = 0.01, 50e-6
+
+
+@dataclass
+class Replays:
+    """Calls of a program with `scalars` on the first `count` slots of the pool. A replay may take `limit` seconds."""
+
+    executor: Executor
+    program: int
+    scalars: Mapping[str, Value]
+    pool: Pool
+    limit: float
+    count: int = 1
+    by_host: bool = False
+    _nothing: Taken = field(default_factory=lambda: Taken(0.0, 0.0))
+    _calls: CapturedCalls | None = None
+    _taken: list[Taken] = field(default_factory=list)
+
+    def prepare(self, count: int = 1) -> GpuFailure | None:
+        """Measure the time that launching and waiting take, and find the number of slots that makes a replay long
+        enough. `count` is a first guess: 1 for an unknown kernel, since a single call may take seconds."""
+        look = self.pool.look
+        nothing = self.executor.capture(self.program, [], look, seconds=self.limit)
+        if isinstance(nothing, GpuFailure):
+            return nothing
+        waits: list[Taken] = []
+        for _ in range(EMPTY_REPLAYS):
+            taken = self.executor.replay(nothing, seconds=self.limit)
+            if isinstance(taken, GpuFailure):
+                return taken
+            waits.append(taken)
+        self._nothing = Taken(*(statistics.median(clock) for clock in zip(*map(astuple, waits), strict=True)))
+        wanted = min(self.pool.count, count)
+        for _ in range(GUESSES):
+            self.count = wanted
+            self.draw(expect=False)
+            calls = self.executor.capture(self.program, range(self.count), look, seconds=self.limit)
+            if isinstance(calls, GpuFailure):
+                return calls
+            self._calls = calls
+            # The second counts: the first touches memory and loads machine code. Only the time matters here, so both
+            # may have the same contents.
+            seconds = [self.replay() for _ in range(2)][-1]
+            if isinstance(seconds, GpuFailure):
+                return seconds
+            wanted = min(self.pool.count, math.ceil(REPLAY_SECONDS / seconds))
+            if self.count / OFF < wanted < OFF * self.count:
+                break
+        self.forget()
+        return None
+
+    def draw(self, *, expect: bool, again: bool = False) -> None:
+        """Draw contents that no call has seen before; with `again`, leave the inputs as `Pool.draw` does. With `expect`
+        the pool can check the answers."""
+        self.pool.draw(self.count, self.scalars, expect=expect, again=again)
+
+    def replay(self) -> float | GpuFailure:
+        """Replay the calls on the current contents. Returns seconds a call."""
+        assert self._calls is not None
+        taken = self.executor.replay(self._calls, seconds=self.limit)
+        if isinstance(taken, GpuFailure):
+            return taken
+        own = Taken(taken.host - self._nothing.host, taken.device - self._nothing.device)
+        self._taken.append(own)
+        return max(1e-9, own.host if self.by_host else own.device) / self.count
+
+    def trust_host(self) -> None:
+        """Use the host's clock from now on."""
+        self.by_host = True
+
+    def forget(self) -> None:
+        """Drop the times so far, by which the clocks are compared."""
+        self._taken.clear()
+
+    @property
+    def clocks_differ(self) -> bool:
+        """Return whether the device's clock says less than the host's by more than a late notice explains. A kernel can
+        overwrite the device's times in the driver's memory, but not the host's clock.
+
+        A late notice only adds to the host's times, so the shortest of them is trusted. The shortest is compared with
+        the device's median.
+        """
+        if not self._taken:
+            return False
+        least = min(taken.host for taken in self._taken)
+        usual = statistics.median(taken.device for taken in self._taken)
+        return least > (1 + APART_SHARE) * usual + APART_SECONDS

@@ -1,0 +1,167 @@
+"""Front ends: each plans, simulates and compiles kernels of one language. A front end is a folder here, or in a folder
+that `KERNELMARK_FRONT_ENDS` names (`grader.plan.language_folders`), and is found by its place.
+
+A folder has `planner/`, `simulator/` and `compiler/`, and a `builder/` if files have to be compiled before they are
+planned. Each of these has a `main.py` whose `serve` answers the judge in a confined process (`grader.plan.serving`).
+Requests are in `grader.plan.messages` and `compiling`, the facts that a launcher needs in `grader.plan.compiled`. Host
+code in Python is planned by `grader.host.planner`. A `main.py` with `STARTS_PROGRAMS = True` may start programs.
+`FRONT_END` in the folder's `__init__.py` is what the judge itself has to know of the language; an import of the folder
+imports neither compiler nor PyTorch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import PurePath
+from typing import Literal, Protocol
+
+from grader.languages.phrases import Phrases
+from grader.plan import language_folders
+from grader.plan.edits import EditKind
+from grader.plan.plan import DType, Kernel, Launch, Malformed
+
+__path__ = language_folders.homes()
+
+Trait = Literal["product", "rounded by generation", "waits", "unbounded"]
+"""A trait of a kernel that the judge has to know: a product of matrices, a cast that older GPUs round in another way,
+accesses by which threads may wait for others, no declared bound on a block's threads or on a thread's registers."""
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """Code that is not of the kernel's language. For inline assembly, or a function that neither the language nor its
+    library has, `text` is what stands in the kernel; for a whole kernel of a library, `text` is its name."""
+
+    kind: Literal["assembly", "function", "library"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The outline of a file, read without running it: the functions that it defines, and the assignments whose stub it
+    still has."""
+
+    defined: frozenset[str] = frozenset()
+    stubs: frozenset[str] = frozenset()
+
+
+class Parameter(Protocol):
+    """A parameter of the function that a student writes, as far as a language has to know it. A "size" is a whole
+    number; `dtype` is that of a tensor's elements."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> Literal["input", "scalar", "output", "update", "size"]: ...
+
+    @property
+    def dtype(self) -> DType: ...
+
+
+# There is one object for each language: it equals itself alone, and can be a key.
+@dataclass(frozen=True, eq=False)
+class FrontEnd:
+    """A language, as the judge sees it. Each function may get hostile text, and starts no program.
+
+    `name` is the folder's name, `suffix` the suffix of files in this language, with its dot. `signature(name,
+    parameters)` returns a signature as a student writes it. `outline` reads a file's text, or a notebook's.
+    `read_kernel` returns what is foreign in a kernel, each once; `check_launch` checks that a launch has its kernel's
+    options, and arguments that fit the signature (the caller has checked their number). Both raise Malformed for what
+    no planner of ours writes. `argument_names` returns the entry's names for the arguments of a launch. `traits`
+    returns a kernel's traits, `blocks` the sizes of the blocks of elements that a launch works on, as far as they show.
+    `launch_options` are the language's words for fields of a `Launch`, `phrases` its words for what the judge finds.
+    `title` is the language's name for people, `jplag` its name in JPlag, which compares every other language as text.
+    `lowers_to` is the front end that simulates the PTX which this one's compiler gives to the assembler (`Binary.ptx`),
+    "" if none does. `edits` are the words for what edits change ("another operator"); without any, the planner lists no
+    edits. `problem` returns what is missing for the language and, after a semicolon, how to get it; "" if nothing is.
+    `tools` returns the folders of the tools that are there: the language's processes may read each, and start programs
+    in its `bin`. `installed` names these tools in one line.
+    If another language has the same suffix, `claims` says whether a file's text is in this one; the language without
+    `claims` has all other files of that suffix. `lacks` are the conditions on how kernels work that none of the
+    language can meet.
+    """
+
+    name: str
+    suffix: str
+    signature: Callable[[str, Sequence[Parameter]], str]
+    read_kernel: Callable[[Kernel], tuple[Foreign, ...]]
+    check_launch: Callable[[Launch, Kernel], None]
+    argument_names: Callable[[Kernel], list[str]]
+    launch_options: Mapping[Literal["cluster", "cooperative", "programmatic"], str]
+    traits: Callable[[Kernel], frozenset[Trait]]
+    phrases: Phrases
+    blocks: Callable[[Launch, Kernel], frozenset[int]] = lambda launch, kernel: frozenset()
+    title: str = ""
+    jplag: str = "text"
+    lowers_to: str = ""
+    outline: Callable[[str], Outline] = lambda text: Outline()
+    edits: Mapping[EditKind, str] = field(default_factory=dict)
+    problem: Callable[[], str] = lambda: ""
+    tools: Callable[[], Sequence[str]] = lambda: ()
+    installed: Callable[[], str] = lambda: ""
+    claims: Callable[[str], bool] | None = None
+    lacks: frozenset[str] = frozenset()
+
+
+@cache
+def front_ends() -> dict[str, FrontEnd]:
+    """Return every front end by its name. Raises ValueError if two of them read all files of the same suffix."""
+    found: dict[str, FrontEnd] = {
+        name: import_module(f"{__name__}.{name}").FRONT_END for name in language_folders.names()}
+    readers: dict[str, str] = {}
+    for name, front_end in found.items():
+        if front_end.claims is None and (other := readers.setdefault(front_end.suffix, name)) != name:
+            raise ValueError(f"{other} and {name} both read files that end in {front_end.suffix!a}")
+    return found
+
+
+def problem() -> str:
+    """Return why languages in other folders cannot be used, in one line; "" if they can, or if there are none."""
+    if len(language_folders.homes()) == 1:
+        return ""
+    if found := language_folders.problem():
+        return found
+    try:
+        front_ends()
+    except Exception as error:
+        return f"{language_folders.ELSEWHERE}: {type(error).__name__}: {error}; mend this language, or leave it out"
+    return ""
+
+
+def of(kernel: Kernel) -> FrontEnd:
+    """Return the front end of a kernel. Raises Malformed for a language without one."""
+    found = front_ends().get(kernel.language)
+    if found is None:
+        raise Malformed(f"a kernel in {kernel.language[:20]!a}, which no front end reads")
+    return found
+
+
+def suffixes() -> list[str]:
+    """Return the suffixes of the files that a front end reads."""
+    return sorted({front_end.suffix for front_end in front_ends().values()})
+
+
+def by_suffix(suffix: str) -> FrontEnd:
+    """Return the front end of files with this suffix, unless another one claims them (`by_text`). Raises ValueError for
+    a suffix that none has."""
+    for front_end in front_ends().values():
+        if front_end.suffix == suffix and front_end.claims is None:
+            return front_end
+    raise ValueError(f"no front end reads files that end in {suffix!a}: use one of {', '.join(suffixes())}")
+
+
+def by_content(file: str, content: bytes) -> FrontEnd:
+    """Return the front end of a file with this name and content. Raises ValueError for a suffix that none has."""
+    return by_text(PurePath(file).suffix, content.decode("utf-8", "replace"))
+
+
+def by_text(suffix: str, text: str) -> FrontEnd:
+    """Return the front end of a file with this suffix and text. Raises ValueError for a suffix that none has."""
+    for front_end in front_ends().values():
+        if front_end.suffix == suffix and front_end.claims is not None and front_end.claims(text):
+            return front_end
+    return by_suffix(suffix)

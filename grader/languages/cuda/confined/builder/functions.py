@@ -1,0 +1,188 @@
+"""Search for the student's function in the compiled object, and the check that it takes the assignment's arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import ascii_letters, digits
+
+from grader.languages.cuda.confined.builder.programs import output
+from grader.languages.cuda.confined.built import HostParameter
+from grader.languages.cuda.source import hidden
+from grader.plan.messages import Given, GivenTensor
+from grader.plan.plan import DType
+
+_C_TYPES: dict[DType, tuple[str, ...]] = {
+    "float64": ("double",), "float32": ("float",), "float16": ("__half", "half"),
+    "bfloat16": ("__nv_bfloat16", "nv_bfloat16"), "int64": ("long", "long long"), "int32": ("int",),
+    "int16": ("short",), "int8": ("signed char", "char"), "uint64": ("unsigned long", "unsigned long long"),
+    "uint32": ("unsigned int",), "uint16": ("unsigned short",), "uint8": ("unsigned char", "char"), "bool": ("bool",),
+    "float8_e4m3fn": ("__nv_fp8_e4m3",), "float8_e5m2": ("__nv_fp8_e5m2",),
+}  # fmt: skip
+_WHOLE = ("int", "long", "long long", "unsigned int", "unsigned long", "unsigned long long", "short", "unsigned short")
+_NUMBERS = {"int": _WHOLE, "float": ("float", "double"), "bool": ("bool", *_WHOLE)}
+# Other spellings of types. `_normal` reads `unsigned` and its words in any order.
+_SPELLED = {
+    "unsigned": "unsigned int", "size_t": "unsigned long", "std::size_t": "unsigned long", "uint": "unsigned int",
+    "int64_t": "long", "uint64_t": "unsigned long", "int32_t": "int", "uint32_t": "unsigned int",
+    "uint8_t": "unsigned char", "uchar": "unsigned char", "long int": "long", "long unsigned int": "unsigned long",
+    "long long int": "long long", "ssize_t": "long", "ptrdiff_t": "long", "int16_t": "short",
+    "uint16_t": "unsigned short",
+}  # fmt: skip
+# No pattern may try a long match from each character of a run: that is quadratic, and a file may have any length.
+_ATTRIBUTE = re.compile(r"\[\[[^\[\]]*+\]\]")
+_OF_A_NAME = f"{ascii_letters}{digits}_"
+_DEFINED = re.compile(r"^([0-9a-fA-F]+) ([TtWw]) (\S+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The function's symbol in the object, and its parameters."""
+
+    symbol: str
+    parameters: list[HostParameter]
+
+
+@dataclass(frozen=True)
+class NotFound:
+    """Reason why the function cannot be called. `missing`: no other file can see a function of this name; otherwise it
+    is a kernel, or takes other arguments. `message` says what the file has, `line` in which line (0: unknown)."""
+
+    missing: bool
+    message: str
+    line: int = 0
+
+
+def find(
+    folder: Path, objects: Sequence[str], function: str, given: Sequence[Given], source: str, kernels: Collection[str],
+    *, until: float,
+) -> Found | NotFound:
+    """Find the function in the objects. `kernels` are the symbols of kernels: nvcc gives each a host function of the
+    same symbol. Raises TooSlow."""
+    plain = hidden(source)
+    declared = declared_function(plain, function)
+    candidates = _candidates(folder, objects, function, until)
+    launched = [one for one in candidates if one[1] not in kernels]
+    if candidates and not launched:
+        return NotFound(False, f"{function} is a kernel (__global__): the function that launches it has this name, and "
+                               "the kernel another", _line_of(plain, function))
+    outside = [one for one in launched if one[0] not in "tw"]
+    if not outside:
+        return NotFound(True, f"{function} is static, or in an unnamed namespace: no other file can call it" if launched
+                        else f"no function {function}", _line_of(plain, function) if launched else 0)
+    for _, symbol, types in outside:
+        known = types if types is not None else declared.types
+        if known is None or _takes(known, given):
+            return Found(symbol, _parameters(known, declared.names, given))
+    _, _, types = outside[0]
+    return NotFound(False, f"{function}({', '.join(types or declared.types or [])}); the assignment calls "
+                           f"{function}({', '.join(map(_wanted, given))})", _line_of(plain, function))
+
+
+_Candidate = tuple[str, str, list[str] | None]
+"""A function of the wanted name: its binding as a letter of `nm`, its symbol, and the types of its parameters; None for
+a symbol of C, which has no types."""
+
+
+def _candidates(folder: Path, objects: Sequence[str], function: str, until: float) -> list[_Candidate]:
+    """Return the functions of this name."""
+    rows = _DEFINED.findall(output(["nm", *objects], folder, until))
+    symbols = [(bound, symbol) for _, bound, symbol in rows if function in symbol]
+    mangled = "".join(f"{symbol}\n" for _, symbol in symbols).encode()
+    plain = output(["c++filt"], folder, until, mangled).splitlines()
+    found: list[_Candidate] = []
+    for (bound, symbol), name in zip(symbols, plain, strict=False):
+        if symbol == function:
+            found.append((bound, symbol, None))
+        elif match := re.fullmatch(rf"(?:\(anonymous namespace\)::)?{re.escape(function)}\((.*)\)", name):
+            hidden = "t" if name.startswith("(") else bound
+            found.append((hidden, symbol, [_normal(one) for one in _split(match[1]) if one != "void"]))
+    return found
+
+
+def _split(text: str) -> list[str]:
+    """Split a list of parameters at its commas, except for those within brackets."""
+    parts, depth, begin = [], 0, 0
+    for index, sign in enumerate(text):
+        depth += (sign in "(<[{") - (sign in ")>]}")
+        if sign == "," and not depth:
+            parts.append(text[begin:index])
+            begin = index + 1
+    return [part.strip() for part in (*parts, text[begin:]) if part.strip()]
+
+
+def _normal(type_: str) -> str:
+    """Return a type in its one spelling, without qualifiers that make no difference to a caller."""
+    type_ = re.sub(r"\b(const|volatile|__restrict__|__restrict|restrict|struct)\b", " ", type_)
+    type_ = re.sub(r"\[\d*\]\s*$", "*", type_)
+    stars = type_.count("*")
+    words = " ".join(type_.replace("*", " ").split())
+    if "unsigned" in words.split() and words not in _SPELLED:
+        # `int unsigned`, `char unsigned`, `long unsigned`
+        rest = [word for word in words.split() if word not in ("unsigned", "int")] or ["int"]
+        words = "unsigned " + " ".join(rest)
+    return _SPELLED.get(words, words) + "*" * stars
+
+
+def _named(parameter: str) -> tuple[str, str]:
+    """Return the type and the name of a parameter. The name is the last word, "" if that word is the type."""
+    left = _ATTRIBUTE.sub(" ", parameter.partition("=")[0]).rstrip()
+    before, bracket, sides = left.rpartition("[")
+    array = bracket and sides.endswith("]") and (sides == "]" or sides[:-1].isdigit())
+    words = before.rstrip() if array else left
+    type_ = words.rstrip(_OF_A_NAME)
+    name = words[len(type_) :]
+    if not name or name[0].isdigit() or not type_ or not (type_[-1].isspace() or type_[-1] in "*&"):
+        return parameter, ""
+    return f"{type_}[{sides}" if array else type_, name
+
+
+@dataclass(frozen=True)
+class _Declared:
+    types: list[str] | None = None
+    names: tuple[str, ...] = ()
+
+
+def declared_function(source: str, function: str) -> _Declared:
+    """Return the parameters of a function's definition in the file; `types` is None if no definition in plain C is
+    found."""
+    for match in re.finditer(rf"\b{re.escape(function)}\s*\(([^;{{}}()]*)\)\s*(?:noexcept\s*)?\{{", source):
+        parts = _split(match[1])
+        if parts == ["void"] or not parts:
+            return _Declared([])
+        types, names = [], []
+        for part in parts:
+            type_, name = _named(part)
+            types.append(_normal(type_))
+            names.append(name)
+        return _Declared(types, tuple(names))
+    return _Declared()
+
+
+def _line_of(source: str, function: str) -> int:
+    found = re.search(rf"\b{re.escape(function)}\s*\([^;{{}}()]*\)\s*(?:noexcept\s*)?\{{", source)
+    return source.count("\n", 0, found.start()) + 1 if found else 0
+
+
+def _accepted(given: Given) -> tuple[str, ...]:
+    if isinstance(given, GivenTensor):
+        return tuple(f"{one}*" for one in (*_C_TYPES[given.dtype], "void"))
+    return _NUMBERS[given.type]
+
+
+def _takes(types: Sequence[str], given: Sequence[Given]) -> bool:
+    return len(types) == len(given) and all(
+        one in _accepted(wanted) for one, wanted in zip(types, given, strict=True))
+
+
+def _wanted(given: Given) -> str:
+    return f"{_accepted(given)[0]} {given.name}".replace("* ", " *")
+
+
+def _parameters(types: Sequence[str] | None, names: Sequence[str], given: Sequence[Given]) -> list[HostParameter]:
+    types = [_accepted(one)[0] for one in given] if types is None else types
+    own = names if len(names) == len(given) else [""] * len(given)
+    return [HostParameter(name=name or one.name, type="pointer" if type_.endswith("*") else type_)
+            for type_, name, one in zip(types, own, given, strict=True)]

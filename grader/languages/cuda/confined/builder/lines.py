@@ -1,0 +1,36 @@
+"""Lines of the student's file by addresses in an object, from the object's debug information."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from grader.languages.cuda.confined.builder.programs import output
+from grader.languages.cuda.confined.built import HostLines
+
+_MOST_ROWS = 1 << 18
+_ROW = re.compile(r"^\S.*\s(0x[0-9a-f]+)(?:\s|$)", re.MULTILINE)
+
+
+def host_lines(folder: Path, library: str, file: str, until: float) -> HostLines:
+    """Return the line of the student's file for each address in the line table, 0 for none. Code of a library that was
+    inlined has the line of the student's call. Raises TooSlow."""
+    table = output(["objdump", "--dwarf=decodedline", library], folder, until)
+    rows = rows_of(table)
+    asked = "".join(f"{row:#x}\n" for row in rows).encode()
+    told = output(["addr2line", "-i", "-a", "-e", library], folder, until, asked)
+    own = re.compile(rf"(?:^|/){re.escape(file)}:(\d+)")
+    found: dict[int, int] = {}
+    address = -1
+    for line in told.splitlines():
+        if line.startswith("0x"):
+            address = int(line, 16)
+            found[address] = 0
+        elif not found.get(address, 1) and (match := own.search(line)):
+            found[address] = int(match[1])
+    return HostLines.of(found.items())
+
+
+def rows_of(table: str) -> list[int]:
+    """Return the addresses of objdump's line table, ascending."""
+    return sorted({int(row, 16) for row in _ROW.findall(table)})[:_MOST_ROWS]

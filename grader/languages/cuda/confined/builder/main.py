@@ -1,0 +1,145 @@
+"""Builder: compiles a student's file for a planner, and splits its PTX into a text for each kernel.
+
+nvcc reads whatever a file includes, so the process can read the toolkit, the system's headers and the file alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path, PurePath
+
+from grader.languages.cuda import toolkit as toolkits
+from grader.languages.cuda.confined.builder import functions, lines, objects
+from grader.languages.cuda.confined.builder.programs import TooSlow
+from grader.languages.cuda.confined.built import (
+    MOST_ENTRIES,
+    MOST_SAID,
+    BuiltEntry,
+    BuiltVariable,
+    Contents,
+    write_built,
+)
+from grader.languages.cuda.text import EntryText, split
+from grader.plan import serving
+from grader.plan.messages import BUILDER_REQUEST, BUILT_BYTES, Build, Built, Failed, MakeShared
+from grader.plan.plan import MOST_ARGUMENTS, Malformed
+
+STARTS_PROGRAMS = True
+SECONDS = 50.0
+"""The limit for a file in seconds of wall-clock time; the judge waits a little longer."""
+SOURCE_BYTES = 4 << 20
+# The most characters of a name in a plan.
+_MOST_SYMBOL = 200
+_FILE = re.compile(r"(?<=_)[0-9a-f]{8}(?=_\d+_[A-Za-z0-9_]{1,100}?_cu_)")
+_MANAGED = re.compile(r"^\.(?:visible |extern |weak )*\.?global \.attribute\(\.managed\)", re.MULTILINE)
+
+
+def _answer(request: MakeShared | Build, files: Sequence[int]) -> Built | Failed:
+    if isinstance(request, MakeShared):
+        found = toolkits.toolkit()
+        if found is None:
+            return _no_toolkit(request.seq)
+        made = objects.compile_runtime(found, time.monotonic() + SECONDS)
+        return Built(seq=request.seq, bytes=os.pwrite(files[0], made, 0))
+    source, runtime = serving.contents(files[0]), objects.Runtime.model_validate_json(serving.contents(files[1]))
+    if len(source) > SOURCE_BYTES:
+        return Failed(seq=request.seq, failure="unreadable_source",
+                      message=f"a file of {len(source):,} bytes; {SOURCE_BYTES:,} at most")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        try:
+            built = build(request, source, runtime, Path(folder).resolve())
+        except TooSlow:
+            return Failed(seq=request.seq, failure="time_out",
+                          message=f"Compiling the file takes more than {SECONDS:.0f} seconds.")
+    if isinstance(built, Failed):
+        return built
+    if len(built) > BUILT_BYTES:
+        return Failed(seq=request.seq, failure="too_large",
+                      message=f"the file compiles to {len(built):,} bytes; {BUILT_BYTES:,} at most")
+    return Built(seq=request.seq, bytes=os.pwrite(files[2], built, 0))
+
+
+def _no_toolkit(seq: int) -> Failed:
+    return Failed(seq=seq, failure="unsupported", message=f"No CUDA compiler: {toolkits.problem()}")
+
+
+def build(request: Build, source: bytes, runtime: objects.Runtime, folder: Path) -> bytes | Failed:
+    """Return a file's result in the form that `built.py` describes, or why there is none. `folder` is empty. Raises
+    TooSlow."""
+    found = toolkits.toolkit()
+    if found is None:
+        return _no_toolkit(request.seq)
+    until = time.monotonic() + SECONDS
+    file = PurePath(request.file).name
+    compiled = objects.compile_file(folder, file, source, request.device, found, request.seq, until)
+    if isinstance(compiled, Failed):
+        return compiled
+    text = source.decode(errors="replace")
+    if _MANAGED.search(compiled.ptx):
+        return Failed(seq=request.seq, failure="compile_error", line=text[: text.find("__managed__")].count("\n") + 1,
+                      message="The grader takes no __managed__ variable, as host code could read what a kernel writes "
+                              "there: declare it __device__")
+    try:
+        entries = split(compiled.ptx, text)
+    except Malformed as error:
+        return Failed(seq=request.seq, failure="unsupported", message=f"its kernels cannot be read: {error}"[:2000])
+    kernels = {entry.symbol for entry in entries}
+    function = functions.find(
+        folder, compiled.objects, request.function, request.given, text, kernels, until=until)
+    if isinstance(function, functions.NotFound):
+        return Failed(seq=request.seq, failure="missing_function" if function.missing else "wrong_signature",
+                      message=function.message[:2000], line=function.line)
+    failed = objects.link(folder, file, source, compiled, runtime, found, request.seq, until)
+    if failed is not None:
+        return failed
+    if (many := _too_many(entries)) is not None:
+        return Failed(seq=request.seq, failure="too_large", message=many)
+    contents = Contents(symbol=function.symbol, parameters=function.parameters, entries=list(map(built_entry, entries)))
+    table = lines.host_lines(folder, objects.LIBRARY, file, until)
+    return write_built(objects.stripped(folder, until), table, contents)
+
+
+def _too_many(entries: Sequence[EntryText]) -> str | None:
+    """Return a message if there are too many kernels, or a kernel has too many parameters; None otherwise."""
+    if len(entries) > MOST_ENTRIES:
+        return f"{len(entries):,} kernels; {MOST_ENTRIES:,} at most"
+    for entry in entries:
+        if len(entry.signature) > MOST_ARGUMENTS:
+            return (f"{entry.name} has {len(entry.signature)} parameters and variables of the file; {MOST_ARGUMENTS} "
+                    "at most: put them into a structure")
+    return None
+
+
+def built_entry(entry: EntryText) -> BuiltEntry:
+    """Return a kernel in the form that planners read."""
+    symbol, text = _lasting(entry.symbol), _lasting(entry.text)
+    if len(symbol) > _MOST_SYMBOL:
+        short = f"{symbol[:100]}_{hashlib.sha256(symbol.encode()).hexdigest()[:16]}"
+        symbol, text = short, text.replace(symbol, short)
+    return BuiltEntry(
+        registered=entry.symbol, symbol=symbol, name=entry.name, line=entry.line,
+        text=text, signature=list(entry.signature), shared=entry.shared,
+        most_threads=entry.most_threads, unplanned=entry.unplanned[:MOST_SAID],
+        variables=[
+            BuiltVariable(symbol=one.symbol, name=one.name, bytes=len(one.contents), initial=_initial(one.contents))
+            for one in entry.variables])
+
+
+def _lasting(text: str) -> str:
+    """Return a text with zeros for the hash in nvcc's names for internal linkage: the hash depends on the folder, and a
+    kernel is identified by its text."""
+    return _FILE.sub("00000000", text)
+
+
+def _initial(contents: bytes) -> str:
+    return base64.b64encode(contents).decode() if any(contents) else ""
+
+
+serve = partial(serving.serve, requests=BUILDER_REQUEST, answer=_answer)

@@ -1,0 +1,218 @@
+"""Planner: records what a student's host code asks of CUDA, and makes a plan of these records.
+
+Only child processes load the object and run host code. Their records are not trusted: a plan is data that the judge
+checks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader.languages.cuda.confined.built import Contents, HostLines, read_built
+from grader.languages.cuda.confined.edits import edits_of
+from grader.languages.cuda.confined.planner import agreement, earlier, outcomes
+from grader.languages.cuda.confined.planner.assemble import PlanAssembly, RecordedCalls, kernel_of
+from grader.languages.cuda.confined.planner.child import CallSession
+from grader.languages.cuda.confined.planner.earlier import NeedsEarlier
+from grader.languages.cuda.confined.planner.memories import LOADING, Memories
+from grader.languages.cuda.confined.planner.operations import Phase
+from grader.languages.cuda.confined.planner.outcomes import NoPlan
+from grader.languages.cuda.confined.planner.recording import Recording, record
+from grader.languages.cuda.confined.planner.records import HostRecord
+from grader.languages.cuda.confined.planner.tokens import LOOKS
+from grader.languages.cuda.source import stub_line
+from grader.plan import serving
+from grader.plan.device import Device
+from grader.plan.frames import Channel
+from grader.plan.messages import (
+    EDITING_REQUEST,
+    Failed,
+    Given,
+    GivenTensor,
+    Kernels,
+    Listed,
+    ListEdits,
+    Load,
+    Loaded,
+    PlanCall,
+    PlanEdited,
+    Planned,
+    Refused,
+    Resources,
+    kernel_key,
+)
+from grader.plan.plan import MOST_KERNELS, PLAN_BYTES, Malformed, Plan, write_plan
+
+SEEDS, WITHOUT_NUMBERS = 4, 2
+"""The number of recordings of a call, each under its own seed, with inputs on the host and without. Without them host
+code has no value to read, so that seeds change nothing, and a difference follows from chance."""
+# Threads of host code may ask in a different order each time: recordings that differ get a second attempt.
+_ATTEMPTS = 2
+AT_RANDOM = "host code asks the GPU for something else each time it is called, with the same arguments"
+_SECONDS = 60.0
+"""The limit in seconds for a request that gives none."""
+
+
+def serve(channel: Channel) -> None:
+    """Answer the judge until it hangs up."""
+    planner: _HostPlanner | None = None
+
+    def answer(
+        request: Load | PlanCall | ListEdits | PlanEdited, files: Sequence[int]
+    ) -> Loaded | Planned | Refused | Failed | Listed:
+        nonlocal planner
+        if isinstance(request, ListEdits):
+            found = edits_of(serving.contents(files[0]).decode(errors="replace"), lines=request.lines)
+            return Listed(seq=request.seq, bytes=os.pwrite(files[1], found.model_dump_json().encode(), 0))
+        if isinstance(request, Load):
+            try:
+                planner = _HostPlanner(request, files[1], serving.contents(files[0]))
+            except Malformed as error:
+                return Failed(seq=request.seq, failure="unsupported", message=str(error)[:2000])
+            return Loaded(seq=request.seq)
+        # The judge never sends PlanEdited: a file that has to be built is edited before it is built.
+        assert planner is not None and isinstance(request, PlanCall)
+        return planner.plan(request, files[0])
+
+    serving.serve(channel, EDITING_REQUEST, answer)
+
+
+class _HostPlanner:
+    """Planner of one submission's object."""
+
+    def __init__(self, request: Load, built: int, source: bytes) -> None:
+        self._lines: HostLines
+        self._contents: Contents
+        self._lines, self._contents = read_built(serving.contents(built))
+        self._device: Device = request.device
+        # Indices of kernels whose text cannot be compiled.
+        self._unplanned = {index for index, entry in enumerate(self._contents.entries) if entry.unplanned}
+        # The arguments of the earlier call: memory that host code keeps shows where its sizes are not those of the
+        # planned call.
+        self._first = list(request.given)
+        self._stub_line = stub_line(source.decode(errors="replace"), request.function)
+        # The request's own descriptor is closed when it is answered.
+        self._library = os.dup(built)
+        # Seeds follow from the kernels, so that tokens are the same whenever a file is graded.
+        kernels = "".join(entry.text for entry in self._contents.entries).encode()
+        hashes = [hashlib.sha256(b"%d" % index + kernels).digest()[:8] for index in range(SEEDS)]
+        # The last two bits of a seed choose how the inputs' numbers look.
+        self._seeds = [int.from_bytes(one, "little") & ~3 | index % LOOKS for index, one in enumerate(hashes)]
+
+    def plan(self, request: PlanCall, file: int) -> Planned | Refused | Failed:
+        if len(request.given) != len(self._contents.parameters):
+            return Failed(seq=request.seq, failure="wrong_signature", message="another number of parameters")
+        recordings: list[Recording] = []
+        resources = self._resources(request)
+        try:
+            plan = self._planned(request, resources, recordings)
+            written = write_plan(plan)
+            if len(written) > PLAN_BYTES:
+                raise outcomes.failed("too_large", f"a plan of {len(written):,} bytes; {PLAN_BYTES:,} at most")
+        except NoPlan as stopped:
+            return self._asking(stopped, recordings, resources, request.seq, file)
+        except (Malformed, ValueError, LookupError, OverflowError, MemoryError) as error:
+            # Records that host code has forged may hold anything.
+            said = str(error) if isinstance(error, Malformed) else type(error).__name__
+            return Failed(
+                seq=request.seq, failure="exception", message=f"host code disturbs its planning: {said}"[:2000])
+        if self._stub_line and not (plan.setup or plan.first or plan.steady):
+            return Failed(seq=request.seq, failure="not_attempted", line=self._stub_line,
+                          message="The function asks the GPU for nothing yet, as in the template.")
+        os.pwrite(file, written, 0)
+        return Planned(seq=request.seq, bytes=len(written))
+
+    def _planned(self, request: PlanCall, resources: dict[int, Resources], recordings: list[Recording]) -> Plan:
+        """Return the plan of calls that follow an earlier call with other sizes. They stand alone if there is no such
+        call, or if the plan needs what it was given. Raises NoPlan, Malformed."""
+        begin, seconds = time.monotonic(), request.seconds or _SECONDS
+        session = CallSession(self._library, self._contents, self._device, request.given, resources)
+        stopped: NoPlan | None = None
+        if request.given != self._first:
+            after = replace(session, earlier=self._first)
+            try:
+                self._record(after, begin + seconds / 2, recordings)
+                return self._assembled(after, request.copies, recordings)
+            except NeedsEarlier:
+                pass
+            except NoPlan as error:
+                stopped = error if earlier.ended(recordings[-1]) else None
+        self._record(session, begin + seconds, recordings)
+        plan = self._assembled(session, request.copies, recordings)
+        if stopped is not None and isinstance(stopped.reply, Failed) and stopped.reply.failure == "exception":
+            raise outcomes.failed(
+                "exception", f"{stopped.reply.message}, after a call with other sizes", stopped.reply.line)
+        return plan
+
+    def _record(self, session: CallSession, until: float, recordings: list[Recording]) -> None:
+        """Record the calls under all seeds, and check that recordings agree. Raises NoPlan, Malformed."""
+        found: HostRecord | None = None
+        for _ in range(_ATTEMPTS):
+            recordings.clear()
+            seeds = self._seeds if _on_host(session.given) else self._seeds[:WITHOUT_NUMBERS]
+            for recording in record(session, seeds, until):
+                recordings.append(recording)
+                if (stopped := outcomes.ending(recording, self._lines)) is not None:
+                    raise stopped
+            if (found := agreement.disagreement(recordings, self._contents.entries)) is None:
+                return
+        if found is not None:
+            line = self._lines.line(found.frames)
+            if not _on_host(session.given) or self._by_chance(session, until):
+                raise outcomes.failed("exception", AT_RANDOM, line)
+            raise outcomes.refused(
+                "truth", "if", "what host code asks for depends on values that it reads: it may depend on sizes alone",
+                line)
+
+    def _by_chance(self, session: CallSession, until: float) -> bool:
+        """Return whether recordings under one seed differ, too. Raises Malformed."""
+        alike = list(record(session, self._seeds[:1] * WITHOUT_NUMBERS, until))
+        return all(one.last is not None for one in alike) and (
+            agreement.disagreement(alike, self._contents.entries) is not None)
+
+    def _assembled(self, session: CallSession, copies: bool, recordings: Sequence[Recording]) -> Plan:
+        """Return the plan assembled from the recordings. Raises NoPlan, NeedsEarlier, Malformed."""
+        memories = Memories()
+        phase = Phase(self._contents, session.given, self._lines, memories, self._seeds[: len(recordings)],
+                      copies=copies)
+        loading, *before, first, second = (
+            phase.read([one.phases()[index] for one in recordings], call)
+            for index, call in enumerate((LOADING, *(number for number, _ in session.calls))))
+        kept = [one for operations in before
+                for one in earlier.lasting(operations, [*first, *second], memories.all)]
+        recorded = RecordedCalls(
+            [*phase.initial, *loading, *kept], first, second, memories.all,
+            phase.asked - session.resources.keys() - self._unplanned)
+        return PlanAssembly(recorded, self._contents.entries, session.given).plan()
+
+    def _resources(self, request: PlanCall) -> dict[int, Resources]:
+        """Return the known resources of kernels, by the index of their entry."""
+        known = request.answers.resources
+        if not known:
+            return {}
+        found = {index: known.get(kernel_key(kernel_of(entry))) for index, entry in enumerate(self._contents.entries)}
+        return {index: one for index, one in found.items() if one is not None}
+
+    def _asking(
+        self, stopped: NoPlan, recordings: Sequence[Recording], resources: dict[int, Resources], seq: int, file: int
+    ) -> Refused | Failed:
+        """Return why there is no plan, and write to the file the kernels about whose resources host code got a
+        guess."""
+        reply = stopped.reply.model_copy(update={"seq": seq})
+        asked = {one.numbers[0] for recording in recordings for one in recording.asked()}
+        asked -= resources.keys() | self._unplanned
+        kernels = [kernel_of(self._contents.entries[index]) for index in sorted(asked)
+                   if index < len(self._contents.entries)][:MOST_KERNELS]
+        written = Kernels(kernels=kernels).model_dump_json().encode()
+        if not kernels or len(written) > PLAN_BYTES:
+            return reply
+        os.pwrite(file, written, 0)
+        return reply.model_copy(update={"asked": len(written)})
+
+
+def _on_host(given: Sequence[Given]) -> bool:
+    return any(isinstance(one, GivenTensor) and one.place != "device" for one in given)

@@ -1,0 +1,108 @@
+"""Slips of the pen: text that the author of a file cannot mean."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from grader.languages.cuda.source import CodeWord, code_words
+from grader.languages.phrases import Slip
+
+# At most 18 digits, as Python takes quadratic time to read a number.
+_NUMBER = re.compile(r"(\d{1,18})[uUlL]*")
+# The most tokens of an array's brackets.
+_LONG = 64
+_WHOLE = frozenset({"int", "unsigned", "long", "short", "size_t", "uint", "int32_t", "uint32_t", "int64_t", "uint64_t"})
+_MAXIMUM, _LEAST = frozenset({"fmaxf", "fmax", "max"}), frozenset({"FLT_MIN", "DBL_MIN"})
+_NEVER_NEGATIVE = frozenset({"fabsf", "fabs", "abs", "__habs", "expf", "__expf", "exp"})
+_REAL = frozenset({"float", "double", "half", "__half", "__nv_bfloat16"})
+# A variable declared after one of these does not belong to one thread.
+_ELSEWHERE = ("__shared__", "extern", "static", "__device__")
+# A quotient begins after one of these: in `2 * 1 / n` the product comes first.
+_BEGINS = frozenset({"=", "(", ",", "+", "-", "return", "{", "[", "?", ":"})
+# A name followed by one of these is part of a longer expression, whose value may have another type.
+_GOES_ON = frozenset({"(", "[", ".", "->", "::", "<", "<<", "<="})
+
+
+@lru_cache(maxsize=1)
+def slips(source: str) -> tuple[Slip, ...]:
+    """Return the slips of a file: variables that are added to before they are set, quotients of integers that are 0,
+    and maxima that begin above negative numbers."""
+    words = code_words(source)
+    texts = [word.text for word in words]
+    return (*_unset(words, texts), *_quotients(words, texts), *_maxima(words, texts))
+
+
+def _unset(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
+    """Yield slips such as `float sum;` or `float acc[4];` where the first use of the variable is `+=`."""
+    places: dict[str, list[int]] = {}
+    for at, text in enumerate(texts):
+        places.setdefault(text, []).append(at)
+    for at, (word, name) in enumerate(pairwise(texts)):
+        if word not in _REAL or not name.isidentifier() or (at and texts[at - 1] in _ELSEWHERE):
+            continue
+        ends = _behind_brackets(texts, at + 2)
+        after = bisect_left(places[name], ends)
+        # No semicolon follows a function's parameter.
+        if texts[ends : ends + 1] != [";"] or after == len(places[name]):
+            continue
+        used = places[name][after]
+        sign = _behind_brackets(texts, used + 1)
+        if texts[sign : sign + 1] == ["+="]:
+            line = words[used].line
+            yield Slip(line, f"Line {line} adds to `{name}`, and nothing sets it before: line {words[at].line} "
+                             "declares it without a value.", "Set it to 0 where it is declared.")
+
+
+def _behind_brackets(texts: Sequence[str], at: int) -> int:
+    """Return the index after brackets such as `[4][2]` that begin at `at`; `at` itself if there are none, or one is
+    longer than _LONG."""
+    while at < len(texts) and texts[at] == "[":
+        depth = 0
+        for end in range(at, min(len(texts), at + _LONG)):
+            depth += (texts[end] == "[") - (texts[end] == "]")
+            if not depth:
+                break
+        else:
+            return at
+        at = end + 1
+    return at
+
+
+def _quotients(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
+    """Yield slips such as `1 / 2`, and `1 / cols` where cols is an integer."""
+    whole = _declared(texts, _WHOLE) - _declared(texts, _REAL)
+    for at in range(1, len(texts) - 2):
+        above, sign, below = texts[at : at + 3]
+        if sign != "/" or texts[at - 1] not in _BEGINS or not (number := _NUMBER.fullmatch(above)):
+            continue
+        divisor, after = _NUMBER.fullmatch(below), texts[at + 3] if at + 3 < len(texts) else ""
+        if divisor and int(number[1]) < int(divisor[1]):
+            always = ""
+        elif below in whole and after not in _GOES_ON and int(number[1]) == 1:
+            always = f" unless {below} is 1"
+        else:
+            continue
+        line = words[at].line
+        yield Slip(line, f"Line {line} divides whole numbers: `{above} / {below}` is 0{always}.",
+                   f"Write {number[1]}.0f / {below}.")
+
+
+def _maxima(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
+    """Yield slips such as `float m = FLT_MIN;` beside `m = fmaxf(m,`, unless the numbers are never negative."""
+    compared = {name for name, sign, call, first, other in zip(
+        texts, texts[1:], texts[2:], texts[4:], texts[6:], strict=False)
+        if name == first and sign == "=" and call in _MAXIMUM and other not in _NEVER_NEGATIVE}
+    for at, (sign, least) in enumerate(pairwise(texts)):
+        if sign == "=" and least in _LEAST and at and (name := texts[at - 1]) in compared:
+            line = words[at].line
+            yield Slip(line, f"Line {line} begins the maximum `{name}` at {least}, which lies just above 0: it "
+                             "comes out too large where all are negative.", "Begin at -INFINITY or -FLT_MAX.")
+
+
+def _declared(texts: Sequence[str], types: frozenset[str]) -> set[str]:
+    """Return the names declared with one of these types, as `cols` is in `const int cols`."""
+    return {name for word, name in pairwise(texts) if word in types and name.isidentifier()}

@@ -1,0 +1,356 @@
+"""Split of the compiler's output for a file into a text for each kernel.
+
+A text holds its entry, the functions that the entry calls, and no variable that keeps values from launch to launch:
+such variables become parameters, for which a plan has buffers of its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from grader.languages.cuda.kept import CALLED, MOST_BYTES, called, read_only
+from grader.languages.cuda.source import KernelDeclaration, kernel_declarations
+from grader.plan.plan import TEXT_CHARACTERS, Malformed
+from grader.simulation.ptx.grammar import (
+    TextFunction,
+    TextModule,
+    TextParameter,
+    TextStatement,
+    TextVariable,
+    contents,
+    lines_of,
+)
+from grader.simulation.ptx.reader import LAUNCH, declared, is_known, read_module
+
+_MOST_NAME = 180
+_INTERNAL = re.compile(r"\(anonymous namespace\)::|_INTERNAL_\w+?::")
+_STATIC = re.compile(r"_*nv_static_\d+__\w*?_cu_\w{8,}?__?(?=[A-Za-z])")
+# Strings, the names of functions in assertions, and tables for sine and cosine.
+_MAY_STAY = ("$str", "__unnamed_", "__cudart_")
+# CUDA's functions for memory within a kernel, and how a file may write them.
+_ALLOCATES = {"malloc": "malloc (or new)", "free": "free (or delete)"}
+# `…/include/cccl/cub/device/…`
+_HEADER = re.compile(r"/include/(?:cccl/)?(\w{1,40})/[^/]")
+LIBRARY_FILE = 2
+"""The number of the `.file` in a text that names the library of the kernel."""
+
+
+class Unplannable(Exception):
+    """Error: a kernel has something that no plan can have. The message says what it is and what to do; line 0 is not
+    known."""
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.message, self.line = message, line
+
+
+@dataclass(frozen=True)
+class HiddenVariable:
+    """Variable of the file, which a kernel gets as a parameter. `symbol` is its name in the compiler's text, under
+    which host code registers it, `name` its name in the file. `contents` are its initial bytes."""
+
+    symbol: str
+    name: str
+    contents: bytes
+
+
+@dataclass(frozen=True)
+class EntryText:
+    """Kernel with the fields of `Kernel`. The last parameters of its signature stand for `variables`, in their order.
+    `most_threads` is the most threads of a block: what `__launch_bounds__` says, or 1024. `shared` is the shared memory
+    that the text declares, in bytes. `unplanned` says, about `line`, why no plan may hold the kernel; there is no text
+    then."""
+
+    symbol: str
+    name: str
+    line: int
+    text: str
+    signature: tuple[str, ...]
+    variables: tuple[HiddenVariable, ...]
+    most_threads: int = 1024
+    shared: int = 0
+    unplanned: str = ""
+
+
+def split(ptx: str, source: str) -> list[EntryText]:
+    """Return a text for each kernel of `ptx`, as `slices` does. The file `source` gives the names of parameters."""
+    return slices(ptx, kernel_declarations(source), ".cu")
+
+
+def slices(
+    ptx: str, declarations: Sequence[KernelDeclaration], suffix: str, linked: Sequence[str] = (),
+) -> list[EntryText]:
+    """Return a text for each kernel of `ptx`, in order. A kernel that cannot be planned is harmless unless it is
+    launched. `suffix` is that of the student's file, whose lines the text keeps. `linked` are texts without lines whose
+    functions the kernels call. Raises Malformed for a text that the compiler does not write."""
+    module = read_module(ptx, known=False)
+    for other in (read_module(text, known=False) for text in linked):
+        module.variables.update(other.variables)
+        module.functions.update({name: one for name, one in other.functions.items() if one.body is not None})
+    known: dict[str, list[KernelDeclaration]] = {}
+    for declaration in declarations:
+        known.setdefault(declaration.name, []).append(declaration)
+    return [_entry(_Slice(module, function, known, suffix)) for function in module.functions.values() if function.entry]
+
+
+def _entry(whole: _Slice) -> EntryText:
+    entry = whole.entry
+    try:
+        made = whole.made()
+        if len(made.text) > TEXT_CHARACTERS:
+            raise Unplannable(f"{made.name} becomes {len(made.text):,} characters of machine text, of which a plan has "
+                              f"{TEXT_CHARACTERS:,} at most: unroll less", made.line)
+        return made
+    except Unplannable as error:
+        return EntryText(symbol=entry.name, name=readable(entry.name), line=error.line, text="", signature=(),
+                         variables=(), unplanned=error.message)
+
+
+class _Slice:
+    """Slice of a module for one entry."""
+
+    def __init__(
+        self, module: TextModule, entry: TextFunction, known: Mapping[str, list[KernelDeclaration]], suffix: str,
+    ) -> None:
+        self._module = module
+        self.entry = entry
+        self._known = known
+        self._suffix = suffix
+        # The student's file is compiled under a name with this suffix; names of headers have another.
+        self._own = module.own(suffix)
+
+    def made(self) -> EntryText:
+        module, entry = self._module, self.entry
+        if any(attribute[0] not in LAUNCH for attribute in entry.attributes):
+            raise Unplannable(
+                f"{readable(entry.name)} has __cluster_dims__, and clusters of blocks are not planned: leave it out",
+                self._placed(entry.body or ())[0])
+        functions = self._reached()
+        for function in (entry, *functions):
+            self._check_known(function)
+        used = self._used(functions)
+        kept = self._kept(functions, used)
+        hidden = [variable for name, variable in used.items() if variable.space != "shared" and name not in kept]
+        for function in functions:
+            self._check_function(function, hidden)
+        name, library = readable(entry.name), self._library()
+        parameters, renamed = self._parameters(name, hidden)
+        line, body = self._body(entry, hidden, parameters, renamed)
+        text = TextModule(
+            version=module.version, target=module.target, address_size=module.address_size,
+            files={**({1: f"submission{self._suffix}"} if self._own else {}),
+                   **({LIBRARY_FILE: library} if library else {})},
+            variables={name: _constant_as_global(variable) for name, variable in used.items()
+                       if variable not in hidden},
+            functions={function.name: function if function.body is None else replace(
+                function, body=tuple(self._placed(function.body)[1])) for function in functions} | {
+                entry.name: replace(entry, parameters=tuple(parameters), body=tuple(body))})
+        return EntryText(
+            symbol=entry.name, name=name, line=line, text=text.written(),
+            signature=tuple(one.entry for one in parameters),
+            variables=tuple(_hidden(one) for one in hidden),
+            most_threads=most_threads(entry), shared=shared_bytes(text))
+
+    def _library(self) -> str:
+        """Return the library whose header defines the kernel, such as `cub`; "" if the file defines it."""
+        place = next((one.words[1] for one in self.entry.body or () if one.words[0] == ".loc"), "")
+        file = self._module.files.get(int(place), "") if place and int(place) != self._own else ""
+        found = _HEADER.search(file)
+        return found[1] if found else ""
+
+    def _reached(self) -> list[TextFunction]:
+        """Return the functions that the entry calls, directly or by way of others."""
+        found: dict[str, TextFunction] = {}
+        left = [self.entry]
+        while left:
+            for statement in left.pop().body or ():
+                for word in statement.words:
+                    function = self._module.functions.get(word)
+                    if function is not None and not function.entry and word not in found:
+                        found[word] = function
+                        left.append(function)
+        # In the order of the text.
+        return [function for name, function in self._module.functions.items() if name in found]
+
+    def _used(self, functions: Sequence[TextFunction]) -> dict[str, TextVariable]:
+        words = {word for function in (self.entry, *functions) for statement in function.body or ()
+                 for word in statement.words}
+        return {name: variable for name, variable in self._module.variables.items() if name in words}
+
+    def _kept(self, functions: Sequence[TextFunction], used: Mapping[str, TextVariable]) -> frozenset[str]:
+        """Return the names of strings and of NVIDIA's tables that nothing writes."""
+        may = {name: variable for name, variable in used.items() if variable.space != "shared" and variable.initial
+               and variable.bytes <= MOST_BYTES and name.startswith(_MAY_STAY)}
+        return read_only((self.entry, *functions), may)
+
+    def _check_known(self, function: TextFunction) -> None:
+        for statement, line in lines_of(function.body or (), self._own):
+            if not is_known(statement):
+                raise Unplannable(
+                    f"{readable(function.name)} has {statement.opcode[:60]}, which neither simulator nor plan knows: "
+                    "write it without", line)
+
+    def _check_function(self, function: TextFunction, hidden: Sequence[TextVariable]) -> None:
+        if function.body is None:
+            if function.name in _ALLOCATES:
+                raise Unplannable(
+                    f"This kernel calls {_ALLOCATES[function.name]}, which the grader does not take: allocate with "
+                    "cudaMalloc in host code, and pass the pointer", self._line_of_call(function.name))
+            if function.name not in CALLED:
+                raise Unplannable(
+                    f"a kernel calls {readable(function.name)}, which is not defined in the file: kernels can call "
+                    "functions of their own file, printf and assert", self._line_of_call(function.name))
+            return
+        names = {variable.name: variable for variable in hidden}
+        for statement in function.body:
+            for word in statement.words:
+                if word in names:
+                    raise Unplannable(
+                        f"{readable(function.name)} is a function of its own and uses the variable "
+                        f"{_variable_name(word)}: write __forceinline__ in front of it, or pass a pointer",
+                        self._placed(function.body)[0])
+
+    def _line_of_call(self, name: str) -> int:
+        for statement, line in lines_of(self.entry.body or (), self._own):
+            if statement.opcode.split(".")[0] == "call" and called(statement) == name:
+                return line
+        return 0
+
+    def _parameters(
+        self, name: str, hidden: Sequence[TextVariable],
+    ) -> tuple[list[TextParameter], dict[str, str]]:
+        """Return the parameters of the text, and their new names by the compiler's names."""
+        given = self.entry.parameters
+        plain = name.partition("<")[0].rpartition("::")[2]
+        declared = [one for one in self._known.get(plain, ()) if len(one.parameters) == len(given)]
+        names = declared[-1].parameters if declared else ("",) * len(given)
+        found = [replace(one, name=f"param_{number}_{called}")
+                 for number, (one, called) in enumerate(zip(given, names, strict=True))]
+        renamed = {one.name: new.name for one, new in zip(given, found, strict=True)}
+        found += [TextParameter(f"param_{number}_{_variable_name(variable.name)}", "u64")
+                  for number, variable in enumerate(hidden, len(given))]
+        return found, renamed
+
+    def _body(
+        self, entry: TextFunction, hidden: Sequence[TextVariable], parameters: Sequence[TextParameter],
+        renamed: Mapping[str, str],
+    ) -> tuple[int, list[TextStatement]]:
+        line, placed = self._placed(entry.body or ())
+        registers = {variable.name: f"%variable_{number}" for number, variable in enumerate(hidden)}
+        body = [TextStatement((".reg", ".b64", register)) for register in registers.values()]
+        body += [TextStatement(("ld.param.u64", register, ",", "[", parameter.name, "]"))
+                 for register, parameter in zip(registers.values(), parameters[len(entry.parameters) :], strict=True)]
+        return line, body + [_rewritten(statement, registers, renamed) for statement in placed]
+
+    def _placed(self, body: Sequence[TextStatement]) -> tuple[int, list[TextStatement]]:
+        """Return the first line, and the statements with locations of the student's file alone: code of headers has the
+        line of the student's call."""
+        made: list[TextStatement] = []
+        first = last = 0
+        for statement, line in lines_of(body, self._own):
+            if statement.words[0] != ".loc":
+                made.append(_without_constants(statement))
+            elif line != last and self._own:
+                made.append(TextStatement((".loc", "1", str(line), "0")))
+                first, last = first or line, line
+        return first, made
+
+
+def _rewritten(
+    statement: TextStatement, registers: Mapping[str, str], renamed: Mapping[str, str],
+) -> TextStatement:
+    """Return a statement with the new names of parameters, and registers in place of variables."""
+    words = [renamed.get(word, registers.get(word, word)) for word in statement.words]
+    place = statement.place
+    if any(word in registers for word in statement.operands) and words[place].startswith("mov.") and "+" in words:
+        # `mov.u64 %rd1, table+4;`
+        words[place] = "add.s64"
+        words[words.index("+")] = ","
+    return TextStatement(tuple(words))
+
+
+def _without_constants(statement: TextStatement) -> TextStatement:
+    """Return a statement with global memory in place of constant memory, which plans do not have."""
+    words, place = list(statement.words), statement.place
+    if place < len(words):
+        opcode = words[place]
+        if opcode.startswith("ld.") and ".const" in opcode:
+            words[place] = opcode.replace(".const", ".global", 1)
+        elif opcode.startswith("cvta.") and ".const" in opcode:
+            words[place] = "mov.u64"
+    return TextStatement(tuple(words))
+
+
+def _constant_as_global(variable: TextVariable) -> TextVariable:
+    return replace(variable, space="global") if variable.space == "const" else variable
+
+
+def _hidden(variable: TextVariable) -> HiddenVariable:
+    name = _variable_name(variable.name)
+    try:
+        return HiddenVariable(variable.name, name, contents(variable))
+    except Malformed:
+        raise Unplannable(f"the variable {name} begins with an address: set pointers inside the kernel, or pass them "
+                          "as arguments") from None
+
+
+def shared_bytes(module: TextModule) -> int:
+    """Return the shared memory that a module declares, in bytes. Raises Malformed."""
+    variables = [*module.variables.values(), *(
+        declared(statement) for function in module.functions.values() for statement in function.body or ()
+        if statement.opcode == ".shared")]
+    return sum(variable.bytes for variable in variables if variable.space == "shared")
+
+
+def most_threads(entry: TextFunction) -> int:
+    """Return the most threads of a block, by the kernel's directives or 1024."""
+    for attribute in entry.attributes:
+        if attribute[0] in (".maxntid", ".reqntid"):
+            most = 1
+            for word in attribute[1:]:
+                most *= int(word) if word != "," else 1
+            return min(most, 1024)
+    return 1024
+
+
+def _variable_name(symbol: str) -> str:
+    """Return a variable's name in the student's file."""
+    # A function's own variable is named after the function's parameters: `silu_kernel(float*)::hits`.
+    name = _demangled(symbol) if symbol.startswith("_Z") else _STATIC.sub("", symbol)
+    return re.sub(r"\W", "_", name.rpartition("::")[2])[:_MOST_NAME]
+
+
+def readable(symbol: str) -> str:
+    """Return a function's name as its file has it, without its parameters: `silu_kernel`, `reduce<256>`."""
+    plain = _INTERNAL.sub("", _demangled(symbol))
+    depth, start = 0, 0
+    for at, sign in enumerate(plain):
+        if sign in "<{[":
+            depth += 1
+        elif sign in ">}]":
+            depth -= 1
+        elif sign == " " and not depth:
+            start = at + 1
+        elif sign == "(" and not depth and at > start:
+            return plain[start:at][:_MOST_NAME]
+    return plain[:_MOST_NAME]
+
+
+def _demangled(symbol: str) -> str:
+    """Return a symbol demangled by C++'s own library; the symbol itself if it is not mangled."""
+    try:
+        library = ctypes.CDLL("libstdc++.so.6")
+    except OSError:
+        return symbol
+    library.__cxa_demangle.restype = ctypes.c_void_p
+    status = ctypes.c_int()
+    pointer = library.__cxa_demangle(symbol.encode(), None, None, ctypes.byref(status))
+    if not pointer:
+        return symbol
+    try:
+        return ctypes.string_at(pointer).decode(errors="replace")
+    finally:
+        ctypes.CDLL(None).free(ctypes.c_void_p(pointer))

@@ -1,0 +1,25 @@
+"""Files of languages whose host code is Python: signatures, and an outline without running anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.languages import Outline, Parameter
+
+_STUB = "raise NotImplementedError("
+
+
+def signature(function: str, parameters: Sequence[Parameter]) -> str:
+    return f"{function}({', '.join(one.name for one in parameters)})"
+
+
+def outline(text: str) -> Outline:
+    defined, stubs = set[str](), set[str]()
+    for line in text.split("\n"):
+        # A notebook has each line as a JSON string.
+        said = line.lstrip(" \t").removeprefix('"')
+        if said.startswith("def "):
+            defined.add(said.removeprefix("def ").partition("(")[0])
+        elif (said := said.lstrip(" \t")).startswith(_STUB):
+            stubs.add(said.removeprefix(_STUB).removeprefix("\\")[1:].partition(": not written yet")[0])
+    return Outline(frozenset(defined), frozenset(stubs))

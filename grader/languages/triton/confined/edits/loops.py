@@ -1,0 +1,296 @@
+"""Edits of loops, accumulators and statements: bounds of a loop, values carried over, and the place of a statement."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from grader.languages.drafts import Change, Draft
+from grader.languages.triton.confined.edits.draft import instead
+from grader.languages.triton.confined.edits.source import ATOM, SourceTree
+from grader.languages.triton.confined.edits.units import File, Function, Unit, called, names_bound, names_read
+
+_BLOCKS = ("body", "orelse", "finalbody")
+_FILLS = ("zeros", "full", "float")
+
+
+def edits(file: File, unit: Unit) -> Iterator[Draft]:
+    source = file.source
+    for node in unit.calls:
+        if called(node) in ("range", "static_range") and unit.kernel:
+            yield from _range(source, unit, node)
+        elif called(node) == "cdiv":
+            # Only the plain quotient is tried, not one more than it.
+            first, second = (*node.args, *[None] * 2)[:2]
+            if first is not None and second is not None:
+                yield instead(source, "rounding", 2.6, node, source.operation(first, ast.FloorDiv(), second))
+    yield from _rounded(file, unit)
+    for parent in (unit.node, *unit.statements):
+        if isinstance(parent, Function) and parent is not unit.node:
+            continue
+        for field in _BLOCKS:
+            block = getattr(parent, field, None)
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                yield from _statements(source, unit, parent, block)
+
+
+def _rounded(file: File, unit: Unit) -> Iterator[Draft]:
+    """Yield edits that round divisions up: one by one, and all those of a statement."""
+    source, of = file.source, dict[ast.stmt, list[Change]]()
+    owner = "tl" if unit.kernel else "triton"
+    for node in unit.expressions:
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.FloorDiv | ast.Div):
+            continue
+        if unit.kernel and (isinstance(node.op, ast.Div) or unit.role(node) == "value"):
+            continue
+        up = f"{owner}.cdiv({source.of(node.left)}, {source.of(node.right)})"
+        if owner not in file.bound:
+            # The file does not import the module that has cdiv.
+            up = f"-(-{source.operand(node.left, ATOM)} // {source.operand(node.right, ATOM)})"
+        change = source.put(node, up)
+        yield Draft("rounding", 0.7 if not unit.kernel else 1.2, (change,))
+        parent = source.place[node].parent
+        one_more = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Add) and source.of(parent.right) == "1"
+        if isinstance(parent, ast.expr) and (one_more or called(parent) in ("int", "round", "floor", "ceil")):
+            yield instead(source, "rounding", 0.7, parent, change.text)
+        of.setdefault(source.statement(node), []).append(change)
+    for changes in of.values():
+        if len(changes) > 1 and all(one.end <= two.start for one, two in pairwise(changes)):
+            yield Draft("rounding", 0.7, changes[:8])
+
+
+def _range(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Draft]:
+    arguments = node.args
+    if not 1 <= len(arguments) <= 3 or any(isinstance(one, ast.Starred) for one in arguments):
+        return
+    start, end = (None, arguments[0]) if len(arguments) == 1 else arguments[:2]
+    step = arguments[2] if len(arguments) == 3 else None
+    sizes = unit.names("size", "block", before=node.lineno)
+    if start is not None and source.of(start) != "0":
+        yield instead(source, "start", 0.9, start, "0")
+    elif start is not None:
+        for block in unit.names("block"):
+            yield instead(source, "start", 2.4, start, block)
+    for name in sizes:
+        if name != source.of(end) and not isinstance(end, ast.Name):
+            yield instead(source, "bound", 1.8, end, name)
+    for sign in (ast.Add(), ast.Sub()):
+        for name in ("1", *unit.names("block")):
+            yield instead(source, "bound", 1.8 if name == "1" else 2.2, end, source.operation(end, sign, name))
+    for block in unit.names("block"):
+        yield instead(source, "bound", 1.6 if step is None else 2.4, end, f"tl.cdiv({source.of(end)}, {block})")
+        if step is None:
+            text = f", {block}" if start is not None else None
+            at = source.end(end)
+            if text:
+                yield Draft("bound", 1.4, (Change(start=at, end=at, text=text),))
+            else:
+                whole = f"0, {source.of(end)}, {block}"
+                yield Draft("bound", 1.5, (Change(start=source.start(end), end=at, text=whole),))
+        elif source.of(step) != block and not isinstance(step, ast.Name):
+            yield instead(source, "bound", 1.6, step, block)
+    if isinstance(end, ast.Call) and called(end) == "cdiv" and end.args:
+        yield instead(source, "bound", 2.0, end, source.of(end.args[0]))
+
+
+def _statements(source: SourceTree, unit: Unit, parent: ast.AST, block: list[ast.stmt]) -> Iterator[Draft]:
+    for number, statement in enumerate(block):
+        after = block[number + 1] if number + 1 < len(block) else None
+        documented = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if documented or isinstance(statement, Function | ast.ClassDef | ast.Import | ast.ImportFrom):
+            continue
+        yield from _accumulated(source, unit, statement)
+        if not hasattr(statement, "body"):
+            again = unit.kernel and _set_in_vain(statement, block[number + 1:])
+            yield Draft("extra", 1.4 if again else 2.4 if unit.kernel else 2.8, (
+                _removed(source, statement, len(block) > 1),), workaround=not again)
+        if after is not None and not isinstance(after, Function | ast.Return):
+            first, second = source.of(statement), source.of(after)
+            launches = all(isinstance(one, ast.Expr) and one.value in unit.launches for one in (statement, after))
+            yield Draft("order", 1.2 if launches else 2.4, (
+                Change(start=source.start(statement), end=source.end(statement), text=second),
+                Change(start=source.start(after), end=source.end(after), text=first)))
+        if isinstance(statement, ast.For | ast.While) and unit.kernel:
+            yield from _at_a_loop(source, unit, statement, block[number - 1] if number else None, after)
+            yield from _set_again(source, unit, statement)
+            yield from _set_back(source, unit, statement, block[:number])
+
+
+def _set_in_vain(statement: ast.stmt, after: Sequence[ast.stmt]) -> bool:
+    """Return whether a later statement of the block sets the name that this one sets: the name's value from before may
+    be meant."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return False
+    target = statement.targets[0]
+    return isinstance(target, ast.Name) and any(
+        isinstance(one, ast.Assign) and target.id in names_bound(one) for one in after)
+
+
+def _accumulated(source: SourceTree, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:
+    """Yield edits that put `=` for `+=` and the other way round, accumulate a maximum or sum, or set another initial
+    value."""
+    if isinstance(statement, ast.AugAssign) and unit.kernel:
+        at = source.text.index("=", source.end(statement.target), source.start(statement.value))
+        begin = source.text.rindex(source.text[at - 1], source.end(statement.target), at)
+        while begin > source.end(statement.target) and source.text[begin - 1] in "+-*/%&|^<>@":
+            begin -= 1
+        yield Draft("operator", 1.8, (Change(start=begin, end=at + 1, text="="),))
+    elif isinstance(statement, ast.Assign) and len(statement.targets) == 1 and unit.kernel:
+        target = statement.targets[0]
+        if not isinstance(target, ast.Name):
+            return
+        before = unit.bound.get(target.id, statement.lineno) < statement.lineno
+        sign = source.sign(target, "=", statement.value)
+        if before and sign is not None:
+            yield Draft("operator", 0.9, (Change(start=sign[0], end=sign[1], text="+="),))
+            for name, form in (("max", "tl.maximum({}, {})"), ("sum", "{} + {}")):
+                if called(statement.value) == name:
+                    yield instead(source, "missing", 1.2, statement.value, form.format(
+                        target.id, source.of(statement.value)))
+        if isinstance(statement.value, ast.Constant | ast.UnaryOp | ast.Call) and unit.role(target) == "value":
+            for text, weight in (('-float("inf")', 1.8), ("0.0", 1.8)):
+                call = isinstance(statement.value, ast.Call) and called(statement.value) != "float"
+                if source.short(statement.value) != text and not call:
+                    yield instead(source, "start", weight, statement.value, text)
+
+
+def _at_a_loop(
+    source: SourceTree, unit: Unit, loop: ast.For | ast.While, before: ast.stmt | None, after: ast.stmt | None
+) -> Iterator[Draft]:
+    """Yield edits that move a statement into a loop or out of it, or that move on a name which a loop forgets."""
+    first, last = loop.body[0], loop.body[-1]
+    inner, outer = _indent(source, first), _indent(source, loop)
+    if inner is None or outer is None:
+        return
+    several = len(loop.body) > 1
+    for statement in (after, last) if not isinstance(after, ast.Return) else (last,):
+        moved = statement is after
+        if statement is None or hasattr(statement, "body") or not (moved or several):
+            continue
+        # Indentation alone decides whether a line after a loop belongs to the loop.
+        begin = source.line_at(source.start(statement))
+        if source.number_of(begin) == statement.lineno and _indent(source, statement) is not None:
+            yield Draft("moved", 1.3 if moved and isinstance(statement, ast.AugAssign) else 1.8, (Change(
+                start=begin, end=source.start(statement), text=inner if moved else outer),))
+    if several and not hasattr(first, "body"):
+        at = source.line_at(source.start(loop))
+        yield Draft("moved", 2.0, (
+            Change(start=at, end=at, text=f"{outer}{source.of(first)}{source.newline}"),
+            _removed(source, first, True)))
+    if before is not None and not hasattr(before, "body"):
+        at = source.line_at(source.start(first))
+        yield Draft("moved", 2.2, (
+            _removed(source, before, True),
+            Change(start=at, end=at, text=f"{inner}{source.of(before)}{source.newline}")))
+    end = source.line_after(source.end(last))
+    for text, weight in _advances(unit, loop):
+        yield Draft("missing", weight, (Change(start=end, end=end, text=f"{source.newline}{inner}{text}"),))
+
+
+def _set_again(source: SourceTree, unit: Unit, loop: ast.For | ast.While) -> Iterator[Draft]:
+    """Yield edits that set sums anew at the beginning of each iteration, one by one and all at once. A sum is a name
+    that is set once before the loop, and added to and used in each iteration."""
+    first = loop.body[0]
+    if (inner := _indent(source, first)) is None:
+        return
+    at, lines = source.line_at(source.start(first)), list[str]()
+    # A name that the loop's head reads is rightly set before it.
+    head = names_read(loop.test if isinstance(loop, ast.While) else loop.iter)
+    for name in sorted(_summed(loop) - head):
+        value = unit.wholes.get(name)
+        if isinstance(value, ast.Constant | ast.UnaryOp) or (value is not None and called(value) in _FILLS):
+            before = source.statement(value)
+            if source.end(before) < source.start(loop):
+                lines.append(f"{inner}{source.of(before)}{source.newline}")
+    for text in dict.fromkeys([*lines, "".join(lines)] if lines else []):
+        yield Draft("missing", 0.9, (Change(start=at, end=at, text=text),))
+
+
+def _set_back(
+    source: SourceTree, unit: Unit, loop: ast.For | ast.While, before: Sequence[ast.stmt]
+) -> Iterator[Draft]:
+    """Yield edits that set names back between two loops, one by one and all at once: names that the earlier loop moves
+    on, and that this loop moves on from there."""
+    outer = _indent(source, loop)
+    earlier = next((number for number in reversed(range(len(before)))
+                    if isinstance(before[number], ast.For | ast.While)), None)
+    if outer is None or earlier is None:
+        return
+    between = {name for statement in before[earlier + 1 :] for name in names_bound(statement)}
+    at, lines = source.line_at(source.start(loop)), list[str]()
+    for name in sorted(_moved(before[earlier]) & _moved(loop) - between):
+        if name in unit.wholes:
+            first = source.statement(unit.wholes[name])
+            if source.end(first) < source.start(before[earlier]):
+                lines.append(f"{outer}{source.of(first)}{source.newline}")
+    for text in dict.fromkeys([*lines, "".join(lines)] if lines else []):
+        yield Draft("missing", 0.8, (Change(start=at, end=at, text=text),))
+
+
+def _moved(loop: ast.stmt) -> set[str]:
+    """Return the names that a loop sets from their own old values."""
+    simple = [node for node in ast.walk(loop) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
+    return {name for node in simple for name in names_bound(node)
+            if isinstance(node, ast.AugAssign) or name in names_read(node)}
+
+
+def _summed(loop: ast.For | ast.While) -> set[str]:
+    """Return the names that a loop adds to, uses elsewhere in its body, and never sets anew. A sum that the loop does
+    not use is meant to run over all iterations."""
+    added, used, anew = set[str](), set[str](), set[str]()
+    for statement in loop.body:
+        for node in ast.walk(statement):
+            if not isinstance(node, ast.stmt) or hasattr(node, "body"):
+                continue
+            loaded = names_read(node)
+            bound = names_bound(node)
+            adds = bound if isinstance(node, ast.AugAssign) else bound & loaded
+            added |= adds
+            used |= loaded - adds
+            anew |= bound - adds
+    return added & used - anew
+
+
+def _advances(unit: Unit, loop: ast.For | ast.While) -> Iterator[tuple[str, float]]:
+    used = set[str]().union(*map(names_read, loop.body))
+    if isinstance(loop, ast.While):
+        used |= names_read(loop.test)
+    moved = {statement.target.id for statement in loop.body if isinstance(statement, ast.AugAssign)
+             and isinstance(statement.target, ast.Name)}
+    bound = set[str]().union(*map(names_bound, loop.body))
+    head = loop.test if isinstance(loop, ast.While) else loop.iter
+    headed = {node.id for node in ast.walk(head) if isinstance(node, ast.Name)}
+    blocks = [name for name in unit.names("block", before=loop.lineno) if name in headed] or unit.names("block")
+    # A pointer that a loop moves on is a local name, no parameter.
+    for name in unit.names("pointer", "index", "program", before=loop.lineno):
+        if name not in used or name in moved | bound or unit.bound[name] == 0:
+            continue
+        # A loop that moves other names on has probably forgotten this one.
+        weight = 1.1 if (moved and unit.roles[name] == "pointer") or isinstance(loop, ast.While) else 1.8
+        whole = unit.wholes.get(name)
+        inside = {node.id for node in ast.walk(whole) if isinstance(node, ast.Name)} if whole is not None else set()
+        for block in (*blocks, *("1",) * isinstance(loop, ast.While)):
+            yield f"{name} += {block}", weight
+            for size in unit.names("stride", "size", before=loop.lineno):
+                yield f"{name} += {block} * {size}", weight + (0.1 if size in inside else 1.0)
+
+
+def _indent(source: SourceTree, statement: ast.stmt) -> str | None:
+    """Return the white space before a statement on its line, None if anything else stands there."""
+    start = source.start(statement)
+    indent = source.text[source.line_at(start) : start]
+    return indent if not indent.strip(" \t\f") else None
+
+
+def _removed(source: SourceTree, statement: ast.stmt, others: bool) -> Change:
+    """Return a change that removes a statement and its line; if something else stands on the line, or there are no
+    `others` in the block, the change puts `pass` in the statement's place."""
+    start, end = source.start(statement), source.end(statement)
+    line_end = source.line_after(end)
+    rest = source.text[end:line_end].strip()
+    if others and _indent(source, statement) is not None and (not rest or rest.startswith("#")):
+        begin = source.line_at(start)
+        after = line_end + (2 if source.text.startswith("\r\n", line_end) else 1 if line_end < len(source.text) else 0)
+        return Change(start=begin, end=after, text="")
+    return Change(start=start, end=end, text="pass")

@@ -1,0 +1,84 @@
+"""Failures of Triton's front end as messages to the judge: its reason and the line in the student's file."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import textwrap
+from dataclasses import dataclass
+
+from grader.host import failures
+from grader.host.failures import MESSAGE, causes, message, text
+from grader.host.record import Session
+from grader.languages.triton.confined.api import CompilationError
+from grader.plan.messages import MOST_CONSTANTS, Failed
+
+_UNDEFINED = re.compile(r"(?:.*NameError\(\W*)?(\w+) is not defined")
+
+
+@dataclass(frozen=True)
+class NotLowered:
+    """A kernel that Triton's front end fails on with `error`. `constants` are its compile-time constants: values as
+    code, by name. `message` is the reason that MLIR writes to standard error, "" if it writes none; `line` is the line
+    of the student's file in it, else 0."""
+
+    error: BaseException
+    constants: dict[str, str]
+    message: str = ""
+    line: int = 0
+
+
+def failed(session: Session, error: BaseException, lowered: NotLowered | None, seq: int) -> Failed:
+    """Return the message to the judge for an exception of the graded function. `lowered` is the last kernel that
+    Triton's front end failed on."""
+    found = failures.failed(session, error, seq)
+    lowered = lowered if lowered is not None and any(one is lowered.error for one in causes(error)) else None
+    if found.failure != "exception" or not (isinstance(error, CompilationError) or lowered):
+        return found
+    inner, where = _innermost(session, error)
+    # Without Triton's excerpt of the source, which the traceback has, too.
+    said = text(inner.error_message or found.message, MESSAGE) if isinstance(inner, CompilationError) else message(
+        inner)
+    constants: dict[str, str] = {}
+    if lowered is not None:
+        where, said = lowered.line or where, text(lowered.message, MESSAGE) or said
+        constants = dict(list(lowered.constants.items())[:MOST_CONSTANTS])
+    return found.model_copy(update={
+        "failure": "compile_error", "message": said, "line": where or found.line, "constants": constants})
+
+
+def _innermost(session: Session, error: BaseException) -> tuple[BaseException, int]:
+    """Return the error that Triton raised first, and its line in the student's file: Triton wraps an error once for
+    each function of a kernel."""
+    said, found = error, 0
+    for one in causes(error):
+        if isinstance(one, CompilationError):
+            found = _line_of_node(session, one) or found
+            if one.error_message:
+                said = one
+    return said, found
+
+
+def _line_of_node(session: Session, error: CompilationError) -> int:
+    """Return an error's line in the student's file: Triton counts from a kernel's `def`, in its dedented source."""
+    first, *_ = (error.src or "").split("\n")
+    at = getattr(error.node, "lineno", 0)
+    if not first or not at:
+        return 0
+    lines = linecache.getlines(session.file)
+    wanted = (error.src or "").rstrip().split("\n")
+    for index, _ in enumerate(lines):
+        if lines[index].strip() == first.strip():
+            there = textwrap.dedent("".join(lines[index:index + len(wanted)])).rstrip().split("\n")
+            if [one.strip() for one in there] == [one.strip() for one in wanted]:
+                return index + at
+    return 0
+
+
+def undefined(error: BaseException) -> list[str]:
+    """Return the names that are not defined, by a NameError of Python or by Triton's error about a kernel."""
+    found = failures.undefined(error)
+    for one in causes(error):
+        if isinstance(one, CompilationError):
+            found += _UNDEFINED.findall(one.error_message or "")
+    return found

@@ -1,0 +1,103 @@
+"""The offsets of each load and store: strides, steps and masks, as the first programs of a launch show them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from grader.languages.triton.confined.simulator.pointers import Origin
+from grader.languages.triton.confined.simulator.ramps import Ramp, plain
+from grader.languages.triton.confined.simulator.state import State
+from grader.languages.triton.confined.simulator.text import Location
+from grader.languages.triton.confined.simulator.types import Array
+from grader.plan.findings import Access
+
+MOST = 24
+Key = tuple[str, Location, int, tuple[int, ...]]
+
+
+class Accesses:
+    """The accesses of a launch, by place, buffer and tile: the copies of a line in an unrolled loop are one access."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Key, dict[str, Any]] = {}
+        # The access of each operation; the operation and offset seen last of each access.
+        self._keys: dict[tuple[int, int], Key] = {}
+        self._latest: dict[Key, tuple[int, int]] = {}
+
+    def list(self) -> list[Access]:
+        return [Access(**each) for each in self._seen.values()]
+
+    def note(
+        self, state: State, access: str, source: Origin, offsets: Array | Ramp, live: Array | None, width: int
+    ) -> None:
+        """Note an access by all programs of a chunk. `live` are the lanes that take part, None if all do; `width` is
+        the bytes of an element."""
+        if state.numbers[0] != state.first:
+            return
+        base = offsets.base if isinstance(offsets, Ramp) else offsets
+        first = int(base.flat[0])
+        tile = np.broadcast_shapes(offsets.shape[1:], () if live is None else live.shape[1:])
+        on = list(tile) if live is None else _extents(live[:1], tile)
+        op = id(state.op)
+        key = self._keys.setdefault((op, source.buffer.index), (
+            access, state.op.place if state.op else Location(), source.buffer.index, tile))
+        known = self._seen.get(key)
+        # Only the first programs are seen: a mask may cut lanes of later ones. One such lane is enough.
+        cut = access != "load" and ((known is not None and known["cut"]) or math.prod(state.grid) > state.count or (
+            live is not None and _cut(offsets, live, state.active, source.buffer.raw.size // max(1, width))))
+        skipped = state.active is not None and not state.active.all()
+        if known is not None:
+            known["cut"], known["skipped"] = cut, known["skipped"] or skipped
+            before, latest = self._latest[key]
+            if known["times"] == 1:
+                known["step"] = first - known["first"]
+            elif op != before and first - latest != known["step"]:
+                known["step"] = None
+            known["times"] += 1
+            known["last"] = on
+            self._latest[key] = op, first
+        elif len(self._seen) < MOST:
+            self._latest[key] = op, first
+            x, y, z = state.grid
+            starts = np.broadcast_to(base.reshape(len(base), -1)[:, 0], state.count)
+            apart = [np.diff(starts[: number * size : number]) for number, size in ((1, x), (x, y), (x * y, z))]
+            self._seen[key] = {
+                "access": access, "kernel": state.kernel[:200], "line": state.line(), "tensor": source.name[:200],
+                "buffer": source.buffer.index, "grid": state.grid, "tile": list(tile), "first": first,
+                "lanes": _apart(offsets, len(tile)),
+                "programs": tuple(int(line[0]) if line.size else None for line in apart),
+                "even": all((line == line[:1]).all() and (line.size or size == 1)
+                            for line, size in zip(apart, state.grid, strict=True)),
+                "step": None, "times": 1, "live": on, "last": on, "width": width, "cut": cut, "skipped": skipped}
+
+
+def _cut(offsets: Array | Ramp, live: Array, active: Array | None, elements: int) -> bool:
+    """Return whether a mask switches off lanes of active programs that lie inside a tensor of `elements` elements."""
+    places = plain(offsets)
+    off = ~live & (places >= 0) & (places < elements)
+    return bool((off if active is None else off & active.reshape((-1,) + (1,) * (off.ndim - 1))).any())
+
+
+def _extents(live: Array, tile: tuple[int, ...]) -> list[int]:
+    on = np.broadcast_to(live, (1, *tile))
+    extents = []
+    for axis, size in enumerate(tile, 1):
+        along: Array = np.moveaxis(on, axis, 0).reshape(size, -1).any(axis=1)
+        extents.append(int(along.nonzero()[0].max(initial=-1)) + 1)
+    return extents
+
+
+def _apart(offsets: Array | Ramp, rank: int) -> list[int | None]:
+    """Return the distance of program 0's neighbouring lanes along each dimension, None if it varies."""
+    base = offsets.base if isinstance(offsets, Ramp) else offsets
+    distances: list[int | None] = []
+    for axis in range(rank):
+        apart = np.diff(base[0], axis=axis).reshape(-1) if base.ndim == rank + 1 else np.zeros(0, np.int64)
+        if isinstance(offsets, Ramp) and axis == rank - 1:
+            distances.append(1)
+        else:
+            distances.append(0 if not apart.size else int(apart[0]) if (apart == apart[0]).all() else None)
+    return distances

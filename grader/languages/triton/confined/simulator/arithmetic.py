@@ -1,0 +1,219 @@
+"""Elementwise operations: `arith.*`, `math.*` and similar ones of `tt.*`.
+
+Arrays have an axis of programs first, then the tensor's axes; an axis of length 1 stands for any length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.languages.triton.confined.simulator.casts import CASTS, signed
+from grader.languages.triton.confined.simulator.libdevice import FUNCTIONS, erf
+from grader.languages.triton.confined.simulator.ramps import ramped
+from grader.languages.triton.confined.simulator.text import Op
+from grader.languages.triton.confined.simulator.types import KEPT, UNSIGNED, Array, number, rounding
+from grader.plan.limits import Unsupported
+
+Pure = Callable[..., Any]
+
+
+def _unsigned(function: Callable[[Array, Array], Array]) -> Pure:
+    return lambda left, right: function(
+        left.view(UNSIGNED[left.dtype]), right.view(UNSIGNED[right.dtype])).view(left.dtype)
+
+
+def _nonzero(values: Array) -> Array:
+    return values if values.all() else np.where(values == 0, values.dtype.type(1), values)
+
+
+def _divide(left: Array, right: Array) -> Array:
+    """Divide and truncate, as in C; division by zero gives -1, as on GPUs."""
+    divisor = _nonzero(right)
+    quotient = left // divisor
+    quotient += (quotient < 0) & (quotient * divisor != left)
+    return quotient if divisor is right else np.where(right == 0, left.dtype.type(-1), quotient)
+
+
+def _remainder(left: Array, right: Array) -> Array:
+    divisor = _nonzero(right)
+    return np.fmod(left, divisor) if divisor is right else np.where(right == 0, left, np.fmod(left, divisor))
+
+
+def _shift_left(left: Array, right: Array) -> Array:
+    bits = left.dtype.itemsize * 8
+    return np.where(right.view(UNSIGNED[right.dtype]) >= bits, left.dtype.type(0), np.left_shift(left, right))
+
+
+def _shift_right(left: Array, right: Array) -> Array:
+    last = right.dtype.type(left.dtype.itemsize * 8 - 1)
+    return np.right_shift(left, np.where(right.view(UNSIGNED[right.dtype]) > last, last, right))
+
+
+def _shift_right_unsigned(left: Array, right: Array) -> Array:
+    bits = left.dtype.itemsize * 8
+    return np.where(right >= bits, left.dtype.type(0), np.right_shift(left, right))
+
+
+def _high_product(left: Array, right: Array) -> Array:
+    """Return the upper half of a product of unsigned integers."""
+    if left.dtype.itemsize < 8:
+        bits = left.dtype.itemsize * 8
+        wide = left.view(UNSIGNED[left.dtype]).astype(np.uint64) * right.view(UNSIGNED[right.dtype])
+        return (wide >> np.uint64(bits)).astype(UNSIGNED[left.dtype]).view(left.dtype)
+    a, b, half, low = left.view(np.uint64), right.view(np.uint64), np.uint64(32), np.uint64(0xFFFFFFFF)
+    mixed = (a & low) * (b >> half) + ((a & low) * (b & low) >> half)
+    other = (a >> half) * (b & low) + (mixed & low)
+    return ((a >> half) * (b >> half) + (mixed >> half) + (other >> half)).view(np.int64)
+
+
+def fused(a: Array, b: Array, c: Array) -> Array:
+    """Return a · b + c, rounded once (float64: twice)."""
+    return (a.astype(np.float64) * b + c).astype(a.dtype)
+
+
+BINARY: dict[str, Pure] = {
+    "arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply,
+    "arith.divsi": _divide, "arith.remsi": _remainder,
+    "arith.divui": _unsigned(lambda a, b: np.where(b == 0, ~a.dtype.type(0), a // _nonzero(b))),
+    "arith.remui": _unsigned(lambda a, b: np.where(b == 0, a, a % _nonzero(b))),
+    "arith.andi": np.bitwise_and, "arith.ori": np.bitwise_or, "arith.xori": np.bitwise_xor,
+    "arith.shli": _shift_left, "arith.shrsi": _shift_right, "arith.shrui": _unsigned(_shift_right_unsigned),
+    "arith.minsi": np.minimum, "arith.maxsi": np.maximum,
+    "arith.minui": _unsigned(np.minimum), "arith.maxui": _unsigned(np.maximum),
+    "arith.addf": np.add, "arith.subf": np.subtract, "arith.mulf": np.multiply, "arith.divf": np.divide,
+    "arith.remf": np.fmod, "tt.precise_divf": np.divide, "tt.approx_divf": np.divide, "tt.mulhiui": _high_product,
+    # The maximum of NaN and a number is NaN in `maximumf`, and the number in `maxnumf`.
+    "arith.maximumf": np.maximum, "arith.minimumf": np.minimum,
+    "arith.maxnumf": np.fmax, "arith.minnumf": np.fmin,
+    "math.powf": np.power, "math.atan2": np.arctan2, "math.copysign": np.copysign,
+}  # fmt: skip
+_BITS: dict[str, Pure] = {
+    "arith.addi": np.bitwise_xor, "arith.subi": np.bitwise_xor, "arith.muli": np.bitwise_and,
+    "arith.maxui": np.bitwise_or, "arith.minui": np.bitwise_and, "arith.maxsi": np.bitwise_and,
+    "arith.minsi": np.bitwise_or, "arith.andi": np.bitwise_and, "arith.ori": np.bitwise_or,
+    "arith.xori": np.bitwise_xor,
+}  # fmt: skip
+_UNARY: dict[str, Pure] = {
+    "math.exp": np.exp, "math.exp2": np.exp2, "math.log": np.log, "math.log2": np.log2, "math.log10": np.log10,
+    "math.log1p": np.log1p, "math.expm1": np.expm1, "math.sqrt": np.sqrt, "tt.precise_sqrt": np.sqrt,
+    "math.rsqrt": lambda x: 1 / np.sqrt(x), "math.sin": np.sin, "math.cos": np.cos, "math.tan": np.tan,
+    "math.tanh": np.tanh, "math.sinh": np.sinh, "math.cosh": np.cosh, "math.asin": np.arcsin,
+    "math.acos": np.arccos, "math.atan": np.arctan, "math.absf": np.abs, "math.absi": np.abs,
+    "math.floor": np.floor, "math.ceil": np.ceil, "math.trunc": np.trunc, "math.roundeven": np.rint,
+    "math.cbrt": np.cbrt, "math.erf": erf, "arith.negf": np.negative,
+}  # fmt: skip
+_COMPARE: dict[str, Pure] = {
+    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+}  # fmt: skip
+
+
+def _compare_integers(op: Op) -> Pure:
+    predicate = op.body.split(",")[0].strip()
+    if predicate in ("eq", "ne"):
+        return _COMPARE[predicate]
+    compare = _COMPARE[predicate[1:]]
+    if predicate[0] == "u":
+        return lambda a, b: compare(a.view(UNSIGNED[a.dtype]), b.view(UNSIGNED[b.dtype]))
+    return lambda a, b: compare(signed(a), signed(b))
+
+
+def _compare_floats(op: Op) -> Pure:
+    predicate = op.body.split(",")[0].strip()
+    if predicate in ("ord", "uno"):
+        ordered = predicate == "ord"
+        return lambda a, b: (np.isnan(a) | np.isnan(b)) != ordered
+    compare = _COMPARE[predicate[1:]]
+    # NumPy's comparisons are ordered, except for `!=`, which holds for NaN.
+    if predicate[0] == "o":
+        return compare if predicate != "one" else lambda a, b: (a < b) | (a > b)
+    return compare if predicate == "une" else lambda a, b: compare(a, b) | np.isnan(a) | np.isnan(b)
+
+
+def constant(op: Op) -> Array:
+    """Return the value of `arith.constant`."""
+    kind = op.types[0]
+    text = op.body.strip().removesuffix(":").strip()
+    if not text.startswith("dense<"):
+        return number(text.split(" ")[0], kind.element)
+    inner = text[6:-1]
+    ones = (1,) * (len(kind.shape) + 1)
+    if inner == '""':
+        # A larger constant is written as a string of its bytes in hexadecimal.
+        packed = np.frombuffer(bytes.fromhex(op.strings[0].removeprefix("0x")), KEPT[kind.element])
+        return packed.reshape(ones) if packed.size == 1 else packed.reshape((1, *kind.shape))
+    if inner.startswith("["):
+        listed = [number(each.strip(), kind.element) for each in inner.replace("[", "").replace("]", "").split(",")]
+        return np.concatenate(listed).reshape((1, *kind.shape))
+    return number(inner, kind.element).reshape(ones)
+
+
+def _select(condition: Array, yes: Any, no: Any) -> Any:
+    if not isinstance(yes, np.ndarray):
+        return yes.merge(condition, no)
+    if condition.ndim < yes.ndim:
+        condition = condition.reshape(condition.shape[:1] + (1,) * (yes.ndim - 1))
+    return np.where(condition, yes, no)
+
+
+def _clamp(op: Op) -> Pure:
+    if op.attribute("propagateNan", "none") == "all":
+        return lambda x, low, high: np.minimum(np.maximum(x, low), high)
+    return lambda x, low, high: np.fmin(np.fmax(x, low), high)
+
+
+def _foreign(op: Op) -> Pure:
+    name = next((each for each in op.strings if each.startswith("__nv_")), "")
+    function = FUNCTIONS.get(name[5:]) or FUNCTIONS.get(name[5:].removesuffix("f"))
+    if function is None:
+        raise Unsupported(f"libdevice {name or op.strings}"[:200])
+    kept = KEPT[op.types[0].element]
+    return lambda *values: np.asarray(function(*values)).astype(kept, copy=False)
+
+
+_BUILT: dict[str, Callable[[Op], Pure]] = {
+    "arith.cmpi": _compare_integers, "arith.cmpf": _compare_floats, "tt.clampf": _clamp,
+    "tt.extern_elementwise": _foreign, **CASTS,
+}  # fmt: skip
+_EXACT = {*CASTS, "arith.select", "arith.negf", "math.absf", "arith.maximumf",
+          "arith.minimumf", "arith.maxnumf", "arith.minnumf", "tt.clampf"}  # fmt: skip
+
+
+# The cost of an element, in elements of the cheapest operations.
+_WEIGHTS = dict.fromkeys(
+    ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.remf", "arith.fptosi", "arith.fptoui",
+     "math.powf", "tt.extern_elementwise"), 16)  # fmt: skip
+
+
+def elementwise(op: Op) -> Pure | None:
+    """Return the function that computes an elementwise operation from its operands; None for any other operation."""
+    op.weight = _WEIGHTS.get(op.name, 4 if op.name.startswith("math.") else 1)
+    if op.name == "arith.select":
+        return _select
+    if op.name == "math.fma":
+        function: Pure | None = fused
+    elif op.name in _BUILT:
+        function = _BUILT[op.name](op)
+    elif op.types and op.types[0].element == "i1" and op.name in _BITS:
+        function = _BITS[op.name]
+    else:
+        function = BINARY.get(op.name) or _UNARY.get(op.name)
+    if function is None or not op.types:
+        return function
+    if op.types[0].shape and (kept := ramped(op.name, op.body, function)):
+        op.ramps = True
+        return kept
+    rounded = None if op.name in _EXACT else rounding(op.types[0].element)
+    if rounded is None:
+        return function
+    exact: Pure = function
+    return lambda *values: rounded(exact(*values))
+
+
+def warm_up() -> None:
+    """Have PyTorch load what these functions need, and restrict it to one thread."""
+    torch.set_num_threads(1)
+    erf(np.zeros(1, np.float32))

@@ -1,0 +1,337 @@
+"""Operations whose order or result Triton and GPUs leave open: in a run with another order, they have another result.
+
+Every run notes these operations cheaply; a second run shows whether the answer depends on them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from grader.languages.triton.confined.simulator.machine import Machine
+from grader.languages.triton.confined.simulator.pointers import Pointers
+from grader.languages.triton.confined.simulator.products import PRODUCTS
+from grader.languages.triton.confined.simulator.ramps import Ramp, plain
+from grader.languages.triton.confined.simulator.tensors import tensorwise
+from grader.languages.triton.confined.simulator.text import Function, Op, callee, walk
+from grader.languages.triton.confined.simulator.types import STORED, Array, full
+
+LIBRARY = "triton.language.standard."
+"""Triton's own functions, which may take their elements in any order."""
+MOST_HINT = 1 << 40
+_HINT = re.compile(r"tt\.(divisibility|contiguity|constancy) = dense<\[?(\d{1,18}(?:, \d{1,18})*)\]?>")
+
+Run = Callable[..., Any]
+
+
+def hints_of(op: Op) -> dict[str, list[int]]:
+    """Return the kernel's promises about a result, along each dimension: `{"divisibility": [16]}`."""
+    if "{" not in op.body:
+        return {}
+    return {name: [min(int(each), MOST_HINT) for each in numbers.split(",")]
+            for name, numbers in _HINT.findall(op.body)}
+
+
+def check_hints(op: Op, hints: dict[str, list[int]]) -> Run:
+    """Return a function that runs an operation and checks the promises about its result. In a run with another order
+    the function returns the result as promised."""
+    pure, run, shape = op.pure, op.run, op.types[0].shape
+    item = STORED[op.types[0].pointee.element].itemsize if op.types[0].element == "ptr" else 1
+
+    def check(machine: Machine, op: Op, values: list[Any], env: Any, active: Array | None) -> Any:
+        result = pure(*values) if pure is not None else run(machine, op, values, env, active)  # type: ignore[misc]
+        numbers = result.offsets if isinstance(result, Pointers) else result
+        if not isinstance(numbers, Ramp) and numbers.dtype.kind != "i":
+            return result
+        computed = full(plain(numbers), shape)
+        promised = computed
+        for name, sizes in hints.items():
+            for axis, size in enumerate(sizes[: max(1, len(shape))], 1):
+                if size > 1:
+                    each = size // item if name == "divisibility" and item > 1 else size
+                    promised = _promised(promised, name, axis, max(1, each))
+        wrong = promised != computed
+        if active is not None:
+            wrong = wrong & active.reshape((-1,) + (1,) * len(shape))
+        if not wrong.any():
+            return result
+        machine.findings.undefined(machine.place(), "hint", certain=False)
+        if not machine.turned:
+            return result
+        return Pointers(result.sources, result.which, promised, result.element) if isinstance(
+            result, Pointers) else promised
+
+    return check
+
+
+def _promised(values: Array, name: str, axis: int, size: int) -> Array:
+    """Return the integers as promised: moved so that the first lane is a multiple ("divisibility"), or derived from
+    the first lane of each group."""
+    if name == "divisibility":
+        first = values if values.ndim == 1 else values.take([0], axis)
+        return values - (first.astype(np.int64) % size).astype(values.dtype)
+    if values.ndim == 1:
+        return values
+    lane = np.arange(values.shape[axis])
+    group = values.take(lane - lane % size, axis)
+    if name == "constancy":
+        return group
+    along = [1] * values.ndim
+    along[axis] = lane.size
+    return group + (lane % size).astype(values.dtype).reshape(along)
+
+
+def _trusted(functions: dict[str, Function]) -> set[Op]:
+    """Return the operations with a hint that an access relies on: their results lead to a mask, or to the pointers of
+    an access whose lanes the mask does not treat one by one. A mask treats lanes one by one, whatever the pointers
+    promise, unless its bounds are known multiples of 16.
+    """
+    hints = [(name, op) for name, function in functions.items() for op in walk(function.blocks)
+             if op.results and hints_of(op)]
+    if not hints:
+        return set()
+    made_of: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    waiting: list[tuple[str, str]] = []
+    for name, function in functions.items():
+        apart = {each for each in function.blocks[0].arguments if each not in function.multiples}
+        apart.update(each for block in function.blocks[1:] for each in block.arguments)
+        for op in walk(function.blocks):
+            inner = [each for region in op.regions for block in region for each in block.arguments]
+            operands = [(name, each) for each in op.operands]
+            # All results lead through one node of the operation: pairs of a result and an operand would be too many.
+            made_of[name, f"#{id(op)}"] = operands
+            # Sibling regions may use the same name: the values of both count.
+            for value in (*op.results, *inner):
+                made_of.setdefault((name, value), []).append((name, f"#{id(op)}"))
+            if op.regions or op.name in ("tt.load", "tt.call") or not apart.isdisjoint(op.operands):
+                apart.update(op.results, inner)
+            called = functions.get(callee(op)) if op.name == "tt.call" else None
+            for value, operand in zip(called.blocks[0].arguments, operands, strict=False) if called is not None else ():
+                made_of.setdefault((called.name if called else "", value), []).append(operand)
+            if op.name in ("tt.load", "tt.store"):
+                mask = op.operands[(1 if op.name == "tt.load" else 2) :][:1]
+                waiting += [(name, each) for each in mask]
+                if apart.isdisjoint(mask):
+                    waiting += operands[:1]
+    relied = set(waiting)
+    while waiting:
+        new = {each for each in made_of.get(waiting.pop(), ()) if each not in relied}
+        relied |= new
+        waiting += new
+    return {op for name, op in hints if (name, op.results[0]) in relied}
+
+
+def reorder(op: Op) -> Run | None:
+    """Return a function that runs a reshape or concatenation which may put its elements in any order: in their own
+    order, or reversed in a run with another order. None for any other reshape."""
+    if op.name != "tt.cat" and "allow_reorder" not in op.body:
+        return None
+    pure, shape = tensorwise(op), op.types[0].shape
+
+    def run(machine: Machine, op: Op, values: list[Any], _: Any, __: Array | None) -> Any:
+        assert pure is not None
+        result = pure(*values)
+        if isinstance(result, Pointers) or result.size == result.shape[0]:
+            return result
+        machine.findings.undefined(machine.place(), "reorder", certain=False)
+        if not machine.turned:
+            return result
+        return full(result, shape).reshape(len(result), -1)[:, ::-1].reshape(len(result), *shape)
+
+    return run
+
+
+def recast(op: Op) -> Run | None:
+    """Return a function that runs a cast of a pointer to elements of another size; None for any other cast."""
+    if op.inputs[0].element != "ptr":
+        return None
+    before, after = (each.pointee.element for each in (op.inputs[0], op.types[0]))
+    if STORED[before].itemsize == STORED[after].itemsize:
+        return None
+
+    def run(machine: Machine, op: Op, values: list[Any], _: Any, __: Array | None) -> Any:
+        machine.findings.recast(machine.place(), values[0].sources[0], before, after)
+        return values[0].cast(before, after)
+
+    return run
+
+
+def gather_open(op: Op) -> Run:
+    """Return a function that runs `tt.gather`: an index outside takes the nearest element, or, in a run with another
+    order, the element at the other end."""
+    pure, axis, source, shape = tensorwise(op), int(op.attribute("axis")), op.inputs[0].shape, op.types[0].shape
+
+    def run(machine: Machine, op: Op, values: list[Any], _: Any, active: Array | None) -> Any:
+        assert pure is not None
+        tensor, index = values
+        outside = (index < 0) | (index >= source[axis])
+        if active is not None:
+            outside = outside & active.reshape((-1,) + (1,) * len(shape))
+        if outside.any():
+            machine.findings.undefined(machine.place(), "index", certain=False)
+            if machine.turned:
+                index = np.where(outside, np.where(index < 0, source[axis] - 1, 0).astype(index.dtype), index)
+        return pure(tensor, index)
+
+    return run
+
+
+def _vanishes(loop: Op) -> bool:
+    """Return whether a loop only repeats plain loads of one place until their value changes. A compiler may assume that
+    such a loop ends, and remove it ("Forward progress" in the LLVM Language Reference)."""
+    inner = [op for region in loop.regions for op in walk(region)]
+    loads = [op for op in inner if op.name == "tt.load"]
+    made = {value for op in inner for value in op.results} | {
+        value for region in loop.regions for block in region for value in block.arguments}
+    plain = all("isVolatile = true" not in op.body and made.isdisjoint(op.operands[:1]) for op in loads)
+    idle = all(op.name == "tt.load" or op.pure is not None or op.name in ("scf.condition", "scf.yield") for op in inner)
+    return bool(loads) and plain and idle and not loop.results
+
+
+def _endless(loop: Op) -> bool:
+    """Return whether no iteration changes the values that a loop's condition is made of: once true, it stays true."""
+    (before,), (after,) = loop.regions
+    condition, end = before.ops[-1], after.ops[-1]
+    kept = dict(zip(after.arguments, condition.operands[1:], strict=True))
+    changing = {name for name, made in zip(before.arguments, end.operands, strict=True) if kept.get(made) != name}
+    for op in before.ops[:-1]:
+        if op.pure is None or not changing.isdisjoint(op.operands):
+            changing.update(op.results)
+    return condition.operands[0] not in changing
+
+
+def _waits(functions: dict[str, Function]) -> set[Op]:
+    """Return the loads by which a program may wait: volatile ones, and those that decide whether a loop goes on."""
+    ops = [op for function in functions.values() for op in walk(function.blocks)]
+    loads = {op for op in ops if op.name == "tt.load" and "isVolatile = true" in op.body}
+    waiting = [deciding for op in ops if op.name == "scf.while" for deciding in _deciding(op)]
+    called: set[str] = set()
+    while waiting:
+        op = waiting.pop()
+        if op.name == "tt.load":
+            loads.add(op)
+        elif op.name == "tt.call" and callee(op) in functions and callee(op) not in called:
+            called.add(callee(op))
+            waiting += walk(functions[callee(op)].blocks)
+    return loads
+
+
+def _deciding(loop: Op) -> list[Op]:
+    """Return the operations of a loop that decide whether it goes on. Sibling regions may use the same name for
+    different values, which then count as one."""
+    made: dict[str, list[str]] = {}
+    makes: dict[str, list[Op]] = {}
+
+    def link(names: list[str], values: list[str]) -> None:
+        for name, value in zip(names, values, strict=False):
+            made.setdefault(name, []).append(value)
+
+    def follow(op: Op) -> None:
+        """Note the values that each value of an operation with blocks is made of."""
+        blocks = [block for region in op.regions for block in region]
+        ends = [block.ops[-1].operands if block.ops else [] for block in blocks]
+        if op.name == "scf.while":
+            before, after = blocks
+            link(before.arguments, op.operands)
+            link(before.arguments, ends[1])
+            link(after.arguments, ends[0][1:])
+            link(op.results, ends[0][1:])
+        elif op.name == "scf.for":
+            link(op.results, ends[0])
+            link(op.results, op.operands[3:])
+            link(blocks[0].arguments[1:], ends[0])
+            link(blocks[0].arguments[1:], op.operands[3:])
+        else:
+            for end in ends:
+                link(op.results, end if op.name == "scf.if" else [value for value in end for _ in op.results])
+        deciding = ends[0][:1] if op.name == "scf.while" else op.operands[: 3 if op.name == "scf.for" else None]
+        for name in (*op.results, *(blocks[0].arguments[:1] if op.name == "scf.for" else ())):
+            made.setdefault(name, []).extend(deciding)
+
+    for op in (op for region in loop.regions for op in walk(region)):
+        for name in op.results:
+            makes.setdefault(name, []).append(op)
+            if not op.regions:
+                made.setdefault(name, []).extend(op.operands)
+        if op.regions:
+            follow(op)
+    follow(loop)
+    condition = loop.regions[0][0].ops[-1].operands
+    waiting, known = condition[:1], set(condition[:1])
+    while waiting:
+        new = set(made.get(waiting.pop(), ())) - known
+        known |= new
+        waiting += new
+    return [op for name in known for op in makes.get(name, ())]
+
+
+_OPEN: dict[str, Callable[[Op], Run | None]] = {
+    "tt.bitcast": recast, "tt.gather": gather_open, "tt.cat": reorder, "tt.reshape": reorder}
+
+
+def settle(functions: dict[str, Function]) -> None:
+    """Prepare all operations that leave something open: mark loops and loads, and set functions that note findings."""
+    relied = _trusted(functions)
+    for op in _waits(functions):
+        op.waits = True
+    for function in functions.values():
+        ops = list(walk(function.blocks))
+        reduced = {name for op in ops if op.name == "tt.reduce" and any_order(op, functions) for name in op.operands}
+        others = {name for op in ops if op.name != "tt.reduce" for name in op.operands}
+        for op in ops:
+            if op.name == "scf.for":
+                op.early = _early(op)
+            op.vanishes = op.name == "scf.while" and _vanishes(op)
+            op.endless = op.name == "scf.while" and _endless(op)
+            made = _OPEN.get(op.name)
+            run = None if made is None else made(op)
+            if run is not None and not set(op.results) <= reduced - others:
+                op.pure, op.run = None, run
+            if op in relied:
+                op.run, op.pure = check_hints(op, hints_of(op)), None
+
+
+_ALIKE = {"arith.addi", "arith.addf", "arith.muli", "arith.mulf", "arith.andi", "arith.ori", "arith.xori"}
+_DEPTH = 4
+
+
+def any_order(op: Op, functions: dict[str, Function]) -> bool:
+    """Return whether a reduction is known to have the same result in any order, apart from rounding."""
+    block = op.regions[0][0]
+    for _ in range(_DEPTH):
+        if len(block.ops) != 2:
+            return False
+        first, end = block.ops
+        if first.operands != block.arguments or end.operands != first.results:
+            return False
+        if first.name != "tt.call":
+            return first.name in _ALIKE or first.name.startswith(("arith.max", "arith.min"))
+        name = callee(first)
+        if name.startswith(LIBRARY):
+            return True
+        called = functions.get(name)
+        if called is None:
+            return False
+        block = called.blocks[0]
+    return False
+
+
+def _early(op: Op) -> set[Op]:
+    """Return the loads of a loop that a GPU's compiler may make some iterations ahead."""
+    body = op.regions[0][0].ops
+    if any(each.name in ("scf.for", "scf.while") for each in body):
+        return set()
+    loads: set[Op] = set()
+    multiplied: set[str] = set()
+    for each in reversed(body):
+        if each.name in PRODUCTS:
+            multiplied.update(each.operands[:2])
+        elif each.name in ("tt.load", "tt.descriptor_load"):
+            if each.types[0].shape and ("tt.num_stages" in op.body or not multiplied.isdisjoint(each.results)):
+                loads.add(each)
+        elif not multiplied.isdisjoint(each.results):
+            multiplied.update(each.operands)
+    return loads

@@ -1,0 +1,230 @@
+"""Threads that wait for each other: at barriers of their block, or for the lanes of their warp."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.plan.plan import Malformed
+from grader.simulation.ptx.flow import Stretch
+from grader.simulation.ptx.lanes import WARP, per_block, unwarped, warps
+from grader.simulation.ptx.program import ThreadInstruction
+from grader.simulation.ptx.scheduling import Path, Scheduling, Waiting
+from grader.simulation.ptx.types import Array, Unsupported
+
+EVERY_LANE = 0xFFFFFFFF
+_WHOLE = frozenset({"mma", "wmma", "wgmma", "ldmatrix", "stmatrix", "movmatrix", "tensormap"})
+"""Instructions that all lanes of a warp execute together."""
+
+
+class Barriers:
+    """Barriers of a machine, which decide which waiting threads can go on. `arrived` counts, by barrier, the threads of
+    each block that have arrived there without waiting."""
+
+    def __init__(self, machine: Scheduling) -> None:
+        self.machine = machine
+        self.arrived: dict[int, Array] = {}
+
+    def begin(self) -> None:
+        self.arrived = {}
+
+    def arrive(self, number: int, mask: Array) -> None:
+        m = self.machine
+        before = self.arrived.get(number, np.zeros(m.whole[0], np.int64))
+        self.arrived[number] = before + per_block(mask, m.whole)
+
+    # Barriers of a block.
+
+    def pass_block(self, path: Path) -> bool:
+        """Release the threads of blocks whose barrier is complete, and return whether there are any."""
+        m = self.machine
+        entry = m.waiting[path]
+        for number in self._numbers(entry):
+            group = {other: mask for other, one in m.waiting.items()
+                     if self._stretch(one).waits == "block" and (mask := self._at(one, number)).any()}
+            wanted = self._wanted(entry, group[path])
+            total = np.zeros(m.whole[0], np.int64)
+            for mask in group.values():
+                total += per_block(mask, m.whole)
+            if number in self.arrived:
+                total = total + self.arrived[number]
+            need = per_block(m.alive, m.whole) if wanted is None else wanted
+            done = (total >= need) & (per_block(group[path], m.whole) > 0)
+            if done.any():
+                if number in self.arrived:
+                    self.arrived[number] = np.where(done, 0, self.arrived[number])
+                self._open(group, done)
+                return True
+        return False
+
+    def _open(self, masks: dict[Path, Array], done: Array) -> None:
+        """Release the waiting threads of the blocks `done`: those of `masks`, which has a mask for each place."""
+        m = self.machine
+        rows = np.ones((1, 1), bool) if done.all() else done[:, None]
+        group = {path: m.waiting[path] for path in masks}
+        passing = {path: mask & rows for path, mask in masks.items()}
+        everybody = np.zeros((1, 1), bool)
+        for path, mask in passing.items():
+            everybody = everybody | mask
+            entry = group[path]
+            entry.last = m.clock
+            rest = entry.mask & ~mask
+            self._reduce(entry, mask, len(group))
+            if rest.any():
+                entry.mask = rest
+            else:
+                del m.waiting[path]
+        if len(group) > 1:
+            self._compare(group, passing)
+        self._look_for_left(group, everybody, rows)
+        m.spaces.races.met(everybody, m.clock, True)
+        if m.warps is not None:
+            m.warps.met(m, everybody)
+        for path, mask in passing.items():
+            m.go_on(group[path].activation, group[path].number + 1, mask)
+
+    def _compare(self, group: dict[Path, Waiting], passing: dict[Path, Array]) -> None:
+        """Record lanes of one warp that wait at different barriers. The finding names the first barrier, which some
+        have passed."""
+        seen: list[tuple[Path, Array]] = []
+        for path in sorted(group):
+            here = warps(passing[path], self.machine.whole).any(2)
+            for first, there in seen:
+                if (both := there & here).any():
+                    self._divergent(group[first], int(np.argmax(both.any(1))))
+                    break
+            seen.append((path, here))
+
+    def _look_for_left(self, group: dict[Path, Waiting], passing: Array, rows: Array) -> None:
+        """Record lanes that have ended while others of their warp wait: a GPU allows that, the language does not."""
+        m = self.machine
+        if m.alive.size == 1:
+            return
+        passed, alive = warps(passing, m.whole), warps(m.alive, m.whole)
+        real = warps(np.ones((1, 1), bool), m.whole)
+        mixed = passed.any(2) & (real & ~alive).any(2)
+        if mixed.any():
+            self._divergent(group[min(group)], int(np.argmax(mixed.any(1))), certain=False)
+
+    def _divergent(self, entry: Waiting, block: int, certain: bool = True) -> None:
+        m = self.machine
+        spot = m.spot_of(self._instruction(entry))
+        m.findings.undefined(spot, "divergent", numbers=[int(m.numbers[block])], certain=certain)
+
+    def _reduce(self, entry: Waiting, mask: Array, places: int) -> None:
+        """Write the result of a barrier that counts or combines a predicate of its threads."""
+        instruction = self._instruction(entry)
+        if "red" not in instruction.modifiers:
+            return
+        if places > 1:
+            raise Unsupported("a barrier with a result at several places")
+        m, operands = self.machine, instruction.operands
+        m.settle()
+        regs, slots = entry.activation.regs, entry.activation.code.slots
+        name = operands[-1].lstrip("! ")
+        given = regs[slots[name]]
+        value = np.zeros((1, 1), bool) if given is None else given
+        value = np.broadcast_to(~value if operands[-1].startswith("!") else value, m.whole)
+        mask = np.broadcast_to(mask, m.whole)
+        if "popc" in instruction.modifiers:
+            result = (value & mask).sum(1, dtype=np.uint32)[:, None]
+        elif "and" in instruction.modifiers:
+            result = (value | ~mask).all(1)[:, None]
+        else:
+            result = (value & mask).any(1)[:, None]
+        slot = slots[operands[0]]
+        old = regs[slot]
+        regs[slot] = np.where(mask, result, np.zeros((1, 1), result.dtype) if old is None else old.view(result.dtype))
+
+    # Lanes of a warp.
+
+    def warps_ready(self, entry: Waiting) -> Array | None:
+        """Return the threads of an entry whose warps are complete; None if there are none."""
+        m = self.machine
+        if len(m.waiting) == 1:
+            return entry.mask
+        here, alive = warps(entry.mask, m.whole), warps(m.alive, m.whole)
+        need = alive & self._members(entry, here)
+        ready = here.any(2) & ~(need & ~here).any(2)
+        if not ready.any():
+            return None
+        mask = unwarped(here & ready[..., None], m.whole)
+        return entry.mask if np.array_equal(mask, np.broadcast_to(entry.mask, m.whole)) else mask
+
+    def _members(self, entry: Waiting, here: Array) -> Array:
+        """Return the lanes that an instruction names, for each warp."""
+        m, instruction = self.machine, self._instruction(entry)
+        if instruction.name in _WHOLE or not instruction.operands:
+            return np.ones((1, 1, 1), bool)
+        operand = instruction.operands[0 if instruction.name in ("bar", "barrier") else -1]
+        if instruction.name not in ("bar", "barrier") and "sync" not in instruction.modifiers:
+            return here
+        slot = entry.activation.code.slots.get(operand)
+        if slot is None:
+            members = int(operand, 0) & EVERY_LANE
+            if members == EVERY_LANE:
+                return np.ones((1, 1, 1), bool)
+            named = np.full((1, 1, 1), members, np.uint32)
+        else:
+            m.settle()
+            given = entry.activation.regs[slot]
+            value = np.full((1, 1), EVERY_LANE, np.uint32) if given is None else given.view(np.uint32)
+            named = np.take_along_axis(warps(value, m.whole), here.argmax(2)[..., None], 2)
+        return (named >> np.arange(WARP, dtype=np.uint32)) & np.uint32(1) != 0
+
+    # Threads of which none can go on.
+
+    def force(self) -> Path | None:
+        """Record that threads wait for others that never come, and release the first of the waiting ones."""
+        m = self.machine
+        path = min(m.waiting, key=lambda one: (self._stretch(m.waiting[one]).waits != "warp", one))
+        entry = m.waiting[path]
+        block = int(np.argmax(np.broadcast_to(entry.mask, m.whole).any(1)))
+        self._divergent(entry, block)
+        if self._stretch(entry).waits == "warp":
+            return path
+        self._open({path: entry.mask}, np.broadcast_to(entry.mask.any(1), m.whole[0]))
+        return None
+
+    def _stretch(self, entry: Waiting) -> Stretch:
+        return entry.activation.code.blocks[entry.number]
+
+    def _instruction(self, entry: Waiting) -> ThreadInstruction:
+        return self._stretch(entry).steps[0].instruction
+
+    def _operands(self, entry: Waiting) -> tuple[str, ...]:
+        """Return a barrier's number and, unless it is for all of the block, the number of threads that it waits for."""
+        instruction = self._instruction(entry)
+        operands = instruction.operands[1:-1] if "red" in instruction.modifiers else instruction.operands
+        if not 1 <= len(operands) <= 2:
+            raise Malformed(f"{instruction} with other operands")
+        return operands
+
+    def _value(self, entry: Waiting, operand: str) -> Array:
+        slot = entry.activation.code.slots.get(operand)
+        if slot is None:
+            return np.full((1, 1), int(operand, 0))
+        self.machine.settle()
+        given = entry.activation.regs[slot]
+        return np.zeros((1, 1), np.int64) if given is None else given
+
+    def _numbers(self, entry: Waiting) -> list[int]:
+        """Return the barriers that an entry's threads wait at."""
+        numbers = self._value(entry, self._operands(entry)[0])
+        if numbers.size == 1:
+            return [int(numbers.item())]
+        whole = self.machine.whole
+        return list(map(int, np.unique(np.broadcast_to(numbers, whole)[np.broadcast_to(entry.mask, whole)])))
+
+    def _at(self, entry: Waiting, number: int) -> Array:
+        """Return the threads of an entry that wait at a barrier."""
+        return entry.mask & (self._value(entry, self._operands(entry)[0]) == number)
+
+    def _wanted(self, entry: Waiting, mask: Array) -> int | None:
+        """Return the number of threads that the barrier of the threads `mask` waits for; None for all of the block."""
+        operands, whole = self._operands(entry), self.machine.whole
+        if len(operands) == 1:
+            return None
+        found = np.broadcast_to(self._value(entry, operands[1]), whole)[np.broadcast_to(mask, whole)]
+        if (found != found[0]).any():
+            raise Unsupported("a barrier whose threads wait for different numbers of others")
+        return int(found[0])

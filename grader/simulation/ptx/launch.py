@@ -1,0 +1,280 @@
+"""Run of a launch: its arguments as bytes, and its blocks in chunks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from random import Random
+from typing import Protocol
+
+import numpy as np
+
+from grader.plan.device import Device, occupancy
+from grader.plan.findings import EmptyGrid
+from grader.plan.limits import Budget, LaunchStopped, Limit
+from grader.plan.messages import Elsewhere
+from grader.plan.plan import (
+    POINTER_BYTES,
+    Descriptor,
+    Float,
+    Integer,
+    Kernel,
+    Launch,
+    Malformed,
+    Pointer,
+    Structure,
+)
+from grader.simulation.ptx.code import KernelCode, kernel_code
+from grader.simulation.ptx.findings import Named, Sightings
+from grader.simulation.ptx.machine import ThreadMachine
+from grader.simulation.ptx.memory import Spaces
+from grader.simulation.ptx.own_spaces import LaunchMemory, SharedSpace
+from grader.simulation.ptx.races import Races
+from grader.simulation.ptx.regions import APART, TABLES, Mapped, Region
+from grader.simulation.ptx.state import Grid
+from grader.simulation.ptx.threads import Observer
+from grader.simulation.ptx.types import Array, Unsupported
+from grader.simulation.ptx.warps import WarpMeter
+
+LANES = 1 << 16
+"""The most threads of a chunk: what they hold stays in the caches."""
+LOOKED_AT = 4096
+"""The bytes of each buffer that decide which chunks are checked."""
+CHECKED_LANES = 1 << 12
+"""The most threads of a chunk in which races within blocks are looked for."""
+MOST_CHECKED = 4
+"""The most chunks of a launch that are checked: if there are more, the first, the last and some between them."""
+MOST_HELD = 1 << 28
+"""The most bytes, roughly, of registers, local and shared memory of a chunk's blocks."""
+WAITING_LANES = 1 << 20
+"""The most threads of a chunk whose blocks may wait for each other, which have to be in the same chunk."""
+MOST_BLOCKS = 1 << 26
+MOST_KEPT = 1 << 26
+"""The most bytes of a buffer of which a copy from before a launch is kept."""
+WORKSPACE = TABLES - 1
+"""The number of the region for barriers of the whole grid."""
+ASIDE = 0x13_5790_0000
+"""The distance, in bytes, between a buffer's addresses on two devices: a multiple of every alignment of allocations."""
+_PARAMETER = re.compile(r"^param_\d+_(\w*)$")
+
+
+class Watching(Observer, Protocol):
+    """Observer that chooses which blocks run: None for all of them. `warps` are the meters of its launches so far, if
+    it counts what warps do."""
+
+    warps: list[WarpMeter]
+
+    def begin(self, launch: Launch, total: int, threads: int, spins: bool) -> Array | None: ...
+
+
+@dataclass(frozen=True)
+class SimulatedDevice:
+    """Device that is simulated. `registers` are the known numbers of registers of a thread, by the kernel's number;
+    `elsewhere` and `erring` say how it differs from the plain device, `resident` bounds the programs that it
+    holds, and `unwritten` is the byte of other memory, as in `messages.Simulate`."""
+
+    device: Device | None = None
+    registers: Mapping[int, int] = field(default_factory=dict)
+    elsewhere: frozenset[Elsewhere] = frozenset()
+    erring: frozenset[int] = frozenset()
+    resident: int = 0
+    unwritten: int = 0
+
+
+PLAIN = SimulatedDevice()
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Settings of launches: `suffix` is that of the student's file, `title` reads the name of a variable.
+    `loads_first`: a block's load comes before another block's store, if nothing orders the two."""
+
+    suffix: str = ""
+    title: Callable[[str], str] = str
+    on: SimulatedDevice = PLAIN
+    observer: Watching | None = None
+    loads_first: bool = False
+
+
+def run_launch(
+    launch: Launch, kernel: Kernel, buffers: Sequence[Mapped], budget: Budget, findings: Sightings,
+    setting: Setting,
+) -> None:
+    """Run a launch on the plan's buffers. Raises LaunchStopped if it could not begin or stopped before its end."""
+    if prod(launch.grid) == 0:
+        findings.empty(EmptyGrid(kernel=kernel.name, line=launch.line, grid=launch.grid))
+        return
+    run: _Run | None = None
+    try:
+        code = kernel_code(kernel.text, kernel.symbol, setting.suffix)
+        run = _Run(launch, kernel, code, buffers, setting)
+        run.run(budget, findings)
+    except (Limit, Unsupported, Malformed, MemoryError) as error:
+        raise LaunchStopped(kernel.name, (run.line() if run else 0) or launch.line, error) from None
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        # Only a text that no compiler wrote leads here: it is read piece by piece, not verified.
+        cause = Unsupported(f"text that is no kernel ({type(error).__name__})")
+        raise LaunchStopped(kernel.name, (run.line() if run else 0) or launch.line, cause) from error
+
+
+class _Run:
+    """Launch under way."""
+
+    def __init__(
+        self, launch: Launch, kernel: Kernel, code: KernelCode, buffers: Sequence[Mapped], setting: Setting
+    ) -> None:
+        self.launch, self.kernel, self.code, self.setting = launch, kernel, code, setting
+        self.total = prod(launch.grid)
+        self.aside = ASIDE if "places" in setting.on.elsewhere else 0
+        if launch.cluster > 1:
+            raise Unsupported("clusters of blocks")
+        if not 0 < launch.threads <= 1024 or self.total > MOST_BLOCKS:
+            raise Limit("operations")
+        names = self._names()
+        regions = {}
+        for number, buffer in enumerate(buffers):
+            named = Named(names.get(number) or buffer.given, buffer.given, buffer.kept)
+            base = _address(number, 0, len(buffers), self.aside)
+            regions[number] = Region(buffer.raw, base, named, buffer.written, number)
+            regions[number].keeps = setting.loads_first and not code.flags and buffer.raw.size <= MOST_KEPT
+        for number, table in enumerate(code.tables, TABLES):
+            raw = np.zeros(table.size, np.uint8)
+            raw[: len(table.initial)] = np.frombuffer(table.initial, np.uint8)
+            regions[number] = Region(raw, (number + 1) << APART, Named(setting.title(table.name)), number=number)
+        workspace = 0
+        if launch.cooperative:
+            workspace = (WORKSPACE + 1) << APART
+            regions[WORKSPACE] = Region(np.zeros(64, np.uint8), workspace, Named("the grid"), number=WORKSPACE)
+        arrays, size = code.arrays(launch.shared)
+        shared = SharedSpace([(begin, end, setting.title(name)) for begin, end, name in arrays], size)
+        processors = 132 if setting.on.device is None else setting.on.device.multi_processor_count
+        launched = LaunchMemory(self._parameters(buffers), workspace, processors, setting.on.elsewhere,
+                                setting.on.erring)
+        self.spaces = Spaces(regions, shared, launched, Races(code.unit, self.total, code.atomics, code.locks))
+        self.grid = Grid(launch.grid, launch.block, launch.shared)
+        self.machine: ThreadMachine | None = None
+
+    def line(self) -> int:
+        return 0 if self.machine is None else self.machine.line()
+
+    def run(self, budget: Budget, findings: Sightings) -> None:
+        machine = self.machine = ThreadMachine(
+            self.code, self.grid, self.spaces, budget, findings, self.kernel.name[:200])
+        observer = machine.observer = self.setting.observer
+        chosen = None
+        if observer is not None:
+            chosen = observer.begin(
+                self.launch, self.total, self.grid.block * self.code.largest, self.waits)
+            machine.warps = observer.warps[-1] if observer.warps else None
+        numbers = np.arange(self.total, dtype=np.int64) if chosen is None else chosen.astype(np.int64)
+        resident = self._resident()
+        # If only some blocks run, few pages of tensors are in memory: the race detector must not touch the others.
+        self.spaces.races.sampled = chosen is not None
+        try:
+            for part, checked in self._chunks(numbers.size, resident):
+                machine.run(numbers[part], checked)
+        except Limit as limit:
+            limit.resident = resident if resident < self.total else 0
+            raise
+
+    @property
+    def waits(self) -> bool:
+        """Return whether blocks may wait for each other."""
+        return self.code.spins or self.launch.cooperative
+
+    def _chunks(self, total: int, resident: int) -> Iterator[tuple[slice, bool]]:
+        """Yield slices of the `total` blocks, each of which runs at once, and whether races within blocks are looked
+        for there. If blocks wait for each other, only the first slice is checked."""
+        size = self._chunk(True, resident)
+        if self.waits:
+            for start in range(0, total, size):
+                yield slice(start, start + size), not start and size * self.grid.block <= LANES
+            return
+        looked: Sequence[int] = range(-(-total // size))
+        if len(looked) > MOST_CHECKED:
+            # The choice depends on the inputs alone, and nobody can foretell it.
+            secret = Random(b"".join(region.raw[:LOOKED_AT].tobytes() for region in self.spaces.regions.values()))
+            between = secret.sample(looked[1:-1], MOST_CHECKED - 2)
+            looked = sorted((looked[0], *between, looked[-1]))
+        start, most = 0, self._chunk(False, resident)
+        for number in looked:
+            for begin in range(start, number * size, most):
+                yield slice(begin, min(begin + most, number * size)), False
+            start = (number + 1) * size
+            yield slice(number * size, start), True
+
+    def _chunk(self, first: bool, resident: int) -> int:
+        """Return the number of blocks that run at once."""
+        threads = self.grid.block
+        if self.waits:
+            return max(1, min(self.total if self.launch.cooperative else resident, WAITING_LANES // threads))
+        code = self.code.function(self.code.entry)
+        each = threads * (code.local + 8 * len(code.kinds)) + self.spaces.shared.bytes
+        size = max(1, min((CHECKED_LANES if first else LANES) // threads, MOST_HELD // each))
+        # There are two blocks at least, as races between blocks show only there.
+        return max(2, size) if first else size
+
+    def _resident(self) -> int:
+        device = self.setting.on.device
+        if device is None:
+            return self.total
+        registers = self.setting.on.registers.get(self.launch.kernel, 1)
+        each, _ = occupancy(device, self.launch.threads, registers, self.launch.shared + self.code.static)
+        held = max(1, each * device.multi_processor_count)
+        return min(held, self.setting.on.resident or held)
+
+    def _names(self) -> dict[int, str]:
+        """Return the kernel's names for the plan's buffers."""
+        names: dict[int, str] = {}
+        for variable, argument in zip(self.code.parameters, self.launch.arguments, strict=False):
+            name = title(variable.name)
+            if isinstance(argument, Pointer):
+                names.setdefault(argument.buffer, name)
+            elif isinstance(argument, Structure):
+                for inner in argument.pointers:
+                    names.setdefault(inner.buffer, name)
+        return names
+
+    def _parameters(self, buffers: Sequence[Mapped]) -> Array:
+        parameters, arguments = self.code.parameters, self.launch.arguments
+        if len(parameters) != len(arguments):
+            raise Malformed(f"{len(arguments)} arguments for {len(parameters)} parameters")
+        raw = bytearray(self.code.parameter_bytes)
+        for variable, at, argument in zip(parameters, self.code.places, arguments, strict=True):
+            contents = _contents(argument, variable.size, len(buffers), self.aside)
+            if len(contents) != variable.size:
+                raise Malformed(f"{len(contents)} bytes for {variable.name[:60]}, which has {variable.size}")
+            raw[at : at + variable.size] = contents
+        return np.frombuffer(bytes(raw), np.uint8)
+
+
+def title(parameter: str) -> str:
+    """Return a parameter's name in the student's file."""
+    match = _PARAMETER.match(parameter)
+    return match[1] if match else parameter
+
+
+def _contents(
+    argument: Pointer | Integer | Float | Descriptor | Structure, size: int, buffers: int, aside: int
+) -> bytes:
+    """Return an argument as the bytes that a kernel sees."""
+    if isinstance(argument, Pointer):
+        return _address(argument.buffer, argument.offset, buffers, aside).to_bytes(POINTER_BYTES, "little")
+    if isinstance(argument, Integer):
+        return (argument.value % (1 << 8 * size)).to_bytes(size, "little")
+    if isinstance(argument, Float):
+        form = {8: "<d", 4: "<f", 2: "<e"}.get(size)
+        if form is None:
+            raise Malformed(f"a number of {size} bytes")
+        return np.array(argument.value).astype(form).tobytes()
+    if isinstance(argument, Structure):
+        return argument.filled(lambda inner: _address(inner.buffer, inner.offset, buffers, aside))
+    raise Unsupported("a tensor descriptor")
+
+
+def _address(buffer: int, offset: int, buffers: int, aside: int) -> int:
+    if buffer >= buffers or offset >= 1 << (APART - 1):
+        raise Malformed("a pointer into no buffer")
+    return ((buffer + 1) << APART) + aside + offset

@@ -1,0 +1,232 @@
+"""Instructions of integers (PTX ISA 9.0, 9.7.1): 16, 32 and 64 bits wide, and pairs of 16 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from grader.simulation.ptx.types import DTYPES, Array
+from grader.simulation.ptx.values.rules import Maker, Rule, Words, halves, joined, one_of, parse, whole
+
+INTEGERS = "u16 s16 u32 s32 u64 s64"
+PAIRS = {"u16x2": "u16", "s16x2": "s16"}
+WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64", "u8": "u16", "s8": "s16"}
+_LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
+
+
+def clamp(values: Array, kind: str) -> Array:
+    """Clamp integers or whole floats to the range of a type; they keep their dtype."""
+    limits = np.iinfo(DTYPES[kind])
+    return np.clip(values, limits.min, limits.max)
+
+
+def _in_pairs(function: Callable[..., Array], kind: str) -> Callable[..., Array]:
+    each = DTYPES[PAIRS[kind]]
+    return lambda *sources: joined(function(*(halves(source).view(each) for source in sources)))
+
+
+def _binary(function: Callable[..., Array], flags: str = "", pairs: str = "u16x2 s16x2") -> Maker:
+    """Return the maker of an instruction of two sources of one type, which may be one of `pairs`."""
+
+    def make(modifiers: Words) -> Rule:
+        # For pairs .relu follows the type.
+        words = ("relu", *modifiers[:-1]) if modifiers[-1:] == ("relu",) else modifiers
+        given, (kind,) = parse(words, flags, f"{INTEGERS} {pairs}")
+        chosen = function
+        if "sat" in given:
+            parse((kind,), "", "s32")
+
+            def chosen(*sources: Array) -> Array:
+                return clamp(function(*(source.astype(np.int64) for source in sources)), "s32").astype(np.int32)
+
+        if "relu" in given:
+            plain = chosen
+
+            def chosen(*sources: Array) -> Array:
+                result = plain(*sources)
+                return np.maximum(result, result.dtype.type(0))
+
+        return Rule((kind, kind), (kind,), _in_pairs(chosen, kind) if kind in PAIRS else chosen)
+
+    return make
+
+
+def high_product(a: Array, b: Array) -> Array:
+    """Return the upper half of a product."""
+    kind = a.dtype
+    bits = kind.itemsize * 8
+    if bits < 64:
+        wide = np.int64 if kind.kind == "i" else np.uint64
+        return (np.multiply(a, b, dtype=wide) >> wide(bits)).astype(kind)
+    x, y = a.view(np.uint64), b.view(np.uint64)
+    mixed = (x >> _HALF) * (y & _LOW) + ((x & _LOW) * (y & _LOW) >> _HALF)
+    other = (x & _LOW) * (y >> _HALF) + (mixed & _LOW)
+    high = (x >> _HALF) * (y >> _HALF) + (mixed >> _HALF) + (other >> _HALF)
+    if kind.kind == "i":
+        high = high - np.where(a < 0, y, np.uint64(0)) - np.where(b < 0, x, np.uint64(0))
+    return high.view(kind)
+
+
+def wide_product(a: Array, b: Array) -> Array:
+    """Return a product in twice the bits."""
+    return np.multiply(a, b, dtype=np.dtype(f"{a.dtype.kind}{a.dtype.itemsize * 2}"))
+
+
+_PRODUCTS: dict[str, Callable[[Array, Array], Array]] = {"lo": np.multiply, "hi": high_product, "wide": wide_product}
+
+
+def _multiply(modifiers: Words) -> Rule:
+    flags, (kind,) = parse(modifiers, "lo hi wide", INTEGERS)
+    part = one_of(flags, "lo hi wide")
+    return Rule((kind, kind), (WIDER[kind] if part == "wide" else kind,), _PRODUCTS[part])
+
+
+def _multiply_add(modifiers: Words) -> Rule:
+    flags, (kind,) = parse(modifiers, "lo hi wide sat", INTEGERS)
+    part = one_of(flags, "lo hi wide")
+    product = _PRODUCTS[part]
+    result = WIDER[kind] if part == "wide" else kind
+    if "sat" not in flags:
+        return Rule((kind, kind, result), (result,), lambda a, b, c: product(a, b) + c)
+    parse((part, kind), "hi", "s32")
+    return Rule((kind, kind, kind), (kind,),
+                lambda a, b, c: clamp(product(a, b).astype(np.int64) + c, "s32").astype(np.int32))  # fmt: skip
+
+
+def _product24(a: Array, b: Array, part: str) -> Array:
+    """Return the product of the low 24 bits of each source: the low or the high 32 of its 48 bits."""
+    wide = np.int64 if a.dtype.kind == "i" else np.uint64
+    shift, down = a.dtype.type(8), wide(0 if part == "lo" else 16)
+    return (np.multiply((a << shift) >> shift, (b << shift) >> shift, dtype=wide) >> down).astype(a.dtype)
+
+
+def _multiply24(modifiers: Words) -> Rule:
+    flags, (kind,) = parse(modifiers, "lo hi", "u32 s32")
+    part = one_of(flags, "lo hi")
+    return Rule((kind, kind), (kind,), lambda a, b: _product24(a, b, part))
+
+
+def _multiply24_add(modifiers: Words) -> Rule:
+    flags, (kind,) = parse(modifiers, "lo hi sat", "u32 s32")
+    part = one_of(flags, "lo hi")
+    if "sat" not in flags:
+        return Rule((kind,) * 3, (kind,), lambda a, b, c: _product24(a, b, part) + c)
+    parse((part, kind), "hi", "s32")
+    return Rule((kind,) * 3, (kind,),
+                lambda a, b, c: clamp(_product24(a, b, part).astype(np.int64) + c, "s32").astype(np.int32))  # fmt: skip
+
+
+def _nonzero(values: Array) -> Array:
+    return values if values.all() else np.where(values == 0, values.dtype.type(1), values)
+
+
+def _quotient(a: Array, b: Array) -> Array:
+    """Return a quotient, rounded toward zero; all ones where b is zero, as on GPUs, though PTX leaves it open."""
+    divisor = _nonzero(b)
+    result = np.asarray(a // divisor)
+    if a.dtype.kind == "i":
+        result = result + ((result < 0) & (result * divisor != a))
+    return result if divisor is b else np.where(b == 0, ~a.dtype.type(0), result)
+
+
+def _remainder(a: Array, b: Array) -> Array:
+    """Return a remainder, with the sign of a; all ones where b is zero, as a quotient."""
+    divisor = _nonzero(b)
+    result = np.fmod(a, divisor) if a.dtype.kind == "i" else a % divisor
+    return result if divisor is b else np.where(b == 0, ~a.dtype.type(0), result)
+
+
+def _absolute(modifiers: Words) -> Rule:
+    _, (kind,) = parse(modifiers, "", "s16 s32 s64")
+    return Rule((kind,), (kind,), np.abs)
+
+
+def _negated(modifiers: Words) -> Rule:
+    _, (kind,) = parse(modifiers, "", "s16 s32 s64")
+    return Rule((kind,), (kind,), np.negative)
+
+
+def _absolute_difference(modifiers: Words) -> Rule:
+    _, (kind,) = parse(modifiers, "", INTEGERS)
+    return Rule((kind,) * 3, (kind,), lambda a, b, c: c + np.where(a > b, a - b, b - a))
+
+
+def _bytes(words: Array, count: int, kind: str) -> list[Array]:
+    """Return the bytes of 32-bit words, or their 16-bit halves, as 64-bit integers."""
+    parts = np.asarray(words)[..., None].view(np.dtype(f"{'i' if kind == 's32' else 'u'}{4 // count}"))
+    return [parts[..., n].astype(np.int64) for n in range(count)]
+
+
+def _four_products(modifiers: Words) -> Rule:
+    _, (left, right) = parse(modifiers, "", "u32 s32", 2)
+    result = "s32" if "s32" in (left, right) else "u32"
+
+    def function(a: Array, b: Array, c: Array) -> Array:
+        pairs = zip(_bytes(a, 4, left), _bytes(b, 4, right), strict=True)
+        return sum((x * y for x, y in pairs), c.astype(np.int64)).astype(DTYPES[result])
+
+    return Rule((left, right, result), (result,), function)
+
+
+def _two_products(modifiers: Words) -> Rule:
+    flags, (left, right) = parse(modifiers, "lo hi", "u32 s32", 2)
+    start = 2 * (one_of(flags, "lo hi") == "hi")
+    result = "s32" if "s32" in (left, right) else "u32"
+
+    def function(a: Array, b: Array, c: Array) -> Array:
+        pairs = zip(_bytes(a, 2, left), _bytes(b, 4, right)[start : start + 2], strict=True)
+        return sum((x * y for x, y in pairs), c.astype(np.int64)).astype(DTYPES[result])
+
+    return Rule((left, right, result), (result,), function)
+
+
+def _with_carry(modifiers: Words, subtract: bool, takes: bool) -> Rule:
+    """Return the rule of add.cc, addc, sub.cc or subc: the flag of a subtraction is its borrow."""
+    flags, (kind,) = parse(modifiers, "cc", "u32 s32 b32 u64 s64 b64")
+    unsigned, dtype = whole(kind), DTYPES[kind]
+
+    def function(a: Array, b: Array, carry: Array | bool = False) -> tuple[Array, Array]:
+        x, y, more = a.view(unsigned), b.view(unsigned), np.asarray(carry).astype(unsigned)
+        if subtract:
+            part = x - y
+            return (part - more).view(dtype), (x < y) | (part < more)
+        part = x + y
+        result = part + more
+        return result.view(dtype), (part < x) | (result < part)
+
+    return Rule((kind, kind) + ("cc",) * takes, (kind,) + ("cc",) * ("cc" in flags),
+                function if "cc" in flags else lambda *sources: function(*sources)[0])  # fmt: skip
+
+
+def _multiply_carry(modifiers: Words, takes: bool) -> Rule:
+    """Return the rule of mad.cc or madc."""
+    flags, (kind,) = parse(modifiers, "lo hi cc", "u32 s32 u64 s64")
+    product = _PRODUCTS[one_of(flags, "lo hi")]
+    add = _with_carry((("cc",) if "cc" in flags else ()) + (kind,), False, takes).function
+
+    def function(a: Array, b: Array, c: Array, *carry: Array) -> tuple[Array, Array]:
+        result: tuple[Array, Array] = add(product(a, b), c, *carry)
+        return result
+
+    return Rule((kind,) * 3 + ("cc",) * takes, (kind,) + ("cc",) * ("cc" in flags), function)
+
+
+CARRY_MAKERS: dict[str, Maker] = {
+    "add": lambda modifiers: _with_carry(modifiers, False, False),
+    "sub": lambda modifiers: _with_carry(modifiers, True, False),
+    "mad": lambda modifiers: _multiply_carry(modifiers, False),
+    "addc": lambda modifiers: _with_carry(modifiers, False, True),
+    "subc": lambda modifiers: _with_carry(modifiers, True, True),
+    "madc": lambda modifiers: _multiply_carry(modifiers, True),
+}
+"""Makers for instructions that take or set the carry flag."""
+INTEGER_MAKERS: dict[str, Maker] = {
+    "add": _binary(np.add, "sat"), "sub": _binary(np.subtract, "sat"), "mul": _multiply, "mad": _multiply_add,
+    "mul24": _multiply24, "mad24": _multiply24_add, "div": _binary(_quotient, pairs=""),
+    "rem": _binary(_remainder, pairs=""),
+    "abs": _absolute, "neg": _negated, "min": _binary(np.minimum, "relu"),
+    "max": _binary(np.maximum, "relu"),
+    "sad": _absolute_difference, "dp4a": _four_products, "dp2a": _two_products,
+}  # fmt: skip
+"""Makers for modifiers that end in an integer type."""

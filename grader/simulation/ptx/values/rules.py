@@ -1,0 +1,100 @@
+"""Rules: the effect of an instruction with its modifiers, found once for each spelling and then cached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grader.simulation.ptx.types import DTYPES, Array, Unsupported
+
+Words = tuple[str, ...]
+"""The modifiers of an instruction: ("rn", "ftz", "f32") for `fma.rn.ftz.f32`."""
+_KEPT = 512
+
+
+class Rule(NamedTuple):
+    """Rule of an instruction: the types of its sources and of its results, and the function between them.
+
+    The function takes arrays of the sources' dtypes that broadcast, and returns one array or a tuple.
+    """
+
+    sources: Words
+    results: Words
+    function: Callable[..., Any]
+
+
+Maker = Callable[[Words], Rule]
+
+
+@dataclass(frozen=True)
+class Pure:
+    """Instruction without side effects.
+
+    `types(modifiers)` names the types of its sources and results, with "cc" for the carry flag. A caller may drop
+    trailing results that a program leaves unnamed. `evaluate(modifiers, sources)` has arrays of those types, which
+    broadcast, as sources and results; it neither warns nor raises, whatever the values are. Both raise `Unsupported`
+    for modifiers that are not known. `find` gives the rule itself, for a caller that runs it often and silences NumPy's
+    warnings around it all.
+    """
+
+    types: Callable[[Words], tuple[Words, Words]]
+    evaluate: Callable[[Words, list[Array]], tuple[Array, ...]]
+    find: Callable[[Words], Rule]
+
+
+def pure(maker: Maker) -> Pure:
+    """Return the instruction of a maker. Its rules are cached, as a loop needs the same ones again and again."""
+    find = lru_cache(_KEPT)(maker)
+
+    def types(modifiers: Words) -> tuple[Words, Words]:
+        rule = find(modifiers)
+        return rule.sources, rule.results
+
+    def evaluate(modifiers: Words, sources: list[Array]) -> tuple[Array, ...]:
+        function = find(modifiers).function
+        with np.errstate(all="ignore"):
+            results = function(*sources)
+        return tuple(map(np.asarray, results)) if type(results) is tuple else (np.asarray(results),)
+
+    return Pure(types, evaluate, find)
+
+
+def parse(modifiers: Words, flags: str = "", types: str = "", count: int = 1) -> tuple[frozenset[str], Words]:
+    """Split modifiers into flags and the last `count` ones, which are types. Raises Unsupported for any that are not
+    among `flags` and `types`."""
+    given, kinds = modifiers[: len(modifiers) - count], modifiers[len(modifiers) - count :]
+    if len(modifiers) < count or not set(given) <= set(flags.split()) or not set(kinds) <= set(types.split()):
+        raise Unsupported("an instruction with the modifiers ." + ".".join(modifiers))
+    return frozenset(given), kinds
+
+
+def one_of(flags: frozenset[str], choices: str, default: str | None = None) -> str:
+    """Return the one of `choices` that is among `flags`, or the default. Raises Unsupported for several, or none."""
+    found = flags & set(choices.split())
+    if len(found) > 1 or (not found and default is None):
+        raise Unsupported("an instruction with the modifiers ." + ".".join(sorted(flags)))
+    return next(iter(found), str(default))
+
+
+def whole(kind: str) -> np.dtype[Any]:
+    """Return the unsigned dtype as wide as a type."""
+    return np.dtype(f"u{DTYPES[kind].itemsize}")
+
+
+def width(kind: str) -> int:
+    """Return the width of a type in bits."""
+    return DTYPES[kind].itemsize * 8
+
+
+def halves(packed: Array) -> Array:
+    """Return the two 16-bit halves of 32-bit words, low one first, along a new last axis, as uint16."""
+    return np.asarray(packed)[..., None].view(np.uint16)
+
+
+def joined(pairs: Array) -> Array:
+    """Join pairs of 16-bit values of any dtype, along the last axis, into 32-bit words: the inverse of `halves`."""
+    return np.ascontiguousarray(pairs).view(np.uint32)[..., 0]

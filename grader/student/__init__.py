@@ -1,1 +1,0 @@
-"""The commands for students before handing in: check and inspect."""

@@ -1,0 +1,136 @@
+"""Who would move, by how much, in which checks and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.classroom.attempts import compare
+from grader.classroom.attempts.draw import refresh
+from grader.classroom.attempts.store import Store
+from grader.results.result import Environment, Result, with_assignments
+from tests.classroom.attempts.made import draft
+from tests.command import kernelmark
+from tests.pages import samples
+
+
+def record(verdict: str = "accepted", *, speed: float | None = None, device: str = "cpu") -> Result:
+    made = samples.result("ada", {"silu": "wrong_answer"} if verdict == "wrong_answer" else {}, speed=speed is not None)
+    silu = made.assignments["silu"]
+    if speed is not None:
+        silu.performance.points = speed
+        silu.score = silu.correctness.points + speed
+    environment: Environment = samples.environment(device)
+    return with_assignments(made, {"silu": silu}, environment=environment)
+
+
+def mended(result: Result) -> Result:
+    result.assignments["silu"].repair = samples.REPAIR
+    return result
+
+
+def recorded(store: Store, result: Result | None, **fields: Any) -> None:
+    silu = result.assignments["silu"] if result else None
+    told: dict[str, Any] = {}
+    if silu is not None:
+        told = {"verdict": silu.verdict, "score": silu.score, "max_score": silu.max_score}
+    store.add([(draft(**{**told, **fields}), result)], "log")
+
+
+WHY = {
+    "a fixed case": (record("wrong_answer"), record(), {"tests": "fixed"},
+                     "specification: other files of the assignment, version of the judge or limits"),
+    "points": (record("wrong_answer"), record(), {"rules": "new", "of": 1},
+               "specification: other points or thresholds"),
+    "another GPU": (record(device="A100", speed=30), record(device="H200", speed=20), {"environment": "gpu"},
+                    "environment: device A100 → H200; timing only: every check ended as before"),
+    "another GPU of several": (record("wrong_answer", device="A100"), record(device="H200"), {},
+                               "environment: device A100 → H200"),
+    "timing": (record(speed=30), record(speed=20), {}, "timing only: every check ended as before"),
+    "speed asked for": (record(), record(speed=20), {"environment": "with speed"},
+                        "environment: speed measured or not; timing only: every check ended as before"),
+    "a change that was found": (record("wrong_answer"), mended(record("wrong_answer")), {"tests": "new"},
+                                "specification: other files of the assignment, version of the judge or limits"),
+    "other inputs": (record("wrong_answer"), record(), {}, "inputs: nothing changed, but other inputs were drawn"),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "fields", "why"), WHY.values(), ids=WHY)
+def test_why_a_grade_would_move(
+    tmp_path: Path, before: Result, after: Result, fields: dict[str, Any], why: str
+) -> None:
+    with Store.create(tmp_path) as store:
+        recorded(store, before)
+        recorded(store, after, **fields)
+        (move,) = compare.moves(store)
+    then, now = before.assignments["silu"], after.assignments["silu"]
+    assert "; ".join(move.why) == why and move.points == now.score - then.score
+    assert move.moved == (then.verdict != now.verdict or then.score != now.score)
+    assert bool(move.checks) == (then.verdict != now.verdict)
+    if not move.moved:
+        assert compare.lines([move], []) == ["1 newer attempt: 0 would move a grade, 0 up, 0 down"]
+        return
+    first = compare.lines([move], [])[0]
+    assert first.startswith(f"ada silu: {then.score:g} of 100 → {now.score:g} of 100 ({move.points:+g})")
+    assert first.endswith(why)
+
+
+def test_a_failure_of_ours_is_shown_and_displaces_nothing(tmp_path: Path) -> None:
+    with Store.create(tmp_path) as store:
+        recorded(store, record())
+        recorded(store, None, error="the grading process died, twice")
+        assert compare.moves(store) == []
+        (failed,) = compare.failures(store)
+        assert compare.lines([], [failed]) == [
+            "ada silu: infrastructure: graded again and failed through no fault of the student's; the grade stays "
+            "(the grading process died, twice)", "0 newer attempts: 0 would move a grade, 0 up, 0 down"]
+
+
+def test_diff_apply_and_undo_from_the_command_line(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    with Store.create(out) as store:
+        recorded(store, record("wrong_answer"))
+        refresh(store, out)
+        recorded(store, record(), tests="fixed")
+    asked = ("--out", out)
+
+    def said(*words: str | Path) -> str:
+        done = kernelmark(*words, *asked)
+        assert (done.returncode, done.stderr) == (0, ""), done
+        return done.stdout
+
+    page = (out / "ada" / "report.html").read_text()
+    shown = said("diff")
+    assert shown.startswith("ada silu: 0 of 100 → 60 of 100 (+60), wrong_answer → accepted; specification: other files")
+    assert "failed → not there" in shown and shown.endswith("1 newer attempt: 1 would move a grade, 1 up, 0 down\n")
+    assert said("apply", "--only", "silu", "--student", "ada").startswith("1 newer attempt stands now")
+    assert said("apply", "--undo") == "1 grade is taken back\n"
+    done = kernelmark("apply", "--only", "slu", *asked)
+    assert done.returncode == 2 and "--only 'slu': no such assignment in " in done.stderr
+    assert (out / "ada" / "report.html").read_text() == page
+    assert said("apply").startswith("1 newer attempt stands now")
+    assert Result.model_validate_json((out / "ada" / "result.json").read_bytes()).score == 60
+    assert '"ada",60,' in (out / "gradebook.csv").read_text() and "(+60)" not in said("diff")
+    assert said("apply", "--undo") == "1 grade is taken back\n"
+    assert (out / "ada" / "report.html").read_text() == page and '"ada",0,' in (out / "gradebook.csv").read_text()
+    done = kernelmark("apply", "--undo", *asked)
+    assert done.returncode == 2 and "nothing to undo" in done.stderr
+    done = kernelmark("diff", "--out", tmp_path)
+    assert done.returncode == 2 and "holds no attempts" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_what_was_graded_under_another_course_file_says_so_beside_the_others(tmp_path: Path) -> None:
+    with Store.create(tmp_path) as store:
+        recorded(store, record())
+        recorded(store, record(), student="bob", slug="bob")
+        refresh(store, tmp_path)
+        assert "another course file" not in (tmp_path / "ada" / "result.json").read_text()
+        recorded(store, record(), student="eve", slug="eve", rules="new")
+        refresh(store, tmp_path)
+    marked = {name: "another course file" in (tmp_path / name / "result.json").read_text() for name in
+              ("ada", "bob", "eve")}
+    assert marked == {"ada": True, "bob": True, "eve": False}
+    assert "another course file" in (tmp_path / "ada" / "report.html").read_text()

@@ -1,0 +1,79 @@
+"""Which GPUs are graded on: numbers of theirs, all by default, and one line for those that are not there."""
+
+from __future__ import annotations
+
+import shutil
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from grader.grading import doctor, gpus
+from grader.grading.gpus import GpuCard
+from grader.grading.preflight import PlanError
+from grader.home import ROOT
+from tests.command import kernelmark
+
+THREE = [GpuCard(number, name, {"CUDA_VISIBLE_DEVICES": str(number)}) for number, name in enumerate(("A", "A", "B"))]
+NO_GPU = not gpus.present()
+
+
+@pytest.mark.parametrize(("asked", "numbers"), [("all", [0, 1, 2]), ("0,2", [0, 2]), (" 1 ", [1]), ("2,0,2", [2, 0])])
+def test_gpus_are_chosen_by_number(monkeypatch: pytest.MonkeyPatch, asked: str, numbers: list[int]) -> None:
+    monkeypatch.setattr(gpus, "present", lambda: THREE)
+    assert [one.number for one in gpus.chosen(asked)] == numbers
+
+
+@pytest.mark.parametrize(("there", "asked", "words"), [
+    (THREE, "3", "--gpus: no GPU 3; this machine has 3, numbered from 0"),
+    (THREE, "-1", "--gpus: no GPU -1; this machine has 3"),
+    (THREE[:1], "1", "no GPU 1; this machine has 1"),
+    (THREE, "first", "'first'; give all, or numbers such as 0,2"),
+    (THREE, "0,", "numbers such as 0,2"),
+])
+def test_a_gpu_that_is_not_there_is_named(
+    monkeypatch: pytest.MonkeyPatch, there: list[GpuCard], asked: str, words: str
+) -> None:
+    monkeypatch.setattr(gpus, "present", lambda: there)
+    with pytest.raises(PlanError, match=r"^[^\n]+$") as raised:
+        gpus.chosen(asked)
+    assert words in str(raised.value)
+
+
+def test_gpus_of_several_models_are_told() -> None:
+    assert gpus.unlike(THREE[:2]) == ""
+    assert gpus.unlike(THREE) == (
+        "GPUs are unlike: 0 is A, 1 is A, 2 is B; each result names its device, and --gpus chooses some of them")
+
+
+@pytest.mark.parametrize(("words", "told"), [
+    (("--device", "cpu"), "--gpus: --device cpu uses no GPU of this machine"),
+    pytest.param((), "CUDA sees no GPU on this machine", marks=pytest.mark.skipif(not NO_GPU, reason="a GPU")),
+])
+def test_gpus_are_refused_in_one_line_where_none_is_used(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    shutil.copytree(ROOT / "examples/class/alice", tmp_path / "class/alice")
+    done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--gpus", "0", *words)
+    assert done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+CPU_BUILD = metadata.version("torch").endswith("+cpu")
+
+
+@pytest.mark.skipif(not CPU_BUILD, reason="torch is the build that uses a GPU")
+def test_a_gpu_that_this_build_of_torch_does_not_use_is_told_with_the_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev/nvidiactl").touch()
+    assert gpus.remedy_of_unused(tmp_path) == ""
+    (tmp_path / "dev/nvidia0").touch()
+    assert gpus.remedy_of_unused(tmp_path) == "make setup TORCH=gpu"
+    # A machine that has one.
+    monkeypatch.setattr(gpus, "TRACES", ("dev/null",))
+    (line,) = doctor.device()
+    assert (line.text, line.mark, line.remedy) == (gpus.UNUSED, "note", "make setup TORCH=gpu")
+    shutil.copytree(ROOT / "examples/class/alice", tmp_path / "class/alice")
+    for words, told in (((), True), (("--device", "cpu"), False)):
+        done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu", *words)
+        assert done.returncode == 0 and (f"{gpus.UNUSED}; make setup TORCH=gpu\n" in done.stdout) == told, done

@@ -1,0 +1,265 @@
+"""Wrong files mended by trial: which change is found, and what a file made for it can do to the search."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from grader.course.catalogue import assignments
+from grader.course.course import Course, HintsTable, read_course
+from grader.course.submission import Source
+from grader.home import ROOT
+from grader.judging.checks import case_check
+from grader.judging.judgement import Judgement
+from grader.judging.prepared import Prepared, Task
+from grader.judging.repair import repaired, search
+from grader.judging.repair.search import failed_case
+from grader.judging.repair.words import told
+from grader.languages.cuda.toolkit import problem
+from grader.plan.edits import Edit, EditKind, Span
+from grader.results.result import CheckResult, Detail, Repair
+from grader.results.verdicts import FailureKind
+from grader.sandbox.confine.processes import processor_seconds
+from tests.rows import each_row
+
+COURSE = read_course(ROOT / "course.toml", frozenset(assignments()))
+SILU = '''
+import os
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < n
+    x = tl.load(x_ptr + i, mask=mask)
+    tl.store(out_ptr + i, x / (1 + tl.exp(-x)), mask=mask)
+
+def silu(x, out):
+    n = x.numel()
+    BLOCK = 256
+    silu_kernel[(triton.cdiv(n, BLOCK),)](x, out, n, BLOCK=BLOCK)
+'''
+CUDA = """
+__global__ void silu_kernel(const float *x, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = x[i] / (1 + expf(-x[i]));
+}
+
+void silu(float *input, float *output, int n)
+{
+    silu_kernel<<<(n + 255) / 256, 256>>>(input, output, n);
+}
+"""
+WRONG = "x * (1 + tl.exp(-x))"
+HOST = "    BLOCK = 256\n"
+FEW = HintsTable(tries=60)
+
+
+def silu(*changes: tuple[str, str]) -> str:
+    text = SILU
+    for before, after in changes:
+        assert text.count(before) == 1, before
+        text = text.replace(before, after)
+    return text
+
+
+def prepared(text: str, course: Course = COURSE) -> Prepared:
+    return Prepared(Task(assignments()["silu"], Source(content=text.encode()), course, b"seed", "cpu"))
+
+
+def mended(text: str, hints: HintsTable | None = None) -> Repair | None:
+    task = prepared(text, COURSE.model_copy(update={"hints": hints or HintsTable()}))
+    judgement = Judgement(task)
+    return repaired(task, judgement.take_all())
+
+
+def line_of(text: str, words: str) -> int:
+    return text[:text.index(words)].count("\n") + 1
+
+
+@pytest.mark.parametrize(("before", "after", "kind"), [
+    ("i < n", "i <= n", "comparison"),
+    ("x / (1 + tl.exp(-x))", WRONG, "operator"),
+    ("1 + tl.exp", "2 + tl.exp", "constant"),
+    # Of one that does not compile.
+    ("tl.arange(0, BLOCK)", "tl.arange(1, BLOCK)", "constant"),
+])
+def test_one_change_is_found_and_proved(before: str, after: str, kind: str) -> None:
+    text = silu((before, after))
+    found = mended(text)
+    assert found is not None and (found.line, found.kind) == (line_of(text, after), kind)
+    # At the public sizes, three small ones and two long ones.
+    assert found.cases == sum(case.needs == "any" for case in assignments()["silu"].cases) + 5
+    assert f"line {found.line}" in found.told and found.diff.splitlines()[1].count(before) == 1
+
+
+@pytest.mark.skipif(problem() != "", reason=f"no nvcc: {problem()}")
+def test_a_file_that_has_to_be_built_is_mended_too() -> None:
+    text = CUDA.replace("i < n", "i <= n")
+    assignment = assignments()["silu"].model_copy(update={"suffix": ".cu"})
+    task = Prepared(Task(assignment, Source(content=text.encode(), file="silu.cu"), COURSE, b"seed", "cpu"))
+    found = repaired(task, Judgement(task).take_all())
+    assert found is not None and (found.line, found.kind) == (line_of(text, "i <= n"), "comparison")
+    assert found.tried <= 30 and found.diff.splitlines()[1].count("i < n") == 1
+
+
+def test_a_search_ends_with_its_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "PROCESSOR_SECONDS", 0)
+    assert mended(silu(("i < n", "i <= n"))) is None
+
+
+def test_a_search_counts_the_time_of_workers_that_it_has_ended() -> None:
+    wrong = silu(("i < n", "i <= n"))
+    # The first search starts the zygote, too.
+    assert mended(wrong) is not None
+    before = processor_seconds()
+    assert mended(wrong) is not None
+    # Thirty files are planned and run, and the right one is judged, each by a worker that is killed in the end.
+    assert processor_seconds() - before > 0.5
+
+
+def test_processor_time_is_that_of_processes_that_live_and_of_those_that_ended() -> None:
+    works = f"import subprocess, sys; subprocess.run([sys.executable, '-c', '{'for i in range(10**7): pass'}'])"
+    before = processor_seconds()
+    subprocess.run([sys.executable, "-c", works], check=True)
+    ended = processor_seconds()
+    assert ended - before > 0.1
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
+        try:
+            deadline = time.monotonic() + 30
+            while processor_seconds() - ended < 0.1:
+                assert time.monotonic() < deadline
+        finally:
+            process.kill()
+
+
+def test_the_same_file_and_seed_get_the_same_hint() -> None:
+    first, second = (mended(silu(("i < n", "i <= n"))) for _ in range(2))
+    assert first == second is not None
+
+
+@pytest.mark.parametrize(("places", "says"), [
+    ([["a"]], "One change in line 1 makes every case right: another name."),
+    ([["b", "d"]], "One change in lines 2 and 4 together makes every case right: another name."),
+    ([["c"], ["a", "b", "d"]],
+     "One change in lines 1, 2 and 4 together or line 3 makes every case right: another name."),
+    ([["a"], ["b"], ["b", "c"]], "Changes in several lines make every case right"),
+])
+def test_each_line_of_a_change_is_told(places: list[list[str]], says: str) -> None:
+    text = "a = 1\nb = 2\nc = 3\nd = 4\n"
+    edits = [Edit(kind="name", line=1 + text[:text.index(names[0])].count("\n"), weight=1, spans=[
+        Span(start=text.index(name), end=text.index(name) + 1, text="e") for name in names]) for names in places]
+    assert told(text, edits, "kind", {"name": "another name"}).startswith(says)
+
+
+@pytest.mark.parametrize(("kind", "says"), [
+    ("extra", "If you delete line 2, every case is right. What was it meant to do?"),
+    ("comparison", "With one change in line 2 the failure disappears, but it may only be hidden"),
+])
+def test_what_may_only_hide_a_mistake_is_told_so(kind: EditKind, says: str) -> None:
+    edit = Edit(kind=kind, line=2, weight=1, workaround=True, spans=[Span(start=6, end=11, text="")])
+    assert told("a = 1\nb = 2\nc = 3\n", [edit], "kind", {}).startswith(says)
+
+
+@pytest.mark.parametrize(("added", "says"), [
+    ([(6, "x\n", "barrier")], "One more line before line 2 makes every case right: a barrier."),
+    ([(5, "\nx", "barrier")], "One more line after line 1 makes every case right: a barrier."),
+    ([(6, "x\n", "missing")], "A statement is missing before line 2: with it, every case is right."),
+    ([(6, "x", "missing")], "One change in line 2 makes every case right: a step."),
+    ([(12, "x\n", "missing"), (4, "3", "constant")],
+     "One change makes every case right: a number in line 1, or a step before line 3."),
+])
+def test_a_line_that_is_added_is_told_with_its_place(
+    added: list[tuple[int, str, EditKind]], says: str
+) -> None:
+    text = "a = 1\nb = 2\nc = 3\n"
+    edits = [Edit(kind=kind, line=1 + text[:at].count("\n"), weight=1, spans=[Span(start=at, end=at, text=put)])
+             for at, put, kind in added]
+    words: dict[EditKind, str] = {"barrier": "a barrier", "missing": "a step", "constant": "a number"}
+    assert told(text, edits, "kind", words) == says
+
+
+@pytest.mark.parametrize(("level", "said", "unsaid"), [
+    ("place", "line 12", "operator"), ("kind", "operator", "x / (1"), ("edit", "operator", "x / (1")])
+def test_a_level_says_so_much_and_no_more(level: str, said: str, unsaid: str) -> None:
+    found = mended(silu(("x / (1 + tl.exp(-x))", WRONG)), HintsTable.model_validate({"level": level}))
+    assert found is not None and said in found.told and unsaid not in found.told
+    assert "x / (1" in found.diff, "who grades sees the change at every level"
+
+
+@pytest.mark.parametrize(("text", "hints"), [
+    (SILU, HintsTable()),
+    (silu(("i < n", "i <= n")), HintsTable(level="off")),
+    (silu(("1 + tl.exp", "2 + tl.exp")), HintsTable(tries=1)),
+    # Host code that breaks a rule, and one that has no kernel's mistake.
+    (silu((HOST, HOST + "    out.copy_(x * torch.sigmoid(x))\n")), HintsTable()),
+    ("raise ValueError\n" + SILU, HintsTable()),
+    # Says by every pipe that it holds that all is planned.
+    (silu((HOST, f"{HOST}    for pipe in range(3, 64):\n        try: os.write(pipe, b'100\\n' * 20)\n"
+                 "        except OSError: pass\n")), FEW),
+    # Two mistakes.
+    (silu(("i < n", "i <= n"), ("1 + tl.exp", "2 + tl.exp")), FEW),
+])
+def test_nothing_is_told_of_what_no_single_change_mends(text: str, hints: HintsTable) -> None:
+    assert mended(text, hints) is None
+
+
+# Each file is wrong in the line of the exponential, and does harm in the first line of the host function.
+@pytest.mark.parametrize("harm", [
+    "while BLOCK != 256: pass",
+    "if BLOCK != 256: os._exit(0)",
+    "if BLOCK != 256: os.kill(os.getpid(), 9)",
+    "if BLOCK != 256: print('x' * 1_000_000_000)",
+])
+def test_an_edited_file_does_no_harm_to_others(harm: str) -> None:
+    text = silu((HOST, f"{HOST}    {harm}\n"), ("x / (1 + tl.exp(-x))", WRONG))
+    found = mended(text)
+    assert found is not None and found.line == line_of(text, WRONG)
+
+
+@pytest.mark.parametrize(("before", "trick"), [
+    # It knows its own text.
+    ("", "n = n if '+'.join(map(str, (1, 2, 3, 4))) != '1+2+3+4' else n // 2"),
+    # It knows that another was loaded before it.
+    ("import sys\nsys.loads = getattr(sys, 'loads', 0) + 1", "n = n if sys.loads > 1 else n // 2"),
+])
+def test_a_file_that_plays_with_the_search_hears_of_its_trick_alone(before: str, trick: str) -> None:
+    text = f"{before}\n{silu((HOST, f'{HOST}    {trick}{chr(10)}'))}"
+    found = mended(text)
+    lines = {line_of(text, trick), line_of(text, before or trick), line_of(text, "sys.loads") if before else 0}
+    assert found is None or "several lines" in found.told or found.line in lines
+
+
+def outcome(name: str, kind: FailureKind | None) -> CheckResult:
+    case = next(case for case in assignments()["silu"].cases if case.name == name)
+    detail = None if kind is None else Detail(kind=kind, message="")
+    return case_check(case).model_copy(update={"outcome": "failed" if kind else "passed", "detail": detail})
+
+
+@each_row(("failed", "tried"), [
+    ({"5x9": "wrong_values", "1x1": "wrong_values"}, "5x9"),
+    ({"1x1": "wrong_values"}, "1x1"),
+    ({"64x64": "wrong_values", "5x9": None}, "64x64"),
+    ({"5x9": "time_out"}, ""),
+    ({"5x9": "policy"}, ""),
+    ({}, ""),
+])
+def test_the_smallest_case_that_shows_most_is_tried(failed: dict[str, FailureKind | None], tried: str) -> None:
+    found = failed_case(prepared(SILU), [outcome(name, kind) for name, kind in failed.items()])
+    assert (found.name if found else "") == tried
+
+
+def test_a_hidden_case_is_never_tried() -> None:
+    task = prepared(SILU).task
+    hidden = task.assignment.cases[1].model_copy(update={"visibility": "hidden"})
+    cases = (task.assignment.cases[0], hidden)
+    assignment = task.assignment.model_copy(update={"cases": cases})
+    failed = outcome(hidden.name, "wrong_values").model_copy(update={"hidden": True})
+    assert failed_case(Prepared(Task(assignment, task.source, COURSE, b"seed", "cpu")), [failed]) is None

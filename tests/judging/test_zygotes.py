@@ -1,0 +1,21 @@
+"""Executors take the zygotes that their lane has started, and others once those are taken."""
+
+from __future__ import annotations
+
+from grader.judging.running import fork_servers
+from grader.judging.running.lane import close_lane
+
+
+def test_what_was_started_ahead_is_taken_and_the_rest_ends_with_the_lane() -> None:
+    ahead = fork_servers.start_ahead()
+    assert len(set(map(id, ahead))) == fork_servers.AHEAD
+    taken = [fork_servers.executor_zygote() for _ in range(fork_servers.AHEAD - 1)]
+    try:
+        (left,) = (zygote for zygote in ahead if zygote not in taken)
+        close_lane()
+        assert not left.alive
+        taken.append(fork_servers.executor_zygote())
+        assert taken[-1] not in ahead
+    finally:
+        for zygote in taken:
+            zygote.close()

@@ -1,0 +1,139 @@
+"""What the builder says of files that do not compile, or lack what the assignment calls."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.languages.cuda.confined.builder.functions import Found, NotFound, find
+from grader.languages.cuda.confined.builder.programs import TooSlow, run
+from grader.languages.cuda.confined.builder.said import compile_failure
+from grader.languages.cuda.toolkit import toolkit
+from grader.plan.device import TARGETS
+from grader.plan.messages import Failed, Given
+from tests.languages.cuda.compiling import needs_nvcc
+from tests.languages.cuda.planner.harness import build, contents_of, elementwise, size, tensor
+
+pytestmark = needs_nvcc
+KERNEL = "__global__ void k(const float *x, float *y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }"
+RIGHT = KERNEL + "\nvoid silu(float *input, float *output, int n) { k<<<1, 256>>>(input, output, n); }\n"
+WANTED = "the assignment calls silu(float *x, float *out, int n)"
+
+
+@pytest.mark.parametrize(("source", "failure", "line", "says"), [
+    (KERNEL + "\nvoid silu(float *input, float *output, int n) { k<<<1, 256>>>(input, output, n) }", "syntax_error", 2,
+     'error: expected a ";"'),
+    (KERNEL + "\nvoid silu(float *input, float *output, int n) {\n  int b = blocks(n);\n}", "compile_error", 3,
+     'error: identifier "blocks" is undefined'),
+    ('#include "missing.h"\n' + RIGHT, "compile_error", 1, "missing.h: No such file or directory"),
+    (KERNEL + "\nvoid other(int);\nvoid silu(float *input, float *output, int n) {\n  other(n);\n}", "compile_error", 4,
+     "undefined reference to `other(int)'"),
+    (RIGHT + 'extern "C" cudaError_t rec_end(void) { return cudaSuccess; }', "compile_error", 3,
+     "multiple definition of `rec_end'"),
+    ("__managed__ float total;\n" + RIGHT + "__global__ void t() { total = 1; }", "compile_error", 1,
+     "The grader takes no __managed__ variable, as host code could read what a kernel writes there: declare it "
+     "__device__"),
+    (KERNEL + "\nvoid relu(float *input, float *output, int n) {}", "missing_function", 0, "no function silu"),
+    ("__global__ void silu(float *input, float *output, int n) {}", "wrong_signature", 1,
+     "silu is a kernel (__global__): the function that launches it has this name, and the kernel another"),
+    ("#include __FILE__\n" + RIGHT, "compile_error", 1, "nested depth 200 exceeds maximum"),
+])  # fmt: skip
+def test_what_is_wrong_with_a_file(source: str, failure: str, line: int, says: str) -> None:
+    found = build(source, "silu", elementwise(100))
+    assert isinstance(found, Failed), found
+    assert (found.failure, found.line) == (failure, line), found
+    assert says in found.message
+    # No folder of this machine, and no name that a compiler made up.
+    assert not re.search(r"/tmp|tmpxft|/usr|file\.o", found.message)
+
+
+@pytest.mark.parametrize("before", [
+    # Headers that stand beside a file where students build it.
+    '#include "silu.h"\n#include "kernels.h"\n#include <math.h>\nstatic half none;\n',
+    # What CUDA's own header brings along, and functions that are left out of it where nothing names them.
+    "static_assert(std::is_same<int, int>::value);\nint most = std::max(std::numeric_limits<int>::min(), 3);\n",
+    "#include <cmath>\ndouble bessel(double x) { return std::cyl_bessel_j(0, x) + std::betaf(x, x); }\n",
+    "#include <cmath>\n#include <random>\n#include <complex>\nstd::normal_distribution<float> normal;\n"
+    "double length(double x) { return std::hypot(x, x, x); }\n",
+])  # fmt: skip
+def test_headers_are_those_of_a_students_machine(before: str) -> None:
+    made = build(before + RIGHT, "silu", elementwise(100))
+    assert not isinstance(made, Failed), made
+
+
+def found_in(folder: Path, source: str, given: list[Given] | None = None) -> Found | NotFound:
+    """The function of a file that has no kernels."""
+    compilers = toolkit()
+    assert compilers is not None
+    (folder / "x.cpp").write_text(source, encoding="utf-8")
+    command = [compilers.host, "-c", f"-I{compilers.include}", "x.cpp", "-o", "x.o"]
+    done = run(command, folder, time.monotonic() + 60)
+    assert not done.status, done.said
+    return find(folder, ["x.o"], "silu", elementwise(4) if given is None else given, source, set(),
+                until=time.monotonic() + 60)
+
+
+HALVES = [tensor("a", 4, dtype="float16"), tensor("c", 4, dtype="float16", output=True), size("n", 4)]
+LEVELS = [tensor("a", 4, dtype="uint8"), tensor("c", 4, dtype="uint8", output=True), size("n", 4)]
+
+
+@pytest.mark.parametrize(("declaration", "given"), [
+    ("void silu(float *input, float *output, int n)", None),
+    ("void silu(const float *__restrict__ input, float *__restrict__ output, const int n)", None),
+    ("#include <cstddef>\nvoid silu(float input[], float output[], size_t n)", None),
+    ('extern "C" void silu(const float* input, float* output, unsigned n)', None),
+    ("void silu(float *input, /* of n */ float *output, long long n)", None),
+    ("void silu(int input) {}\nvoid silu(float *input, float *output, int n)", None),
+    ("#include <cuda_fp16.h>\nvoid silu(const half *input, __half *output, int n)", HALVES),
+    ("void silu(const unsigned char *input, unsigned char *output, int n)", LEVELS),
+])  # fmt: skip
+def test_functions_may_be_declared_in_many_ways(tmp_path: Path, declaration: str, given: list[Given] | None) -> None:
+    found = found_in(tmp_path, f"{declaration} {{}}", given)
+    assert isinstance(found, Found), found
+    # Of two functions the first has names that are not those of this one.
+    assert "void silu(int" in declaration or [one.name for one in found.parameters] == ["input", "output", "n"]
+    assert [one.type for one in found.parameters][:2] == ["pointer", "pointer"]
+
+
+@pytest.mark.parametrize(("source", "missing", "line", "message"), [
+    ("static void silu(float *a, float *b, int n) {}\nvoid (*f)(float *, float *, int) = silu;", True, 1,
+     "silu is static, or in an unnamed namespace: no other file can call it"),
+    ("namespace {\nvoid silu(float *a, float *b, int n) {}\n}\nvoid (*f)(float *, float *, int) = silu;", True, 2,
+     "silu is static, or in an unnamed namespace: no other file can call it"),
+    ("void silu(float *input, int n) {}", False, 1, f"silu(float*, int); {WANTED}"),
+    ("\nvoid silu(double *a, double *b, int n) {}", False, 2, f"silu(double*, double*, int); {WANTED}"),
+    ('extern "C" void silu(float *output, int n) {}', False, 1, f"silu(float*, int); {WANTED}"),
+    ("void silu() {}", False, 1, f"silu(); {WANTED}"),
+])  # fmt: skip
+def test_functions_that_cannot_be_called(tmp_path: Path, source: str, missing: bool, line: int, message: str) -> None:
+    assert found_in(tmp_path, source) == NotFound(missing, message, line)
+
+
+@pytest.mark.parametrize(("said", "failure"), [
+    ("nvcc error   : 'cicc' died due to signal 24 (CPU time limit exceeded)", "time_out"),
+    ("fatal error: error writing to silu.ii: File size limit exceeded", "time_out"),
+    ("cc1plus: out of memory allocating 65536 bytes after a total of 4294967296 bytes", "out_of_memory"),
+    ("nvcc error   : 'cudafe++' died due to signal 11 (Invalid memory reference)", "out_of_memory"),
+])  # fmt: skip
+def test_limits_that_a_compiler_reached_are_told(tmp_path: Path, said: str, failure: str) -> None:
+    assert compile_failure(said, 1, tmp_path, "silu.cu", 0).failure == failure
+
+
+def test_a_compiler_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    before = time.monotonic()
+    with pytest.raises(TooSlow):
+        run(["sh", "-c", "sleep 60 & wait"], tmp_path, before + 0.2)
+    assert time.monotonic() - before < 20
+
+
+def test_a_kernel_is_compiled_for_the_device_and_named_alike_each_time() -> None:
+    source = ("namespace { __global__ void k(float *y) { *y = 1; } }\nint main() { return 0; }\n"
+              "void silu(float *input, float *output, int n) { k<<<1, 1>>>(output); }")
+    first, second = (build(source, "silu", elementwise(100), TARGETS["sm_80"]) for _ in range(2))
+    assert isinstance(first, bytes) and isinstance(second, bytes)
+    (entry,), (again,) = contents_of(first).entries, contents_of(second).entries
+    assert ".target sm_80" in entry.text and entry.name == "k"
+    assert (entry.text, entry.symbol) == (again.text, again.symbol)

@@ -1,0 +1,174 @@
+"""Builds and plans files as a grading does: by messages, with memory files beside them, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+from types import TracebackType
+from typing import TypeVar
+
+from pydantic import TypeAdapter
+
+from grader.languages.cuda.confined.builder import main as builder
+from grader.languages.cuda.confined.built import Contents, read_built, write_built
+from grader.languages.cuda.confined.planner import main as planner
+from grader.plan.device import TARGETS, Device
+from grader.plan.frames import Channel, socket_pair
+from grader.plan.messages import (
+    BUILDER_REPLY,
+    BUILT_BYTES,
+    PLANNER_REPLY,
+    Absent,
+    Answers,
+    Build,
+    Built,
+    Failed,
+    Given,
+    GivenScalar,
+    GivenTensor,
+    Load,
+    Loaded,
+    MakeShared,
+    PlanCall,
+    Planned,
+    Refused,
+)
+from grader.plan.plan import PLAN_BYTES, DType, Place, Plan, read_plan
+from grader.plan.wire import Message
+
+SECONDS = 100.0
+ADDRESS_SPACE = 8 << 30
+DEVICE = TARGETS["sm_90"]
+Reply = TypeVar("Reply", bound=Message)
+
+
+def tensor(
+    name: str, *shape: int, output: bool = False, place: Place = "device", dtype: DType = "float32"
+) -> GivenTensor:
+    return GivenTensor(name=name, shape=list(shape), dtype=dtype, output=output, place=place)
+
+
+def size(name: str, value: int) -> GivenScalar:
+    return GivenScalar(name=name, type="int", value=value)
+
+
+def elementwise(n: int) -> list[Given]:
+    """void f(float *input, float *output, int n)"""
+    return [tensor("x", n), tensor("out", n, output=True), size("n", n)]
+
+
+def column(rows: int, cols: int) -> list[Given]:
+    """void f(float *h_A, float *d_A, int rows, int cols)"""
+    return [tensor("matrix", rows, cols, place="host"), tensor("out", rows, output=True), size("rows", rows),
+            size("cols", cols)]
+
+
+class Served:
+    """A part of the front end in a process of its own. `with Served(…) as part:` ends it."""
+
+    def __init__(self, serve: Callable[[Channel], None]) -> None:
+        ours, theirs = socket_pair()
+        self._folder = tempfile.TemporaryDirectory()
+        self._pid = os.fork()
+        if not self._pid:
+            code = 1
+            try:
+                ours.close()
+                os.chdir(self._folder.name)
+                os.environ["TMPDIR"] = self._folder.name
+                tempfile.tempdir = None
+                # As where submissions are graded.
+                resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+                serve(Channel(theirs))
+                code = 0
+            finally:
+                os._exit(code)
+        theirs.close()
+        self._channel = Channel(ours)
+        self._seq = 0
+
+    def __enter__(self) -> Served:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._channel.close()
+        _, status = os.waitpid(self._pid, 0)
+        self._folder.cleanup()
+        assert status == 0 or error is not None
+
+    def ask(self, request: Message, replies: TypeAdapter[Reply], *files: int) -> Reply:
+        self._seq += 1
+        self._channel.send(request.model_copy(update={"seq": self._seq}), [*files])
+        return self._channel.receive(replies, seq=self._seq, deadline=time.monotonic() + SECONDS)
+
+
+def _memory(contents: bytes = b"", room: int = 0) -> int:
+    file = os.memfd_create("test", os.MFD_CLOEXEC)
+    os.ftruncate(file, room or len(contents))
+    os.pwrite(file, contents, 0)
+    return file
+
+
+def build(source: str, function: str, given: Sequence[Given], device: Device = DEVICE) -> bytes | Failed:
+    """What the builder makes of a file."""
+    text, shared, result = _memory(source.encode()), _memory(_shared()), _memory(room=BUILT_BYTES)
+    try:
+        with Served(builder.serve) as part:
+            reply = part.ask(Build(seq=0, file=f"{function}.cu", function=function, device=device, given=list(given)),
+                             BUILDER_REPLY, text, shared, result)
+        return os.pread(result, reply.bytes, 0) if isinstance(reply, Built) else reply
+    finally:
+        for file in (text, shared, result):
+            os.close(file)
+
+
+@cache
+def _shared() -> bytes:
+    result = _memory(room=BUILT_BYTES)
+    try:
+        with Served(builder.serve) as part:
+            reply = part.ask(MakeShared(seq=0), BUILDER_REPLY, result)
+        assert isinstance(reply, Built), reply
+        return os.pread(result, reply.bytes, 0)
+    finally:
+        os.close(result)
+
+
+def contents_of(built: bytes) -> Contents:
+    return read_built(built)[1]
+
+
+def with_function(built: bytes, symbol: str) -> bytes:
+    """The same object, of which another function is graded."""
+    lines, contents = read_built(built)
+    library = built[: int.from_bytes(built[-24:-16], "little")]
+    return write_built(library, lines, contents.model_copy(update={"symbol": symbol}))
+
+
+def plan(
+    built: bytes, *calls: Sequence[Given], copies: bool = False, seconds: float = 20, answers: Answers | None = None,
+    device: Device = DEVICE, text: str = "//",
+) -> list[Plan | Refused | Failed | Absent]:
+    """Plans several calls in one planner, which is given `text` as the file's."""
+    found: list[Plan | Refused | Failed | Absent] = []
+    source, library, result = _memory(text.encode()), _memory(built), _memory(room=PLAN_BYTES)
+    try:
+        with Served(planner.serve) as part:
+            loaded = part.ask(Load(seq=0, file="silu.cu", function="silu", device=device, given=list(calls[0])),
+                              PLANNER_REPLY, source, library)
+            assert isinstance(loaded, Loaded), loaded
+            for given in calls:
+                reply = part.ask(PlanCall(seq=0, given=list(given), copies=copies, seconds=seconds,
+                                          answers=answers or Answers()), PLANNER_REPLY, result)
+                assert not isinstance(reply, Loaded)
+                found.append(read_plan(os.pread(result, reply.bytes, 0)) if isinstance(reply, Planned) else reply)
+    finally:
+        for file in (source, library, result):
+            os.close(file)
+    return found

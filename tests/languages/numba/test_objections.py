@@ -1,0 +1,40 @@
+"""A page of Numba's compiler becomes a sentence and a line for a student."""
+
+from __future__ import annotations
+
+from grader.languages.numba.confined.objections import objection
+from tests.rows import each_row
+
+BEGIN = "Failed in cuda mode pipeline (step: nopython frontend)\n"
+PLACE = '\nFile "silu.py", line 9:\ndef silu_kernel(x, out):\n    <source elided>\n        out[i] = x\n        ^\n'
+NONE = "No implementation of function Function({}) found for signature:\n \n >>> {}\n \nThere are 18 candidates:\n"
+LINES = ["import math", "def silu_kernel(x, out):", "    out[0] = X"]
+
+
+@each_row(("said", "line", "sentence"), [
+    (BEGIN + "Unknown attribute 'numel' of type array(float32, 1d, C)\n" + PLACE, 9,
+     "float32[:] has no attribute numel"),
+    (BEGIN + NONE.format("<built-in function getitem>", "getitem(array(float32, 2d, A), UniTuple(int64 x 3))") + PLACE,
+     9, "float32[:, :] takes no index (int64, int64, int64)"),
+    (BEGIN + NONE.format("<built-in function setitem>", "setitem(array(uint8, 1d, C), int64, unicode_type)") + PLACE, 9,
+     "uint8[:] takes no unicode_type at an index int64"),
+    (NONE.format("<built-in function truediv>", "truediv(array(float32, 1d, C), Literal[int](2))") + PLACE, 9,
+     "/ is not defined for float32[:] and int"),
+    (NONE.format("<function shared.array>", "array(Tuple(int32, Literal[int](16)), dtype=class(float32))") + PLACE, 9,
+     "cuda.shared.array does not take (int32, int), dtype=float32"),
+    (NONE.format("<built-in function exp>", "exp(array(float32, 1d, C))") + PLACE, 9, "exp does not take float32[:]"),
+    (BEGIN + "Untyped global name 'sigmoid': Cannot determine Numba type of <class 'function'>\n" + PLACE, 9,
+     "sigmoid is an ordinary function, which no kernel can call"),
+    (BEGIN + "Cannot unify Literal[int](1) and Literal[str](one) for 'one.2', defined at silu.py (14)\n", 14,
+     "one is int in one place and str in another"),
+    (BEGIN + "NameError: name 'X' is not defined\nDuring: Pass nopython_type_inference\n", 3,
+     "NameError: name 'X' is not defined"),
+    (BEGIN + "No conversion from float32 to none for '$192return_value.17', defined at None\n" + PLACE, 9,
+     "A kernel returns nothing, and this one returns float32"),
+    (BEGIN + "Unknown attribute 'sigmoid' of type Module(<module 'torch' from '/lib/torch/__init__.py'>)\n" + PLACE, 9,
+     "module torch has no attribute sigmoid"),
+    (BEGIN + "\nsomething else  is wrong\n" + PLACE, 9, "something else is wrong"),
+    ("", 0, "Numba cannot compile this kernel"),
+])
+def test_an_objection_is_a_sentence(said: str, line: int, sentence: str) -> None:
+    assert objection(said, "silu.py", LINES) == (line, sentence)

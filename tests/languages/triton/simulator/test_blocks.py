@@ -1,0 +1,207 @@
+# mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
+# ruff: noqa: E701 - kernels with many cases are read more easily so
+"""Operations on whole blocks give what PyTorch gives: reductions, scans, changes of shape, loads at edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from tests.languages.triton.simulator.harness import Described, close, right, simulate
+from tests.rows import each_row
+
+
+@triton.jit
+def reduce_kernel(x_ptr, out_ptr, WHICH: tl.constexpr, M: tl.constexpr, K: tl.constexpr):
+    i, j = tl.arange(0, M), tl.arange(0, K)
+    x = tl.load(x_ptr + (tl.program_id(0) * M + i[:, None]) * K + j[None, :])
+    if WHICH == "sum": y = tl.sum(x, 1)
+    elif WHICH == "max": y = tl.max(x, 1)
+    elif WHICH == "min": y = tl.min(x, 1)
+    elif WHICH == "argmax": y = tl.argmax(x, 1).to(tl.float32)
+    elif WHICH == "argmin": y = tl.argmin(x, 1).to(tl.float32)
+    elif WHICH == "softmax": y = tl.sum(tl.softmax(x, 1, keep_dims=True) * j[None, :], 1)
+    tl.store(out_ptr + tl.program_id(0) * M + i, y)
+
+
+REDUCE: dict[str, Callable[..., Tensor]] = {
+    "sum": lambda x: x.sum(1), "max": lambda x: x.max(1).values, "min": lambda x: x.min(1).values,
+    "argmax": lambda x: x.argmax(1), "argmin": lambda x: x.argmin(1),
+    "softmax": lambda x: (torch.softmax(x, 1) * torch.arange(32)).sum(1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REDUCE)
+def test_a_reduction(name: str) -> None:
+    x, out = torch.randn(24, 32), torch.empty(24)
+    # Equal elements: the first one counts.
+    x[:, 7] = x[:, 9] = x.max() + 1
+    x[:, 3] = x[:, 20] = x.min() - 1
+    right(simulate(reduce_kernel, (3,), x, out, WHICH=name, M=8, K=32))
+    close(out, REDUCE[name](x), rtol=1e-5, atol=1e-5)
+
+
+@triton.jit
+def first_wins(a, i, b, j):
+    take = (a > b) | ((a == b) & (i < j))
+    return tl.where(take, a, b), tl.where(take, i, j)
+
+
+@triton.jit
+def decayed(a, x, b, y):
+    return a * b, b * x + y
+
+
+@triton.jit
+def scan_kernel(x_ptr, y_ptr, out_ptr, best_ptr, REVERSE: tl.constexpr, K: tl.constexpr):
+    j = tl.program_id(0) * K + tl.arange(0, K)
+    x, y = tl.load(x_ptr + j), tl.load(y_ptr + j)
+    _, state = tl.associative_scan((x, y), 0, decayed, reverse=REVERSE)
+    tl.store(out_ptr + j, state + tl.cumsum(x, 0, reverse=REVERSE))
+    value, index = tl.reduce((x, tl.arange(0, K)), 0, first_wins)
+    tl.store(best_ptr + tl.program_id(0), index + value)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_scan_that_does_not_commute(reverse: bool) -> None:
+    x, y = torch.rand(3, 32), torch.rand(3, 32)
+    out, best = torch.empty(3, 32), torch.empty(3)
+    right(simulate(scan_kernel, (3,), x, y, out, best, REVERSE=reverse, K=32))
+    a, b = (x.flip(1), y.flip(1)) if reverse else (x, y)
+    state, states = torch.zeros(3), []
+    for k in range(32):
+        state = a[:, k] * state + b[:, k]
+        states.append(state)
+    expected = torch.stack(states, 1) + a.cumsum(1)
+    close(out, expected.flip(1) if reverse else expected, rtol=1e-5, atol=1e-5)
+    close(best, x.argmax(1) + x.max(1).values)
+
+
+@triton.jit
+def shape_kernel(x_ptr, out_ptr, WHICH: tl.constexpr):
+    i, j = tl.arange(0, 8), tl.arange(0, 16)
+    x = tl.load(x_ptr + i[:, None] * 16 + j[None, :])
+    k = tl.arange(0, 128)
+    if WHICH == "trans": y = tl.reshape(tl.trans(x), (128,))
+    elif WHICH == "sort": y = tl.reshape(tl.sort(x, 1), (128,))
+    elif WHICH == "descending": y = tl.reshape(tl.sort(x, 1, descending=True), (128,))
+    elif WHICH == "flip": y = tl.reshape(tl.flip(x, 1), (128,))
+    elif WHICH == "gather":
+        index = tl.broadcast_to((i[:, None] * 3 + 1) % 16, (8, 16))
+        y = tl.reshape(tl.gather(x, index, 1), (128,))
+    elif WHICH == "join":
+        a, b = tl.split(tl.reshape(x, (64, 2)))
+        y = tl.reshape(tl.join(b, a), (128,))
+    elif WHICH == "interleave":
+        a, b = tl.split(tl.reshape(x, (64, 2)))
+        y = tl.interleave(a * 2, b)
+    elif WHICH == "permute": y = tl.reshape(tl.permute(tl.reshape(x, (8, 4, 4)), (2, 0, 1)), (128,))
+    elif WHICH == "histogram": y = tl.histogram((tl.reshape(tl.abs(x), (128,)) * 8).to(tl.int32), 128).to(tl.float32)
+    tl.store(out_ptr + k, y)
+
+
+SHAPE: dict[str, Callable[..., Tensor]] = {
+    "trans": lambda x: x.t(), "sort": lambda x: x.sort(1).values, "flip": lambda x: x.flip(1),
+    "descending": lambda x: x.sort(1, descending=True).values,
+    "gather": lambda x: x.gather(1, ((torch.arange(8)[:, None] * 3 + 1) % 16).expand(8, 16)),
+    "join": lambda x: x.reshape(64, 2).flip(1),
+    "interleave": lambda x: x.reshape(64, 2) * torch.tensor([2.0, 1.0]),
+    "permute": lambda x: x.reshape(8, 4, 4).permute(2, 0, 1),
+    "histogram": lambda x: torch.bincount((x.abs() * 8).int().reshape(-1), minlength=128).float(),
+}  # fmt: skip
+
+
+@each_row("name", SHAPE)
+def test_a_change_of_shape(name: str) -> None:
+    x, out = torch.randn(8, 16), torch.empty(128)
+    right(simulate(shape_kernel, (1,), x, out, WHICH=name))
+    assert torch.equal(out, SHAPE[name](x).reshape(-1))
+
+
+@triton.jit
+def until_small(x, limit):
+    rounds = 0
+    while x > limit:
+        x = x / 2
+        rounds += 1
+    if x < -limit:
+        x = -limit
+    return x, rounds
+
+
+@triton.jit
+def both(x0, x1, y0, y1):
+    return x0 + y0, x1 - y1
+
+
+@triton.jit
+def map_kernel(x_ptr, y_ptr, rounds_ptr, both_ptr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets)
+    if tl.program_id(0) != 1:
+        y, rounds = tl.map_elementwise(until_small, x, 1.0 + tl.zeros_like(x))
+        tl.store(y_ptr + offsets, y)
+        tl.store(rounds_ptr + offsets, rounds)
+    tl.store(both_ptr + offsets, tl.map_elementwise(both, x, x * x, pack=2)[0])
+
+
+def test_a_function_of_single_lanes_takes_each_its_own_way() -> None:
+    # In program 1 no lane is called: there the loop would never end.
+    x = torch.tensor([0.3, 8.5, -4.0, 100.0, 1.0, 2.0, -0.5, 3.0])
+    x = torch.cat([x, torch.full((8,), float("inf")), x.flip(0)])
+    y, rounds, pairs = torch.zeros(24), torch.zeros(24, dtype=torch.int32), torch.zeros(24)
+    right(simulate(map_kernel, (3,), x, y, rounds, pairs, BLOCK=8, debug=False))
+    halved = torch.where(x > 1, x.clamp(min=1).log2().ceil(), 0).nan_to_num(posinf=0)
+    halved[8:16] = 0
+    assert torch.equal(rounds, halved.int())
+    expected = torch.maximum(x * 2.0**-halved, torch.tensor(-1.0))
+    expected[8:16] = 0
+    close(y, expected)
+    close(pairs, x + x * x * torch.tensor([1.0, -1.0]).repeat(12))
+
+
+@triton.jit
+def block_kernel(x_ptr, out_ptr, M, K, B: tl.constexpr):
+    row = tl.program_id(0) * B
+    source = tl.make_block_ptr(x_ptr, (M, K), (K, 1), (row, 0), (B, B), (1, 0))
+    target = tl.make_block_ptr(out_ptr, (M, K), (K, 1), (row, 0), (B, B), (1, 0))
+    for _ in range(0, K, B):
+        x = tl.load(source, boundary_check=(0, 1), padding_option="zero")
+        tl.store(target, x + tl.sum(x, 1)[:, None], boundary_check=(0, 1))
+        source = tl.advance(source, (0, B))
+        target = tl.advance(target, (0, B))
+
+
+@triton.jit
+def made_kernel(x_ptr, out_ptr, M, K, B: tl.constexpr):
+    source = tl.make_tensor_descriptor(x_ptr, [M, K], [K, 1], [B, B])
+    target = tl.make_tensor_descriptor(out_ptr, [M, K], [K, 1], [B, B])
+    for column in range(0, K, B):
+        x = source.load([tl.program_id(0) * B, column])
+        target.store([tl.program_id(0) * B, column], x + tl.sum(x, 1)[:, None])
+
+
+@triton.jit
+def given_kernel(source, target, M, K, B: tl.constexpr):
+    for column in range(0, K, B):
+        x = source.load([tl.program_id(0) * B, column])
+        target.store([tl.program_id(0) * B, column], x + tl.sum(x, 1)[:, None])
+
+
+@pytest.mark.filterwarnings("ignore:tl.make_block_ptr is deprecated")
+@pytest.mark.parametrize("kernel", [block_kernel, made_kernel, given_kernel])
+@pytest.mark.parametrize(("m", "k"), [(16, 16), (33, 44), (7, 20)])
+def test_blocks_by_pointer_and_descriptor_stop_at_the_edges(kernel: Any, m: int, k: int) -> None:
+    x, out = torch.randn(m, k), torch.empty(m, k)
+    tensors: list[Any] = [x, out]
+    if kernel is given_kernel:
+        tensors = [Described(x, [16, 16]), Described(out, [16, 16])]
+    right(simulate(kernel, (triton.cdiv(m, 16),), *tensors, m, k, B=16))
+    expected = torch.cat([part + part.sum(1, keepdim=True) for part in x.split(16, 1)], 1)
+    close(out, expected)

@@ -1,0 +1,112 @@
+"""What the judge bounds while it waits for a confined process: each bound stops its attack, which works without it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from grader.course.cases import Case
+from grader.course.catalogue import assignments
+from grader.judging.plans.planning import Planning, Wanted, plan_calls
+from grader.plan import wire
+from grader.plan.device import TARGETS
+from grader.sandbox.confine import cgroup, processes
+from grader.sandbox.forkserver import conversation
+from grader.sandbox.forkserver.conversation import Conversation, Lost
+from grader.sandbox.forkserver.handle import OWN_MB, OWN_TASKS, Zygote
+from grader.sandbox.forkserver.watchdog import Watchdog
+
+NONE = wire.Layers()
+LIMITS = wire.Limits(memory_mb=256, file_mb=16, processes=8, cpu_seconds=60)
+CASE = Case(name="5x9", sizes={"M": 5, "N": 9})
+SECONDS = 20.0
+
+
+def planned(
+    zygote: Zygote, source: str, seconds: float = SECONDS, limits: wire.Limits = LIMITS
+) -> Planning:
+    """What comes of planning one call of a silu."""
+    # The clock is not to run while the zygote starts.
+    _ = zygote.versions
+    return plan_calls(
+        lambda: Conversation(zygote, "triton/planner", limits), assignments()["silu"], [source.encode()],
+        [Wanted(CASE, {})], TARGETS["sm_90"], lambda texts: texts, call_seconds=seconds,
+        until=time.monotonic() + seconds)
+
+
+def lost(found: Planning) -> Lost | None:
+    (outcome,) = found.outcomes
+    return outcome if isinstance(outcome, Lost) else None
+
+
+# A judge that does not see the channel close waits until the time is up.
+@pytest.mark.parametrize(("first", "kind"), [("os.close(3)", "protocol"), ("pass", "time_out")])
+def test_what_hangs_up_is_killed_before_its_time_is_up(zygote: Zygote, first: str, kind: str) -> None:
+    found = lost(planned(zygote, f"import os, time\ndef silu(x, out):\n    {first}\n    time.sleep(30)", seconds=3))
+    assert found is not None and found.kind == kind, found
+    assert not processes.descendants(zygote.pid)
+
+
+# By the C library: what goes through Python is refused.
+TOGETHER = """
+import ctypes, time
+def silu(x, out):
+    for _ in range(3):
+        if ctypes.CDLL(None).fork() == 0:
+            held = bytearray(110 << 20)
+            time.sleep(30)
+    time.sleep(2)
+"""
+
+
+def test_the_memory_of_all_processes_is_watched_while_the_judge_waits(
+    zygote: Zygote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = lost(planned(zygote, TOGETHER))
+    assert found is not None and found.kind == "out_of_memory", found
+    monkeypatch.setattr(Watchdog, "check", lambda self: None)
+    assert lost(planned(zygote, TOGETHER)) is None
+
+
+FLOODS = """
+import os
+def silu(x, out):
+    for _ in range(80):
+        os.write(1, bytes(1 << 20))
+"""
+
+
+def test_what_is_printed_is_bounded(zygote: Zygote, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = lost(planned(zygote, FLOODS))
+    assert found is not None and found.kind == "over_limit" and "printed" in found.message
+    monkeypatch.setattr(conversation, "MOST_PRINTED", 1 << 40)
+    assert lost(planned(zygote, FLOODS)) is None
+
+
+UNMAPPED = """
+import os
+def silu(x, out):
+    for number in range(12):
+        held = os.memfd_create(str(number))
+        for _ in range(64):
+            os.write(held, bytes(1 << 20))
+"""
+
+
+def test_memory_that_no_process_maps_is_bounded_by_the_cgroup_and_told_as_memory() -> None:
+    try:
+        group = cgroup.create(OWN_MB, OWN_TASKS)
+    except cgroup.NoCgroup as reason:
+        pytest.skip(str(reason))
+    limits = LIMITS.model_copy(update={"file_mb": 64})
+    # The layer that refuses such memory itself is left out.
+    bounded = Zygote(("triton/planner",), layers=NONE, cgroup=group)
+    unbounded = Zygote(("triton/planner",), layers=NONE)
+    try:
+        found = lost(planned(bounded, UNMAPPED, limits=limits))
+        assert found is not None and found.kind == "out_of_memory", found
+        assert lost(planned(unbounded, UNMAPPED, limits=limits)) is None
+    finally:
+        bounded.close()
+        unbounded.close()

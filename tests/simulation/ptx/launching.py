@@ -1,0 +1,88 @@
+"""CUDA C++ compiled to PTX, and PTX run on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from grader.plan.findings import Finding
+from grader.plan.limits import Budget
+from grader.plan.plan import Argument, Float, Integer, Kernel, Launch, Pointer
+from grader.simulation.ptx.findings import Sightings
+from grader.simulation.ptx.launch import Setting, run_launch
+from grader.simulation.ptx.types import Array
+from tests.languages.cuda.compiling import ptx
+
+HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n"
+
+
+def compiled(source: str) -> str:
+    """A source as PTX for sm_90a. Its lines count from 1."""
+    return ptx(source, "-arch=sm_90a")
+
+
+@dataclass(eq=False)
+class Tensor:
+    """A buffer of a launch. `written`: it holds something."""
+
+    raw: Array
+    given: str = ""
+    written: Array | None = None
+    kept: int = 0
+
+    def values(self, dtype: str) -> Array:
+        return self.raw.view(dtype)
+
+
+def tensor(values: Array, given: str = "", *, fresh: bool = False) -> Tensor:
+    raw = np.ascontiguousarray(values).reshape(-1).view(np.uint8).copy()
+    return Tensor(raw, given, np.zeros(raw.size, np.uint8) if fresh else None)
+
+
+def empty(count: int, given: str = "out", dtype: str = "f4") -> Tensor:
+    return tensor(np.full(count * np.dtype(dtype).itemsize, 0xFF, np.uint8), given, fresh=True)
+
+
+@dataclass
+class Outcome:
+    findings: list[Finding]
+    printed: str
+    operations: int
+    seen: Sightings = field(repr=False, default_factory=Sightings)
+
+
+def entries(text: str) -> list[str]:
+    return [line.split(".entry ")[1].split("(")[0].strip() for line in text.splitlines() if ".entry " in line]
+
+
+def run(
+    text: str, grid: int | tuple[int, ...], block: int | tuple[int, ...], *arguments: Tensor | int | float | Argument,
+    **options: Any,
+) -> Outcome:
+    """Launches a text's first entry, or that of the option `entry`. Other options: those of a launch, `operations`,
+    `setting`. Numbers are 32 bits long."""
+    buffers = [one for one in arguments if isinstance(one, Tensor)]
+    buffers += [one for one in options.pop("beside", ()) if isinstance(one, Tensor)]
+    given: list[Argument] = []
+    for one in arguments:
+        if isinstance(one, Tensor):
+            given.append(Pointer(buffer=buffers.index(one)))
+        elif isinstance(one, bool | int):
+            given.append(Integer(type="i32", value=one))
+        else:
+            given.append(Float(value=one) if isinstance(one, float) else one)
+    symbol = options.pop("entry", None) or entries(text)[0]
+    seen, budget = Sightings(), Budget(options.pop("operations", 1 << 36), options.pop("seconds", 60.0))
+    setting = options.pop("setting", Setting(".cu"))
+    launch = Launch(kernel=0, grid=_three(grid), block=_three(block), arguments=given, **options)
+    kernel = Kernel(language="cuda", name="kernel", symbol=symbol, text=text, signature=[])
+    run_launch(launch, kernel, buffers, budget, seen, setting)
+    return Outcome(seen.list(), seen.printed, budget.used, seen)
+
+
+def _three(size: int | Sequence[int]) -> tuple[int, int, int]:
+    x, y, z = (*((size,) if isinstance(size, int) else size), 1, 1)[:3]
+    return x, y, z

@@ -1,0 +1,198 @@
+"""Bulk copies: boxes of tensors by maps that a kernel makes, and bytes; what comes of those that go wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from grader.home import ROOT
+from grader.plan.findings import Misaligned, OutOfBounds, Undefined, Unwritten
+from grader.plan.limits import LaunchStopped
+from grader.simulation.ptx.types import Array
+from tests.languages.cuda.compiling import needs_nvcc
+from tests.simulation.ptx.launching import Outcome, Tensor, compiled, empty, entries, run, tensor
+
+pytestmark = needs_nvcc
+
+HEAD = """
+#include <cstdint>
+#include <cuda_fp16.h>
+struct alignas(128) Map { uint32_t words[32]; };
+__device__ Map maps[2];
+__device__ uint32_t at(void *shared) { return __cvta_generic_to_shared(shared); }
+__device__ void begin(uint64_t *barrier, int bytes) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at(barrier)) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(barrier)), "r"(bytes) : "memory");
+}
+__device__ void wait(uint64_t *barrier) {
+    asm volatile("{.reg .pred p; again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0; @p bra done; bra again;"
+                 "done:}" ::"r"(at(barrier)) : "memory");
+}
+"""
+BOXES = HEAD + """
+__device__ void make(Map *map, Map *draft, const half *tensor, int rows, int columns) {
+    draft->words[threadIdx.x] = 0;
+    __syncwarp();
+#define SET(field, type, number) \\
+    asm volatile("tensormap.replace.tile." field ".shared::cta.b1024." type ", %1;" ::"r"(at(draft)), number : "memory")
+    if (threadIdx.x == 0) {
+        SET("global_address", "b64 [%0]", "l"(tensor)); SET("rank", "b32 [%0]", "r"(1));
+        SET("box_dim", "b32 [%0], 0", "r"(WIDE)); SET("box_dim", "b32 [%0], 1", "r"(HIGH));
+        SET("global_dim", "b32 [%0], 0", "r"(columns)); SET("global_dim", "b32 [%0], 1", "r"(rows));
+        SET("global_stride", "b64 [%0], 0", "l"(int64_t(columns) * 2));
+        SET("element_stride", "b32 [%0], 0", "r"(1)); SET("element_stride", "b32 [%0], 1", "r"(1));
+        SET("elemtype", "b32 [%0]", "n"(6)); SET("interleave_layout", "b32 [%0]", "n"(0));
+        SET("swizzle_mode", "b32 [%0]", "n"(MODE)); SET("fill_mode", "b32 [%0]", "n"(0));
+    }
+    __syncwarp();
+    asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+                 "[%0], [%1], 128;" ::"l"(map), "r"(at(draft)) : "memory");
+    asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
+}
+__global__ void boxes(const half *in, half *out, uint32_t *image, int rows, int columns, int x, int y) {
+    __shared__ __align__(1024) uint32_t box[WIDE * HIGH / 2];
+    __shared__ Map draft;
+    __shared__ uint64_t barrier;
+    make(maps, &draft, in, rows, columns);
+    make(maps + 1, &draft, out, rows, columns);
+    if (threadIdx.x == 0) {
+        begin(&barrier, sizeof(box));
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                     "[%0], [%1, {%2, %3}], [%4];" ::"r"(at(box)), "l"(maps), "r"(x), "r"(y), "r"(at(&barrier))
+                     : "memory");
+    }
+    __syncwarp();
+    wait(&barrier);
+    for (int k = threadIdx.x; k < WIDE * HIGH / 2; k += 32) image[k] = box[k];
+    __syncwarp();
+    // Boxes that begin outside of a tensor are fetched only.
+    if (threadIdx.x == 0 && x >= 0 && y >= 0) {
+        asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
+                     ::"l"(maps + 1), "r"(x), "r"(y), "r"(at(box)) : "memory");
+        asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
+    }
+}
+"""
+BYTES = HEAD + """
+__global__ void copy(const uint32_t *in, uint32_t *out, int bytes) {
+    __shared__ __align__(16) uint32_t here[256];
+    __shared__ uint64_t barrier;
+    if (threadIdx.x == 0) {
+        begin(&barrier, bytes);
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                     ::"r"(at(here)), "l"(in), "r"(bytes), "r"(at(&barrier)) : "memory");
+    }
+    __syncthreads();
+    wait(&barrier);
+    if (threadIdx.x < bytes / 4) here[threadIdx.x] += 1;
+    asm volatile("fence.proxy.async;" ::: "memory");
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+                     ::"l"(out), "r"(at(here)), "r"(bytes) : "memory");
+        asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
+    }
+}
+"""
+ROWS, COLUMNS = 20, 136
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """A box of `wide` × `high` elements at a corner, swizzled as `mode` says."""
+
+    wide: int
+    high: int
+    mode: int
+    x: int = 0
+    y: int = 0
+
+    @property
+    def source(self) -> str:
+        return f"#define WIDE {self.wide}\n#define HIGH {self.high}\n#define MODE {self.mode}\n{BOXES}"
+
+    def run(self, *changes: tuple[str, str], columns: int = COLUMNS) -> tuple[Outcome, list[Tensor]]:
+        source = self.source
+        for old, new in changes:
+            assert old in source
+            source = source.replace(old, new)
+        tensors = [tensor(numbers(), "in"), tensor(np.zeros((ROWS, COLUMNS), "f2"), "out"),
+                   empty(self.wide * self.high // 2, "image")]
+        return run(compiled(source), 1, 32, *tensors, ROWS, columns, self.x, self.y), tensors
+
+    def expected(self) -> tuple[Array, Array]:
+        """The output, and the box."""
+        out, box = np.zeros((ROWS, COLUMNS), "f2"), np.zeros((self.high, self.wide), "f2")
+        rows, columns = slice(max(self.y, 0), self.y + self.high), slice(max(self.x, 0), self.x + self.wide)
+        out[rows, columns] = numbers()[rows, columns]
+        high, wide = out[rows, columns].shape
+        box[max(-self.y, 0) :, max(-self.x, 0) :][:high, :wide] = out[rows, columns]
+        return out * (min(self.x, self.y) >= 0), box
+
+
+def numbers() -> Array:
+    return np.arange(1, ROWS * COLUMNS + 1, dtype="f2").reshape(ROWS, COLUMNS)
+
+
+CASES = [
+    Boxes(64, 16, 3, 64, 3), Boxes(32, 24, 2, -8, -5), Boxes(16, 9, 1, 128, 15), Boxes(24, 8, 0, 8, 1), Boxes(64, 8, 0)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_boxes(case: Boxes) -> None:
+    outcome, (_, out, image) = case.run()
+    assert outcome.findings == []
+    expected, box = case.expected()
+    np.testing.assert_array_equal(out.values("f2").reshape(ROWS, COLUMNS), expected)
+    # 16 bytes are turned by the number of the 128 bytes that they lie in.
+    chunks = image.values("u1").reshape(-1, 16)
+    at = np.arange(len(chunks))
+    np.testing.assert_array_equal(chunks[at ^ (at // 8 & (1 << case.mode) - 1)].view("f2").reshape(box.shape), box)
+
+
+def test_boxes_that_go_wrong() -> None:
+    case = CASES[0]
+    # Nobody waits: the box is not there.
+    found, *_ = case.run(("    wait(&barrier);", ""))[0].findings
+    assert isinstance(found, Unwritten) and "box" in found.tensor
+    found, *_ = case.run(("int64_t(columns) * 2)", "int64_t(columns) * 2 + 8)"))[0].findings
+    assert isinstance(found, Undefined) and found.what == "descriptor"
+    found, *_ = case.run(('"r"(at(box))', '"r"(at(box) + 16)'))[0].findings
+    assert isinstance(found, Misaligned) and (found.bytes, found.offset) == (128, 16)
+    found, *_ = Boxes(64, 8, 3, 0, 15).run(('"r"(rows)', '"r"(rows + 2)'))[0].findings
+    assert isinstance(found, OutOfBounds) and (found.given, found.access) == ("in", "load")
+    found, *_ = Boxes(24, 8, 0, 5, 1).run()[0].findings
+    assert isinstance(found, Misaligned) and (found.given, found.bytes, found.offset) == ("in", 16, 10)
+    (found,) = Boxes(64, 8, 3, 0, -2).run((" && x >= 0 && y >= 0", ""))[0].findings
+    assert isinstance(found, OutOfBounds) and (found.given, found.access, found.lowest) == ("out", "store", -2)
+    with pytest.raises(LaunchStopped, match="endless"):
+        case.run(("sizeof(box)", "sizeof(box) + 16"))
+
+
+@pytest.mark.parametrize("count", [256, 4])
+def test_bytes(count: int) -> None:
+    given, out = np.arange(256, dtype=np.uint32), empty(256)
+    outcome = run(compiled(BYTES), 1, 256, tensor(given, "in"), out, 4 * count)
+    assert outcome.findings == []
+    np.testing.assert_array_equal(out.values("u4")[:count], given[:count] + 1)
+
+
+def test_bytes_that_are_no_multiple_of_16() -> None:
+    found, *_ = run(compiled(BYTES), 1, 256, tensor(np.zeros(256, "u4"), "in"), empty(256), 24).findings
+    assert isinstance(found, Misaligned) and found.bytes == 16
+
+
+def test_the_reference_of_products_on_hopper() -> None:
+    text = compiled((ROOT / "reference/cuda/gemm.cu").read_text(encoding="utf-8"))
+    (entry,) = (one for one in entries(text) if "hopper" in one)
+    rows, columns, inner = 200, 264, 328
+    random = np.random.default_rng(5)
+    a, b = (random.standard_normal(shape).astype("f2") for shape in ((rows, inner), (inner, columns)))
+    c = empty(rows * columns, "c", "f2")
+    # Four tiles for three blocks, and a ring of four stages for six steps.
+    outcome = run(text, 3, 288, tensor(a, "a"), tensor(b, "b"), c, rows, columns, inner, entry=entry, shared=229_376)
+    assert outcome.findings == []
+    expected = a.astype("f4") @ b.astype("f4")
+    np.testing.assert_allclose(c.values("f2").reshape(rows, columns), expected, rtol=1e-3, atol=1e-2)
