@@ -35,16 +35,15 @@ _TOKEN = re.compile(
     re.VERBOSE | re.ASCII | re.DOTALL,
 )
 
-# PTX ISA, "Instructions", without those for textures and surfaces, of which plans have no references, and those for a
-# debugger.
+# PTX ISA, "Instructions", without those for textures and surfaces, of which plans have no references, those for a
+# debugger, and those for video but one, which CUDA's compiler writes.
 _INSTRUCTIONS = """
     abs activemask add addc alloca and applypriority atom bar barrier bfe bfi bfind bmsk bra brev brx call clz cnot
-    copysign cos cp createpolicy cvt cvta discard div dp2a dp4a elect ex2 exit fence fma fns getctarank griddepcontrol
-    isspacep ld ldmatrix ldu lg2 lop3 mad mad24 madc mapa match max mbarrier membar min mma mov movmatrix mul mul24
-    nanosleep neg not or popc prefetch prefetchu prmt rcp red redux rem ret rsqrt sad selp set setmaxnreg setp shf shfl
-    shl shr sin slct sqrt st stackrestore stacksave stmatrix sub subc szext tanh tensormap testp trap vabsdiff vabsdiff2
-    vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vote vset vset2 vset4 vshl vshr vsub
-    vsub2 vsub4 wgmma wmma xor
+    copysign cos cp createpolicy cvt cvta discard div dp2a dp4a elect ex2 exit fence fma fns getctarank
+    griddepcontrol isspacep ld ldmatrix ldu lg2 lop3 mad mad24 madc mapa match max mbarrier membar min mma mov
+    movmatrix mul mul24 nanosleep neg not or popc prefetch prefetchu prmt rcp red redux rem ret rsqrt sad selp set
+    setmaxnreg setp shf shfl shl shr sin slct sqrt st stackrestore stacksave stmatrix sub subc szext tanh tensormap
+    testp trap vabsdiff4 vote wgmma wmma xor
 """
 OPCODES = frozenset(_INSTRUCTIONS.split())
 _LINKAGE = (".visible", ".weak", ".extern", ".common")

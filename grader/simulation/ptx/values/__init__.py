@@ -12,10 +12,9 @@ from grader.simulation.ptx.values.comparisons import COMPARISON_MAKERS
 from grader.simulation.ptx.values.conversions import CONVERSION_MAKERS
 from grader.simulation.ptx.values.floats import FLOAT_MAKERS
 from grader.simulation.ptx.values.halves import HALF_MAKERS, HALVES
-from grader.simulation.ptx.values.integers import CARRY_MAKERS, INTEGER_MAKERS
+from grader.simulation.ptx.values.integers import BYTE_MAKERS, CARRY_MAKERS, INTEGER_MAKERS
 from grader.simulation.ptx.values.logic import LOGIC_MAKERS
 from grader.simulation.ptx.values.rules import Maker, Pure, Rule, Words, pure
-from grader.simulation.ptx.values.video import VIDEO_MAKERS
 
 __all__ = ["PURE", "Pure"]
 
@@ -41,7 +40,7 @@ def _by_type(name: str) -> Maker:
 _ARITHMETIC = sorted({*CARRY_MAKERS, *INTEGER_MAKERS, *FLOAT_MAKERS, *HALF_MAKERS})
 PURE: Mapping[str, Pure] = {
     **{name: pure(_by_type(name)) for name in _ARITHMETIC},
-    **{name: pure(maker) for makers in (LOGIC_MAKERS, COMPARISON_MAKERS, CONVERSION_MAKERS, VIDEO_MAKERS)
+    **{name: pure(maker) for makers in (LOGIC_MAKERS, COMPARISON_MAKERS, CONVERSION_MAKERS, BYTE_MAKERS)
        for name, maker in makers.items()},
 }
 """Instructions by name."""

@@ -181,6 +181,19 @@ def _two_products(modifiers: Words) -> Rule:
     return Rule((left, right, result), (result,), function)
 
 
+def _absolute_differences(modifiers: Words) -> Rule:
+    """Return the rule of vabsdiff4: the differences of bytes or, with .add, their sum with the third source."""
+    sums = modifiers[-1:] == ("add",)
+    _, (result, left, right) = parse(modifiers[: len(modifiers) - sums], "", "u32 s32", 3)
+
+    def function(a: Array, b: Array, c: Array) -> Array:
+        found = [np.abs(x - y) for x, y in zip(_bytes(a, 4, left), _bytes(b, 4, right), strict=True)]
+        total = sum(found, c.astype(np.int64)) if sums else sum((x & 255) << 8 * n for n, x in enumerate(found))
+        return np.asarray(total).astype(DTYPES[result])
+
+    return Rule((left, right, result), (result,), function)
+
+
 def _with_carry(modifiers: Words, subtract: bool, takes: bool) -> Rule:
     """Return the rule of add.cc, addc, sub.cc or subc: the flag of a subtraction is its borrow."""
     flags, (kind,) = parse(modifiers, "cc", "u32 s32 b32 u64 s64 b64")
@@ -230,3 +243,5 @@ INTEGER_MAKERS: dict[str, Maker] = {
     "sad": _absolute_difference, "dp4a": _four_products, "dp2a": _two_products,
 }  # fmt: skip
 """Makers for modifiers that end in an integer type."""
+BYTE_MAKERS: dict[str, Maker] = {"vabsdiff4": _absolute_differences}
+"""Makers of video instructions (PTX ISA 9.0, 9.7.19): the one that CUDA's compiler writes."""
