@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from grader.simulation.numbers import from_bf16
 from grader.simulation.ptx.types import Array
 from grader.simulation.ptx.values import rounding
 from grader.simulation.ptx.values.floats import extreme, finish
@@ -35,7 +36,7 @@ def _encode_bf16(values: Array) -> Array:
 # A look-up is faster than a cast.
 _NUMBERS = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
 _F16 = Half(lambda values: _NUMBERS.take(values.view(np.uint16)), lambda values: np.asarray(values).astype(np.float16))
-_BF16 = Half(rounding.from_bf16, _encode_bf16)
+_BF16 = Half(from_bf16, _encode_bf16)
 CODES: dict[str, Half] = {
     "f16": _F16,
     "bf16": _BF16,

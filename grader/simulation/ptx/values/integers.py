@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from grader.simulation.numbers import high_product, nonzero, quotient
 from grader.simulation.ptx.types import DTYPES, Array
 from grader.simulation.ptx.values.rules import Maker, Rule, Words, halves, joined, one_of, parse, whole
 
 INTEGERS = "u16 s16 u32 s32 u64 s64"
 PAIRS = {"u16x2": "u16", "s16x2": "s16"}
 WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64", "u8": "u16", "s8": "s16"}
-_LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
 def clamp(values: Array, kind: str) -> Array:
@@ -50,22 +50,6 @@ def _binary(function: Callable[..., Array], flags: str = "", pairs: str = "u16x2
         return Rule((kind, kind), (kind,), _in_pairs(chosen, kind) if kind in PAIRS else chosen)
 
     return make
-
-
-def high_product(a: Array, b: Array) -> Array:
-    """Return the upper half of a product."""
-    kind = a.dtype
-    bits = kind.itemsize * 8
-    if bits < 64:
-        wide = np.int64 if kind.kind == "i" else np.uint64
-        return (np.multiply(a, b, dtype=wide) >> wide(bits)).astype(kind)
-    x, y = a.view(np.uint64), b.view(np.uint64)
-    mixed = (x >> _HALF) * (y & _LOW) + ((x & _LOW) * (y & _LOW) >> _HALF)
-    other = (x & _LOW) * (y >> _HALF) + (mixed & _LOW)
-    high = (x >> _HALF) * (y >> _HALF) + (mixed >> _HALF) + (other >> _HALF)
-    if kind.kind == "i":
-        high = high - np.where(a < 0, y, np.uint64(0)) - np.where(b < 0, x, np.uint64(0))
-    return high.view(kind)
 
 
 def wide_product(a: Array, b: Array) -> Array:
@@ -117,22 +101,9 @@ def _multiply24_add(modifiers: Words) -> Rule:
                 lambda a, b, c: clamp(_product24(a, b, part).astype(np.int64) + c, "s32").astype(np.int32))  # fmt: skip
 
 
-def _nonzero(values: Array) -> Array:
-    return values if values.all() else np.where(values == 0, values.dtype.type(1), values)
-
-
-def _quotient(a: Array, b: Array) -> Array:
-    """Return a quotient, rounded toward zero; all ones where b is zero, as on GPUs, though PTX leaves it open."""
-    divisor = _nonzero(b)
-    result = np.asarray(a // divisor)
-    if a.dtype.kind == "i":
-        result = result + ((result < 0) & (result * divisor != a))
-    return result if divisor is b else np.where(b == 0, ~a.dtype.type(0), result)
-
-
 def _remainder(a: Array, b: Array) -> Array:
     """Return a remainder, with the sign of a; all ones where b is zero, as a quotient."""
-    divisor = _nonzero(b)
+    divisor = nonzero(b)
     result = np.fmod(a, divisor) if a.dtype.kind == "i" else a % divisor
     return result if divisor is b else np.where(b == 0, ~a.dtype.type(0), result)
 
@@ -236,7 +207,7 @@ CARRY_MAKERS: dict[str, Maker] = {
 """Makers for instructions that take or set the carry flag."""
 INTEGER_MAKERS: dict[str, Maker] = {
     "add": _binary(np.add, "sat"), "sub": _binary(np.subtract, "sat"), "mul": _multiply, "mad": _multiply_add,
-    "mul24": _multiply24, "mad24": _multiply24_add, "div": _binary(_quotient, pairs=""),
+    "mul24": _multiply24, "mad24": _multiply24_add, "div": _binary(quotient, pairs=""),
     "rem": _binary(_remainder, pairs=""),
     "abs": _absolute, "neg": _negated, "min": _binary(np.minimum, "relu"),
     "max": _binary(np.maximum, "relu"),

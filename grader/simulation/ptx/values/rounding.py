@@ -88,11 +88,6 @@ def saturate(values: Array) -> Array:
     return result
 
 
-def from_bf16(bits: Array) -> Array:
-    """Return bf16's bit patterns as float32."""
-    return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
-
-
 def to_bf16(values: Array, mode: str = "rn") -> Array:
     """Return float32 as bf16's bit patterns; NaN becomes 0x7fff."""
     bits = np.asarray(values).view(np.uint32)

@@ -17,6 +17,7 @@ from grader.languages.triton.confined.simulator.ramps import ramped
 from grader.languages.triton.confined.simulator.text import Op
 from grader.languages.triton.confined.simulator.types import KEPT, UNSIGNED, Array, number, rounding
 from grader.plan.limits import Unsupported
+from grader.simulation.numbers import high_product, nonzero, quotient
 
 Pure = Callable[..., Any]
 
@@ -26,20 +27,8 @@ def _unsigned(function: Callable[[Array, Array], Array]) -> Pure:
         left.view(UNSIGNED[left.dtype]), right.view(UNSIGNED[right.dtype])).view(left.dtype)
 
 
-def _nonzero(values: Array) -> Array:
-    return values if values.all() else np.where(values == 0, values.dtype.type(1), values)
-
-
-def _divide(left: Array, right: Array) -> Array:
-    """Divide and truncate, as in C; division by zero gives -1, as on GPUs."""
-    divisor = _nonzero(right)
-    quotient = left // divisor
-    quotient += (quotient < 0) & (quotient * divisor != left)
-    return quotient if divisor is right else np.where(right == 0, left.dtype.type(-1), quotient)
-
-
 def _remainder(left: Array, right: Array) -> Array:
-    divisor = _nonzero(right)
+    divisor = nonzero(right)
     return np.fmod(left, divisor) if divisor is right else np.where(right == 0, left, np.fmod(left, divisor))
 
 
@@ -58,18 +47,6 @@ def _shift_right_unsigned(left: Array, right: Array) -> Array:
     return np.where(right >= bits, left.dtype.type(0), np.right_shift(left, right))
 
 
-def _high_product(left: Array, right: Array) -> Array:
-    """Return the upper half of a product of unsigned integers."""
-    if left.dtype.itemsize < 8:
-        bits = left.dtype.itemsize * 8
-        wide = left.view(UNSIGNED[left.dtype]).astype(np.uint64) * right.view(UNSIGNED[right.dtype])
-        return (wide >> np.uint64(bits)).astype(UNSIGNED[left.dtype]).view(left.dtype)
-    a, b, half, low = left.view(np.uint64), right.view(np.uint64), np.uint64(32), np.uint64(0xFFFFFFFF)
-    mixed = (a & low) * (b >> half) + ((a & low) * (b & low) >> half)
-    other = (a >> half) * (b & low) + (mixed & low)
-    return ((a >> half) * (b >> half) + (mixed >> half) + (other >> half)).view(np.int64)
-
-
 def fused(a: Array, b: Array, c: Array) -> Array:
     """Return a · b + c, rounded once (float64: twice)."""
     return (a.astype(np.float64) * b + c).astype(a.dtype)
@@ -77,15 +54,16 @@ def fused(a: Array, b: Array, c: Array) -> Array:
 
 BINARY: dict[str, Pure] = {
     "arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply,
-    "arith.divsi": _divide, "arith.remsi": _remainder,
-    "arith.divui": _unsigned(lambda a, b: np.where(b == 0, ~a.dtype.type(0), a // _nonzero(b))),
-    "arith.remui": _unsigned(lambda a, b: np.where(b == 0, a, a % _nonzero(b))),
+    "arith.divsi": quotient, "arith.remsi": _remainder,
+    "arith.divui": _unsigned(quotient),
+    "arith.remui": _unsigned(lambda a, b: np.where(b == 0, a, a % nonzero(b))),
     "arith.andi": np.bitwise_and, "arith.ori": np.bitwise_or, "arith.xori": np.bitwise_xor,
     "arith.shli": _shift_left, "arith.shrsi": _shift_right, "arith.shrui": _unsigned(_shift_right_unsigned),
     "arith.minsi": np.minimum, "arith.maxsi": np.maximum,
     "arith.minui": _unsigned(np.minimum), "arith.maxui": _unsigned(np.maximum),
     "arith.addf": np.add, "arith.subf": np.subtract, "arith.mulf": np.multiply, "arith.divf": np.divide,
-    "arith.remf": np.fmod, "tt.precise_divf": np.divide, "tt.approx_divf": np.divide, "tt.mulhiui": _high_product,
+    "arith.remf": np.fmod, "tt.precise_divf": np.divide, "tt.approx_divf": np.divide,
+    "tt.mulhiui": _unsigned(high_product),
     # The maximum of NaN and a number is NaN in `maximumf`, and the number in `maxnumf`.
     "arith.maximumf": np.maximum, "arith.minimumf": np.minimum,
     "arith.maxnumf": np.fmax, "arith.minnumf": np.fmin,

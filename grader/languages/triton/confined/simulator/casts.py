@@ -9,7 +9,6 @@ import numpy as np
 
 from grader.languages.triton.confined.simulator.text import Op
 from grader.languages.triton.confined.simulator.types import (
-    FLOAT8,
     KEPT,
     STORED,
     UNSIGNED,
@@ -19,6 +18,7 @@ from grader.languages.triton.confined.simulator.types import (
     encode,
     rounding,
 )
+from grader.simulation.numbers import FLOAT8, LARGEST
 
 Pure = Callable[..., Any]
 
@@ -75,12 +75,9 @@ def _to_float(element: str) -> Pure:
                                   convert(values, kept))
 
 
-_HIGHEST = {"f8E4M3FN": 448.0, "f8E5M2": 57344.0}
-
-
 def _saturated(element: str) -> Pure:
     """Return a conversion to nearest even that saturates at the largest finite number: `cvt.rn.satfinite`."""
-    to_float, highest = _to_float(element), np.float32(_HIGHEST[element])
+    to_float, highest = _to_float(element), np.float32(LARGEST[element])
 
     def saturate(values: Array) -> Array:
         return np.asarray(to_float(np.clip(values, -highest, highest)))

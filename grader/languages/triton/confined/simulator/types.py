@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from grader.plan.limits import Unsupported
+from grader.simulation.numbers import FLOAT8, from_bf16, from_float8, to_float8
 
 Array = Any
 """A NumPy array of any shape and type; NumPy's own annotations say no more."""
@@ -117,31 +118,18 @@ def _round_bfloat16(values: Array) -> Array:
     return np.where(np.isnan(values), np.float32(np.nan), (raised & np.uint32(0xFFFF0000)).view(np.float32))
 
 
-FLOAT8 = {"f8E4M3FN": torch.float8_e4m3fn, "f8E5M2": torch.float8_e5m2}
-
-
-def _float8_bits(values: Array, element: str) -> Array:
-    bits = torch.from_numpy(np.array(values, np.float32)).to(FLOAT8[element]).view(torch.uint8).numpy()
-    return np.asarray(bits)
-
-
-@lru_cache(2)
-def _float8_values(element: str) -> Array:
-    return np.asarray(torch.arange(256, dtype=torch.uint8).view(FLOAT8[element]).float().numpy())
-
-
 def encode(values: Array, element: str) -> Array:
     """Convert values to the form in which memory holds them."""
     if element == "bf16":
         return (np.ascontiguousarray(values).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
-    return _float8_bits(values, element) if element in FLOAT8 else values
+    return to_float8(values, element) if element in FLOAT8 else values
 
 
 def decode(stored: Array, element: str) -> Array:
     """Convert elements as memory holds them to values."""
     if element == "bf16":
-        return (stored.astype(np.uint32) << np.uint32(16)).view(np.float32)
-    return _float8_values(element).take(stored) if element in FLOAT8 else stored
+        return from_bf16(stored)
+    return from_float8(stored, element) if element in FLOAT8 else stored
 
 
 def rounding(element: str) -> Callable[[Array], Array] | None:
@@ -149,7 +137,7 @@ def rounding(element: str) -> Callable[[Array], Array] | None:
     if element == "bf16":
         return _round_bfloat16
     if element in FLOAT8:
-        return lambda values: decode(_float8_bits(values, element), element)
+        return lambda values: decode(to_float8(values, element), element)
     return None
 
 

@@ -1,0 +1,69 @@
+"""Arithmetic of GPUs on NumPy's arrays that both simulators need: integers, and floats that NumPy lacks.
+
+A bf16 is a uint16 in memory, an fp8 a uint8; both are computed in float32.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+
+Array = Any
+FLOAT8 = {"f8E4M3FN": torch.float8_e4m3fn, "f8E5M2": torch.float8_e5m2}
+LARGEST = {"f8E4M3FN": 448.0, "f8E5M2": 57344.0}
+"""The largest finite number of each type."""
+_LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
+
+
+def nonzero(values: Array) -> Array:
+    """Return divisors with 1 in place of 0."""
+    return values if values.all() else np.where(values == 0, values.dtype.type(1), values)
+
+
+def quotient(a: Array, b: Array) -> Array:
+    """Return a quotient, rounded toward zero; all ones where b is zero, as on GPUs, though PTX leaves it open."""
+    divisor = nonzero(b)
+    result = np.asarray(a // divisor)
+    if a.dtype.kind == "i":
+        result = result + ((result < 0) & (result * divisor != a))
+    return result if divisor is b else np.where(b == 0, ~a.dtype.type(0), result)
+
+
+def high_product(a: Array, b: Array) -> Array:
+    """Return the upper half of a product."""
+    kind = a.dtype
+    bits = kind.itemsize * 8
+    if bits < 64:
+        wide = np.int64 if kind.kind == "i" else np.uint64
+        return (np.multiply(a, b, dtype=wide) >> wide(bits)).astype(kind)
+    x, y = a.view(np.uint64), b.view(np.uint64)
+    mixed = (x >> _HALF) * (y & _LOW) + ((x & _LOW) * (y & _LOW) >> _HALF)
+    other = (x & _LOW) * (y >> _HALF) + (mixed & _LOW)
+    high = (x >> _HALF) * (y >> _HALF) + (mixed >> _HALF) + (other >> _HALF)
+    if kind.kind == "i":
+        high = high - np.where(a < 0, y, np.uint64(0)) - np.where(b < 0, x, np.uint64(0))
+    return high.view(kind)
+
+
+def from_bf16(stored: Array) -> Array:
+    """Return bf16's bit patterns as float32."""
+    return (stored.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def from_float8(stored: Array, kind: str) -> Array:
+    """Return fp8's bit patterns as float32."""
+    return _float8(kind).take(stored)
+
+
+def to_float8(values: Array, kind: str) -> Array:
+    """Return float32 as fp8's bit patterns, rounded to nearest even; what is beyond the largest number is NaN in e4m3,
+    and infinity in e5m2."""
+    return np.asarray(torch.from_numpy(np.array(values, np.float32)).to(FLOAT8[kind]).view(torch.uint8).numpy())
+
+
+@lru_cache(2)
+def _float8(kind: str) -> Array:
+    return np.asarray(torch.arange(256, dtype=torch.uint8).view(FLOAT8[kind]).float().numpy())
