@@ -38,7 +38,6 @@ from grader.languages.cuda.confined.builder.said import compile_failure, link_fa
 from grader.languages.cuda.source import hidden, kernel_declarations
 from grader.languages.cuda.text import EntryText, canonical, split
 from grader.languages.numba.confined.objections import objection
-from grader.languages.triton.confined.compiler.machine_code import without_lines
 from grader.languages.triton.confined.compiler.main import explained
 from grader.languages.triton.confined.simulator import preparing
 from grader.languages.triton.confined.simulator.main import run
@@ -69,6 +68,7 @@ from grader.plan.plan import (
 )
 from grader.results.text import FIELD_BYTES, clean
 from grader.simulation.ptx.facts import read_facts
+from grader.simulation.ptx.grammar import without_lines
 from tests.classroom.intake.made import notebook
 from tests.fuzz.texts import (
     CODE,
@@ -254,7 +254,7 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "languages.cuda.source": (kernel_declarations, SOURCE_BYTES, {**SOURCES, **CPP}),
     "languages, by the text": (lambda text: by_text(".py", text), SOURCE_BYTES, SOURCES),
     "numba.objections": (lambda text: objection(text, "silu.py", [text]), LONG, {**SAID, **SOURCES}),
-    "compiler.machine_code": (without_lines, LONG, PTX),
+    "ptx.grammar, without lines": (without_lines, LONG, PTX),
     "compiler.main": (lambda text: explained(LOST, text), LONG, SAID),
     "report.ptx": (lambda text: list(instructions(text)), PTX_CHARACTERS, PTX),
     "report.text": (prose, FIELD_BYTES, FIELDS),

@@ -62,7 +62,7 @@ def _scoped(body: Sequence[TextStatement]) -> Iterator[tuple[TextStatement, tupl
         elif statement.opcode == ".param":
             name = next((word for word in reversed(statement.operands) if word[0] in "_$%" or word[0].isalpha()), "")
             scopes[-1][name] = f"{name}@{number}"
-        elif statement.words[-1] != ":" and not statement.opcode.startswith("."):
+        elif not statement.label and not statement.opcode.startswith("."):
             yield statement, tuple(_named(word, scopes) for word in statement.operands)
 
 

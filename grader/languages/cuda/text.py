@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import re
-from dataclasses import replace
 from functools import lru_cache
 
 from grader.languages import Foreign
@@ -75,15 +74,6 @@ def canonical(text: str) -> str:
         return _read(text)[0].written()
     except Malformed:
         return ""
-
-
-def without_lines(text: str) -> str:
-    """Return a text without line numbers, which the assembler would copy into the code. Raises Malformed."""
-    module = _read(text)[0]
-    functions = {name: replace(function, body=None if function.body is None else tuple(
-        statement for statement in function.body if statement.words[0] != ".loc"))
-        for name, function in module.functions.items()}
-    return replace(module, files={}, functions=functions).written()
 
 
 def own_shared(text: str) -> int:

@@ -204,6 +204,20 @@ def lines_of(body: Iterable[TextStatement], own: int) -> Iterator[tuple[TextStat
         yield statement, line
 
 
+def without_lines(text: str) -> str:
+    """Return a text, of one statement a line, without line tables: the assembler would copy them, with the paths in
+    them, into the code."""
+    kept, debugging = [], False
+    for line in text.split("\n"):
+        words = line.split(maxsplit=2)
+        # The sections for a debugger follow the code.
+        debugging |= words[:1] == [".section"] and words[1:2] != [] and words[1].startswith(".debug_")
+        if not debugging and words[:1] not in ([".loc"], [".file"]):
+            kept.append(line)
+        debugging &= "}" not in line
+    return "\n".join(kept)
+
+
 def joined(words: Iterable[str]) -> str:
     """Join words with a space where one is needed, or where people expect it."""
     made: list[str] = []

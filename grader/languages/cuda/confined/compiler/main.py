@@ -17,13 +17,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from grader.languages.cuda.text import canonical, own_shared, read_kernel, without_lines
+from grader.languages.cuda.text import canonical, own_shared, read_kernel
 from grader.languages.cuda.toolkit import assembler, problem
 from grader.plan import children, compiling, frames, messages, serving
 from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Metadata, Plain, Problem
 from grader.plan.device import with_features
 from grader.plan.plan import Kernel, Malformed
 from grader.simulation.ptx.facts import read_facts
+from grader.simulation.ptx.grammar import without_lines
 
 STARTS_PROGRAMS = True
 """A request for leave to start programs, as the assembler is one."""
@@ -88,7 +89,7 @@ def compile_kernel(
             return _too_much_shared(shared)
         with TemporaryDirectory() as folder:
             source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
-            source.write_text(without_lines(kernel.text), encoding="utf-8")
+            source.write_text(without_lines(canonical(kernel.text)), encoding="utf-8")
             ended = children.run(
                 [*_LIMITED, str(seconds), ptxas, "-v", f"--gpu-name={with_features(target)}", str(source), "-o",
                  str(result)],

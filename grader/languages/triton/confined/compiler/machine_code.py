@@ -140,19 +140,6 @@ def _file(text: str) -> Iterator[str]:
         yield str(path)
 
 
-def without_lines(ptx: str) -> str:
-    """Return the text without line tables: the assembler would copy them, with the paths in them, into the code."""
-    kept, debugging = [], False
-    for line in ptx.split("\n"):
-        words = line.split(maxsplit=2)
-        # The sections for a debugger follow the code.
-        debugging |= words[:1] == [".section"] and words[1:2] != [] and words[1].startswith(".debug_")
-        if not debugging and words[:1] not in ([".loc"], [".file"]):
-            kept.append(line)
-        debugging &= "}" not in line
-    return "\n".join(kept)
-
-
 def assemble(ptx: str, capability: int, *, fusion: bool) -> tuple[bytes, str]:
     """Return machine code, and the message of ptxas about it. `fusion`: products and sums may be fused. Raises
     AssemblerError if ptxas fails, TimeoutError if it uses up its processor time."""

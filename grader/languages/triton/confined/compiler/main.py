@@ -25,7 +25,6 @@ from grader.languages.triton.confined.compiler.machine_code import (
     assemble,
     canonical,
     to_ptx,
-    without_lines,
 )
 from grader.languages.triton.options import WARP, options_of
 from grader.languages.triton.text import read_kernel
@@ -34,6 +33,7 @@ from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Pro
 from grader.plan.device import TARGETS
 from grader.plan.plan import Kernel, Malformed
 from grader.simulation.ptx.facts import read_facts
+from grader.simulation.ptx.grammar import without_lines
 
 STARTS_PROGRAMS = True
 """A permission for this process to start programs: Triton's compiler calls an assembler, which is a program."""
